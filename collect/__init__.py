@@ -1,0 +1,1 @@
+"""Measure: topologies, mappings, programs, machines that run them, campaigns and the dataset they fill."""

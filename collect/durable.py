@@ -1,0 +1,49 @@
+"""Durable files: what is written here is there in full after a crash, or not there at all."""
+
+import contextlib
+import errno
+import os
+from pathlib import Path
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Put ``data`` at ``path`` in one step: a reader sees the old file or the new one, never a part.
+
+    Raises OSError; the old file is then untouched and no temporary file is left.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new or renamed entry of ``folder`` survive a power loss (fsync of a file does not cover its name)."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def reason_and_advice(error: OSError) -> str:
+    """Return in words why the system refused a file, and what to do about it, without a line break."""
+    reason = error.strerror or str(error)
+    if error.errno in _FULL:
+        return f"{reason}; free some space and run the same command again, what was finished is kept"
+    if error.errno in _FORBIDDEN:
+        return f"{reason}; choose a folder that you may write to"
+    if error.errno in {errno.ENOTDIR, errno.EEXIST}:
+        return f"{reason}; choose another folder"
+    return reason

@@ -1,0 +1,103 @@
+"""The census: which parallel regions a program has, how often each runs and how long, from one native run.
+
+The file's contract is native/tracer/marks.h; this is its only reader. A region is known by its module and the offset of
+its outlined function, so the census of one run applies to the trace of another.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+MAGIC = 0x31534E4543414D55
+_HEADER = np.dtype(
+    [
+        (name, "<u8")
+        for name in ("magic", "pid", "start_ns", "first_region_ns", "last_ns", "regions", "dropped", "exited")
+    ]
+)
+_ENTRY = np.dtype(
+    [
+        ("key", "<u8"),
+        ("count", "<u8"),
+        ("time_ns", "<u8"),
+        ("offset", "<u8"),
+        ("team", "<u8"),
+        ("module", "S104"),
+    ]
+)
+
+
+class Region(msgspec.Struct, frozen=True):
+    """One parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads."""
+
+    key: int
+    count: int
+    time_s: float
+    offset: int
+    team: int
+    module: str
+
+    @property
+    def name(self) -> str:
+        """Return the region's name in messages: its module and offset."""
+        return f"{self.module}+{self.offset:#x}"
+
+
+@dataclass(frozen=True)
+class Census:
+    """The regions of one run, in the order in which they first began.
+
+    ``time_s`` is the run's time until its end or until it was stopped; ``complete`` says which of the two.
+    """
+
+    regions: tuple[Region, ...]
+    time_s: float
+    before_first_region_s: float
+    complete: bool
+
+    @property
+    def region_time_s(self) -> float:
+        """Return the time spent in parallel regions."""
+        return sum(region.time_s for region in self.regions)
+
+
+def parse_census(data: bytes) -> Census | None:
+    """Return the census that a file holds, or None when no region had ended by then."""
+    if len(data) < _HEADER.itemsize:
+        return None
+    header = np.frombuffer(data, _HEADER, 1)[0]
+    if int(header["magic"]) != MAGIC:
+        return None
+    room = (len(data) - _HEADER.itemsize) // _ENTRY.itemsize
+    entries = np.frombuffer(data, _ENTRY, min(int(header["regions"]), room), _HEADER.itemsize)
+    regions = tuple(
+        Region(
+            key=int(entry["key"]),
+            count=int(entry["count"]),
+            time_s=int(entry["time_ns"]) * 1e-9,
+            offset=int(entry["offset"]),
+            team=int(entry["team"]),
+            module=bytes(entry["module"]).decode(errors="replace"),
+        )
+        for entry in entries
+        if entry["count"]
+    )
+    if not regions:
+        return None
+    start = int(header["start_ns"])
+    return Census(
+        regions=regions,
+        time_s=(int(header["last_ns"]) - start) * 1e-9,
+        before_first_region_s=(int(header["first_region_ns"]) - start) * 1e-9,
+        complete=bool(header["exited"]),
+    )
+
+
+def read_census(path: Path) -> Census | None:
+    """Return the census in a file, or None when there is none."""
+    try:
+        return parse_census(path.read_bytes())
+    except OSError:
+        return None

@@ -1,0 +1,120 @@
+"""How OMP_* variables and numactl express a mapping: pure, for this computer's runs and for a person's shell.
+
+OMP_PLACES lists one place a thread in thread order, so that thread i of a team that has as many threads as places gets
+place i (OpenMP 5.2 sec. 10.1.3); ``close`` is asked for because the placement under ``true`` is left to the runtime.
+"""
+
+import shlex
+from collections.abc import Iterable
+from collections.abc import Mapping as Variables
+
+import msgspec
+
+from numapredict.collect.mapping import Mapping, PagePolicy
+from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.program import Program
+from numapredict.collect.space import canonical
+from numapredict.collect.topology import Topology
+
+EXPRESSIBLE: tuple[PagePolicy, ...] = ("first-touch", "interleave", "bind", "remote")
+# Each of these places threads as well and wins over OMP_PLACES in some runtime, or caps the number of threads.
+CONFLICTING = ("GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_HW_SUBSET", "OMP_THREAD_LIMIT")
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """Variables to set and the numactl call to put before a command.
+
+    ``numactl`` is the whole call, ``memory_policy`` whether it also sets a memory policy: without one the call only
+    repeats for the whole process what OMP_PLACES says for its threads.
+    """
+
+    environment: tuple[tuple[str, str], ...]
+    numactl: tuple[str, ...]
+    memory_policy: bool
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A command for a shell; ``exact`` is false where it only comes near the mapping, and ``note`` then says how."""
+
+    text: str
+    exact: bool
+    note: str
+
+
+def applied(mapping: Mapping, topology: Topology) -> Mapping:
+    """Return an equal mapping whose page policy can be expressed, or the mapping itself where there is none."""
+    return mapping if mapping.page_policy in EXPRESSIBLE else canonical(mapping, topology)
+
+
+def launch(mapping: Mapping, topology: Topology) -> Launch:
+    """Return what applies a mapping; page policies outside EXPRESSIBLE are left to first touch."""
+    slots = thread_slots(mapping, topology)
+    pus = [slot.pu for slot in slots]
+    environment = (
+        ("OMP_NUM_THREADS", str(mapping.threads)),
+        ("OMP_PLACES", ",".join(f"{{{pu}}}" for pu in pus)),
+        ("OMP_PROC_BIND", "close"),
+        ("OMP_DYNAMIC", "false"),
+    )
+    option = _memory_option(mapping, topology)
+    return Launch(environment, ("numactl", f"--physcpubind={ranges(pus)}", *option), bool(option))
+
+
+def shell_command(
+    mapping: Mapping, topology: Topology, program: Program, environment: Variables[str, str] | None = None
+) -> Command:
+    """Return the command that runs ``program`` under ``mapping``, ready to be pasted into a shell.
+
+    ``environment`` is the shell's own: variables in it that would counteract the mapping are unset by the command, and
+    OMP_* variables that the command overrides are named in the note.
+    """
+    nearest = applied(mapping, topology)
+    exact = nearest.page_policy in EXPRESSIBLE
+    notes = []
+    if not exact:
+        # Interleaving evens out what addresses can tell; the other policies mostly follow the thread that writes first.
+        policy: PagePolicy = "interleave" if mapping.page_policy == "balance" else "first-touch"
+        notes.append(
+            f"OMP_* and numactl cannot express {mapping.page_policy}: this command uses {policy} instead;"
+            f" `numapredict run --mapping {mapping.label} -- {shlex.join(program.command)}` applies it and needs the"
+            " preload library"
+        )
+        nearest = msgspec.structs.replace(mapping, page_policy=policy)
+    start = launch(nearest, topology)
+    shell = dict(environment or {})
+    unset = [name for name in CONFLICTING if name in shell]
+    changed = [name for name, value in start.environment if shell.get(name, value) != value]
+    if unset:
+        notes.append(f"{', '.join(unset)} in your environment would counteract it and is unset here")
+    if changed:
+        notes.append(f"{', '.join(changed)} in your environment is overridden here")
+    own = [pair for pair in program.environment if pair[0] not in {*dict(start.environment), *CONFLICTING}]
+    words = [f"{name}={shlex.quote(value)}" for name, value in (*own, *start.environment)]
+    if unset:
+        words = ["env", *(word for name in unset for word in ("-u", name)), *words]
+    text = " ".join([*words, shlex.join([*start.numactl, *program.command])])
+    if program.directory is not None:
+        text = f"cd {shlex.quote(program.directory)} && {text}"
+    return Command(text, exact, "; ".join(notes))
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Return numbers as numactl writes them: ``0-3,8``."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def _memory_option(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
+    if len(topology.memory_nodes) == 1:
+        return ()  # every policy is equal here, and a container may forbid set_mempolicy
+    nodes = ranges(topology.nodes[index].os_index for index in page_node_set(mapping, topology))
+    if mapping.page_policy == "interleave":
+        return (f"--interleave={nodes}",)
+    if mapping.page_policy in {"bind", "remote"}:
+        return (f"--membind={nodes}",)
+    return ()

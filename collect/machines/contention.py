@@ -1,0 +1,148 @@
+"""Contention: how long threads take when they share memory controllers and links. Pure arithmetic on arrays.
+
+A phase ends when its slowest thread does. A thread computes, waits for accesses that hang on one another (their
+latency, each in turn), and meanwhile streams and fetches independent lines (their rate). Controllers and links have a
+bandwidth; as their use grows, so does the wait in front of them, and no phase is shorter than its busiest resource
+needs. Use and time depend on each other, so both are found together by iteration.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.machines.description import MachineDescription
+from numapredict.collect.machines.shared_caches import DEPENDENT, INDEPENDENT, STREAMED, WRITTEN_BACK
+
+# Assumption: independent misses that a core keeps in flight. Its reorder window holds a handful of them (168 entries on
+# Sandy Bridge; about one miss in thirty instructions fills it with five), while streams, which the prefetchers run
+# ahead of, reach the one-thread bandwidth that was measured.
+MISSES_IN_FLIGHT = 5.0
+# Assumption: the same for hits in the shared cache, where the window hides most of the shorter wait.
+HITS_IN_FLIGHT = 5.0
+# A queue's length follows use^2 / (2 (1 - use)) (M/D/1, Pollaczek-Khinchine). At this use the bound of the busiest
+# resource takes over.
+MOST_USE = 0.95
+ROUNDS = 12
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """A machine's figures as arrays, per 64-byte line; N nodes (row: the core's, column: the memory's), K links.
+
+    ``line_ns`` [N, N, KINDS]: a thread's time for one access on an idle machine. ``latency_ns`` [N, N].
+    ``controller_ns`` [N, 2]: a controller's time for one line read, or written back. ``link_ns`` [K, 2], ``route``
+    [N, N, K]: 1 where the way from a core's node to a memory's node takes the link.
+    """
+
+    line_ns: Floats
+    latency_ns: Floats
+    controller_ns: Floats
+    link_ns: Floats
+    route: Floats
+    shared_hit_ns: float
+    instruction_ns: float
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """One phase-by-phase demand, in lines: what ``solve`` takes.
+
+    ``memory`` [M, T, KINDS, N], ``transfers`` [M, T, N], ``hits`` [M, T, KINDS], ``instructions`` [M, T], ``dynamic``
+    bool[M]; ``node`` int[T], the node of each thread.
+    """
+
+    memory: Floats
+    transfers: Floats
+    hits: Floats
+    instructions: Floats
+    dynamic: npt.NDArray[np.bool_]
+    node: npt.NDArray[np.int32]
+
+
+def costs_of(machine: MachineDescription) -> Costs:
+    """Return a description's figures as arrays.
+
+    A written line is described as one cost that includes fetching it. The trace has the fetch and the write-back
+    apart, so a write-back costs what is left after a read.
+    """
+    line = machine.line_bytes
+    read_ns = line / np.array(machine.thread_read_GBps)
+    write_ns = line / np.array(machine.thread_write_GBps)
+    latency = np.array(machine.read_latency_ns)
+    stack = np.empty((*latency.shape, 4))
+    stack[..., STREAMED] = read_ns
+    stack[..., INDEPENDENT] = np.maximum(latency / MISSES_IN_FLIGHT, read_ns)
+    stack[..., DEPENDENT] = latency
+    stack[..., WRITTEN_BACK] = np.maximum(write_ns - read_ns, 0)
+    controller = np.column_stack(
+        [line / np.array(machine.controller_read_GBps), line / np.array(machine.controller_write_GBps)]
+    )
+    links = np.array([[line / link.read_GBps, line / link.write_GBps] for link in machine.links]).reshape(-1, 2)
+    for pair in (controller, links):
+        pair[:, 1] = np.maximum(pair[:, 1] - pair[:, 0], 0)
+    route = np.zeros((*latency.shape, len(machine.links)))
+    for source, row in enumerate(machine.routes):
+        for target, path in enumerate(row):
+            route[source, target, list(path)] = 1
+    return Costs(
+        line_ns=stack,
+        latency_ns=latency,
+        controller_ns=controller,
+        link_ns=links,
+        route=route,
+        shared_hit_ns=machine.shared_cache.latency_ns,
+        instruction_ns=machine.cycles_per_instruction / machine.frequency_GHz,
+    )
+
+
+def solve(load: Load, costs: Costs) -> Floats:
+    """Return the time of every phase in seconds, float64[M]."""
+    nodes = costs.latency_ns.shape[0]
+    own = costs.line_ns[load.node]  # [T, N, KINDS]
+    rated = (STREAMED, INDEPENDENT, WRITTEN_BACK)
+    streaming = sum(load.memory[:, :, kind, :] * own[None, :, :, kind] for kind in rated)
+    waiting = load.memory[:, :, DEPENDENT, :] * own[None, :, :, DEPENDENT]
+    waiting = waiting + load.transfers * costs.latency_ns[load.node][None]
+    hit_ns = np.array([1 / HITS_IN_FLIGHT, 1 / HITS_IN_FLIGHT, 1.0, 0.0]) * costs.shared_hit_ns
+    hit_rated = load.hits[:, :, :DEPENDENT] @ hit_ns[:DEPENDENT]
+    hit_waiting = load.hits[:, :, DEPENDENT] * hit_ns[DEPENDENT]
+    computing = load.instructions * costs.instruction_ns
+
+    membership = (load.node[:, None] == np.arange(nodes)[None, :]).astype(np.float64)  # [T, N]
+    read = np.einsum("mtk,tn->mnk", load.memory[:, :, :WRITTEN_BACK, :].sum(axis=2), membership)
+    written = np.einsum("mtk,tn->mnk", load.memory[:, :, WRITTEN_BACK, :], membership)
+    moved = np.einsum("mtk,tn->mnk", load.transfers, membership)
+    controller_busy = read.sum(axis=1) * costs.controller_ns[:, 0] + written.sum(axis=1) * costs.controller_ns[:, 1]
+    phases = len(read)
+    path = costs.route.reshape(nodes * nodes, -1)
+    link_busy = (read + moved).reshape(phases, -1) @ path * costs.link_ns[:, 0]
+    link_busy = link_busy + written.reshape(phases, -1) @ path * costs.link_ns[:, 1]
+    busiest = np.maximum(controller_busy.max(axis=1), link_busy.max(axis=1, initial=0.0))
+
+    def duration(slowdown: Floats) -> Floats:
+        mine = slowdown[:, load.node, :]  # [M, T, N]
+        rate = (streaming * mine).sum(axis=2) + hit_rated
+        thread = np.maximum(computing, rate) + (waiting * mine).sum(axis=2) + hit_waiting
+        slowest = np.where(load.dynamic, thread.mean(axis=1), thread.max(axis=1))
+        bounded: Floats = np.maximum(slowest, busiest)
+        return bounded
+
+    time = duration(np.ones((phases, nodes, nodes)))
+    for _ in range(ROUNDS):
+        safe = np.maximum(time, 1e-9)[:, None]
+        queue = _queue(controller_busy / safe)[:, None, :] + (_queue(link_busy / safe) @ path.T).reshape(
+            phases, nodes, nodes
+        )
+        time = 0.5 * (time + duration(1.0 + queue))
+    result: Floats = time * 1e-9
+    return result
+
+
+def _queue(use: Floats) -> Floats:
+    """Return the wait in front of a resource, as a multiple of an idle access, at a use between 0 and 1."""
+    bounded = np.minimum(use, MOST_USE)
+    wait: Floats = bounded**2 / (2 * (1 - bounded))
+    return wait

@@ -1,0 +1,256 @@
+"""The TOML form of a machine description: its tables, and what makes them valid (see models/machines/README.md)."""
+
+import math
+import tomllib
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import msgspec
+
+from numapredict.native.errors import NumapredictError
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**60)]
+Row = tuple[float, ...]
+Matrix = tuple[Row, ...]  # row = the cores' node, column = the memory's node
+
+
+MAY_BE_ZERO = frozenset({"cores", "memory_bytes", "ends", "paths", "measured_by"})  # counts and node numbers
+
+
+class InvalidDescriptionError(NumapredictError):
+    """A machine description cannot be read, is incomplete, or contradicts itself."""
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A table of figures; ``source`` is one text for all of them, or one text a figure."""
+
+    source: str | dict[str, str]
+
+
+class CoreTable(Table, frozen=True, kw_only=True):
+    """What one core does when memory never makes it wait."""
+
+    frequency_GHz: float  # noqa: N815 - the unit keeps its capitals
+    cycles_per_instruction: float
+
+
+class MemoryTable(Table, frozen=True, kw_only=True):
+    """The grain of transfers and of placement."""
+
+    line_bytes: Count
+    page_bytes: Count
+
+
+class PrivateCacheTable(Table, frozen=True, kw_only=True):
+    """Each core's last private cache."""
+
+    size_bytes: Count
+    ways: Count
+
+
+class SharedCacheTable(Table, frozen=True, kw_only=True):
+    """Each node's shared cache."""
+
+    size_bytes: Count
+    ways: Count
+    latency_ns: float
+
+
+class NodesTable(Table, frozen=True, kw_only=True):
+    """One entry a node."""
+
+    cores: tuple[Count, ...]
+    memory_bytes: tuple[Count, ...]
+
+
+class LatencyTable(Table, frozen=True, kw_only=True):
+    """Time of one access that misses every cache; cycles are those of ``core.frequency_GHz``."""
+
+    unit: Literal["ns", "cycles"]
+    read: Matrix
+    write: Matrix | None = None
+
+
+class ControllersTable(Table, frozen=True, kw_only=True):
+    """What all cores of a node draw from their own memory, one entry a node."""
+
+    read_GBps: Row  # noqa: N815
+    write_GBps: Row  # noqa: N815
+
+
+class LinksTable(Table, frozen=True, kw_only=True):
+    """Directed links: ``ends`` are [core's side, memory's side]; ``paths`` fix routes where hops leave a choice."""
+
+    ends: tuple[tuple[Count, Count], ...]
+    read_GBps: Row  # noqa: N815
+    write_GBps: Row  # noqa: N815
+    paths: tuple[tuple[Count, ...], ...] = ()
+
+
+class PairTable(Table, frozen=True, kw_only=True):
+    """A bandwidth for every pair of nodes; ``measured_by[r]`` is the node whose cores row r was measured on."""
+
+    read_GBps: Matrix  # noqa: N815
+    write_GBps: Matrix  # noqa: N815
+    measured_by: tuple[Count, ...] | None = None
+
+    def by_node(self, rows: Matrix) -> Matrix:
+        """Return the rows in the order of the nodes."""
+        if self.measured_by is None:
+            return rows
+        return tuple(rows[self.measured_by.index(node)] for node in range(len(rows)))
+
+
+class MachineFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One file. Either ``controllers`` and ``links`` describe the interconnect, or ``node_bandwidth`` does."""
+
+    name: str
+    summary: str
+    core: CoreTable
+    memory: MemoryTable
+    private_cache: PrivateCacheTable
+    shared_cache: SharedCacheTable
+    nodes: NodesTable
+    latency: LatencyTable
+    thread_bandwidth: PairTable
+    controllers: ControllersTable | None = None
+    links: LinksTable | None = None
+    node_bandwidth: PairTable | None = None
+
+    def tables(self) -> Iterator[tuple[str, Table]]:
+        """Yield every table that the file has, with its name."""
+        for name in self.__struct_fields__:
+            table = getattr(self, name)
+            if isinstance(table, Table):
+                yield name, table
+
+    def sources(self) -> tuple[tuple[str, str], ...]:
+        """Return (figure, where it comes from) for every figure of the file."""
+        return tuple(
+            (f"{name}.{figure}", table.source if isinstance(table.source, str) else table.source[figure])
+            for name, table in self.tables()
+            for figure in _figures(table)
+        )
+
+
+def parse_file(data: bytes, where: str) -> MachineFile:
+    """Return the tables of a description; ``where`` names the file in errors. Raises InvalidDescriptionError."""
+    try:
+        tables = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of thousands of digits
+        raise InvalidDescriptionError(f"machine description {where}: not a TOML file: {error}") from error
+    try:
+        file = msgspec.convert(tables, MachineFile)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at `$.")
+        field = path.rstrip("`")
+        raise InvalidDescriptionError(
+            f"machine description {where}: {field + ': ' if field else ''}{message}"
+        ) from error
+    for problem in _problems(file):
+        raise InvalidDescriptionError(f"machine description {where}: {problem}")
+    return file
+
+
+def _figures(table: Table) -> tuple[str, ...]:
+    """Return the names of the figures that a table gives."""
+    fields = (name for name in table.__struct_fields__ if name not in ("source", "unit"))
+    return tuple(name for name in fields if getattr(table, name) not in (None, ()))
+
+
+def _problems(file: MachineFile) -> Iterator[str]:
+    """Yield what is wrong with a file whose fields have the right types, the first things first."""
+    if not file.name.strip() or not file.summary.strip():
+        yield "name and summary must say something"
+    for name, table in file.tables():
+        yield from _source_problems(name, table)
+    yield from _shape_problems(file)
+    for name, table in file.tables():
+        for figure in _figures(table):
+            for value in _numbers(getattr(table, figure)):
+                if not math.isfinite(value) or value < 0 or (value == 0 and figure not in MAY_BE_ZERO):
+                    yield f"{name}.{figure}: {value} is not a positive number"
+    yield from _size_problems(file)
+
+
+def _source_problems(name: str, table: Table) -> Iterator[str]:
+    """Yield where a table does not say where its figures come from."""
+    if isinstance(table.source, str):
+        if not table.source.strip():
+            yield f"{name}.source is empty: say where the figures come from, or 'assumption: ' and why"
+        return
+    figures = _figures(table)
+    for figure in figures:
+        if not table.source.get(figure, "").strip():
+            yield f"{name}.source has nothing for {figure}: say where it comes from, or 'assumption: ' and why"
+    for extra in table.source:
+        if extra not in figures:
+            yield f"{name}.source names {extra}, which the table does not give"
+
+
+def _shape_problems(file: MachineFile) -> Iterator[str]:
+    """Yield where lists and matrices do not fit the number of nodes."""
+    count = len(file.nodes.cores)
+    if count == 0 or len(file.nodes.memory_bytes) != count:
+        yield f"nodes: {count} entries in cores and {len(file.nodes.memory_bytes)} in memory_bytes; they must match"
+    pairs = [(name, table) for name, table in file.tables() if isinstance(table, PairTable)]
+    matrices: list[tuple[str, Matrix | None]] = [
+        ("latency.read", file.latency.read),
+        ("latency.write", file.latency.write),
+    ]
+    matrices += [(f"{name}.read_GBps", table.read_GBps) for name, table in pairs]
+    matrices += [(f"{name}.write_GBps", table.write_GBps) for name, table in pairs]
+    for name, matrix in matrices:
+        if matrix is not None and (len(matrix) != count or any(len(row) != count for row in matrix)):
+            yield f"{name}: must have {count} rows of {count} numbers, one for each node"
+    for name, table in pairs:
+        if table.measured_by is not None and sorted(table.measured_by) != list(range(count)):
+            yield f"{name}.measured_by: must name each node from 0 to {count - 1} once"
+    if (file.node_bandwidth is None) == (file.controllers is None and file.links is None):
+        yield "give either node_bandwidth, or controllers and links"
+    elif file.node_bandwidth is None and (file.controllers is None or (file.links is None and count > 1)):
+        yield f"{'controllers' if file.controllers is None else 'links'}: missing; or give node_bandwidth"
+    if file.controllers is not None:
+        for name, row in (("read_GBps", file.controllers.read_GBps), ("write_GBps", file.controllers.write_GBps)):
+            if len(row) != count:
+                yield f"controllers.{name}: {len(row)} numbers for {count} nodes"
+    if file.links is not None:
+        yield from _link_problems(file.links, count)
+
+
+def _link_problems(links: LinksTable, count: int) -> Iterator[str]:
+    """Yield what is wrong with the links themselves; whether they reach every node is for the routes to say."""
+    for name, row in (("read_GBps", links.read_GBps), ("write_GBps", links.write_GBps)):
+        if len(row) != len(links.ends):
+            yield f"links.{name}: {len(row)} numbers for {len(links.ends)} links"
+    for source, target in links.ends:
+        if source == target or max(source, target) >= count:
+            yield f"links.ends: [{source}, {target}] does not join two of the {count} nodes"
+    if len(set(links.ends)) != len(links.ends):
+        yield "links.ends: a link appears twice; give parallel links as one with their joint bandwidth"
+
+
+def _size_problems(file: MachineFile) -> Iterator[str]:
+    """Yield sizes that no cache or page can have."""
+    for name, size in (("line_bytes", file.memory.line_bytes), ("page_bytes", file.memory.page_bytes)):
+        if size & (size - 1):
+            yield f"memory.{name}: {size} is not a power of two"
+    if file.memory.page_bytes < file.memory.line_bytes:
+        yield f"memory.page_bytes: {file.memory.page_bytes} is smaller than a line"
+    caches: tuple[tuple[str, PrivateCacheTable | SharedCacheTable], ...] = (
+        ("private_cache", file.private_cache),
+        ("shared_cache", file.shared_cache),
+    )
+    for name, cache in caches:
+        way_bytes = cache.ways * file.memory.line_bytes
+        if cache.size_bytes % way_bytes:
+            yield f"{name}.size_bytes: {cache.size_bytes} is no multiple of {way_bytes} (one line in each way)"
+
+
+def _numbers(value: object) -> Iterator[float]:
+    """Yield every number in a figure, however deeply it is nested."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _numbers(part)
+    elif isinstance(value, int | float):
+        yield value

@@ -1,0 +1,120 @@
+"""Run one process to its end, with bounded time and memory whatever it prints and whatever it starts."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+_CHUNK_BYTES = 1 << 16
+_TAIL_BYTES = 4096
+_DRAIN_CHUNKS = 16
+_LINE_CHARACTERS = 200
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a process ended: its wall time, its exit code (negative: the signal) and the last line of its stderr."""
+
+    time_s: float
+    exit_code: int
+    timed_out: bool
+    last_line: str
+
+    @property
+    def reason(self) -> str:
+        """Return in words why it failed; an empty text where it did not."""
+        if self.timed_out:
+            return f"still running after {self.time_s:.0f} s and stopped"
+        if self.exit_code == 0:
+            return ""
+        what = f"exit code {self.exit_code}"
+        if self.exit_code < 0:
+            try:
+                what = f"killed by {signal.Signals(-self.exit_code).name}"
+            except ValueError:  # real-time signals have no names
+                what = f"killed by signal {-self.exit_code}"
+        return f"{what}: {self.last_line}" if self.last_line else what
+
+
+def run_process(command: Sequence[str], environment: dict[str, str], directory: str | None, timeout_s: float) -> Ending:
+    """Run a command without a shell and return how it ended; raise OSError where the system cannot start it.
+
+    It gets no input, its output is discarded, and of its errors the last line is kept. It leads a session of its own,
+    and whatever is left of that session is killed when it ends, runs out of time, or this call is interrupted.
+    """
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment,
+        cwd=directory,
+        start_new_session=True,
+    )
+    with contextlib.ExitStack() as stack:
+        # In this order at the end: the group is killed before its leader is reaped, so its number is still its own.
+        stack.callback(process.wait)
+        stack.callback(_kill_group, process.pid)
+        if process.stderr is None:
+            raise AssertionError("stderr was asked for")
+        errors = stack.enter_context(process.stderr).fileno()
+        handle = os.pidfd_open(process.pid)
+        stack.callback(os.close, handle)
+        os.set_blocking(errors, False)
+        ended, tail = _watch(handle, errors, started + timeout_s)
+        time_s = time.perf_counter() - started
+        tail = _drain(errors, tail)
+    lines = tail.decode(errors="replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    printable = "".join(character if character.isprintable() else " " for character in last)
+    return Ending(time_s, process.returncode, not ended, printable[:_LINE_CHARACTERS])
+
+
+def _watch(handle: int, errors: int, deadline: float) -> tuple[bool, bytes]:
+    """Wait for a process's end or the deadline; return whether it ended, and the tail of what it wrote so far.
+
+    Waiting on the process's descriptor ends within microseconds of the process; a timed wait for it would poll.
+    """
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    poll.register(errors, select.POLLIN)
+    tail = b""
+    while True:
+        left_s = deadline - time.perf_counter()
+        if left_s <= 0:
+            return False, tail
+        ready = {descriptor for descriptor, _ in poll.poll(left_s * 1000 + 1)}
+        if handle in ready:
+            return True, tail
+        if errors in ready:
+            chunk = _read(errors)
+            tail = (tail + chunk)[-_TAIL_BYTES:]
+            if not chunk:
+                poll.unregister(errors)
+
+
+def _drain(errors: int, tail: bytes) -> bytes:
+    """Return the tail with what is still in the pipe; a process that got away may write on, so not for ever."""
+    for _ in range(_DRAIN_CHUNKS):
+        chunk = _read(errors)
+        if not chunk:
+            break
+        tail = (tail + chunk)[-_TAIL_BYTES:]
+    return tail
+
+
+def _read(errors: int) -> bytes:
+    try:
+        return os.read(errors, _CHUNK_BYTES)
+    except BlockingIOError:
+        return b""
+
+
+def _kill_group(leader: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)

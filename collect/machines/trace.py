@@ -1,0 +1,122 @@
+"""Traces: what the tracer saw of one program with one number of threads.
+
+The file's contract is native/tracer/trace_file.h; this is its only reader.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.native.errors import NumapredictError
+
+MAGIC = 0x314543415254554E
+VERSION = 1
+PAGE_SHIFT = 12
+LINE_SHIFT = 6
+
+# Segment flags
+DYNAMIC, CUT_OFF, MUTED, SPUN = 1, 2, 4, 8
+# Record flags
+STORE, WRITEBACK, STREAMING, DEPENDENT, COHERENCE = 1, 2, 4, 8, 16
+# How a trace ends
+ENDS = {
+    1: "the program ended",
+    2: "every region was seen often enough",
+    3: "the time budget was spent",
+    4: "the instruction budget was spent",
+    5: "the record budget was spent",
+}
+
+_HEADER = np.dtype(
+    [
+        ("magic", "<u8"),
+        ("version", "<u4"),
+        ("end", "<u4"),
+        ("sample_shift", "<u4"),
+        ("vcpus", "<u4"),
+        ("segments", "<u8"),
+        ("records", "<u8"),
+        ("pages", "<u8"),
+        ("instructions", "<u8"),
+        ("marks_loaded", "<u8"),
+    ]
+)
+_SEGMENT = np.dtype(
+    [
+        ("region", "<u8"),
+        ("after", "<u8"),
+        ("instance", "<u4"),
+        ("phase", "<u4"),
+        ("thread", "<u4"),
+        ("flags", "<u4"),
+        ("vcpu", "<u8"),
+        ("instructions", "<u8"),
+        ("records", "<u8"),
+    ]
+)
+_RECORD = np.dtype([("word", "<u8"), ("at", "<u8")])
+_PAGE = np.dtype([("page", "<u8"), ("site", "<u8"), ("thread", "<u4"), ("flags", "<u4")])
+
+
+class InvalidTraceError(NumapredictError):
+    """A trace file is damaged, or of another version."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One trace in memory: structured arrays with the fields of trace_file.h.
+
+    ``segments`` [S] in the order of vcpus and time; ``records`` [R] in the order of the segments that own them;
+    ``pages`` [P]. One line in 2**``sample_shift`` was followed. ``end`` is a key of ENDS.
+    """
+
+    segments: npt.NDArray[np.void]
+    records: npt.NDArray[np.void]
+    pages: npt.NDArray[np.void]
+    sample_shift: int
+    end: int
+    instructions: int
+    marks_loaded: bool
+
+
+def read_trace(path: Path) -> Trace:
+    """Read a trace file; raise InvalidTraceError, naming it, if it is not a whole one."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InvalidTraceError(f"{path}: cannot read the trace: {error.strerror}") from error
+    return parse_trace(data, str(path))
+
+
+def parse_trace(data: bytes, where: str) -> Trace:
+    """Return the trace that the bytes of a file hold; raise InvalidTraceError, naming ``where``."""
+    if len(data) < _HEADER.itemsize:
+        raise InvalidTraceError(f"{where}: not a trace: {len(data)} bytes; remove it, it will be made again")
+    header = np.frombuffer(data, _HEADER, 1)[0]
+    if int(header["magic"]) != MAGIC:
+        raise InvalidTraceError(f"{where}: not a whole trace; remove it, it will be made again")
+    if int(header["version"]) != VERSION:
+        raise InvalidTraceError(
+            f"{where}: trace version {header['version']}, this numapredict reads {VERSION}; remove it"
+        )
+    offset = _HEADER.itemsize
+    parts = []
+    for kind, count in ((_SEGMENT, header["segments"]), (_RECORD, header["records"]), (_PAGE, header["pages"])):
+        if offset + int(count) * kind.itemsize > len(data):
+            raise InvalidTraceError(f"{where}: cut short; remove it, it will be made again")
+        parts.append(np.frombuffer(data, kind, int(count), offset))
+        offset += int(count) * kind.itemsize
+    segments, records, pages = parts
+    if int(segments["records"].sum()) != len(records):
+        raise InvalidTraceError(f"{where}: its segments do not own its records; remove it, it will be made again")
+    return Trace(
+        segments=segments,
+        records=records,
+        pages=pages,
+        sample_shift=int(header["sample_shift"]),
+        end=int(header["end"]),
+        instructions=int(header["instructions"]),
+        marks_loaded=bool(header["marks_loaded"]),
+    )

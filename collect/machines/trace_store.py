@@ -1,0 +1,138 @@
+"""The trace cache: traces and censuses on disk, by what could change them.
+
+A key covers the program's content, its arguments (and the content of files they name), its environment, the private
+cache, the budget and the tracer itself; the thread count is added for a trace. Losing the cache loses only time.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import platformdirs
+
+from numapredict.collect.durable import reason_and_advice, replace_file
+from numapredict.collect.machines.census import Census, parse_census
+from numapredict.collect.machines.description import MachineDescription
+from numapredict.collect.machines.trace import InvalidTraceError, Trace, parse_trace
+from numapredict.collect.machines.tracing import Budget, check_program, take_census, take_trace
+from numapredict.collect.program import Program
+from numapredict.native.errors import NumapredictError
+from numapredict.native.library import marks_library, tracer_plugin
+
+FOLDER_VARIABLE = "NUMAPREDICT_CACHE"
+MOST_BYTES = 4 << 30
+_COUNTED = ("OMP_", "KMP_", "GOMP_", "LD_", "MALLOC_", "GLIBC_TUNABLES")
+_DIGESTED_BYTES = 64 << 20
+
+T = TypeVar("T")
+
+
+class TraceStoreError(NumapredictError):
+    """The trace cache cannot be read or written."""
+
+
+class TraceStore:
+    """Gives out censuses and traces, taking them where the cache has none; tells ``announce`` what it is doing."""
+
+    def __init__(
+        self,
+        machine: MachineDescription,
+        budget: Budget | None = None,
+        announce: Callable[[str], None] = lambda text: None,
+        folder: Path | None = None,
+    ) -> None:
+        self.machine = machine
+        self.budget = budget or Budget()
+        self.announce = announce
+        chosen = os.environ.get(FOLDER_VARIABLE)
+        self.folder = folder or Path(chosen or platformdirs.user_cache_dir("numapredict")) / "traces"
+
+    def census(self, program: Program) -> Census:
+        """Return a program's census, from the cache or from one native run."""
+        path = self.folder / f"{self._key(program)}.census"
+        found = _read(path, parse_census)
+        if found is None:
+            self.announce(f"{program.name}: one native run to count its parallel regions")
+            data = take_census(program, self.budget)
+            self._store(path, data)
+            found = parse_census(data)
+        if found is None:
+            raise TraceStoreError(f"{path}: an empty census; remove the file and try again")
+        return found
+
+    def trace(self, program: Program, threads: int) -> Trace:
+        """Return a program's trace with a number of threads, from the cache or from one emulated run."""
+        path = self.folder / f"{self._key(program)}-{threads}.trace"
+        found = _read(path, lambda data: parse_trace(data, str(path)))
+        if found is None:
+            census = self.census(program)
+            self.announce(f"{program.name}: tracing with {threads} threads, at most {self.budget.trace_s:.0f} s")
+            data = take_trace(program, threads, self.machine, census, self.budget)
+            self._store(path, data)
+            found = parse_trace(data, str(path))
+        return found
+
+    def _key(self, program: Program) -> str:
+        """Return the digest of all that a trace depends on, but for the thread count."""
+        digest = hashlib.sha256()
+        executable = Path(program.directory or ".") / check_program(program)
+        for file in (executable, tracer_plugin(), marks_library()):
+            digest.update(_content(file))
+        for argument in program.command[1:]:
+            digest.update(argument.encode(errors="surrogateescape") + b"\0")
+            file = Path(program.directory or ".") / argument
+            with contextlib.suppress(OSError, ValueError):
+                if file.is_file():
+                    digest.update(_content(file))
+        own = {name: value for name, value in os.environ.items() if name.startswith(_COUNTED)}
+        for name, value in sorted({**own, **dict(program.environment)}.items()):
+            digest.update(f"{name}={value}\0".encode(errors="surrogateescape"))
+        digest.update(repr((program.directory, self.machine.private_cache, self.machine.line_bytes)).encode())
+        digest.update(repr(self.budget).encode())
+        return digest.hexdigest()[:32]
+
+    def _store(self, path: Path, data: bytes) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            replace_file(path, data)
+        except OSError as error:
+            raise TraceStoreError(
+                f"cannot write the trace cache {self.folder}: {reason_and_advice(error)} "
+                f"({FOLDER_VARIABLE} names another)"
+            ) from error
+        self._prune()
+
+    def _prune(self) -> None:
+        """Remove the files that were used longest ago while the cache is over its size."""
+        files = []
+        for file in self.folder.iterdir():
+            with contextlib.suppress(OSError):
+                status = file.stat()
+                files.append((max(status.st_mtime, status.st_atime), status.st_size, file))
+        size = sum(entry[1] for entry in files)
+        for _, bytes_, file in sorted(files)[:-1]:
+            if size <= MOST_BYTES:
+                return
+            with contextlib.suppress(OSError):
+                file.unlink()
+            size -= bytes_
+
+
+def _read(path: Path, parse: Callable[[bytes], T | None]) -> T | None:
+    """Return what a cached file holds, or None where there is no whole file: then it is made again."""
+    try:
+        return parse(path.read_bytes())
+    except (OSError, InvalidTraceError):
+        return None
+
+
+def _content(file: Path) -> bytes:
+    """Return a digest of a file: of its bytes, or of its name, size and time where it is very large."""
+    status = file.stat()
+    if status.st_size > _DIGESTED_BYTES:
+        return repr((str(file), status.st_size, status.st_mtime_ns)).encode()
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").digest()

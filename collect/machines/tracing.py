@@ -1,0 +1,164 @@
+"""Tracing: run a program once natively to learn its regions, and once a thread count in the emulator to see its misses.
+
+Both runs are bounded in time and leave nothing behind when they are interrupted. The native run (the census) also shows
+early that a program crashes, never ends or has no parallel region.
+"""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.machines.census import Census, parse_census
+from numapredict.collect.machines.description import MachineDescription
+from numapredict.collect.machines.elf import check_traceable
+from numapredict.collect.machines.errors import UnrunnableProgramError
+from numapredict.collect.machines.executable import executable_of
+from numapredict.collect.machines.process import Ending, run_process
+from numapredict.collect.machines.trace import InvalidTraceError, parse_trace
+from numapredict.collect.program import Program
+from numapredict.native.errors import MissingNativePartError, NumapredictError
+from numapredict.native.library import marks_library, tracer_plugin
+
+EMULATOR = "qemu-x86_64"
+# Variables that would bind or multiply threads against the thread count that is asked for.
+_FORBIDDEN = ("OMP_PLACES", "OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY", "LD_PRELOAD", "OMP_DISPLAY_ENV")
+# Many threads share few cores here, and a thread that spins keeps another from the work it waits for.
+_PATIENT = (
+    ("OMP_WAIT_POLICY", "passive"),
+    ("GOMP_SPINCOUNT", "0"),
+    ("KMP_BLOCKTIME", "0"),
+    ("OMP_DYNAMIC", "false"),
+)
+
+
+class TracingError(NumapredictError):
+    """A program could not be traced: it crashed, never reached a region, or has none."""
+
+
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
+    """The most that tracing may take: seconds for the census and for each trace, instances of a region, records.
+
+    The defaults keep a recommendation (a census and two traces) within two minutes.
+    """
+
+    census_s: float = 20.0
+    trace_s: float = 40.0
+    instances: int = 3
+    records: int = 300_000
+    instructions: int = 200_000_000_000
+    seed: int = 1
+
+
+def check_program(program: Program) -> Path:
+    """Return the path of a program that can be traced; raise UnrunnableProgramError with the reason otherwise."""
+    found = Path(executable_of(program))
+    check_traceable(Path(program.directory or ".") / found)
+    return found
+
+
+def take_census(program: Program, budget: Budget) -> bytes:
+    """Run a program natively with two threads and return the census file; raise TracingError if it has no use."""
+    executable = check_program(program)
+    with tempfile.TemporaryDirectory(prefix="numapredict-") as folder:
+        file = Path(folder) / "census"
+        environment = _environment(program, threads=2)
+        environment["NUMAPREDICT_CENSUS"] = str(file)
+        preload = [os.environ.get("LD_PRELOAD", ""), str(marks_library())]
+        environment["LD_PRELOAD"] = ":".join(filter(None, preload))
+        ending = _run([str(executable), *program.command[1:]], environment, program, budget.census_s)
+        data = file.read_bytes() if file.is_file() else b""
+    found = parse_census(data)
+    if ending.reason and not ending.timed_out:
+        raise TracingError(f"{program.name} failed when it ran here: {ending.reason}; make it run first")
+    if found is None:
+        if ending.timed_out:
+            raise TracingError(
+                f"{program.name} finished no parallel region within {budget.census_s:.0f} s; give it a smaller input, "
+                "or more time with --budget"
+            )
+        raise TracingError(
+            f"{program.name} ran no OpenMP parallel region (libgomp and libomp are seen); is it built with -fopenmp?"
+        )
+    return data
+
+
+def take_trace(program: Program, threads: int, machine: MachineDescription, census: Census, budget: Budget) -> bytes:
+    """Trace a program with a number of threads through a machine's private caches and return the trace file.
+
+    Raises TracingError when the program fails under the tracer or shows no region in time.
+    """
+    executable = check_program(program)
+    emulator = shutil.which(EMULATOR)
+    if emulator is None:
+        raise MissingNativePartError(f"{EMULATOR} is not installed; install the package qemu-user")
+    with tempfile.TemporaryDirectory(prefix="numapredict-") as folder:
+        file, wanted = Path(folder) / "trace", Path(folder) / "wanted"
+        wanted.write_text("".join(f"{region.key} {region.count}\n" for region in census.regions))
+        cache = machine.private_cache
+        sets = 1 << max((cache.size_bytes // machine.line_bytes // cache.ways).bit_length() - 1, 0)
+        options = {
+            "out": file,
+            "wanted": wanted,
+            "sets": sets,
+            "ways": cache.ways,
+            "seed": budget.seed,
+            "records": budget.records,
+            "instances": budget.instances,
+            "instructions": budget.instructions,
+            "seconds": budget.trace_s,
+        }
+        plugin = ",".join([_plain(tracer_plugin()), *(f"{name}={value}" for name, value in options.items())])
+        command = [
+            *_fixed_addresses(),
+            *[emulator, "-E", f"LD_PRELOAD={_plain(marks_library())}", "-E", "NUMAPREDICT_TRACE=1"],
+            *["-plugin", plugin, str(executable), *program.command[1:]],
+        ]
+        # The tracer keeps its own time and needs a moment to write what it has.
+        ending = _run(command, _environment(program, threads), program, budget.trace_s + 30)
+        data = file.read_bytes() if file.is_file() else b""
+    try:
+        trace = parse_trace(data, "the trace")
+    except InvalidTraceError as error:
+        reason = ending.reason or "it left no trace"
+        raise TracingError(
+            f"{program.name} with {threads} threads failed under the tracer: {reason}; does it run with "
+            f"OMP_NUM_THREADS={threads}?"
+        ) from error
+    if not (trace.segments["region"] != 0).any():
+        raise TracingError(
+            f"{program.name} with {threads} threads reached no parallel region within {budget.trace_s:.0f} s of "
+            "tracing; give it a smaller input, or more time with --budget"
+        )
+    return data
+
+
+def _environment(program: Program, threads: int) -> dict[str, str]:
+    """Return the caller's and the program's variables, with the thread count and patient waiting set."""
+    merged = {**os.environ, **dict(program.environment), **dict(_PATIENT), "OMP_NUM_THREADS": str(threads)}
+    return {name: value for name, value in merged.items() if name not in _FORBIDDEN}
+
+
+def _run(command: list[str], environment: dict[str, str], program: Program, timeout_s: float) -> Ending:
+    try:
+        return run_process(command, environment, program.directory, timeout_s)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UnrunnableProgramError(f"cannot start {program.command[0]}: {reason}; check the program") from error
+
+
+def _plain(path: Path) -> str:
+    """Return a path for the emulator's option lists, which commas separate."""
+    if "," in str(path):
+        raise MissingNativePartError(f"{path}: QEMU takes no comma in this path; install numapredict in another folder")
+    return str(path)
+
+
+def _fixed_addresses() -> tuple[str, ...]:
+    """Return the command prefix that switches address randomisation off, so that equal runs give equal traces."""
+    setarch = shutil.which("setarch")
+    if setarch is None or run_process([setarch, "-R", "true"], dict(os.environ), None, 10.0).exit_code != 0:
+        return ()
+    return (setarch, "-R")

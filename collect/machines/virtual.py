@@ -1,0 +1,224 @@
+"""VirtualMachine: a described NUMA machine; its figures come from a trace and a description, never from a clock."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.machines import contention
+from numapredict.collect.machines import trace as t
+from numapredict.collect.machines.description import MachineDescription
+from numapredict.collect.machines.phases import PhasedTrace, phase_trace
+from numapredict.collect.machines.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
+from numapredict.collect.machines.trace import Trace
+from numapredict.collect.machines.trace_store import TraceStore
+from numapredict.collect.machines.tracing import TracingError
+from numapredict.collect.mapping import InvalidMappingError, Mapping
+from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
+from numapredict.collect.placement import PageAccesses, place_pages, thread_slots
+from numapredict.collect.program import Program
+from numapredict.collect.space import check
+from numapredict.collect.topology import Topology
+
+_KEPT_TRACES = 8
+_KEPT_GROUPINGS = 64
+# Assumption: a barrier costs every doubling of the team one exchange of a flag with the farthest thread, there and
+# back (a tree barrier).
+_EXCHANGES = 2
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class TracedProgram:
+    """One program with one number of threads, ready for any mapping of that number."""
+
+    lines: Lines
+    pages: PageAccesses
+    trace: Trace
+
+    @property
+    def phased(self) -> PhasedTrace:
+        """Return the phases."""
+        return self.lines.phased
+
+
+class VirtualMachine:
+    """A machine that exists as a description: it traces a program once a thread count, and any mapping is arithmetic.
+
+    The model, in order: private caches (in the tracer), shared caches as the mapping groups the threads, pages by the
+    mapping's page policy (first touch from the recorded toucher), latency and bandwidth with queues at controllers and
+    links, and the slowest thread at each barrier.
+    """
+
+    modelled = True
+
+    def __init__(self, description: MachineDescription, store: TraceStore | None = None) -> None:
+        self.description = description
+        self.store = store or TraceStore(description)
+        self._topology = description.topology
+        self._costs = contention.costs_of(description)
+        self._traced: OrderedDict[Hashable, TracedProgram] = OrderedDict()
+        self._demands: OrderedDict[Hashable, Demand] = OrderedDict()
+
+    @property
+    def name(self) -> str:
+        """Return the description's name."""
+        return self.description.name
+
+    @property
+    def topology(self) -> Topology:
+        """Return the described topology."""
+        return self._topology
+
+    def supports(self, mapping: Mapping) -> bool:
+        """Return whether the mapping fits the described topology."""
+        try:
+            check(mapping, self._topology)
+        except InvalidMappingError:
+            return False
+        return True
+
+    def run(self, program: Program, mapping: Mapping) -> Measurement:
+        """Return the modelled time and counters of a program under a mapping.
+
+        Raises InvalidMappingError, UnrunnableProgramError, MissingNativePartError where QEMU is missing, and
+        TraceStoreError where the cache cannot be written. A program that fails gives a measurement that says so.
+        """
+        check(mapping, self._topology)
+        try:
+            traced = self.traced(program, mapping.threads)
+        except TracingError as error:
+            return Measurement(
+                program=program.name,
+                mapping=mapping,
+                machine=self.name,
+                modelled=True,
+                status="crashed",
+                message=str(error),
+                provenance=(("source", "model"),),
+            )
+        return self._model(program, mapping, traced)
+
+    def placement(self, program: Program, mapping: Mapping) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Return the page numbers that the model follows and the node of each under the mapping: int64[P], int32[P]."""
+        check(mapping, self._topology)
+        pages = self.traced(program, mapping.threads).pages
+        return pages.address, place_pages(mapping, self._topology, pages)
+
+    def traced(self, program: Program, threads: int) -> TracedProgram:
+        """Return a program's trace with a number of threads, taken now if there is none in the cache."""
+        return _kept(self._traced, (program.identity, threads), _KEPT_TRACES, lambda: self._prepare(program, threads))
+
+    def _prepare(self, program: Program, threads: int) -> TracedProgram:
+        trace = self.store.trace(program, threads)
+        phased = phase_trace(trace, self.store.census(program), threads)
+        lines = lines_of(phased, self.description, self.store.budget.seed)
+        return TracedProgram(lines, _page_accesses(lines, trace), trace)
+
+    def _model(self, program: Program, mapping: Mapping, traced: TracedProgram) -> Measurement:
+        phased = traced.phased
+        node = tuple(slot.node for slot in thread_slots(mapping, self._topology))
+        demand = _kept(
+            self._demands,
+            (program.identity, node),
+            _KEPT_GROUPINGS,
+            lambda: replay(traced.lines, node, len(self._topology.nodes)),
+        )
+        scale = phased.lines_per_record
+        memory = demand.by_memory_node(place_pages(mapping, self._topology, traced.pages)) * scale
+        load = contention.Load(
+            memory=memory,
+            transfers=demand.transfers * scale,
+            hits=demand.hits * scale,
+            instructions=phased.instructions,
+            dynamic=phased.dynamic,
+            node=np.array(node, dtype=np.int32),
+        )
+        recorded_s = contention.solve(load, self._costs) * phased.imbalance + phased.barriers * self._barrier_s(node)
+        times = recorded_s * phased.weight
+        time_s = float(times.sum())
+        return Measurement(
+            program=program.name,
+            mapping=mapping,
+            machine=self.name,
+            modelled=True,
+            repetitions=(
+                Repetition(
+                    time_s=time_s,
+                    region_time_s=float(times[~phased.serial].sum()),
+                    counters=self._counters(memory, phased, node, time_s),
+                ),
+            ),
+            provenance=(
+                ("source", "model"),
+                ("trace_end", t.ENDS.get(traced.trace.end, str(traced.trace.end))),
+                ("region_time_seen", f"{phased.share:.3f}"),
+                ("lines_followed", f"1 in {phased.lines_per_record}"),
+                ("program_threads", str(int(traced.trace.segments["thread"].max()) + 1)),
+            ),
+        )
+
+    def _barrier_s(self, node: tuple[int, ...]) -> float:
+        """Return the cost of one barrier among threads on these nodes."""
+        used = sorted(set(node))
+        farthest_ns = float(self._costs.latency_ns[np.ix_(used, used)].max())
+        if len(used) == 1:
+            farthest_ns = self._costs.shared_hit_ns
+        return _EXCHANGES * float(np.ceil(np.log2(len(node)))) * farthest_ns * 1e-9 if len(node) > 1 else 0.0
+
+    def _counters(
+        self, memory: npt.NDArray[np.float64], phased: PhasedTrace, node: tuple[int, ...], time_s: float
+    ) -> Counters:
+        """Return each node's accesses, in lines of the whole program, and their rate over the whole time."""
+        nodes = memory.shape[3]
+        by_thread = np.einsum("mtkn,m->tn", memory, phased.weight)
+        accesses = np.zeros((nodes, nodes))
+        np.add.at(accesses, np.array(node), by_thread)
+        rate = self.description.line_bytes / max(time_s, 1e-12) * 1e-9
+        return Counters(
+            tuple(
+                NodeCounters(
+                    local_accesses=float(accesses[n, n]),
+                    remote_accesses=float(accesses[n].sum() - accesses[n, n]),
+                    local_bandwidth_GBps=float(accesses[n, n]) * rate,
+                    remote_bandwidth_GBps=float(accesses[n].sum() - accesses[n, n]) * rate,
+                )
+                for n in range(nodes)
+            )
+        )
+
+
+def _page_accesses(lines: Lines, trace: Trace) -> PageAccesses:
+    """Return who uses which page in the regions, as a page-access profile would see it, and who touched it first."""
+    phased = lines.phased
+    page = lines.page_of_line[lines.line].astype(np.int64)
+    share = np.where(phased.serial, 0.0, phased.weight)[phased.phase]
+    share = np.where(lines.kind == WRITTEN_BACK, 0.0, share) * phased.lines_per_record
+    count = len(lines.page)
+    accesses = np.bincount(page * phased.threads + phased.thread, weights=share, minlength=count * phased.threads)
+    known = trace.pages[np.argsort(trace.pages["page"], kind="stable")]
+    at = np.minimum(np.searchsorted(known["page"], lines.page.astype(np.uint64)), max(len(known) - 1, 0))
+    found = known["page"][at] == lines.page.astype(np.uint64)
+    toucher = np.where(found, np.minimum(known["thread"][at], phased.threads - 1), 0)
+    _, site = np.unique(np.where(found, known["site"][at], 0), return_inverse=True)
+    return PageAccesses(
+        address=lines.page,
+        accesses=accesses.astype(np.float64).reshape(count, phased.threads),
+        toucher=toucher.astype(np.int32),
+        site=site.ravel().astype(np.int32),
+    )
+
+
+def _kept(store: "OrderedDict[Hashable, T]", key: Hashable, most: int, make: Callable[[], T]) -> T:
+    """Return what is kept under a key, made now if missing; the one used longest ago goes when there are too many."""
+    if key in store:
+        store.move_to_end(key)
+        return store[key]
+    store[key] = made = make()
+    if len(store) > most:
+        store.popitem(last=False)
+    return made

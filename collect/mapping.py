@@ -1,0 +1,91 @@
+"""Mappings: how many threads on how many nodes, how placed, and where the memory pages go."""
+
+import re
+from typing import Literal, get_args
+
+import msgspec
+
+from numapredict.native.errors import NumapredictError
+
+ThreadPolicy = Literal["contiguous", "scatter"]
+PagePolicy = Literal["first-touch", "locality", "balance", "interleave", "mix", "dataset", "bind", "remote"]
+THREAD_POLICIES: tuple[ThreadPolicy, ...] = get_args(ThreadPolicy)
+PAGE_POLICIES: tuple[PagePolicy, ...] = get_args(PagePolicy)
+
+# ICS'19 table 1: these two put a page where a thread is, so pages and threads have the same nodes.
+_ON_THREAD_NODES = ("first-touch", "locality")
+_ON_ONE_NODE = ("bind", "remote")
+# At most five digits: no machine has more cores, and a longer number is a mistake best named at once.
+_LABEL = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})-([a-z]+)-([a-z]+(?:-[a-z]+)?)(?:@([1-9][0-9]{0,4}))?")
+_EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES], such as 16x2-contiguous-locality"
+
+
+class InvalidLabelError(NumapredictError):
+    """A text is not the label of any mapping."""
+
+
+class InvalidMappingError(NumapredictError):
+    """A mapping contradicts itself or does not fit a topology."""
+
+
+class Mapping(msgspec.Struct, frozen=True, order=True):
+    """Five choices that place a program (thesis sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP).
+
+    The threads live on the first ``thread_nodes`` nodes that have cores. Any combination can be written down;
+    ``problem_of`` and ``space.check`` say whether it means something.
+    """
+
+    threads: int
+    thread_nodes: int
+    thread_policy: ThreadPolicy
+    page_nodes: int
+    page_policy: PagePolicy
+
+    @property
+    def label(self) -> str:
+        """Return the text form: the page nodes show only where they differ from the thread nodes."""
+        suffix = "" if self.page_nodes == self.thread_nodes else f"@{self.page_nodes}"
+        return f"{self.threads}x{self.thread_nodes}-{self.thread_policy}-{self.page_policy}{suffix}"
+
+
+def parse_label(text: str) -> Mapping:
+    """Return the mapping that a label names; raise InvalidLabelError for a text that names none."""
+    match = _LABEL.fullmatch(text)
+    if match is None:
+        raise InvalidLabelError(f"{_shown(text)} is not a mapping's label: {_EXAMPLE}")
+    threads, thread_nodes, thread_name, page_name, page_nodes = match.groups()
+    thread_policy = next((policy for policy in THREAD_POLICIES if policy == thread_name), None)
+    page_policy = next((policy for policy in PAGE_POLICIES if policy == page_name), None)
+    if thread_policy is None:
+        raise InvalidLabelError(f"{text!r}: thread policy {thread_name!r} is none of {', '.join(THREAD_POLICIES)}")
+    if page_policy is None:
+        raise InvalidLabelError(f"{text!r}: page policy {page_name!r} is none of {', '.join(PAGE_POLICIES)}")
+    mapping = Mapping(
+        threads=int(threads),
+        thread_nodes=int(thread_nodes),
+        thread_policy=thread_policy,
+        page_nodes=int(page_nodes or thread_nodes),
+        page_policy=page_policy,
+    )
+    problem = problem_of(mapping)
+    if problem:
+        raise InvalidLabelError(f"{text!r}: {problem}")
+    return mapping
+
+
+def problem_of(mapping: Mapping) -> str:
+    """Return why no machine could apply the mapping, in a few words, or nothing when some could."""
+    if min(mapping.threads, mapping.thread_nodes, mapping.page_nodes) < 1:
+        return "threads, thread nodes and page nodes must be at least 1"
+    if mapping.threads < mapping.thread_nodes:
+        return f"{mapping.threads} threads cannot occupy {mapping.thread_nodes} nodes; use at least one thread a node"
+    if mapping.page_policy in _ON_ONE_NODE and mapping.page_nodes != 1:
+        return f"{mapping.page_policy} puts all pages on one node; end the label with @1"
+    if mapping.page_policy in _ON_THREAD_NODES and mapping.page_nodes != mapping.thread_nodes:
+        return f"{mapping.page_policy} needs the pages on the {mapping.thread_nodes} thread nodes; leave out @"
+    return ""
+
+
+def _shown(text: str) -> str:
+    """Return a text in quotes, cut where it would not fit a line."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")

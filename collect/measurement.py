@@ -1,0 +1,128 @@
+"""Measurements: one program under one mapping, with its repetitions, validity and provenance."""
+
+import math
+import statistics
+from typing import Literal, Protocol
+
+import msgspec
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.program import Program
+from numapredict.collect.topology import Topology
+
+Status = Literal["ok", "crashed", "timeout"]
+
+
+class NodeCounters(msgspec.Struct, frozen=True):
+    """Memory accesses made by one node's cores during a run, in lines, and their rates in GB/s (1e9 bytes)."""
+
+    local_accesses: float
+    remote_accesses: float
+    local_bandwidth_GBps: float
+    remote_bandwidth_GBps: float
+
+
+class Counters(msgspec.Struct, frozen=True):
+    """Memory counters of one run, one entry a NUMA node in logical order.
+
+    A core's access is local when the memory belongs to its own node (thesis sec. 3.3). Totals are sums over the
+    nodes; a bandwidth's total is the sum too, since nodes transfer at the same time.
+    """
+
+    nodes: tuple[NodeCounters, ...]
+
+    @property
+    def local_accesses(self) -> float:
+        """Return the accesses to the accessing core's own node, in lines."""
+        return sum(node.local_accesses for node in self.nodes)
+
+    @property
+    def remote_accesses(self) -> float:
+        """Return the accesses to another node's memory, in lines."""
+        return sum(node.remote_accesses for node in self.nodes)
+
+    @property
+    def local_bandwidth_GBps(self) -> float:  # noqa: N802 - the unit keeps its capitals
+        """Return the local bandwidth of all nodes together, in GB/s."""
+        return sum(node.local_bandwidth_GBps for node in self.nodes)
+
+    @property
+    def remote_bandwidth_GBps(self) -> float:  # noqa: N802 - the unit keeps its capitals
+        """Return the remote bandwidth of all nodes together, in GB/s."""
+        return sum(node.remote_bandwidth_GBps for node in self.nodes)
+
+
+class Repetition(msgspec.Struct, frozen=True):
+    """One run: its time, the part spent in parallel regions where that is known, and counters where there are any."""
+
+    time_s: float
+    region_time_s: float | None = None
+    counters: Counters | None = None
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """One program under one mapping on one machine.
+
+    ``modelled`` is true when the figures come from a model and not from a clock. A failed measurement has no
+    repetitions, a status other than ``ok`` and a ``message`` that says what happened. ``provenance`` says how the
+    figures were made (source, versions, share of the program that was seen).
+    """
+
+    program: str
+    mapping: Mapping
+    machine: str
+    modelled: bool
+    status: Status = "ok"
+    repetitions: tuple[Repetition, ...] = ()
+    message: str = ""
+    provenance: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def time_s(self) -> float:
+        """Return the median run time in seconds; not a number for a failed measurement."""
+        return statistics.median(r.time_s for r in self.repetitions) if self.repetitions else math.nan
+
+    @property
+    def spread(self) -> float:
+        """Return (max - min) / median of the run times: 0 for a single repetition."""
+        times = [r.time_s for r in self.repetitions]
+        return (max(times) - min(times)) / self.time_s if times and self.time_s > 0 else 0.0
+
+    @property
+    def counters(self) -> Counters | None:
+        """Return the counters of the repetition whose time is nearest the median, or None where none were read."""
+        counted = [r for r in self.repetitions if r.counters is not None]
+        if not counted:
+            return None
+        return min(counted, key=lambda r: abs(r.time_s - self.time_s)).counters
+
+
+class Machine(Protocol):
+    """Anything that can answer ``run(program, mapping)``: hardware, a modelled machine, or a recording.
+
+    ``run`` raises an error (a NumapredictError) for a mapping or a program that it cannot run at all, and returns a
+    measurement with a status other than ``ok`` for a program that crashed or ran out of time.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return the machine's name: a description's name, a dataset's name or the host's model."""
+        ...
+
+    @property
+    def topology(self) -> Topology:
+        """Return the machine's topology, restricted to what this process may use."""
+        ...
+
+    @property
+    def modelled(self) -> bool:
+        """Return whether the figures come from a model."""
+        ...
+
+    def supports(self, mapping: Mapping) -> bool:
+        """Return whether this machine can apply the mapping at all."""
+        ...
+
+    def run(self, program: Program, mapping: Mapping) -> Measurement:
+        """Run the program under the mapping and return what was measured."""
+        ...

@@ -1,0 +1,219 @@
+"""The tidy table of measurements: one row a repetition, as Parquet.
+
+A failed measurement is one row whose repetition and figures are null. The mapping stands there twice, as its label and
+as five columns, so that other tools need no parser; a reader refuses rows where the two disagree. Totals are sums over
+the per-node lists. ``provenance`` is a JSON list of pairs.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, get_args
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from numapredict.collect.mapping import InvalidLabelError, Mapping, parse_label
+from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition, Status
+
+_FIGURES = ("local_accesses", "remote_accesses", "local_bandwidth_GBps", "remote_bandwidth_GBps")
+_WORD = pa.dictionary(pa.int32(), pa.string())
+SCHEMA = pa.schema(
+    [
+        pa.field("program", _WORD, nullable=False),
+        pa.field("mapping", _WORD, nullable=False),
+        pa.field("threads", pa.int32(), nullable=False),
+        pa.field("thread_nodes", pa.int32(), nullable=False),
+        pa.field("thread_policy", _WORD, nullable=False),
+        pa.field("page_nodes", pa.int32(), nullable=False),
+        pa.field("page_policy", _WORD, nullable=False),
+        pa.field("status", _WORD, nullable=False),
+        pa.field("message", _WORD, nullable=False),
+        pa.field("repetition", pa.int32()),
+        pa.field("time_s", pa.float64()),
+        pa.field("region_time_s", pa.float64()),
+        *(pa.field(name, pa.float64()) for name in _FIGURES),
+        *(pa.field(f"node_{name}", pa.list_(pa.float64())) for name in _FIGURES),
+        pa.field("modelled", pa.bool_(), nullable=False),
+        pa.field("provenance", _WORD, nullable=False),
+    ]
+)
+_KEYS = ("program", "mapping", "status", "message", "modelled", "provenance")
+_PAIRS = msgspec.json.Decoder(tuple[tuple[str, str], ...])
+
+
+def to_parquet(measurements: Iterable[Measurement], nodes: int) -> tuple[bytes, int]:
+    """Return the Parquet file's bytes and its number of rows; raise ValueError for a measurement that breaks a rule."""
+    columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
+    for m in measurements:
+        fault = fault_of(m, nodes)
+        if fault:
+            raise ValueError(f"measurement of {m.program!r} under {m.mapping.label}: {fault}")
+        for index, repetition in enumerate(m.repetitions) if m.repetitions else [(None, None)]:
+            for name, value in zip(SCHEMA.names, _row(m, index, repetition), strict=True):
+                columns[name].append(value)
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns, schema=SCHEMA), sink, compression="zstd")
+    return sink.getvalue().to_pybytes(), len(columns["program"])
+
+
+def from_parquet(data: bytes, machine: str, nodes: int) -> tuple[Measurement, ...]:
+    """Return the measurements in a Parquet file's bytes, in the order of their first rows.
+
+    Raises ValueError, in one line that names the column, for a file that is not such a table.
+    """
+    try:
+        table = pq.read_table(pa.BufferReader(data))
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"not a Parquet file ({str(error).splitlines()[0]})") from error
+    groups: dict[tuple[Any, ...], list[tuple[int, Repetition | None]]] = {}
+    columns = _columns(table)
+    for key, index, repetition in zip(
+        zip(*(columns[name] for name in _KEYS), strict=True),
+        columns["repetition"],
+        _repetitions(columns),
+        strict=True,
+    ):
+        groups.setdefault(key, []).append((-1 if index is None else index, repetition))
+    return _measurements(groups, _mappings(columns), machine, nodes)
+
+
+def fault_of(measurement: Measurement, nodes: int) -> str:
+    """Return what is wrong with a measurement on a machine of ``nodes`` nodes; an empty text where nothing is."""
+    if (measurement.status == "ok") != bool(measurement.repetitions):
+        return f"status is {measurement.status!r} with {len(measurement.repetitions)} repetitions"
+    for repetition in measurement.repetitions:
+        if not (math.isfinite(repetition.time_s) and repetition.time_s > 0):
+            return f"time_s is {repetition.time_s}, not a positive number"
+        region = repetition.region_time_s
+        if region is not None and not (math.isfinite(region) and region >= 0):
+            return f"region_time_s is {region}, not a number from 0"
+        if repetition.counters is None:
+            continue
+        if len(repetition.counters.nodes) != nodes:
+            return f"counters have {len(repetition.counters.nodes)} entries, the machine {nodes} nodes"
+        for node in repetition.counters.nodes:
+            for name, value in zip(_FIGURES, _figures(node), strict=True):
+                if not (math.isfinite(value) and value >= 0):
+                    return f"{name} is {value}, not a number from 0"
+    return ""
+
+
+def _figures(node: NodeCounters) -> tuple[float, float, float, float]:
+    return (node.local_accesses, node.remote_accesses, node.local_bandwidth_GBps, node.remote_bandwidth_GBps)
+
+
+def _row(m: Measurement, index: int | None, repetition: Repetition | None) -> tuple[Any, ...]:
+    mapping = m.mapping
+    counters = repetition.counters if repetition else None
+    lists: Sequence[Any] = (
+        [list(v) for v in zip(*map(_figures, counters.nodes), strict=True)] if counters else [None] * 4
+    )
+    return (
+        *(m.program, mapping.label, mapping.threads, mapping.thread_nodes, mapping.thread_policy),
+        *(mapping.page_nodes, mapping.page_policy, m.status, m.message, index),
+        *(repetition.time_s if repetition else None, repetition.region_time_s if repetition else None),
+        *(math.fsum(values) if values is not None else None for values in lists),
+        *lists,
+        *(m.modelled, msgspec.json.encode(m.provenance).decode()),
+    )
+
+
+def _columns(table: pa.Table) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {}
+    for field in SCHEMA:
+        if field.name not in table.column_names:
+            raise ValueError(f"column {field.name} is missing")
+        column = table.column(field.name)
+        if not field.nullable and column.null_count:
+            raise ValueError(f"column {field.name} has empty cells")
+        text = field.type == _WORD
+        try:
+            if text and column.type not in (_WORD, pa.string(), pa.large_string()):
+                raise ValueError(f"column {field.name} is {column.type}, not text")
+            columns[field.name] = column.cast(pa.string() if text else field.type).to_pylist()
+        except pa.ArrowException as error:
+            raise ValueError(f"column {field.name} is {column.type}, not {field.type}") from error
+    return columns
+
+
+def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
+    lists = [columns[f"node_{name}"] for name in _FIGURES]
+    for time_s, region, per_node in zip(
+        columns["time_s"], columns["region_time_s"], zip(*lists, strict=True), strict=True
+    ):
+        if time_s is None:
+            yield None
+            continue
+        counters = None
+        if any(values is not None for values in per_node):
+            try:
+                counters = Counters(tuple(NodeCounters(*v) for v in zip(*per_node, strict=True)))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"columns node_{' node_'.join(_FIGURES)} have lists of unequal length") from error
+        yield Repetition(time_s, region, counters)
+
+
+class _Row(NamedTuple):
+    """The mapping of a row, by its five columns."""
+
+    threads: int
+    thread_nodes: int
+    thread_policy: str
+    page_nodes: int
+    page_policy: str
+
+
+def _mappings(columns: dict[str, list[Any]]) -> dict[str, Mapping]:
+    """Return the mapping of every label; raise ValueError where a label and the five columns disagree."""
+    mappings: dict[str, Mapping] = {}
+    for label, *values in set(zip(*(columns[name] for name in ("mapping", *_Row._fields)), strict=True)):
+        try:
+            mapping = mappings[label] = parse_label(label)
+        except InvalidLabelError as error:
+            raise ValueError(f"column mapping: {error}") from error
+        row = _Row(*values)
+        for name in _Row._fields:
+            if getattr(row, name) != getattr(mapping, name):
+                raise ValueError(f"column {name} is {getattr(row, name)!r} where mapping is {label!r}")
+    return mappings
+
+
+def _measurements(
+    groups: dict[tuple[Any, ...], list[tuple[int, Repetition | None]]],
+    mappings: dict[str, Mapping],
+    machine: str,
+    nodes: int,
+) -> tuple[Measurement, ...]:
+    measurements = []
+    notes: dict[str, tuple[tuple[str, str], ...]] = {}
+    for (program, label, status, message, modelled, provenance), rows in groups.items():
+        where = f"program {program!r}, mapping {label!r}"
+        if status not in get_args(Status):
+            raise ValueError(f"{where}: column status is {status!r}, not one of {', '.join(get_args(Status))}")
+        if provenance not in notes:
+            try:
+                notes[provenance] = _PAIRS.decode(provenance)
+            except msgspec.DecodeError as error:
+                raise ValueError(f"{where}: column provenance is not a JSON list of pairs ({error})") from error
+        rows.sort(key=lambda row: row[0])
+        repetitions = tuple(repetition for _, repetition in rows if repetition is not None)
+        if [index for index, _ in rows] != (list(range(len(rows))) if repetitions else [-1]):
+            raise ValueError(f"{where}: column repetition does not count 0, 1, 2, ... (empty for a failed one)")
+        if repetitions and len(repetitions) != len(rows):
+            raise ValueError(f"{where}: column time_s has empty cells")
+        measurement = Measurement(
+            program=program,
+            mapping=mappings[label],
+            machine=machine,
+            modelled=modelled,
+            status=status,
+            repetitions=repetitions,
+            message=message,
+            provenance=notes[provenance],
+        )
+        fault = fault_of(measurement, nodes)
+        if fault:
+            raise ValueError(f"{where}: {fault}")
+        measurements.append(measurement)
+    return tuple(measurements)

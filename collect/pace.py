@@ -1,0 +1,39 @@
+"""How long runs take, program by program, and from that how long those to come will take."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+
+class Pace:
+    """The mean time of a program's runs so far; a program that never ran is taken for an average one."""
+
+    def __init__(self) -> None:
+        self._total_s: defaultdict[str, float] = defaultdict(float)
+        self._runs: defaultdict[str, int] = defaultdict(int)
+
+    def add(self, program: str, took_s: float) -> None:
+        """Take a finished run into account."""
+        self._total_s[program] += took_s
+        self._runs[program] += 1
+
+    def left_s(self, runs: Mapping[str, int]) -> float | None:
+        """Return how long so many runs of each program will take one after the other, None before the first run."""
+        if not self._runs:
+            return None
+        average_s = sum(self._total_s.values()) / sum(self._runs.values())
+        return sum(
+            count * (self._total_s[program] / self._runs[program] if program in self._runs else average_s)
+            for program, count in runs.items()
+        )
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration in words, as exactly as a person needs it: ``45 s``, ``12 min``, ``3 h 20 min``, ``4 days``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60:02d} min"
+    return f"{round(minutes / 1440)} days"

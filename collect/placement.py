@@ -1,0 +1,230 @@
+"""Placement: what a mapping means on a topology, thread by thread and page by page."""
+
+import heapq
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.mapping import InvalidMappingError, Mapping
+from numapredict.collect.topology import Node, Topology
+
+# A page is placed for locality under `mix` when one node makes at least this share of its accesses. Diener et al.
+# (PDP 2015, the "mixed" policy of ICS'19) compare the same share, a page's exclusivity, with a threshold; the value
+# is ours: at most one access in ten of such a page is remote. Above one half, or two nodes would share no page.
+DOMINANT_SHARE = 0.9
+
+Nodes = npt.NDArray[np.int32]
+Weights = npt.NDArray[np.float64]
+
+
+class ThreadSlot(msgspec.Struct, frozen=True):
+    """Where one thread runs: the node's logical index and the PU's OS index."""
+
+    node: int
+    pu: int
+
+
+@dataclass(frozen=True, eq=False)
+class PageAccesses:
+    """Who uses which page, for P pages and T threads; the arrays must not change afterwards.
+
+    ``address`` int64[P]: page numbers (address divided by the page size). ``accesses`` float64[P, T]: accesses of
+    every thread, in lines. ``toucher`` int32[P]: the thread that wrote to the page first. ``site`` int32[P]: the
+    allocation site that the page belongs to. What depends on the pages alone is computed once and kept.
+    """
+
+    address: npt.NDArray[np.int64]
+    accesses: Weights
+    toucher: npt.NDArray[np.int32]
+    site: npt.NDArray[np.int32]
+    _balanced: dict[int, Nodes] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def total(self) -> Weights:
+        """Return the accesses of all threads together, float64[P]."""
+        total: Weights = self.accesses.sum(axis=1)
+        return total
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.intp]:
+        """Return the pages' positions in address order, intp[P]."""
+        return np.argsort(self.address, kind="stable")
+
+    @cached_property
+    def rank_and_size(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return each page's place in its site by address, and the site's number of pages: two int64[P]."""
+        by_site = np.lexsort((self.address, self.site))
+        _, first, group, count = np.unique(
+            self.site[by_site], return_index=True, return_inverse=True, return_counts=True
+        )
+        rank = np.empty(len(self.site), dtype=np.int64)
+        size = np.empty(len(self.site), dtype=np.int64)
+        rank[by_site] = np.arange(len(self.site)) - first[group]
+        size[by_site] = count[group]
+        return rank, size
+
+    def balanced(self, nodes: int) -> Nodes:
+        """Return the position among ``nodes`` page nodes that the balance policy gives every page, int32[P]."""
+        if nodes not in self._balanced:
+            positions = np.empty(len(self.total), dtype=np.int32)
+            positions[self.order] = greedy_balance(self.total[self.order], np.zeros(nodes))
+            self._balanced[nodes] = positions
+        return self._balanced[nodes]
+
+
+def thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...]:
+    """Return where every thread runs, in the order of thread numbers.
+
+    The threads are dealt to the thread nodes one at a time, skipping full nodes: in this order under `scatter`; under
+    `contiguous` with the same number of threads a node, but consecutive ones together. The i-th thread of a node takes
+    its i-th core's first PU. Raises InvalidMappingError when the nodes or their cores are too few.
+    """
+    nodes = topology.cpu_nodes[: mapping.thread_nodes]
+    room = sum(len(node.cores) for node in nodes)
+    if len(nodes) < mapping.thread_nodes or room < mapping.threads:
+        raise InvalidMappingError(
+            f"mapping {mapping.label} needs {mapping.threads} cores on {mapping.thread_nodes} nodes; "
+            f"{topology.name} has {room} cores on its first {len(nodes)} nodes"
+        )
+    owners = _deal(mapping.threads, nodes)
+    if mapping.thread_policy == "contiguous":
+        owners.sort()
+    used = [0] * len(nodes)
+    slots = []
+    for owner in owners:
+        node = nodes[owner]
+        slots.append(ThreadSlot(node.index, node.cores[used[owner]].pus[0]))
+        used[owner] += 1
+    return tuple(slots)
+
+
+def page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
+    """Return the nodes (logical indices) among which the pages are spread, the preferred one first.
+
+    With as many page nodes as thread nodes they are the thread nodes' homes, each once. Otherwise they are the first
+    of: these homes, then the other memory nodes by distance from the first thread node. `remote` has the farthest
+    memory node without threads. Raises InvalidMappingError when there are too few.
+    """
+    thread_nodes = [node.index for node in topology.cpu_nodes[: mapping.thread_nodes]]
+    homes = list(dict.fromkeys(topology.home(index) for index in thread_nodes))
+    row = topology.distances[thread_nodes[0]]
+    if mapping.page_policy == "remote":
+        free = [node.index for node in topology.memory_nodes if node.index not in thread_nodes]
+        if not free:
+            raise InvalidMappingError(
+                f"mapping {mapping.label}: remote needs a node without threads, and {topology.name} has none left"
+            )
+        return (min(free, key=lambda index: (-row[index], index)),)
+    if mapping.page_nodes == mapping.thread_nodes:
+        return tuple(homes)
+    others = sorted(
+        (node.index for node in topology.memory_nodes if node.index not in homes), key=lambda index: (row[index], index)
+    )
+    candidates = homes + others
+    if mapping.page_nodes > len(candidates):
+        raise InvalidMappingError(
+            f"mapping {mapping.label} needs {mapping.page_nodes} nodes with memory; "
+            f"{topology.name} has {len(candidates)}"
+        )
+    return tuple(candidates[: mapping.page_nodes])
+
+
+def dataset_chunk_nodes(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
+    """Return the node of each of the chunks, one a thread, into which `dataset` cuts every allocation site."""
+    page_nodes = page_node_set(mapping, topology)
+    if mapping.page_nodes == mapping.thread_nodes:
+        return tuple(topology.home(slot.node) for slot in thread_slots(mapping, topology))
+    return tuple(page_nodes[chunk * len(page_nodes) // mapping.threads] for chunk in range(mapping.threads))
+
+
+def place_pages(mapping: Mapping, topology: Topology, pages: PageAccesses) -> Nodes:
+    """Return the node (logical index) of every page, int32[P].
+
+    Raises InvalidMappingError when the mapping does not fit the topology or the pages' number of threads.
+    """
+    if pages.accesses.shape[1] != mapping.threads:
+        raise InvalidMappingError(
+            f"mapping {mapping.label} has {mapping.threads} threads, the accesses are of {pages.accesses.shape[1]}"
+        )
+    page_nodes = np.array(page_node_set(mapping, topology), dtype=np.int32)
+    if len(page_nodes) == 1:
+        return np.full(len(pages.address), page_nodes[0], dtype=np.int32)
+    targets = page_nodes
+    where: npt.NDArray[np.integer]
+    match mapping.page_policy:
+        case "first-touch":
+            targets, where = _homes(mapping, topology), pages.toucher
+        case "dataset":
+            rank, size = pages.rank_and_size
+            targets = np.array(dataset_chunk_nodes(mapping, topology), dtype=np.int32)
+            where = rank * mapping.threads // size
+        case "interleave":
+            where = pages.address % len(page_nodes)
+        case "balance":
+            where = pages.balanced(len(page_nodes))
+        case "locality":
+            where, _ = _most_accessed(page_nodes, _homes(mapping, topology), pages)
+        case _:
+            where = _mixed(page_nodes, _homes(mapping, topology), pages)
+    return np.take(targets, where)
+
+
+def greedy_balance(weights: Weights, bins: Weights) -> Nodes:
+    """Give each weight in turn to the bin with the least so far (thesis fig. 6) and return the bins, int32[P].
+
+    ``bins`` float64[N] holds what the bins have at the start; of equal bins the first takes the weight.
+    """
+    heap = [(load, position) for position, load in enumerate(bins.tolist())]
+    heapq.heapify(heap)
+    replace = heapq.heapreplace
+    chosen: list[int] = []
+    choose = chosen.append
+    for weight in weights.tolist():
+        load, position = heap[0]
+        choose(position)
+        replace(heap, (load + weight, position))
+    return np.array(chosen, dtype=np.int32)
+
+
+def _deal(threads: int, nodes: tuple[Node, ...]) -> list[int]:
+    """Return the position in ``nodes`` of each thread, dealt one a node in turn while there is room."""
+    owners: list[int] = []
+    depth = 0
+    while len(owners) < threads:
+        owners += [position for position, node in enumerate(nodes) if len(node.cores) > depth]
+        depth += 1
+    return owners[:threads]
+
+
+def _homes(mapping: Mapping, topology: Topology) -> Nodes:
+    """Return the node whose memory serves each thread, int32[T]."""
+    slots = thread_slots(mapping, topology)
+    home = {index: topology.home(index) for index in {slot.node for slot in slots}}
+    return np.array([home[slot.node] for slot in slots], dtype=np.int32)
+
+
+def _most_accessed(page_nodes: Nodes, homes: Nodes, pages: PageAccesses) -> tuple[Nodes, Weights]:
+    """Return the position of the page node whose threads access each page most, and their accesses; ties: first."""
+    belongs = (homes[:, None] == page_nodes[None, :]).astype(np.float64)
+    # One row a node: the comparisons below then run along memory.
+    accesses = np.ascontiguousarray((pages.accesses @ belongs).T)
+    best = np.zeros(accesses.shape[1], dtype=np.int32)
+    most = accesses[0]
+    for position in range(1, len(page_nodes)):
+        more = accesses[position] > most
+        best[more] = position
+        most = np.maximum(most, accesses[position])
+    return best, most
+
+
+def _mixed(page_nodes: Nodes, homes: Nodes, pages: PageAccesses) -> Nodes:
+    """Return the position of each page's node: by locality with a dominant page node, else balanced after those."""
+    best, most = _most_accessed(page_nodes, homes, pages)
+    dominated = most >= DOMINANT_SHARE * pages.total
+    loads = np.bincount(best[dominated], weights=pages.total[dominated], minlength=len(page_nodes))
+    shared = pages.order[~dominated[pages.order]]
+    best[shared] = greedy_balance(pages.total[shared], loads.astype(np.float64))
+    return best

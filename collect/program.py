@@ -1,0 +1,38 @@
+"""Programs: a command with its arguments, as a user would type it."""
+
+import hashlib
+from pathlib import PurePath
+
+import msgspec
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """One command with its arguments, run exactly as any user's program is.
+
+    ``command`` holds the executable's path and its arguments, never a shell string. ``environment`` holds variables
+    set in addition to the caller's own, as pairs. ``group`` names the code that this program is a variant of (a
+    codelet in another size, say): what is evaluated is held out by group. ``summary`` says in words what it does.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+    directory: str | None = None
+    group: str = ""
+    summary: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse an empty command, which nothing could run."""
+        if not self.command or not self.command[0]:
+            raise ValueError(f"program {self.name!r} has an empty command")
+
+    @property
+    def identity(self) -> str:
+        """Return a short digest of the command, environment and directory: equal programs have equal identities."""
+        text = msgspec.json.encode((self.command, sorted(self.environment), self.directory))
+        return hashlib.sha256(text).hexdigest()[:16]
+
+
+def program_of(command: tuple[str, ...], name: str | None = None) -> Program:
+    """Return the program that runs ``command``, named after its executable unless a name is given."""
+    return Program(name=name or PurePath(command[0]).name, command=command)

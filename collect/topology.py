@@ -1,0 +1,179 @@
+"""Topologies: a machine's NUMA nodes with their cores, memory, caches and distances, and nothing that does I/O."""
+
+import hashlib
+import itertools
+import math
+from collections import Counter
+from collections.abc import Collection
+
+import msgspec
+
+from numapredict.native.errors import NumapredictError
+
+LOCAL_DISTANCE = 10.0  # ACPI 6.5 sec. 5.2.17 (SLIT): a node's distance to itself is 10 by definition
+REMOTE_DISTANCE = 20.0  # what Linux assumes for another node where the firmware gives no table
+
+
+class InvalidTopologyError(NumapredictError):
+    """A topology contradicts itself, cannot be read, or leaves nothing to run on."""
+
+
+class Core(msgspec.Struct, frozen=True):
+    """One core; ``index`` is logical, ``pus`` are OS indices of which only the first is used (thesis sec. 3.1)."""
+
+    index: int
+    pus: tuple[int, ...]
+
+
+class Cache(msgspec.Struct, frozen=True):
+    """One data or unified cache; ``cores`` are the logical indices of the cores that share it."""
+
+    level: int
+    size_bytes: int
+    line_bytes: int
+    cores: tuple[int, ...]
+
+
+class Node(msgspec.Struct, frozen=True):
+    """One NUMA node; ``index`` is logical. Either ``cores`` or ``memory_bytes`` may be empty, never both."""
+
+    index: int
+    os_index: int
+    cores: tuple[Core, ...]
+    memory_bytes: int
+
+
+class Topology(msgspec.Struct, frozen=True):
+    """The part of a machine that programs may use.
+
+    ``distances[i][j]`` is the relative cost of an access from node i to node j's memory, 10 for local memory.
+    Raises InvalidTopologyError when made from parts that contradict each other.
+    """
+
+    name: str
+    nodes: tuple[Node, ...]
+    caches: tuple[Cache, ...]
+    distances: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse nodes, caches and distances that contradict each other."""
+        problem = _problem_of_nodes(self.nodes) or _problem_of_caches(self) or _problem_of_distances(self)
+        if problem:
+            raise InvalidTopologyError(f"topology {self.name!r}: {problem}")
+
+    @property
+    def cpu_nodes(self) -> tuple[Node, ...]:
+        """Return the nodes with usable cores, in logical order."""
+        return tuple(node for node in self.nodes if node.cores)
+
+    @property
+    def memory_nodes(self) -> tuple[Node, ...]:
+        """Return the nodes with usable memory, in logical order."""
+        return tuple(node for node in self.nodes if node.memory_bytes > 0)
+
+    @property
+    def core_count(self) -> int:
+        """Return the number of usable cores."""
+        return sum(len(node.cores) for node in self.nodes)
+
+    @property
+    def fingerprint(self) -> str:
+        """Return a digest of the shape alone (cores, memory yes or no, caches, distances), the same under any name."""
+        shape = (
+            [(len(node.cores), node.memory_bytes > 0) for node in self.nodes],
+            sorted((cache.level, cache.size_bytes, cache.line_bytes, cache.cores) for cache in self.caches),
+            [[round(float(distance), 3) for distance in row] for row in self.distances],
+        )
+        return hashlib.sha256(msgspec.json.encode(shape)).hexdigest()[:16]
+
+    def home(self, node_index: int) -> int:
+        """Return the node whose memory serves a node: itself, or the nearest with memory (ties: lowest index)."""
+        if self.nodes[node_index].memory_bytes > 0:
+            return node_index
+        row = self.distances[node_index]
+        return min((node.index for node in self.memory_nodes), key=lambda index: (row[index], index))
+
+
+def restrict(topology: Topology, pus: Collection[int], memory_nodes: Collection[int]) -> Topology:
+    """Return the topology without the PUs and the memory that are not in ``pus`` and ``memory_nodes`` (OS indices).
+
+    A node keeps its OS index; one left with neither cores nor memory disappears, and logical indices close the gaps.
+    Raises InvalidTopologyError when no core or no memory is left.
+    """
+    allowed = frozenset(pus)
+    core_numbers = itertools.count()
+    core_index: dict[int, int] = {}
+    nodes: list[Node] = []
+    for node in topology.nodes:
+        cores = []
+        for core in node.cores:
+            usable = tuple(pu for pu in core.pus if pu in allowed)
+            if usable:
+                core_index[core.index] = next(core_numbers)
+                cores.append(Core(core_index[core.index], usable))
+        memory_bytes = node.memory_bytes if node.os_index in memory_nodes else 0
+        if cores or memory_bytes:
+            nodes.append(Node(len(nodes), node.os_index, tuple(cores), memory_bytes))
+    kept = {node.os_index for node in nodes}
+    old = [node.index for node in topology.nodes if node.os_index in kept]
+    shrunk = (
+        msgspec.structs.replace(cache, cores=tuple(core_index[core] for core in cache.cores if core in core_index))
+        for cache in topology.caches
+    )
+    return Topology(
+        name=topology.name,
+        nodes=tuple(nodes),
+        caches=tuple(cache for cache in shrunk if cache.cores),
+        distances=tuple(tuple(topology.distances[i][j] for j in old) for i in old),
+    )
+
+
+def _problem_of_nodes(nodes: tuple[Node, ...]) -> str:
+    """Return what is wrong with the nodes, or nothing."""
+    cores = [core for node in nodes for core in node.cores]
+    pus = [pu for core in cores for pu in core.pus]
+    if [node.index for node in nodes] != list(range(len(nodes))):
+        return "nodes must be numbered from 0 in order"
+    if not cores:
+        return "no NUMA node has a usable core"
+    if not any(node.memory_bytes > 0 for node in nodes):
+        return "no NUMA node has usable memory"
+    for node in nodes:
+        if node.memory_bytes < 0:
+            return f"node {node.os_index} has {node.memory_bytes} bytes of memory"
+        if not node.cores and not node.memory_bytes:
+            return f"node {node.os_index} has neither cores nor memory"
+    if any(not core.pus for core in cores):
+        return "a core has no PU"
+    for what, numbers in (
+        ("OS index of a node", [node.os_index for node in nodes]),
+        ("index of a core", [core.index for core in cores]),
+        ("PU", pus),
+    ):
+        number, times = Counter(numbers).most_common(1)[0]
+        if times > 1:
+            return f"{what} appears more than once: {number}"
+        if min(numbers) < 0:
+            return f"{what} is negative: {min(numbers)}"
+    return ""
+
+
+def _problem_of_caches(topology: Topology) -> str:
+    """Return what is wrong with the caches, or nothing."""
+    known = {core.index for node in topology.nodes for core in node.cores}
+    for cache in topology.caches:
+        if cache.level < 1 or cache.size_bytes < 1 or cache.line_bytes < 1:
+            return f"a level {cache.level} cache has {cache.size_bytes} bytes in lines of {cache.line_bytes}"
+        if not cache.cores or not known.issuperset(cache.cores):
+            return f"a level {cache.level} cache belongs to cores that do not exist: {cache.cores}"
+    return ""
+
+
+def _problem_of_distances(topology: Topology) -> str:
+    """Return what is wrong with the distances, or nothing."""
+    count = len(topology.nodes)
+    if len(topology.distances) != count or any(len(row) != count for row in topology.distances):
+        return f"distances must be a square table with one row for each of the {count} nodes"
+    if any(not math.isfinite(distance) or distance <= 0 for row in topology.distances for distance in row):
+        return "distances must be positive numbers"
+    return ""

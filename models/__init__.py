@@ -1,0 +1,1 @@
+"""Shipped models, and the machines (models/machines) that numapredict can model from published figures."""

@@ -1,0 +1,1 @@
+"""The part that touches the machine: C libraries and programs, and the one module that finds them."""

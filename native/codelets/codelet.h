@@ -1,0 +1,129 @@
+/* codelet.h: what a codelet is, and what it may use.
+ *
+ * A codelet is a small OpenMP program with one access pattern, run to learn how such a pattern reacts to a
+ * mapping. Contracts, valid for every codelet:
+ *
+ * - iterate() runs the kernel once: one parallel region, the only one of its codelet apart from the
+ * initialisation. Its loops are worksharing loops with schedule(runtime) over units of work (rows, planes,
+ * blocks), never single elements, so that every schedule is usable.
+ * - The data depends on the size and the seed alone, and the result also on the number of iterations. Neither
+ * depends on the number of threads, the schedule or the initialisation. Sums across threads are therefore
+ * sums of integers, or of multiples of a power of two that are exact in any order (see struct generator).
+ * - With serial initialisation the encountering thread touches all data before any parallel region; with
+ * parallel initialisation each thread touches the units that schedule(static) gives it in the kernel.
+ * - Data comes from codelet_allocate(), so the sum of those blocks is working_set_bytes(). Small tables may
+ * be on the heap or the stack. Nothing is asked about page sizes, nodes or cores: that is the mapping's
+ * affair.
+ * - create() returns NULL, with nothing left allocated, if memory does not suffice. Nothing else can fail.
+ * - deviation() compares with an answer computed serially, by another formula and from the generator, not
+ * from the arrays that the kernel read. It returns the largest relative deviation, INFINITY where it meets a
+ * NaN, or DEVIATION_UNKNOWN if it lacks memory.
+ */
+#ifndef NUMAPREDICT_CODELET_H
+#define NUMAPREDICT_CODELET_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum codelet_size { SIZE_SMALL, SIZE_MEDIUM, SIZE_LARGE, SIZE_COUNT };
+enum codelet_init { INIT_SERIAL, INIT_PARALLEL, INIT_COUNT };
+
+#define DEVIATION_UNKNOWN (-1.0)
+
+/* Most threads a run may have: bounds the tables that hold one row a thread. */
+#define CODELET_THREADS_MAX 1024
+
+/* Random data without a state, so that any thread may fill any part. Element i of a stream is element i % 64
+ * of a slice of a table; a hash of the stream and of i / 64 chooses the slice, so filling costs one hash in
+ * 64 elements. reals: in [0, 1), multiples of 2^-20: sums of up to 2^33 of them are exact in any order.
+ * quanta: in [0, 1), multiples of 2^-8: squares of differences, and sums of a few dozen of them, are exact
+ * floats. words: each slice is combined with bits of the hash, so that all 2^32 values occur. */
+#define GENERATOR_BLOCK 64
+#define GENERATOR_TABLE 4096
+
+struct generator {
+    uint64_t seed;
+    double reals[GENERATOR_TABLE + GENERATOR_BLOCK];
+    float quanta[GENERATOR_TABLE + GENERATOR_BLOCK];
+    uint32_t words[GENERATOR_TABLE + GENERATOR_BLOCK];
+};
+
+/* Returns NULL if memory does not suffice; free() releases it. */
+struct generator *generator_create(uint64_t seed);
+uint64_t generator_hash(const struct generator *generator, uint32_t stream, uint64_t index);
+
+/* Fill `count` elements of a stream, beginning at its element GENERATOR_BLOCK * block. */
+void generator_fill_reals(const struct generator *generator, uint32_t stream, size_t block, double *out,
+                          size_t count);
+void generator_fill_quanta(const struct generator *generator, uint32_t stream, size_t block, float *out,
+                           size_t count);
+void generator_fill_words(const struct generator *generator, uint32_t stream, size_t block, uint32_t *out,
+                          size_t count);
+
+/* The same elements one by one, for checks. */
+double generator_real(const struct generator *generator, uint32_t stream, size_t index);
+float generator_quantum(const struct generator *generator, uint32_t stream, size_t index);
+uint32_t generator_word(const struct generator *generator, uint32_t stream, size_t index);
+
+/* Rows of uneven length for sparse structures: 16 consecutive rows hold 128 entries, of 1 to 26 a row, in an
+ * order that differs between such groups. */
+#define UNEVEN_GROUP 16
+#define UNEVEN_GROUP_ENTRIES 128
+uint32_t generator_uneven_length(const struct generator *generator, size_t row);
+size_t generator_uneven_start(const struct generator *generator, size_t row);
+
+struct codelet_setup {
+    enum codelet_size size;
+    enum codelet_init init;
+    const struct generator *generator; /* outlives the state */
+};
+
+struct codelet {
+    const char *name;
+    const char *family;
+    const char *summary; /* one plain sentence about the access pattern; no quotes or backslashes */
+    int iterations;      /* by default */
+    double tolerance;    /* largest deviation() that is right */
+    size_t (*working_set_bytes)(enum codelet_size size);
+    void *(*create)(const struct codelet_setup *setup);
+    void (*iterate)(void *state, int iteration);
+    double (*checksum)(const void *state);
+    double (*deviation)(const void *state, int iterations);
+    void (*destroy)(void *state);
+};
+
+/* The registry: all codelets in a fixed order, and NULL after the last. */
+extern const struct codelet *const codelets[];
+const struct codelet *codelet_find(const char *name);
+
+/* Names as the command line spells them, indexed by the enumerations. */
+extern const char *const codelet_size_names[SIZE_COUNT];
+extern const char *const codelet_init_names[INIT_COUNT];
+extern const char *const codelet_schedule_names[];
+#define SCHEDULE_COUNT 3
+
+/* Print all codelets on standard output, for people or as a JSON array. */
+void codelet_list_table(void);
+void codelet_list_json(void);
+
+/* Allocate page-aligned memory that nobody has touched yet; NULL if there is none. codelet_free() takes NULL
+ * too. */
+void *codelet_allocate(size_t bytes);
+void codelet_free(void *block);
+/* Bytes handed out so far by codelet_allocate(). */
+size_t codelet_allocated_bytes(void);
+
+/* Call fill(state, unit) for units 0 to count - 1, serially or by schedule(static). */
+void codelet_initialise(enum codelet_init init, size_t count, void (*fill)(void *state, size_t unit),
+                        void *state);
+
+/* Return the larger of `worst` and the deviation of `got`, relative to `expected` where that exceeds 1. */
+static inline double codelet_worse(double worst, double got, double expected) {
+    const double deviation = fabs(got - expected) / fmax(1.0, fabs(expected));
+    if (isnan(deviation))
+        return INFINITY;
+    return deviation > worst ? deviation : worst;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* registry.c: all codelets, and how they are listed. */
+#include "codelet.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct codelet stream_triad;
+extern const struct codelet jacobi_2d;
+extern const struct codelet rhs_3d;
+extern const struct codelet line_solve_z;
+extern const struct codelet spmv_csr;
+extern const struct codelet fft_pass;
+extern const struct codelet kmeans_assignment;
+extern const struct codelet pgain;
+extern const struct codelet bfs_level;
+extern const struct codelet histogram;
+extern const struct codelet pointer_chase;
+extern const struct codelet matrix_product;
+
+const struct codelet *const codelets[] = {
+    &stream_triad, &jacobi_2d, &rhs_3d,    &line_solve_z,  &spmv_csr,       &fft_pass, &kmeans_assignment,
+    &pgain,        &bfs_level, &histogram, &pointer_chase, &matrix_product, NULL,
+};
+
+const char *const codelet_size_names[SIZE_COUNT] = {"small", "medium", "large"};
+const char *const codelet_init_names[INIT_COUNT] = {"serial", "parallel"};
+const char *const codelet_schedule_names[SCHEDULE_COUNT] = {"static", "dynamic", "guided"};
+
+const struct codelet *codelet_find(const char *name) {
+    for (size_t i = 0; codelets[i]; i++)
+        if (strcmp(codelets[i]->name, name) == 0)
+            return codelets[i];
+    return NULL;
+}
+
+void codelet_list_table(void) {
+    printf("%-18s %-12s %6s %7s %6s  %s\n", "NAME", "FAMILY", "SMALL", "MEDIUM", "LARGE",
+           "WHAT IT DOES (sizes in MB)");
+    for (size_t i = 0; codelets[i]; i++) {
+        const struct codelet *codelet = codelets[i];
+        printf("%-18s %-12s %6.0f %7.0f %6.0f  %s\n", codelet->name, codelet->family,
+               (double)codelet->working_set_bytes(SIZE_SMALL) / 1e6,
+               (double)codelet->working_set_bytes(SIZE_MEDIUM) / 1e6,
+               (double)codelet->working_set_bytes(SIZE_LARGE) / 1e6, codelet->summary);
+    }
+}
+
+static void print_json_names(const char *key, const char *const *names, size_t count) {
+    printf("\"%s\":[", key);
+    for (size_t i = 0; i < count; i++)
+        printf("%s\"%s\"", i ? "," : "", names[i]);
+    printf("]");
+}
+
+/* No string here needs escaping: codelet.h forbids quotes and backslashes. */
+void codelet_list_json(void) {
+    printf("[");
+    for (size_t i = 0; codelets[i]; i++) {
+        const struct codelet *codelet = codelets[i];
+        printf("%s\n{\"name\":\"%s\",\"family\":\"%s\",\"summary\":\"%s\",\"sizes\":{", i ? "," : "",
+               codelet->name, codelet->family, codelet->summary);
+        for (int size = 0; size < SIZE_COUNT; size++)
+            printf("%s\"%s\":%zu", size ? "," : "", codelet_size_names[size],
+                   codelet->working_set_bytes((enum codelet_size)size));
+        printf("},");
+        print_json_names("initialisations", codelet_init_names, INIT_COUNT);
+        printf(",");
+        print_json_names("schedules", codelet_schedule_names, SCHEDULE_COUNT);
+        printf("}");
+    }
+    printf("\n]\n");
+}

@@ -1,0 +1,38 @@
+"""Find what was built: the tracer, the marks library, the replay library and the codelets."""
+
+from pathlib import Path
+
+from numapredict.native.errors import MissingNativePartError
+
+_FOLDER = Path(__file__).parent
+
+
+def tracer_plugin() -> Path:
+    """Return the path of the QEMU plugin; raise MissingNativePartError where it was not built."""
+    return _built("lib/libnumatracer.so")
+
+
+def marks_library() -> Path:
+    """Return the path of the preload library that marks regions; raise MissingNativePartError."""
+    return _built("lib/libnumamarks.so")
+
+
+def replay_library() -> Path:
+    """Return the path of the shared-cache replay library; raise MissingNativePartError."""
+    return _built("lib/libnumareplay.so")
+
+
+def codelets_program() -> Path:
+    """Return the path of the program that holds the codelets; raise MissingNativePartError."""
+    return _built("bin/numapredict-codelets")
+
+
+def _built(name: str) -> Path:
+    """Return the path of a built file inside the package."""
+    path = _FOLDER / name
+    if not path.is_file():
+        raise MissingNativePartError(
+            f"{path.name} was not built: install numapredict with pip (which builds it), or in a checkout run "
+            "cmake -S native -B build && cmake --build build && cmake --install build --prefix .import"
+        )
+    return path

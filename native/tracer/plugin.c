@@ -1,0 +1,574 @@
+/* plugin.c: the tracer, a plugin of QEMU's user mode emulation.
+ *
+ * It follows every load and store that the program makes outside the OpenMP runtime through a private cache of its
+ * thread, and writes the misses, who touched which page first, and how many instructions each thread spent between the
+ * marks of marks.c (trace_file.h). It ends the program once enough has been seen.
+ *
+ * Contracts. A struct thread is written by its own thread only; the writer reads it once `stopping` keeps the others
+ * out. Nothing is printed but one line on standard error when the arguments are wrong. The guest's memory is read,
+ * never written.
+ */
+#define _GNU_SOURCE
+#include "marks.h"
+#include "private_cache.h"
+#include "qemu_plugin.h"
+#include "code_map.h"
+#include "settings.h"
+#include "trace_file.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_INTERFACE;
+
+#define MAX_THREADS 1024
+#define MAX_SITES 65536
+#define MAX_SEGMENTS 400000
+#define COARSEST_SHIFT 8
+#define EPOCH_BLOCKS 1024u /* a site looks at its line afresh at least so often, to see other threads' stores */
+
+struct site {
+    uint64_t address;
+    _Atomic uint32_t slot; /* 0 until its first access */
+};
+
+struct block {
+    uint32_t instructions;
+};
+
+struct thread {
+    /* read at every access */
+    uint64_t instructions;
+    uint64_t epoch;
+    struct access_site *sites;
+    uint32_t blocks;
+    /* read at every new line */
+    bool muted;
+    bool in_region;
+    uint32_t number; /* OpenMP thread number, or the order of creation */
+    uint32_t index;
+    uint32_t shift;
+    uint64_t last_page; /* page << 1 | store */
+    uint64_t recent[RECENT_VALUES];
+    uint32_t recent_at;
+    struct private_cache cache;
+    struct trace_record *records;
+    uint64_t record_count;
+    struct trace_segment *segments;
+    uint64_t segment_count;
+    uint64_t segment_instructions; /* `instructions` when the open segment began */
+    uint64_t segment_records;
+    uint64_t spin_instructions; /* `instructions` at the latest visit of a spin block */
+    uint32_t spins;
+};
+
+static struct settings settings;
+static struct thread *threads[MAX_THREADS];
+static _Atomic uint32_t thread_count;
+static _Atomic uint32_t site_count = 1;
+static uint64_t *versions;
+static _Atomic uint64_t total_records;
+static _Atomic uint64_t total_segments;
+static _Atomic uint32_t global_shift;
+static _Atomic uint64_t latest_region;
+static _Atomic int stop_reason; /* 0 while the trace goes on */
+static bool marks_loaded;
+static pid_t own_pid;
+
+static void *reserve(size_t bytes) {
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        static const char text[] = "numapredict tracer: out of address space\n";
+        if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+            _exit(125);
+        _exit(125);
+    }
+    return memory;
+}
+
+/* ---- first touch: two levels, a table of 2^18 pages each ---- */
+
+struct touched {
+    uint64_t site;
+    uint16_t thread; /* + 1; 0 = untouched */
+    uint8_t by_store;
+    uint8_t serial;
+};
+#define TABLE_BITS 18
+#define TOP_ENTRIES (1u << (47 - PAGE_SHIFT - TABLE_BITS))
+static struct touched *_Atomic *page_tables;
+
+static struct touched *touched_page(uint64_t page, bool create) {
+    uint64_t top = page >> TABLE_BITS;
+    if (top >= TOP_ENTRIES)
+        return NULL;
+    struct touched *table = page_tables[top];
+    if (!table && create) {
+        struct touched *fresh = reserve(sizeof(struct touched) << TABLE_BITS);
+        if (__atomic_compare_exchange_n((struct touched **)&page_tables[top], &table, fresh, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            table = fresh;
+        else
+            munmap(fresh, sizeof(struct touched) << TABLE_BITS);
+    }
+    return table ? &table[page & ((1u << TABLE_BITS) - 1)] : NULL;
+}
+
+/* A first load of an anonymous page maps the shared zero page: memory is taken, and placed, at the first store. */
+static void touch(const struct thread *t, uint64_t page, bool store, uint64_t site) {
+    struct touched *p = touched_page(page, true);
+    if (!p || (p->thread && (p->by_store || !store)))
+        return;
+    p->thread = (uint16_t)(t->number + 1);
+    p->by_store = store;
+    p->serial = !t->in_region;
+    p->site = site;
+}
+
+static void forget_pages(uint64_t address, uint64_t bytes) {
+    uint64_t last = (address + bytes) >> PAGE_SHIFT;
+    for (uint64_t page = address >> PAGE_SHIFT; page < last;) {
+        struct touched *p = touched_page(page, false);
+        if (!p) {
+            page = ((page >> TABLE_BITS) + 1) << TABLE_BITS;
+            continue;
+        }
+        memset(p, 0, sizeof *p);
+        page++;
+    }
+}
+
+/* ---- segments and records ---- */
+
+static void request_stop(enum trace_end reason) {
+    int going = 0;
+    __atomic_compare_exchange_n((int *)&stop_reason, &going, (int)reason, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* The others wait here while the watchdog writes the file and ends the process. */
+static void wait_for_the_end(void) {
+    for (;;)
+        pause();
+}
+
+static void open_segment(struct thread *t, struct trace_segment wanted) {
+    if (t->segment_count == 0 || t->instructions != t->segment_instructions || t->record_count != t->segment_records) {
+        if (atomic_fetch_add(&total_segments, 1) >= MAX_SEGMENTS)
+            request_stop(TRACE_RECORDS);
+        else
+            t->segment_count++;
+    }
+    wanted.vcpu = t->index;
+    t->segments[t->segment_count - 1] = wanted;
+    t->segment_instructions = t->instructions;
+    t->segment_records = t->record_count;
+}
+
+static void close_segment(struct thread *t) {
+    struct trace_segment *s = &t->segments[t->segment_count - 1];
+    s->instructions = t->instructions - t->segment_instructions;
+    s->records = t->record_count - t->segment_records;
+}
+
+/* Keep what the coarser sampling would have kept. Records of closed segments move too, so their counts change. */
+static void thin_records(struct thread *t, uint32_t shift) {
+    uint64_t mask = (1ull << shift) - 1, from = 0, to = 0;
+    close_segment(t);
+    for (uint64_t s = 0; s < t->segment_count; s++) {
+        uint64_t kept = 0;
+        for (uint64_t n = 0; n < t->segments[s].records; n++, from++) {
+            if (hash_line(t->records[from].word >> 8, settings.seed) & mask)
+                continue;
+            t->records[to++] = t->records[from];
+            kept++;
+        }
+        t->segments[s].records = kept;
+    }
+    t->record_count = to;
+    t->segment_records = to - t->segments[t->segment_count - 1].records;
+    t->shift = shift;
+}
+
+static void append(struct thread *t, uint64_t line, uint32_t flags) {
+    if (t->record_count >= 2 * settings.records) { /* thinning has not kept up */
+        request_stop(TRACE_RECORDS);
+        return;
+    }
+    t->records[t->record_count].word = line << 8 | flags;
+    t->records[t->record_count].at = t->instructions - t->segment_instructions;
+    __atomic_store_n(&t->record_count, t->record_count + 1, __ATOMIC_RELEASE);
+    if (atomic_fetch_add(&total_records, 1) < settings.records)
+        return;
+    uint32_t shift = t->shift;
+    if (shift >= COARSEST_SHIFT) {
+        request_stop(TRACE_RECORDS);
+    } else if (__atomic_compare_exchange_n((uint32_t *)&global_shift, &shift, t->shift + 1, false, __ATOMIC_SEQ_CST,
+                                           __ATOMIC_SEQ_CST)) {
+        /* About half stay. Every thread thins its own share when it next meets a new line. */
+        atomic_store(&total_records, settings.records / 2);
+    }
+}
+
+/* ---- what the translated code calls ---- */
+
+static uint64_t read_guest(uint64_t address, unsigned size_shift) {
+    uint64_t value = 0;
+    if (size_shift == 3)
+        memcpy(&value, (const void *)(address + guest_base), 8);
+    else if (size_shift == 2)
+        memcpy(&value, (const void *)(address + guest_base), 4);
+    return value;
+}
+
+static uint32_t assign_slot(struct site *site) {
+    uint32_t none = 0, fresh = 1 + atomic_fetch_add(&site_count, 1) % (MAX_SITES - 1);
+    if (!__atomic_compare_exchange_n((uint32_t *)&site->slot, &none, fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        return none;
+    return fresh;
+}
+
+static __attribute__((noinline)) void new_line(struct thread *t, struct site *site, qemu_plugin_meminfo_t info,
+                                               uint64_t address) {
+    if (__builtin_expect(stop_reason != 0, 0))
+        wait_for_the_end();
+    uint32_t slot = site->slot;
+    if (slot == 0)
+        slot = assign_slot(site);
+    struct access_site *s = &t->sites[slot];
+    uint64_t line = address >> LINE_SHIFT, page = address >> PAGE_SHIFT;
+    uint64_t previous = s->line & ((1ull << 48) - 1);
+    bool store = qemu_plugin_mem_is_store(info);
+
+    s->line = line | t->epoch;
+    if (t->last_page != (page << 1 | store)) {
+        t->last_page = page << 1 | store;
+        touch(t, page, store, site->address);
+    }
+    if (t->muted)
+        return;
+    uint32_t flags = store ? RECORD_STORE : 0;
+    if (previous != line) {
+        if (is_streaming(s, previous, line))
+            flags |= RECORD_STREAMING;
+        if (!store) {
+            uint64_t value = read_guest(address, qemu_plugin_mem_size_shift(info));
+            if (!(flags & RECORD_STREAMING)) {
+                if (is_dependent(s, t->recent, address))
+                    flags |= RECORD_DEPENDENT;
+                t->recent[t->recent_at++ % RECENT_VALUES] = value;
+            }
+            s->previous = s->value;
+            s->value = value;
+            s->address = address;
+        }
+    } else if (s->confidence >= 2) {
+        flags |= RECORD_STREAMING;
+    }
+    uint64_t hash = hash_line(line, settings.seed);
+    if (hash & ((1ull << t->shift) - 1))
+        return;
+    if (t->shift != global_shift) {
+        thin_records(t, global_shift);
+        if (hash & ((1ull << t->shift) - 1))
+            return;
+    }
+    struct cache_result result = cache_access(&t->cache, versions, line, hash, store, t->index);
+    if (result.written_back)
+        append(t, result.written_back, RECORD_WRITEBACK);
+    if (result.answer != CACHE_HIT)
+        append(t, line, flags | (result.answer == CACHE_STALE ? RECORD_COHERENCE : 0));
+}
+
+static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
+    struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    struct site *site = data;
+    if (__builtin_expect(t->sites[site->slot].line == ((address >> LINE_SHIFT) | t->epoch), 1))
+        return;
+    new_line(t, site, info, address);
+}
+
+static void on_block(unsigned vcpu, void *data) {
+    struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    t->instructions += ((const struct block *)data)->instructions;
+    if (__builtin_expect(++t->blocks == EPOCH_BLOCKS, 0)) {
+        t->blocks = 0;
+        t->epoch += 1ull << 48;
+        if (stop_reason)
+            wait_for_the_end();
+    }
+}
+
+/* A block that only loads, compares and branches, again and again with nothing in between, waits for another thread.
+   Giving the core away ends the wait sooner: there are more threads than cores here. */
+static void on_spin_block(unsigned vcpu, void *data) {
+    struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    if (t->instructions == t->spin_instructions) {
+        if (++t->spins > 16) {
+            t->segments[t->segment_count - 1].flags |= SEGMENT_SPUN;
+            if (stop_reason)
+                wait_for_the_end();
+            sched_yield();
+        }
+        return; /* seen before, not counted again */
+    }
+    t->spins = 0;
+    on_block(vcpu, data);
+    t->spin_instructions = t->instructions;
+}
+
+static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
+    (void)id;
+    unsigned index = vcpu & (MAX_THREADS - 1);
+    if (threads[index])
+        return;
+    struct thread *t = reserve(sizeof *t);
+    t->index = index;
+    t->number = index;
+    t->shift = global_shift;
+    t->epoch = 1ull << 48;
+    t->spin_instructions = UINT64_MAX;
+    t->sites = reserve(MAX_SITES * sizeof *t->sites);
+    t->cache.sets = settings.sets;
+    t->cache.ways = settings.ways;
+    t->cache.lines = reserve((size_t)settings.sets * settings.ways * sizeof *t->cache.lines);
+    t->records = reserve(2 * settings.records * sizeof *t->records);
+    t->segments = reserve((MAX_SEGMENTS + 1) * sizeof *t->segments);
+    open_segment(t, (struct trace_segment){.after = latest_region, .thread = t->number});
+    threads[index] = t;
+    uint32_t count = thread_count;
+    while (count <= index && !__atomic_compare_exchange_n((uint32_t *)&thread_count, &count, index + 1, false,
+                                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        ;
+}
+
+/* ---- translation ---- */
+
+static bool one_of(const char *text, const char *const *words) {
+    for (; *words; words++)
+        if (strncmp(text, *words, strlen(*words)) == 0)
+            return true;
+    return false;
+}
+
+static bool waits_only(const struct qemu_plugin_tb *tb, size_t count) {
+    static const char *const waiting[] = {"mov", "cmp", "test", "j", "pause", "nop", "mfence", "lfence",
+                                          "ret", "lock orq", "lock or", "rep nop", "endbr64", NULL};
+    if (count > 8)
+        return false;
+    bool loads = false, branches = false;
+    for (size_t n = 0; n < count; n++) {
+        char *text = qemu_plugin_insn_disas(qemu_plugin_tb_get_insn(tb, n));
+        bool fits = text && one_of(text, waiting);
+        /* A store moves data on: not a wait. A store's destination, its last operand, is memory. */
+        if (fits && strncmp(text, "mov", 3) == 0 && text[strlen(text) - 1] == ')')
+            fits = false;
+        loads |= text && strchr(text, '(') != NULL;
+        branches |= text && text[0] == 'j';
+        free(text);
+        if (!fits)
+            return false;
+    }
+    return loads && branches;
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
+    (void)id;
+    if (code_at(qemu_plugin_tb_vaddr(tb)) != CODE_PROGRAM)
+        return;
+    size_t count = qemu_plugin_tb_n_insns(tb);
+    struct block *block = calloc(1, sizeof *block);
+    struct site *sites = calloc(count, sizeof *sites);
+    if (!block || !sites)
+        return;
+    block->instructions = (uint32_t)count;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, waits_only(tb, count) ? on_spin_block : on_block, QEMU_PLUGIN_CB_NO_REGS,
+                                         block);
+    for (size_t n = 0; n < count; n++) {
+        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
+        sites[n].address = qemu_plugin_insn_vaddr(instruction);
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, &sites[n]);
+    }
+}
+
+/* ---- marks ---- */
+
+static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, uint64_t c) {
+    close_segment(t);
+    struct trace_segment now = t->segments[t->segment_count - 1];
+    now.records = now.instructions = 0;
+    switch (what) {
+    case MARK_HELLO:
+        marks_loaded = true;
+        break;
+    case MARK_ENTER:
+        t->number = (uint32_t)c;
+        t->in_region = true;
+        t->muted = b >= settings.instances;
+        now = (struct trace_segment){.region = a, .instance = (uint32_t)b, .thread = t->number};
+        now.flags = t->muted ? SEGMENT_MUTED : 0;
+        open_segment(t, now);
+        break;
+    case MARK_BARRIER:
+        now.phase++;
+        now.flags &= SEGMENT_MUTED;
+        open_segment(t, now);
+        break;
+    case MARK_DYNAMIC:
+        t->segments[t->segment_count - 1].flags |= SEGMENT_DYNAMIC;
+        break;
+    case MARK_LEAVE:
+        t->in_region = false;
+        t->muted = false;
+        open_segment(t, (struct trace_segment){.after = a ? a : latest_region, .thread = t->number});
+        break;
+    case MARK_BEGIN:
+    case MARK_END:
+        if (what == MARK_END) {
+            latest_region = a;
+            t->muted = b >= settings.instances;
+            now = (struct trace_segment){.after = a, .instance = (uint32_t)b, .thread = t->number};
+            now.flags = t->muted ? SEGMENT_MUTED : 0;
+            open_segment(t, now);
+            if (settings_instance_done(&settings, a, b))
+                request_stop(TRACE_ENOUGH);
+        }
+        break;
+    }
+}
+
+enum { SYS_MUNMAP = 11, SYS_MADVISE = 28, ADVICE_DONTNEED = 4 };
+
+static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
+    (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
+    if (stop_reason)
+        wait_for_the_end();
+    if (number == MARK_SYSCALL && threads[vcpu & (MAX_THREADS - 1)])
+        on_mark(threads[vcpu & (MAX_THREADS - 1)], (enum mark)a1, a2, a3, a4);
+    else if (number == SYS_MUNMAP || (number == SYS_MADVISE && a3 == ADVICE_DONTNEED))
+        forget_pages(a1, a2);
+}
+
+/* ---- the end ---- */
+
+static bool put(FILE *file, const void *data, size_t size, size_t count) {
+    return count == 0 || fwrite(data, size, count, file) == count;
+}
+
+static bool write_pages(FILE *file, uint64_t *pages) {
+    for (uint64_t top = 0; top < TOP_ENTRIES; top++) {
+        const struct touched *table = page_tables[top];
+        for (uint64_t n = 0; table && n < 1u << TABLE_BITS; n++) {
+            if (!table[n].thread)
+                continue;
+            struct trace_page page = {.page = top << TABLE_BITS | n,
+                                      .site = table[n].site,
+                                      .thread = table[n].thread - 1u,
+                                      .flags = table[n].serial ? PAGE_SERIAL : 0};
+            if (!put(file, &page, sizeof page, 1))
+                return false;
+            ++*pages;
+        }
+    }
+    return true;
+}
+
+static bool write_body(FILE *file, struct trace_header *header) {
+    uint32_t shift = global_shift;
+    for (uint32_t n = 0; n < header->vcpus; n++) {
+        if (!threads[n])
+            continue;
+        struct trace_segment *last = &threads[n]->segments[threads[n]->segment_count - 1];
+        if (last->region && header->end != TRACE_EXITED)
+            last->flags |= SEGMENT_CUT_OFF;
+        thin_records(threads[n], shift); /* also closes the open segment */
+        header->segments += threads[n]->segment_count;
+        header->records += threads[n]->record_count;
+        header->instructions += threads[n]->instructions;
+        if (!put(file, threads[n]->segments, sizeof(struct trace_segment), threads[n]->segment_count))
+            return false;
+    }
+    for (uint32_t n = 0; n < header->vcpus; n++)
+        if (threads[n] && !put(file, threads[n]->records, sizeof(struct trace_record), threads[n]->record_count))
+            return false;
+    return write_pages(file, &header->pages);
+}
+
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+
+static void write_trace(enum trace_end end) {
+    if (getpid() != own_pid) /* a forked child is not the program that was asked about */
+        return;
+    pthread_mutex_lock(&writing); /* never given back: there is one writer, and it writes once */
+    struct trace_header header = {.version = TRACE_VERSION,
+                                  .end = (uint32_t)end,
+                                  .sample_shift = global_shift,
+                                  .vcpus = thread_count,
+                                  .marks_loaded = marks_loaded};
+    FILE *file = fopen(settings.output, "wb");
+    bool good = file && put(file, &header, sizeof header, 1) && write_body(file, &header) && fflush(file) == 0;
+    header.magic = TRACE_MAGIC;
+    good = good && fseek(file, 0, SEEK_SET) == 0 && put(file, &header, sizeof header, 1);
+    if (file && (fclose(file) != 0 || !good))
+        unlink(settings.output);
+}
+
+static void on_exit_of_program(qemu_plugin_id_t id, void *data) {
+    (void)id, (void)data;
+    if (!stop_reason) {
+        request_stop(TRACE_EXITED);
+        write_trace(TRACE_EXITED);
+    }
+}
+
+static void *watch(void *unused) {
+    (void)unused;
+    struct timespec began, now, nap = {0, 5000000};
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    for (;;) {
+        nanosleep(&nap, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        double seconds = (double)(now.tv_sec - began.tv_sec) + 1e-9 * (double)(now.tv_nsec - began.tv_nsec);
+        uint64_t instructions = 0;
+        for (uint32_t n = 0; n < thread_count; n++)
+            instructions += threads[n] ? threads[n]->instructions : 0;
+        if (instructions > settings.instructions)
+            request_stop(TRACE_INSTRUCTIONS);
+        if (seconds > settings.seconds)
+            request_stop(TRACE_TIME);
+        if (stop_reason == TRACE_EXITED)
+            return NULL; /* the exiting thread writes */
+        if (stop_reason) {
+            nap.tv_nsec = 20000000; /* let callbacks that are under way come to their end */
+            nanosleep(&nap, NULL);
+            write_trace((enum trace_end)stop_reason);
+            syscall(SYS_exit_group, 0);
+        }
+    }
+}
+
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int count,
+                                                               char **arguments) {
+    (void)info;
+    if (!settings_read(&settings, count, arguments)) {
+        fprintf(stderr, "numapredict tracer: %s\n", settings.error);
+        return -1;
+    }
+    own_pid = getpid();
+    global_shift = settings.shift;
+    versions = reserve(sizeof(uint64_t) << VERSION_BITS);
+    page_tables = reserve(TOP_ENTRIES * sizeof *page_tables);
+    qemu_plugin_register_vcpu_init_cb(id, on_thread);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
+    pthread_t watchdog;
+    return pthread_create(&watchdog, NULL, watch, NULL) == 0 ? 0 : -1;
+}

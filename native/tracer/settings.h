@@ -1,0 +1,32 @@
+/* settings.h: what the tracer was asked to do, from the plugin's arguments. */
+#ifndef NUMAPREDICT_SETTINGS_H
+#define NUMAPREDICT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct wanted_region;
+
+struct settings {
+    const char *output;    /* out=FILE, the trace */
+    uint32_t sets, ways;   /* of the private cache; sets is a power of two */
+    uint64_t seed;         /* of the line sampling */
+    uint32_t shift;        /* first sampling: one line in 2^shift */
+    uint64_t records;      /* most records to keep; sampling grows coarser to hold it */
+    uint32_t instances;    /* instances of a region that are enough */
+    double seconds;        /* time budget */
+    uint64_t instructions; /* instruction budget, all threads together */
+    struct wanted_region *wanted;
+    uint32_t wanted_count;
+    uint32_t wanted_left; /* regions not yet seen often enough */
+    const char *error;    /* after a failed settings_read: what is wrong */
+};
+
+/* Take "name=value" arguments; false with `error` set if one is unknown, out of range or missing. wanted=FILE holds a
+   line "key count" for each region that the program has: the census. */
+bool settings_read(struct settings *, int count, char **arguments);
+
+/* Note that an instance has ended; true once every wanted region was seen often enough. */
+bool settings_instance_done(struct settings *, uint64_t key, uint64_t instance);
+
+#endif

@@ -1,0 +1,74 @@
+/* trace_file.h: the trace file, the contract between the tracer (its only writer) and collect/machines/trace.py.
+ *
+ * A file is the header, then `segments` segments, then `records` records in the order of the segments that own them,
+ * then `pages` pages. All numbers are little endian; every struct is packed by its natural alignment, no padding.
+ * A file without TRACE_MAGIC at its start is no trace; the writer puts it there last.
+ *
+ * Version history: 1, the first.
+ */
+#ifndef NUMAPREDICT_TRACE_FILE_H
+#define NUMAPREDICT_TRACE_FILE_H
+
+#include <stdint.h>
+
+#define TRACE_MAGIC 0x314543415254554eull /* "NUTRACE1", little endian */
+#define TRACE_VERSION 1
+
+enum trace_end {
+    TRACE_EXITED = 1,       /* the program came to its own end */
+    TRACE_ENOUGH = 2,       /* every wanted region was seen often enough */
+    TRACE_TIME = 3,         /* the time budget was spent */
+    TRACE_INSTRUCTIONS = 4, /* the instruction budget was spent */
+    TRACE_RECORDS = 5,      /* no room for more records, even at the coarsest sampling */
+};
+
+struct trace_header {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t end;          /* enum trace_end */
+    uint32_t sample_shift; /* one line in 2^shift was followed */
+    uint32_t vcpus;
+    uint64_t segments;
+    uint64_t records;
+    uint64_t pages;
+    uint64_t instructions; /* of all threads, in code outside the OpenMP runtime */
+    uint64_t marks_loaded; /* 1 if the preload library was seen */
+};
+
+/* What one thread did between two marks. */
+struct trace_segment {
+    uint64_t region; /* key; 0 outside any region */
+    uint64_t after;  /* outside: key of the latest region of the process, 0 before the first */
+    uint32_t instance;
+    uint32_t phase; /* barriers passed since the region began */
+    uint32_t thread; /* OpenMP thread number; outside regions the thread's order of creation */
+    uint32_t flags;
+    uint64_t vcpu; /* order of creation; vcpu 0 is the main thread */
+    uint64_t instructions;
+    uint64_t records;
+};
+#define SEGMENT_DYNAMIC 1u  /* asked for a chunk of a dynamically scheduled loop */
+#define SEGMENT_CUT_OFF 2u  /* the trace ended inside */
+#define SEGMENT_MUTED 4u    /* instance beyond the wanted number: counted, not recorded */
+#define SEGMENT_SPUN 8u     /* waited by reading a flag over and over; that is not counted */
+
+/* One private-cache miss or write-back. word = line << 8 | flags; at = instructions of the thread in this segment. */
+struct trace_record {
+    uint64_t word;
+    uint64_t at;
+};
+#define RECORD_STORE 1u      /* a store missed */
+#define RECORD_WRITEBACK 2u  /* a changed line left the private cache */
+#define RECORD_STREAMING 4u  /* the instruction walks with a constant short stride */
+#define RECORD_DEPENDENT 8u  /* the address comes out of an earlier load that was itself slow */
+#define RECORD_COHERENCE 16u /* another thread had written the line since */
+
+struct trace_page {
+    uint64_t page;
+    uint64_t site; /* address of the instruction that touched it first */
+    uint32_t thread;
+    uint32_t flags;
+};
+#define PAGE_SERIAL 1u /* first touched outside any region */
+
+#endif

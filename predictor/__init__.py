@@ -1,0 +1,1 @@
+"""Learn from a dataset and predict: features, clustering, probes, models, evaluation."""

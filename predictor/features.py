@@ -1,0 +1,164 @@
+"""What was observed of every program under every mapping, as matrices, and the two normalisations of the thesis."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.dataset import Dataset
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.program import Program
+from numapredict.native.errors import NumapredictError
+
+Array = npt.NDArray[np.float64]
+Scale = Literal["linear", "log"]
+
+
+class InsufficientDataError(NumapredictError):
+    """A dataset holds too little to learn from or to draw."""
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Programs x mappings without holes; every matrix is float64[programs, mappings].
+
+    ``local_bandwidth_GBps`` is None when any kept run has no counters. The ``dropped`` names say what was left out
+    because measurements were missing.
+    """
+
+    programs: tuple[Program, ...]
+    labels: tuple[str, ...]
+    time_s: Array
+    local_bandwidth_GBps: Array | None = None  # noqa: N815 - the unit keeps its capitals
+    dropped_programs: tuple[str, ...] = ()
+    dropped_labels: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the programs' names, in row order."""
+        return tuple(program.name for program in self.programs)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Return what each program is held out with: its group, or its own name where it has none."""
+        return tuple(program.group or program.name for program in self.programs)
+
+    def column(self, label: str) -> int:
+        """Return the mapping's column; InsufficientDataError when it was not measured for all programs."""
+        try:
+            return self.labels.index(label)
+        except ValueError:
+            raise InsufficientDataError(
+                f"mapping {label} was not measured for all programs: collect it, or choose another default mapping, "
+                f"{self.labels[0]} for instance"
+            ) from None
+
+    def rows(self, indices: Iterable[int]) -> "Observations":
+        """Return the observations of some programs only."""
+        chosen = list(indices)
+        bandwidth = self.local_bandwidth_GBps
+        return Observations(
+            programs=tuple(self.programs[i] for i in chosen),
+            labels=self.labels,
+            time_s=self.time_s[chosen],
+            local_bandwidth_GBps=None if bandwidth is None else bandwidth[chosen],
+        )
+
+
+def observe(dataset: Dataset, keep: str | None = None) -> Observations:
+    """Return the dataset's programs and mappings as matrices without holes.
+
+    Where measurements are missing or failed, the program or mapping with the largest missing share goes first, until
+    no hole is left; the mapping labelled ``keep`` never goes. Columns are ordered by the mapping's fields.
+    """
+    programs = dataset.programs
+    row_of = {program.name: row for row, program in enumerate(programs)}
+    mappings = sorted({m.mapping for m in dataset.measurements})
+    column_of = {mapping: column for column, mapping in enumerate(mappings)}
+    labels = tuple(mapping.label for mapping in mappings)
+    time_s = np.full((len(programs), len(mappings)), np.nan)
+    bandwidth = np.full_like(time_s, np.nan)
+    for measurement in dataset.measurements:
+        row = row_of.get(measurement.program)
+        if row is None or measurement.status != "ok":
+            continue
+        column = column_of[measurement.mapping]
+        time_s[row, column] = _positive_time_s(measurement)
+        if measurement.counters is not None:
+            bandwidth[row, column] = measurement.counters.local_bandwidth_GBps
+    kept_rows, kept_columns = _without_holes(np.isnan(time_s), labels.index(keep) if keep in labels else None)
+    if len(kept_rows) == 0 or len(kept_columns) == 0:
+        raise InsufficientDataError(
+            f"dataset of {dataset.machine} has no program with valid measurements: collect some first"
+        )
+    bandwidth = bandwidth[np.ix_(kept_rows, kept_columns)]
+    return Observations(
+        programs=tuple(programs[row] for row in kept_rows),
+        labels=tuple(labels[column] for column in kept_columns),
+        time_s=time_s[np.ix_(kept_rows, kept_columns)],
+        local_bandwidth_GBps=None if np.isnan(bandwidth).any() else bandwidth,
+        dropped_programs=_others([p.name for p in programs], kept_rows),
+        dropped_labels=_others(labels, kept_columns),
+    )
+
+
+def normalise_by_default(time_s: Array, column: int) -> Array:
+    """Divide every program's run times by its time at the default mapping's column.
+
+    What is left is how the program reacts to a change of mapping, whatever its length (thesis sec. 5.1).
+    """
+    return time_s / time_s[:, [column]]
+
+
+def normalise_across_programs(values: Array) -> Array:
+    """Divide every mapping's values by their largest over the programs, leaving a column of zeros as it is.
+
+    What is left is how one metric differs from program to program (thesis sec. 6).
+    """
+    return values / across_programs_divisor(values)
+
+
+def across_programs_divisor(values: Array) -> Array:
+    """Return float64[mappings]: the largest value over the programs, 1 where that is zero."""
+    largest: Array = values.max(axis=0)
+    return np.where(largest > 0, largest, 1.0)
+
+
+def clustering_rows(time_s: Array, column: int, scale: Scale) -> Array:
+    """Return the rows that are clustered: times over the default's, as they are (the thesis) or as log2.
+
+    On the linear scale the slow mappings decide (4 times slower lies 3 away from the default, 4 times faster only
+    0.75); the log scale treats slower and faster alike.
+    """
+    normalised = normalise_by_default(time_s, column)
+    return np.log2(normalised) if scale == "log" else normalised
+
+
+def _positive_time_s(measurement: Measurement) -> float:
+    """Return the run time, or NaN for a time that no ratio can be made of."""
+    time_s = measurement.time_s
+    return time_s if 0 < time_s < np.inf else np.nan
+
+
+def _without_holes(missing: npt.NDArray[np.bool_], keep: int | None) -> tuple[list[int], list[int]]:
+    """Return the rows and columns that stay when the emptiest of either goes until no hole is left."""
+    rows, columns = list(range(missing.shape[0])), list(range(missing.shape[1]))
+    while rows and columns:
+        part = missing[np.ix_(rows, columns)]
+        if not part.any():
+            break
+        row_share, column_share = part.mean(axis=1), part.mean(axis=0)
+        if keep in columns:
+            column_share[columns.index(keep)] = -1.0
+        if row_share.max() > column_share.max():
+            rows.pop(int(row_share.argmax()))
+        else:
+            columns.pop(int(column_share.argmax()))
+    return rows, columns
+
+
+def _others(names: Sequence[str], kept: list[int]) -> tuple[str, ...]:
+    """Return the names that were not kept."""
+    return tuple(name for index, name in enumerate(names) if index not in set(kept))

@@ -1,0 +1,44 @@
+"""What can be chosen when a model is trained."""
+
+from typing import Literal
+
+import msgspec
+
+from numapredict.predictor.features import Scale
+
+Ranking = Literal["centroid", "members", "pooled"]
+FeatureKind = Literal["thesis", "ratio", "times"]
+Rule = Literal["centre", "member"]
+
+THESIS_DEFAULT = "16x2-contiguous-locality"
+"""The label that the thesis normalises by and compares with (sec. 6, fig. 26)."""
+
+
+class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a model is learned; what is not fixed here is chosen by cross-validation inside the training data.
+
+    ``default`` is the label that times are divided by and speedups are counted from; None means the mapping that a
+    program gets today. ``scale`` says how run times are clustered: ``linear`` as in the thesis, or ``log``.
+    ``ranking`` says whose times order a cluster's mappings: its ``centroid``'s, as in the thesis, the geometric mean
+    of its ``members``, or that mean ``pooled`` with one more member that reacts as all programs do on average, which
+    steadies small clusters. ``n_clusters`` fixes the number of clusters, ``max_clusters`` bounds the choice.
+    ``feature_kinds`` and ``rules`` are those that may be chosen, ties going to the first; without counters the kind
+    is ``times``, whatever is asked. ``probe_candidates`` are the labels that may become
+    probes; empty means all that were measured.
+    """
+
+    default: str | None = None
+    scale: Scale = "linear"
+    ranking: Ranking = "centroid"
+    n_clusters: int | None = None
+    max_clusters: int = 20
+    feature_kinds: tuple[FeatureKind, ...] = ("ratio", "thesis")
+    rules: tuple[Rule, ...] = ("centre", "member")
+    probe_candidates: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse numbers of clusters below one and empty choices."""
+        if self.max_clusters < 1 or (self.n_clusters is not None and self.n_clusters < 1):
+            raise ValueError("the number of clusters must be at least 1")
+        if not self.feature_kinds or not self.rules:
+            raise ValueError("at least one kind of features and one rule must be allowed")

@@ -1,0 +1,103 @@
+"""Learn a model from a dataset (thesis sec. 5 and 6)."""
+
+import numpy as np
+
+from numapredict.collect import space
+from numapredict.collect.dataset import Dataset
+from numapredict.predictor.clustering import Array, Labels, WardClustering
+from numapredict.predictor.features import Observations, clustering_rows, observe
+from numapredict.predictor.model import Cluster, ExpectedSpeedup, Member, Merge, Model, RankedMapping, summarise
+from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.probes import ProbeAssignment, probes_of
+from numapredict.predictor.selection import mapping_costs, select
+
+
+def train(dataset: Dataset, options: TrainingOptions | None = None) -> Model:
+    """Return the model of a dataset's machine; InsufficientDataError where there is too little to learn from."""
+    options = options or TrainingOptions()
+    return train_on(observe(dataset, default_label(dataset, options)), dataset, options)
+
+
+def default_label(dataset: Dataset, options: TrainingOptions) -> str:
+    """Return the label of the default mapping: the options', or what programs get on this machine today."""
+    return options.default or space.default_mapping(dataset.topology).label
+
+
+def train_on(observations: Observations, dataset: Dataset, options: TrainingOptions) -> Model:
+    """Return the model of these observations alone; of the dataset only the machine is used."""
+    default = observations.column(default_label(dataset, options))
+    choice = select(observations, default, options)
+    rows = clustering_rows(observations.time_s, default, options.scale)
+    clustering = WardClustering(choice.n_clusters).fit(rows)
+    assignment = ProbeAssignment(choice.kind, choice.rule).fit(
+        probe_readings(observations, choice.first, choice.second), clustering.labels_
+    )
+    costs = mapping_costs(observations.time_s, default, rows, clustering.labels_, options.ranking)
+    return Model(
+        machine=dataset.machine,
+        modelled=dataset.modelled,
+        topology=summarise(dataset.topology),
+        dataset_created=dataset.created,
+        options=options,
+        default=observations.labels[default],
+        probes=probes_of(choice.kind, choice.first, choice.second),
+        scales=assignment.scales_,
+        rule=choice.rule,
+        selection_speedup=choice.speedup,
+        programs=observations.names,
+        dropped_programs=observations.dropped_programs,
+        dropped_mappings=observations.dropped_labels,
+        linkage=tuple(Merge(int(a), int(b), float(d), int(n)) for a, b, d, n in clustering.linkage_),
+        clusters=tuple(
+            Cluster(
+                id=cluster,
+                members=_members(observations, default, clustering.members(cluster), assignment.rows_),
+                centroid=observations.names[clustering.centroid_members_[cluster]],
+                centre=tuple(map(float, assignment.rows_[clustering.members(cluster)].mean(axis=0))),
+                ranked=_ranked(observations, default, clustering.members(cluster), costs[cluster]),
+            )
+            for cluster in range(clustering.n_clusters_)
+        ),
+    )
+
+
+def probe_readings(observations: Observations, first: str, second: str) -> Array:
+    """Return float64[programs, 3]: time at the first probe, time and local bandwidth (or NaN) at the second."""
+    a, b = observations.column(first), observations.column(second)
+    bandwidth = observations.local_bandwidth_GBps
+    return np.column_stack(
+        [
+            observations.time_s[:, a],
+            observations.time_s[:, b],
+            np.full(len(observations.programs), np.nan) if bandwidth is None else bandwidth[:, b],
+        ]
+    )
+
+
+def _members(observations: Observations, default: int, inside: Labels, features: Array) -> tuple[Member, ...]:
+    """Return a cluster's members in the dataset's order."""
+    best = observations.time_s.argmin(axis=1)
+    return tuple(
+        Member(
+            name=observations.names[row],
+            group=observations.groups[row],
+            summary=observations.programs[row].summary,
+            best=observations.labels[best[row]],
+            best_speedup=float(observations.time_s[row, default] / observations.time_s[row, best[row]]),
+            features=tuple(map(float, features[row])),
+        )
+        for row in inside
+    )
+
+
+def _ranked(observations: Observations, default: int, inside: Labels, cost: Array) -> tuple[RankedMapping, ...]:
+    """Return all mappings, cheapest first, with the speedups that the members got from each."""
+    speedups = observations.time_s[inside][:, [default]] / observations.time_s[inside]
+    median, low, high = np.median(speedups, axis=0), speedups.min(axis=0), speedups.max(axis=0)
+    return tuple(
+        RankedMapping(
+            observations.labels[column],
+            ExpectedSpeedup(float(median[column]), float(low[column]), float(high[column])),
+        )
+        for column in np.argsort(cost, kind="stable")
+    )

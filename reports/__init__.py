@@ -1,0 +1,1 @@
+"""Draw: one figure a file, data first and drawing second."""

@@ -1,0 +1,102 @@
+"""Dendrogram and heatmap of a dataset in one figure (thesis figures 24 and 25)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from scipy.cluster.hierarchy import dendrogram, optimal_leaf_ordering
+from scipy.spatial.distance import pdist
+
+from numapredict.collect.dataset import Dataset
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.predictor.clustering import cut, ward_linkage
+from numapredict.predictor.features import InsufficientDataError, Scale, clustering_rows, observe
+from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.train import default_label
+from numapredict.reports.figure_file import format_of, write_figure
+
+
+class Bracket(msgspec.Struct, frozen=True):
+    """One merge of the dendrogram: the four corners' distances and rows (row 0.5 is the first row's middle)."""
+
+    distances: tuple[float, float, float, float]
+    rows: tuple[float, float, float, float]
+    cluster: int | None
+
+
+class ClustermapData(msgspec.Struct, frozen=True, kw_only=True):
+    """What the figure shows, from top to bottom and left to right.
+
+    ``log2_times`` are run times over the default mapping's, one row a program and one value a mapping: below 0 is
+    faster. ``clusters`` numbers each program's cluster from the top; ``brackets`` draw the merge tree.
+    """
+
+    machine: str
+    modelled: bool
+    default: Mapping
+    programs: tuple[str, ...]
+    mappings: tuple[Mapping, ...]
+    log2_times: tuple[tuple[float, ...], ...]
+    clusters: tuple[int, ...]
+    brackets: tuple[Bracket, ...]
+
+    @property
+    def title(self) -> str:
+        """Return what, where, and whether the figures were modelled."""
+        made = "modelled run times" if self.modelled else "measured run times"
+        return f"{len(self.programs)} programs under {len(self.mappings)} mappings on {self.machine} ({made})"
+
+
+def clustermap_data(
+    dataset: Dataset, default: str | None = None, n_clusters: int = 3, scale: Scale = "linear"
+) -> ClustermapData:
+    """Cluster a dataset's programs by how they react to mappings, and order them by the merge tree.
+
+    ``default`` is the label that times are divided by; InsufficientDataError when it or all programs are missing.
+    """
+    label = default_label(dataset, TrainingOptions(default=default))
+    observations = observe(dataset, label)
+    column = observations.column(label)
+    if len(observations.programs) < 2:
+        raise InsufficientDataError(f"dataset of {dataset.machine} has one program: a clustermap needs at least two")
+    rows = clustering_rows(observations.time_s, column, scale)
+    tree = optimal_leaf_ordering(ward_linkage(rows), pdist(rows))
+    drawn = dendrogram(tree, no_plot=True)
+    order = [int(leaf) for leaf in drawn["leaves"] or ()]
+    labels = cut(tree, n_clusters)[order]
+    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(labels.tolist()))}
+    clusters = tuple(numbers[cluster] for cluster in labels.tolist())
+    log2_times = np.log2(observations.time_s / observations.time_s[:, [column]])[order]
+    return ClustermapData(
+        machine=dataset.machine,
+        modelled=dataset.modelled,
+        default=parse_label(label),
+        programs=tuple(observations.names[row] for row in order),
+        mappings=tuple(parse_label(name) for name in observations.labels),
+        log2_times=tuple(tuple(map(float, row)) for row in log2_times),
+        clusters=clusters,
+        brackets=tuple(
+            _bracket(rows_, distances, clusters)
+            for rows_, distances in zip(drawn["icoord"], drawn["dcoord"], strict=True)
+        ),
+    )
+
+
+def _bracket(rows: Sequence[float], distances: Sequence[float], clusters: tuple[int, ...]) -> Bracket:
+    """Return one merge; SciPy puts leaves at 5, 15, 25 ..."""
+    at = [row / 10 for row in rows]
+    inside = set(clusters[int(min(at)) : int(max(at)) + 1])
+    return Bracket(
+        distances=(distances[0], distances[1], distances[2], distances[3]),
+        rows=(at[0], at[1], at[2], at[3]),
+        cluster=inside.pop() if len(inside) == 1 else None,
+    )
+
+
+def draw_clustermap(data: ClustermapData, path: Path) -> None:
+    """Draw the figure into a .png or .svg file; UnwritableFigureError where that is impossible."""
+    from numapredict.reports.clustermap_figure import figure_of
+
+    format_of(path)
+    write_figure(figure_of(data), path)

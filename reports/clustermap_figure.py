@@ -1,0 +1,209 @@
+"""How the clustermap is laid out and coloured."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES
+from numapredict.predictor.clustering import Array
+from numapredict.reports.clustermap import ClustermapData
+
+Value = TypeVar("Value")
+
+LABELLED_COLUMNS = 64
+"""Up to so many mappings each has its label below; more are told apart by the bars above and by threads x nodes."""
+
+CLUSTER_COLOURS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#e6ab02", "#a6761d", "#1f78b4")
+THREAD_COLOURS: dict[str, str] = dict(zip(THREAD_POLICIES, ("#d9d9d9", "#737373"), strict=True))
+PAGE_COLOURS: dict[str, str] = dict(
+    zip(
+        PAGE_POLICIES,
+        ("#a6cee3", "#33a02c", "#ff7f00", "#cab2d6", "#b2df8a", "#fdbf6f", "#6a3d9a", "#b15928"),
+        strict=True,
+    )
+)
+
+
+def figure_of(data: ClustermapData) -> Figure:
+    """Return the figure: dendrogram, heatmap with bars above that say what each mapping is, colour scale, legend.
+
+    All sizes are in inches, so that text stays legible whatever the number of programs and mappings.
+    """
+    programs, mappings = len(data.programs), len(data.mappings)
+    labelled = mappings <= LABELLED_COLUMNS
+    width = max(4.5, mappings * (0.19 if labelled else 0.072))
+    height = programs * max(0.17, min(0.32, 9.0 / programs))
+    tree, names, bar = 2.0, 0.25 + 0.066 * max(map(len, data.programs)), 0.19
+    below = (0.15 + 0.059 * max(len(m.label) for m in data.mappings)) if labelled else 0.6
+    total_width = 0.25 + tree + 0.28 + width + names + 1.25
+    total_height = 0.75 + 5 * bar + 0.2 + height + below + 0.6
+    figure = Figure(figsize=(total_width, total_height))
+
+    def place(left: float, bottom: float, across: float, up: float) -> Axes:
+        return figure.add_axes((left / total_width, bottom / total_height, across / total_width, up / total_height))
+
+    scale = min(max(height, 1.7), 3.5)
+    left, bottom = 0.25 + tree + 0.28, below + 0.6
+    _draw_tree(place(0.25, bottom, tree, height), data)
+    _draw_clusters(place(0.25 + tree + 0.05, bottom, 0.14, height), data)
+    heat = place(left, bottom, width, height)
+    colours = _draw_heat(heat, data, labelled)
+    _draw_bars(place(left, bottom + height + 0.06, width, 5 * bar), data, width / mappings)
+    _draw_scale(
+        figure,
+        place(left + width + names + 0.1, bottom + height - scale, 0.16, scale),
+        colours,
+        data,
+    )
+    figure.text(0.25 / total_width, 1 - 0.22 / total_height, data.title, fontsize=13, weight="bold", va="top")
+    subtitle = f"Colour: run time over that of the default, {data.default.label} (triangle). Dot: fastest mapping."
+    figure.text(0.25 / total_width, 1 - 0.48 / total_height, subtitle, fontsize=9, va="top", color="#404040")
+    _draw_legend(figure, data, left / total_width, 0.08 / total_height)
+    return figure
+
+
+def _draw_tree(axes: Axes, data: ClustermapData) -> None:
+    """Draw the dendrogram with its leaves at the right; merges inside one cluster have its colour."""
+    for bracket in data.brackets:
+        colour = "#404040" if bracket.cluster is None else CLUSTER_COLOURS[bracket.cluster % len(CLUSTER_COLOURS)]
+        axes.plot(bracket.distances, bracket.rows, color=colour, linewidth=1.2, solid_capstyle="round")
+    # On a linear scale the last merge, many times farther than the first, would hide how each cluster came about.
+    axes.set_xscale("function", functions=(_signed_root, _signed_square))
+    axes.set_xlim(max(max(bracket.distances) for bracket in data.brackets) * 1.04 or 1.0, 0)
+    axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.set_ylim(len(data.programs), 0)
+    axes.set_yticks([])
+    axes.tick_params(labelsize=7)
+    axes.set_xlabel("distance (Ward, root scale)", fontsize=8)
+    for side in ("left", "right", "top"):
+        axes.spines[side].set_visible(False)
+
+
+def _draw_clusters(axes: Axes, data: ClustermapData) -> None:
+    """Draw one colour a cluster, with its number."""
+    for cluster, start, stop in _runs(data.clusters):
+        axes.axhspan(start, stop, color=CLUSTER_COLOURS[cluster % len(CLUSTER_COLOURS)], linewidth=0)
+        axes.text(0.5, (start + stop) / 2, str(cluster), ha="center", va="center", fontsize=7, color="white")
+    axes.set_xlim(0, 1)
+    axes.set_ylim(len(data.programs), 0)
+    axes.set_axis_off()
+
+
+def _draw_heat(axes: Axes, data: ClustermapData, labelled: bool) -> ScalarMappable:
+    """Draw the heatmap with the programs' names at the right; return the colour scale: white is the default."""
+    values = np.array(data.log2_times)
+    # Colours end where 98% of the values are, so that a few extreme mappings do not make all others look alike.
+    limit = float(np.clip(np.ceil(2 * np.quantile(np.abs(values), 0.98)) / 2, 1.0, 3.0))
+    rows, columns = values.shape
+    mesh = axes.pcolormesh(
+        np.arange(columns + 1), np.arange(rows + 1), values, cmap="RdBu_r", vmin=-limit, vmax=limit, rasterized=True
+    )
+    axes.set_ylim(rows, 0)
+    axes.plot(values.argmin(axis=1) + 0.5, np.arange(rows) + 0.5, "o", color="black", markersize=2.2, linewidth=0)
+    axes.yaxis.tick_right()
+    axes.set_yticks(np.arange(rows) + 0.5, data.programs, fontsize=8)
+    for _, _, stop in itertools.islice(_runs(data.clusters), max(data.clusters)):
+        axes.axhline(stop, color="black", linewidth=0.8)
+    sizes = list(_runs([(m.threads, m.thread_nodes) for m in data.mappings]))
+    for _, start, _ in sizes[1:]:
+        axes.axvline(start, color="black", linewidth=0.5)
+    if labelled:
+        axes.set_xticks(np.arange(columns) + 0.5, [m.label for m in data.mappings], rotation=90, fontsize=7.5)
+    else:
+        middles = [(start + stop) / 2 for _, start, stop in sizes]
+        texts = [f"{threads}x{nodes}" for (threads, nodes), _, _ in sizes]
+        axes.set_xticks(middles, texts, rotation=90, fontsize=8)
+        axes.set_xlabel("threads x thread nodes", fontsize=8)
+    axes.tick_params(length=2, pad=2)
+    return mesh
+
+
+def _draw_bars(axes: Axes, data: ClustermapData, column_width: float) -> None:
+    """Draw what every mapping is, a bar a choice, and a triangle over the default."""
+    blues = mpl.colormaps["Blues"]
+    choices: list[tuple[str, list[int | str]]] = [
+        ("threads", [m.threads for m in data.mappings]),
+        ("thread nodes", [m.thread_nodes for m in data.mappings]),
+        ("thread policy", [m.thread_policy for m in data.mappings]),
+        ("page nodes", [m.page_nodes for m in data.mappings]),
+        ("page policy", [m.page_policy for m in data.mappings]),
+    ]
+    for row, (name, values) in enumerate(choices):
+        steps = sorted({value for value in values if isinstance(value, int)})
+        for value, start, stop in _runs(values):
+            if isinstance(value, int):
+                share = 0.12 + 0.75 * steps.index(value) / max(1, len(steps) - 1)
+                colour, dark = mpl.colors.to_hex(blues(share)), share > 0.55
+            else:
+                colour, dark = (THREAD_COLOURS | PAGE_COLOURS)[value], False
+            axes.barh(row + 0.5, stop - start, left=start, height=0.86, color=colour, edgecolor="white", linewidth=0.3)
+            if isinstance(value, int) and (stop - start) * column_width > 0.065 * len(str(value)):
+                axes.text(
+                    (start + stop) / 2,
+                    row + 0.52,
+                    str(value),
+                    ha="center",
+                    va="center",
+                    fontsize=6.5,
+                    color="white" if dark else "black",
+                )
+        axes.text(-0.06 / column_width, row + 0.5, name, ha="right", va="center", fontsize=8)
+    if data.default in data.mappings:
+        at = data.mappings.index(data.default) + 0.5
+        axes.plot([at], [-0.32], "v", color="black", markersize=6, clip_on=False)
+    axes.set_xlim(0, len(data.mappings))
+    axes.set_ylim(5, 0)
+    axes.set_axis_off()
+
+
+def _draw_scale(figure: Figure, axes: Axes, colours: ScalarMappable, data: ClustermapData) -> None:
+    """Draw the colour scale with factors in words."""
+    low, high = colours.get_clim()
+    values = [value for row in data.log2_times for value in row]
+    beyond = (min(values) < low, max(values) > high)
+    extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[beyond]
+    ticks = [tick for tick in range(-3, 4) if low <= tick <= high]
+    bar = figure.colorbar(colours, cax=axes, extend=extend)
+    bar.set_ticks(ticks, labels=[_factor(tick) for tick in ticks])
+    bar.ax.tick_params(labelsize=8)
+
+
+def _signed_root(values: Array) -> Array:
+    """Return the square root of the size, with the sign: Matplotlib also asks for a little below zero."""
+    return np.sign(values) * np.sqrt(np.abs(values))
+
+
+def _signed_square(values: Array) -> Array:
+    """Return the inverse of ``_signed_root``."""
+    return np.sign(values) * np.square(values)
+
+
+def _factor(log2: int) -> str:
+    """Return a power of two in words."""
+    return "default" if log2 == 0 else f"{2 ** abs(log2)}x {'slower' if log2 > 0 else 'faster'}"
+
+
+def _draw_legend(figure: Figure, data: ClustermapData, left: float, bottom: float) -> None:
+    """Draw the colours of the policies that occur, thread policies first."""
+    threads = [policy for policy in THREAD_POLICIES if any(m.thread_policy == policy for m in data.mappings)]
+    pages = [policy for policy in PAGE_POLICIES if any(m.page_policy == policy for m in data.mappings)]
+    patches = [Patch(color=THREAD_COLOURS[policy], label=policy) for policy in threads]
+    patches += [Patch(color=PAGE_COLOURS[policy], label=policy) for policy in pages]
+    figure.legend(handles=patches, loc="lower left", bbox_to_anchor=(left, bottom), ncols=5, frameon=False, fontsize=8)
+
+
+def _runs(values: Sequence[Value]) -> Iterator[tuple[Value, int, int]]:
+    """Yield each run of equal values with its start and stop."""
+    start = 0
+    for value, run in itertools.groupby(values):
+        stop = start + len(list(run))
+        yield value, start, stop
+        start = stop

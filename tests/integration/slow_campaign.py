@@ -1,0 +1,51 @@
+"""A campaign to be killed: replays a dataset slowly, and notes in ``calls`` whenever it begins a run."""
+
+import resource
+import sys
+import time
+from pathlib import Path
+
+from numapredict.collect.campaign import Campaign, Options
+from numapredict.collect.dataset import read_dataset
+from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.program import Program
+from numapredict.collect.progress import PlainLines
+from numapredict.native.errors import NumapredictError
+
+
+class SlowMachine(RecordedMachine):
+    """Takes a moment for each run."""
+
+    pause_s = 0.003
+
+    def run(self, program: Program, mapping: Mapping) -> Measurement:
+        """Note the call, wait, and replay."""
+        with Path("calls").open("a") as file:
+            file.write(f"{program.name} {mapping.label}\n")
+        time.sleep(self.pause_s)
+        return super().run(program, mapping)
+
+
+def main() -> int:
+    """Run the campaign: arguments are the dataset to replay, the folder, the jobs and a limit for files in bytes."""
+    dataset = read_dataset(Path(sys.argv[1]))
+    jobs, limit_bytes = int(sys.argv[3]), int(sys.argv[4])
+    if limit_bytes:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
+    mappings = tuple(dict.fromkeys(m.mapping for m in dataset.measurements))
+    campaign = Campaign(SlowMachine(dataset), Path(sys.argv[2]), dataset.programs, mappings, "slow", Options(jobs=jobs))
+    try:
+        campaign.run(PlainLines(sys.stderr))
+        campaign.finish()
+    except NumapredictError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - a program of its own
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+import shlex
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numapredict.collect.machines.command import EXPRESSIBLE, launch, ranges, shell_command
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.placement import thread_slots
+from numapredict.collect.program import Program, program_of
+from numapredict.collect.space import full_space
+from tests.samples import topology_of
+
+TOPOLOGY = topology_of((4, 4), os_indices=(0, 2))  # PUs alternate: node 0 has 0, 2, 4, 6
+PROGRAM = program_of(("./app", "a b", "$HOME"))
+
+
+def text_of(label: str) -> str:
+    return shell_command(parse_label(label), TOPOLOGY, program_of(("./app",))).text
+
+
+def test_threads_are_placed_in_thread_order() -> None:
+    assert text_of("4x2-contiguous-first-touch") == (
+        "OMP_NUM_THREADS=4 OMP_PLACES='{0},{2},{1},{3}' OMP_PROC_BIND=close OMP_DYNAMIC=false"
+        " numactl --physcpubind=0-3 ./app"
+    )
+    assert "OMP_PLACES='{0},{1},{2},{3}'" in text_of("4x2-scatter-first-touch")
+
+
+@pytest.mark.parametrize(
+    ("label", "option"),
+    [
+        ("4x2-scatter-first-touch", ""),
+        ("4x2-scatter-interleave", " --interleave=0,2"),
+        ("4x1-contiguous-interleave@2", " --interleave=0,2"),
+        ("4x1-contiguous-bind", " --membind=0"),
+        ("4x2-contiguous-bind@1", " --membind=0"),
+        ("4x1-contiguous-remote", " --membind=2"),
+        ("4x1-contiguous-locality", " --membind=0"),  # with one thread node, the same as bind
+        ("4x2-contiguous-mix@1", " --membind=0"),
+    ],
+)
+def test_pages_are_placed_by_numactl_in_os_numbers(label: str, option: str) -> None:
+    command = shell_command(parse_label(label), TOPOLOGY, program_of(("./app",)))
+    assert f"{option} ./app" in command.text
+    assert command.text.count("--") == 1 + bool(option)
+    assert (command.exact, command.note) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("label", "option"),
+    [
+        ("4x2-scatter-locality", ""),
+        ("4x2-scatter-mix", ""),
+        ("4x2-scatter-dataset", ""),
+        ("4x2-scatter-balance", " --interleave=0,2"),
+    ],
+)
+def test_what_cannot_be_expressed_is_approached_and_said(label: str, option: str) -> None:
+    command = shell_command(parse_label(label), TOPOLOGY, PROGRAM)
+    assert not command.exact
+    assert f"0-3{option} ./app" in command.text
+    assert f"numapredict run --mapping {label} -- ./app 'a b' '$HOME'`" in command.note
+    assert "preload library" in command.note
+    assert "\n" not in command.note
+
+
+@pytest.mark.parametrize("mapping", full_space(TOPOLOGY), ids=lambda mapping: mapping.label)
+def test_every_mapping_has_a_command_with_a_place_a_thread(mapping: Mapping) -> None:
+    command = shell_command(mapping, TOPOLOGY, PROGRAM)
+    assert command.exact == (mapping.page_policy in EXPRESSIBLE)
+    variables = dict(launch(mapping, TOPOLOGY).environment)
+    places = [int(place.strip("{}")) for place in variables["OMP_PLACES"].split(",")]
+    assert places == [slot.pu for slot in thread_slots(mapping, TOPOLOGY)]
+    assert variables["OMP_NUM_THREADS"] == str(len(places))
+
+
+def test_a_shell_understands_it() -> None:
+    program = Program(name="p", command=("printf", "%s|", "a b", "$HOME"), environment=(("X", "1 2"),), directory="/")
+    command = shell_command(parse_label("4x2-scatter-first-touch"), TOPOLOGY, program)
+    # The computer of this test may lack those cores: let the shell put what it parsed in numactl's place.
+    script = 'numactl() { printf "%s|" "$PWD" "$X" "$OMP_PLACES" "$@"; }; ' + command.text
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split("|")[:-1] == [
+        "/", "1 2", "{0},{1},{2},{3}", "--physcpubind=0-3", "printf", "%s|"[:-1], "", "a b", "$HOME",
+    ]  # fmt: skip
+
+
+def test_variables_in_the_way_are_named() -> None:
+    mapping = parse_label("4x2-scatter-first-touch")
+    shell = {"KMP_AFFINITY": "compact", "OMP_NUM_THREADS": "99", "OMP_DYNAMIC": "false", "OMP_SCHEDULE": "static"}
+    command = shell_command(mapping, TOPOLOGY, PROGRAM, shell)
+    assert command.text.startswith("env -u KMP_AFFINITY OMP_NUM_THREADS=4 ")
+    assert command.exact
+    assert "KMP_AFFINITY in your environment" in command.note
+    assert "OMP_NUM_THREADS in your environment is overridden" in command.note
+    assert "OMP_DYNAMIC" not in command.note
+    assert "OMP_SCHEDULE" not in command.note
+
+
+def test_a_programs_own_variables_stay_but_the_mapping_wins() -> None:
+    program = Program(name="p", command=("./p",), environment=(("OMP_NUM_THREADS", "7"), ("OMP_SCHEDULE", "dynamic,1")))
+    words = shlex.split(shell_command(parse_label("4x2-scatter-first-touch"), TOPOLOGY, program).text)
+    assert words[:2] == ["OMP_SCHEDULE=dynamic,1", "OMP_NUM_THREADS=4"]
+    assert words.count("OMP_NUM_THREADS=7") == 0
+
+
+def test_one_memory_node_needs_no_memory_policy() -> None:
+    start = launch(parse_label("2x1-contiguous-bind"), topology_of((2,)))
+    assert start.numactl == ("numactl", "--physcpubind=0-1")
+    assert not start.memory_policy
+
+
+@given(st.sets(st.integers(0, 300)))
+def test_ranges_name_exactly_the_numbers(numbers: set[int]) -> None:
+    found: list[int] = []
+    for part in filter(None, ranges(numbers).split(",")):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    assert found == sorted(numbers)

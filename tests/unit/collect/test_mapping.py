@@ -1,0 +1,119 @@
+"""Mappings and their labels."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numapredict.collect.mapping import (
+    PAGE_POLICIES,
+    THREAD_POLICIES,
+    InvalidLabelError,
+    Mapping,
+    parse_label,
+    problem_of,
+)
+
+
+def mappings(most: int = 99_999) -> st.SearchStrategy[Mapping]:
+    """Return mappings that mean something on some machine."""
+    counts = st.integers(1, most)
+    anything = st.builds(
+        Mapping, counts, counts, st.sampled_from(THREAD_POLICIES), counts, st.sampled_from(PAGE_POLICIES)
+    )
+
+    def repaired(mapping: Mapping) -> Mapping:
+        threads, nodes = max(mapping.threads, mapping.thread_nodes), min(mapping.threads, mapping.thread_nodes)
+        pages = {"bind": 1, "remote": 1, "first-touch": nodes, "locality": nodes}
+        return msgspec.structs.replace(
+            mapping, threads=threads, thread_nodes=nodes, page_nodes=pages.get(mapping.page_policy, mapping.page_nodes)
+        )
+
+    return anything.map(repaired)
+
+
+@given(mappings())
+def test_a_label_names_its_mapping(mapping: Mapping) -> None:
+    assert problem_of(mapping) == ""
+    assert parse_label(mapping.label) == mapping
+
+
+@given(mappings(most=6), mappings(most=6))
+def test_different_mappings_have_different_labels(one: Mapping, other: Mapping) -> None:
+    assert (one.label == other.label) == (one == other)
+
+
+@given(mappings())
+def test_a_mapping_survives_json(mapping: Mapping) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(mapping), type=Mapping) == mapping
+
+
+@pytest.mark.parametrize(
+    ("label", "mapping"),
+    [
+        ("16x2-contiguous-locality", Mapping(16, 2, "contiguous", 2, "locality")),
+        ("32x4-scatter-interleave", Mapping(32, 4, "scatter", 4, "interleave")),
+        ("8x2-scatter-balance@4", Mapping(8, 2, "scatter", 4, "balance")),
+        ("32x4-contiguous-bind@1", Mapping(32, 4, "contiguous", 1, "bind")),
+        ("8x1-contiguous-remote", Mapping(8, 1, "contiguous", 1, "remote")),
+        ("4x4-scatter-first-touch", Mapping(4, 4, "scatter", 4, "first-touch")),
+    ],
+)
+def test_labels_as_the_design_writes_them(label: str, mapping: Mapping) -> None:
+    assert parse_label(label) == mapping
+    assert mapping.label == label
+
+
+def test_page_nodes_may_be_written_where_they_go_without_saying() -> None:
+    assert parse_label("8x1-contiguous-bind@1").label == "8x1-contiguous-bind"
+
+
+@pytest.mark.parametrize(
+    ("label", "what"),
+    [
+        ("", "is not a mapping's label"),
+        ("16", "is not a mapping's label"),
+        ("16x2", "is not a mapping's label"),
+        ("16x2-contiguous", "is not a mapping's label"),
+        ("16x2-contiguous-", "is not a mapping's label"),
+        ("16x2-contiguous-locality@", "is not a mapping's label"),
+        ("16x2-contiguous-locality@0", "is not a mapping's label"),
+        ("0x2-contiguous-locality", "is not a mapping's label"),
+        ("16x0-contiguous-locality", "is not a mapping's label"),
+        ("-4x2-contiguous-locality", "is not a mapping's label"),
+        ("016x2-contiguous-locality", "is not a mapping's label"),
+        ("999999x2-contiguous-locality", "is not a mapping's label"),
+        (" 16x2-contiguous-locality", "is not a mapping's label"),
+        ("16x2-contiguous-locality\n", "is not a mapping's label"),
+        ("16X2-CONTIGUOUS-LOCALITY", "is not a mapping's label"),
+        ("٣x2-contiguous-locality", "is not a mapping's label"),
+        ("x" * 10_000, "is not a mapping's label"),
+        ("16x2-compact-locality", "thread policy 'compact' is none of contiguous, scatter"),
+        ("16x2-contiguous-firsttouch", "page policy 'firsttouch' is none of first-touch, locality"),
+        ("2x4-contiguous-locality", "2 threads cannot occupy 4 nodes"),
+        ("16x2-contiguous-bind", "bind puts all pages on one node; end the label with @1"),
+        ("16x2-contiguous-remote@2", "remote puts all pages on one node"),
+        ("16x2-contiguous-locality@4", "locality needs the pages on the 2 thread nodes"),
+        ("16x2-contiguous-first-touch@1", "first-touch needs the pages on the 2 thread nodes"),
+    ],
+)
+def test_malformed_labels_get_one_clear_line(label: str, what: str) -> None:
+    with pytest.raises(InvalidLabelError) as error:
+        parse_label(label)
+    assert what in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 250
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_label_or_an_error(text: str) -> None:
+    try:
+        mapping = parse_label(text)
+    except InvalidLabelError:
+        return
+    assert parse_label(mapping.label) == mapping
+
+
+def test_counts_below_one_are_a_problem() -> None:
+    assert "at least 1" in problem_of(Mapping(0, 1, "contiguous", 1, "bind"))
+    assert "at least 1" in problem_of(Mapping(1, 1, "contiguous", 0, "balance"))

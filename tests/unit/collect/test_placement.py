@@ -1,0 +1,342 @@
+"""Placement: threads on cores and pages on nodes, policy by policy, against slow and obvious references."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, InvalidMappingError, Mapping, parse_label
+from numapredict.collect.placement import (
+    DOMINANT_SHARE,
+    PageAccesses,
+    dataset_chunk_nodes,
+    greedy_balance,
+    page_node_set,
+    place_pages,
+    thread_slots,
+)
+from numapredict.collect.topology import Topology
+from tests.shapes import shape
+
+
+def pages_of(
+    accesses: Sequence[Sequence[float]],
+    address: Sequence[int] | None = None,
+    toucher: Sequence[int] | None = None,
+    site: Sequence[int] | None = None,
+) -> PageAccesses:
+    count = len(accesses)
+    return PageAccesses(
+        np.array(range(count) if address is None else address, dtype=np.int64),
+        np.array(accesses, dtype=np.float64),
+        np.array([0] * count if toucher is None else toucher, dtype=np.int32),
+        np.array([0] * count if site is None else site, dtype=np.int32),
+    )
+
+
+def nodes_of(label: str, topology: Topology) -> list[int]:
+    return [slot.node for slot in thread_slots(parse_label(label), topology)]
+
+
+def placed(label: str, topology: Topology, pages: PageAccesses) -> list[int]:
+    result = place_pages(parse_label(label), topology, pages)
+    assert result.dtype == np.int32
+    return [int(node) for node in result]
+
+
+def test_contiguous_gives_the_first_nodes_the_larger_shares() -> None:
+    assert nodes_of("10x4-contiguous-balance", shape([4] * 4)) == [0, 0, 0, 1, 1, 1, 2, 2, 3, 3]
+
+
+def test_scatter_goes_round_the_nodes() -> None:
+    assert nodes_of("6x4-scatter-balance", shape([4] * 4)) == [0, 1, 2, 3, 0, 1]
+    assert nodes_of("4x2-scatter-balance", shape([4] * 4)) == [0, 1, 0, 1]
+
+
+def test_full_nodes_are_skipped_by_both_policies_alike() -> None:
+    uneven = shape([1, 3, 2])
+    assert nodes_of("6x3-scatter-balance", uneven) == [0, 1, 2, 1, 2, 1]
+    assert nodes_of("6x3-contiguous-balance", uneven) == [0, 1, 1, 1, 2, 2]
+    assert nodes_of("5x3-contiguous-balance", uneven) == [0, 1, 1, 2, 2]
+
+
+def test_threads_take_a_nodes_cores_in_order_and_the_first_pu_of_each() -> None:
+    topology = shape([2, 2], pus=2)
+    slots = thread_slots(parse_label("4x2-scatter-balance"), topology)
+    assert [(slot.node, slot.pu) for slot in slots] == [(0, 0), (1, 2), (0, 1), (1, 3)]
+
+
+def test_nodes_without_cores_hold_no_threads() -> None:
+    assert nodes_of("4x2-contiguous-balance", shape([0, 2, 0, 2])) == [1, 1, 3, 3]
+
+
+@pytest.mark.parametrize("label", ["5x2-contiguous-balance", "3x1-scatter-balance@2", "3x3-contiguous-balance"])
+def test_too_many_threads_or_nodes_are_refused(label: str) -> None:
+    with pytest.raises(InvalidMappingError, match=rf"{label} needs .* cores on . nodes; shape has") as error:
+        thread_slots(parse_label(label), shape([2, 2]))
+    assert "\n" not in str(error.value)
+
+
+@st.composite
+def fitting(draw: st.DrawFn) -> tuple[Mapping, Topology]:
+    """Return a topology with nodes of all kinds and a mapping that fits it."""
+    cores = draw(st.lists(st.integers(0, 4), min_size=1, max_size=5).filter(any))
+    memory = [draw(st.integers(0 if count else 1, 1)) for count in cores]
+    if not any(memory):
+        memory[0] = 1
+    table = draw(
+        st.lists(
+            st.lists(st.sampled_from([12, 16, 22]), min_size=len(cores), max_size=len(cores)),
+            min_size=len(cores),
+            max_size=len(cores),
+        )
+    )
+    for index in range(len(cores)):
+        table[index][index] = 10
+    topology = shape(cores, memory, table)
+    thread_nodes = draw(st.integers(1, len(topology.cpu_nodes)))
+    threads = draw(st.integers(thread_nodes, sum(len(node.cores) for node in topology.cpu_nodes[:thread_nodes])))
+    policy = draw(st.sampled_from(PAGE_POLICIES))
+    page_nodes = draw(st.integers(1, len(topology.memory_nodes)))
+    if policy in ("first-touch", "locality"):
+        page_nodes = thread_nodes
+    if policy == "remote" and {n.index for n in topology.memory_nodes} <= {
+        n.index for n in topology.cpu_nodes[:thread_nodes]
+    }:
+        policy = "bind"
+    if policy in ("bind", "remote"):
+        page_nodes = 1
+    return Mapping(threads, thread_nodes, draw(st.sampled_from(THREAD_POLICIES)), page_nodes, policy), topology
+
+
+@given(fitting())
+def test_slots_use_each_pu_once_and_all_thread_nodes_evenly(case: tuple[Mapping, Topology]) -> None:
+    mapping, topology = case
+    slots = thread_slots(mapping, topology)
+    assert len(slots) == len({slot.pu for slot in slots}) == mapping.threads
+    used = Counter(slot.node for slot in slots)
+    assert set(used) == {node.index for node in topology.cpu_nodes[: mapping.thread_nodes]}
+    for node in topology.cpu_nodes[: mapping.thread_nodes]:
+        first_pus = [core.pus[0] for core in node.cores]
+        assert [slot.pu for slot in slots if slot.node == node.index] == first_pus[: used[node.index]]
+        # A node that is not full has at most one thread less than any other.
+        assert used[node.index] == len(node.cores) or max(used.values()) - used[node.index] <= 1
+    if mapping.thread_policy == "contiguous":
+        assert [slot.node for slot in slots] == sorted(slot.node for slot in slots)
+    else:
+        assert [slot.node for slot in slots[: mapping.thread_nodes]] == sorted(used)
+
+
+@given(fitting())
+def test_page_nodes_have_memory_and_appear_once(case: tuple[Mapping, Topology]) -> None:
+    mapping, topology = case
+    nodes = page_node_set(mapping, topology)
+    assert len(set(nodes)) == len(nodes) <= mapping.page_nodes
+    assert {node.index for node in topology.memory_nodes}.issuperset(nodes)
+    if mapping.page_policy != "remote":
+        assert nodes[0] == topology.home(thread_slots(mapping, topology)[0].node)
+
+
+def test_page_nodes_are_homes_then_others_by_distance_then_index() -> None:
+    topology = shape(
+        [2, 2, 2, 2, 0],
+        distances=[[10, 30, 20, 30, 25], [30, 10, 20, 20, 20], *[[10, 10, 10, 10, 10]] * 3],
+    )
+    sets = {
+        label: page_node_set(parse_label(label), topology)
+        for label in ("2x1-contiguous-balance@5", "4x2-contiguous-balance@4", "4x2-contiguous-balance")
+    }
+    assert list(sets.values()) == [(0, 2, 4, 1, 3), (0, 1, 2, 4), (0, 1)]
+
+
+def test_threads_on_nodes_without_memory_share_a_home() -> None:
+    topology = shape([2, 2, 2], memory=[0, 1, 1], distances=[[10, 15, 20], [15, 10, 20], [20, 20, 10]])
+    assert page_node_set(parse_label("4x2-contiguous-locality"), topology) == (1,)
+    assert page_node_set(parse_label("6x3-contiguous-balance"), topology) == (1, 2)
+
+
+def test_remote_is_the_farthest_memory_without_threads() -> None:
+    topology = shape([2, 2, 2, 2], distances=[[10, 21, 31, 31], *[[10, 10, 10, 10]] * 3])
+    assert page_node_set(parse_label("2x1-contiguous-remote"), topology) == (2,)
+    assert page_node_set(parse_label("6x3-contiguous-remote@1"), topology) == (3,)
+    with pytest.raises(InvalidMappingError, match="remote needs a node without threads"):
+        page_node_set(parse_label("8x4-contiguous-remote@1"), topology)
+    assert page_node_set(parse_label("4x2-contiguous-remote@1"), shape([2, 2, 0])) == (2,)
+
+
+def test_too_many_page_nodes_are_refused() -> None:
+    with pytest.raises(InvalidMappingError, match=r"needs 3 nodes with memory; shape has 2$"):
+        page_node_set(parse_label("4x2-contiguous-balance@3"), shape([2, 2]))
+
+
+def test_first_touch_puts_a_page_where_its_first_thread_is() -> None:
+    pages = pages_of([[1, 9]] * 3, toucher=[0, 1, 0])
+    assert placed("2x2-contiguous-first-touch", shape([1, 1]), pages) == [0, 1, 0]
+
+
+def test_locality_follows_the_threads_of_a_node_together_and_ties_go_first() -> None:
+    # Thesis fig. 7. One thread of node 0 beats each thread of node 1, but not both.
+    pages = pages_of([[5, 0, 3, 3], [5, 2, 3, 3], [0, 0, 0, 1], [4, 0, 4, 0], [0, 0, 0, 0]])
+    assert placed("4x2-contiguous-locality", shape([2, 2]), pages) == [1, 0, 1, 0, 0]
+
+
+def test_interleave_goes_by_page_number_and_not_by_position() -> None:
+    pages = pages_of([[1.0]] * 4, address=[7, 4, 5, 6])
+    assert placed("1x1-contiguous-interleave@3", shape([1, 1, 1]), pages) == [1, 1, 2, 0]
+
+
+def test_balance_gives_each_page_to_the_node_with_the_fewest_accesses() -> None:
+    # Thesis fig. 6: accesses 1, 4, 1, 1 in address order give nodes 0, 1, 0, 0.
+    pages = pages_of([[1.0], [4.0], [1.0], [1.0]])
+    assert placed("1x1-contiguous-balance@2", shape([1, 1]), pages) == [0, 1, 0, 0]
+
+
+def test_balance_goes_in_address_order() -> None:
+    pages = pages_of([[4.0], [1.0], [1.0], [1.0]], address=[20, 10, 30, 40])
+    assert placed("1x1-contiguous-balance@2", shape([1, 1]), pages) == [1, 0, 0, 0]
+
+
+def test_mix_leaves_dominated_pages_local_and_balances_the_rest_after_them() -> None:
+    share = DOMINANT_SHARE * 100
+    pages = pages_of([[100 - share, share], [30, 20], [20, 30], [50, 50], [0, 0]])
+    # Node 1 starts with the 100 accesses of the first page, so the shared ones go to node 0 until it has as many.
+    assert placed("2x2-contiguous-mix", shape([1, 1]), pages) == [1, 0, 0, 0, 0]
+    almost = pages_of([[100 - share + 1, share - 1]])
+    assert placed("2x2-contiguous-mix", shape([1, 1]), almost) == [0]
+
+
+def test_mix_balances_what_is_dominated_by_a_node_without_pages() -> None:
+    # Nodes 0 and 1 have 9 accesses each before the two pages of node 2 are shared out.
+    pages = pages_of([[0, 0, 9], [9, 0, 0], [0, 0, 9], [0, 9, 0]])
+    assert placed("3x3-contiguous-mix@2", shape([1, 1, 1]), pages) == [0, 0, 1, 1]
+
+
+def test_mix_balances_in_address_order() -> None:
+    pages = pages_of([[2, 2], [1, 1], [1, 1]], address=[30, 10, 20])
+    assert placed("2x2-contiguous-mix", shape([1, 1]), pages) == [0, 0, 1]
+    pages = pages_of([[2, 2], [1, 1], [1, 1]], address=[15, 10, 20])
+    assert placed("2x2-contiguous-mix", shape([1, 1]), pages) == [1, 0, 0]
+
+
+def test_dataset_cuts_every_site_into_a_chunk_for_each_thread() -> None:
+    site = [0, 0, 0, 0, 1, 1, 2]
+    address = [13, 10, 11, 12, 100, 101, 50]
+    pages = pages_of([[1.0] * 4] * 7, address=address, site=site)
+    topology = shape([2, 2, 1, 1])
+    assert placed("4x2-contiguous-dataset", topology, pages) == [1, 0, 0, 1, 0, 1, 0]
+    assert placed("4x2-scatter-dataset", topology, pages) == [1, 0, 1, 0, 0, 0, 0]
+    assert placed("4x2-scatter-dataset@4", topology, pages) == [3, 0, 1, 2, 0, 2, 0]
+
+
+def test_dataset_chunks_spread_over_other_page_nodes_in_order() -> None:
+    assert dataset_chunk_nodes(parse_label("6x1-contiguous-dataset@3"), shape([6, 1, 1])) == (0, 0, 1, 1, 2, 2)
+    assert dataset_chunk_nodes(parse_label("2x1-contiguous-dataset@4"), shape([2, 1, 1, 1])) == (0, 2)
+
+
+def test_bind_and_remote_put_everything_on_one_node() -> None:
+    pages = pages_of([[1.0, 1.0]] * 3, toucher=[1, 1, 1])
+    assert placed("2x2-contiguous-bind@1", shape([1, 1, 1]), pages) == [0, 0, 0]
+    assert placed("2x2-contiguous-remote@1", shape([1, 1, 1]), pages) == [2, 2, 2]
+
+
+@pytest.mark.parametrize("policy", PAGE_POLICIES)
+def test_no_pages_are_no_problem(policy: str) -> None:
+    suffix = "@1" if policy in ("bind", "remote") else ""
+    empty = PageAccesses(
+        np.empty(0, np.int64), np.empty((0, 4), np.float64), np.empty(0, np.int32), np.empty(0, np.int32)
+    )
+    assert placed(f"4x2-scatter-{policy}{suffix}", shape([2, 2, 2]), empty) == []
+
+
+def test_accesses_of_another_number_of_threads_are_refused() -> None:
+    with pytest.raises(InvalidMappingError, match="has 2 threads, the accesses are of 3"):
+        place_pages(parse_label("2x2-contiguous-locality"), shape([1, 1]), pages_of([[1, 2, 3]]))
+
+
+def reference(mapping: Mapping, topology: Topology, pages: PageAccesses) -> list[int]:  # noqa: PLR0912 - one a policy
+    """Place the pages one by one, as the policies are described."""
+    nodes = page_node_set(mapping, topology)
+    homes = [topology.home(slot.node) for slot in thread_slots(mapping, topology)]
+    count = len(pages.address)
+    per_node = [
+        {node: sum(a for a, home in zip(row, homes, strict=True) if home == node) for node in set(homes)}
+        for row in pages.accesses.tolist()
+    ]
+    by_address = sorted(range(count), key=lambda page: (int(pages.address[page]), page))
+    loads = dict.fromkeys(nodes, 0.0)
+    result = [-1] * count
+
+    def balance(page: int) -> None:
+        node = min(nodes, key=lambda candidate: (loads[candidate], nodes.index(candidate)))
+        loads[node] += sum(per_node[page].values())
+        result[page] = node
+
+    match mapping.page_policy:
+        case "bind" | "remote":
+            return [nodes[0]] * count
+        case "first-touch":
+            return [homes[toucher] for toucher in pages.toucher]
+        case "locality":
+            return [max(nodes, key=lambda node: (row[node], -nodes.index(node))) for row in per_node]
+        case "interleave":
+            return [nodes[int(address) % len(nodes)] for address in pages.address]
+        case "balance":
+            for page in by_address:
+                balance(page)
+        case "dataset":
+            for site in set(pages.site.tolist()):
+                members = [page for page in by_address if pages.site[page] == site]
+                for rank, page in enumerate(members):
+                    chunk = rank * mapping.threads // len(members)
+                    spread = nodes[chunk * len(nodes) // mapping.threads]
+                    result[page] = homes[chunk] if mapping.page_nodes == mapping.thread_nodes else spread
+        case "mix":
+            shared = []
+            for page in by_address:
+                total = sum(per_node[page].values())
+                dominant = [n for n in nodes if per_node[page].get(n, 0.0) >= DOMINANT_SHARE * total]
+                if dominant:
+                    result[page] = dominant[0]
+                    loads[dominant[0]] += total
+                else:
+                    shared.append(page)
+            for page in shared:
+                balance(page)
+    return result
+
+
+@given(fitting(), st.integers(0, 2**32 - 1), st.integers(1, 60))
+def test_pages_are_placed_as_the_reference_does(case: tuple[Mapping, Topology], seed: int, count: int) -> None:
+    mapping, topology = case
+    random = np.random.default_rng(seed)
+    # Whole numbers add up exactly, so that the order of additions cannot change a comparison.
+    accesses = random.integers(0, 9, (count, mapping.threads)) * random.integers(0, 2, (count, mapping.threads))
+    pages = PageAccesses(
+        random.permutation(count * 2)[:count].astype(np.int64),
+        accesses.astype(np.float64),
+        random.integers(0, mapping.threads, count).astype(np.int32),
+        random.integers(0, 3, count).astype(np.int32),
+    )
+    result = place_pages(mapping, topology, pages)
+    assert result.tolist() == reference(mapping, topology, pages)
+    assert place_pages(mapping, topology, pages).tolist() == result.tolist()
+
+
+def test_what_is_kept_for_one_number_of_page_nodes_serves_no_other() -> None:
+    pages = pages_of([[1.0]] * 4)
+    topology = shape([1, 1, 1])
+    assert placed("1x1-contiguous-balance@2", topology, pages) == [0, 1, 0, 1]
+    assert placed("1x1-contiguous-balance@3", topology, pages) == [0, 1, 2, 0]
+    assert placed("1x1-contiguous-balance@2", topology, pages) == [0, 1, 0, 1]
+
+
+@given(st.lists(st.integers(0, 50), max_size=80), st.lists(st.integers(0, 200), min_size=1, max_size=9))
+def test_greedy_balance_always_takes_the_first_least_loaded_bin(weights: list[int], bins: list[int]) -> None:
+    chosen = greedy_balance(np.array(weights, dtype=np.float64), np.array(bins, dtype=np.float64))
+    loads = list(bins)
+    for weight, index in zip(weights, chosen, strict=True):
+        assert index == loads.index(min(loads))
+        loads[index] += weight

@@ -1,0 +1,46 @@
+"""Real measurements of other people's programs on real NUMA machines, where they are at hand."""
+
+import csv
+import os
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numapredict.collect.program import Program
+from numapredict.predictor.features import Observations
+from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.selection import select
+
+FOLDER = Path(os.environ.get("NUMAPREDICT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
+RUNTIMES = FOLDER / "datasets" / "mctop" / "runtimes.csv"
+
+
+def observations_of(machine: str) -> Observations:
+    """Return the codes that ran under every thread placement of a machine; its labels are not ours."""
+    times: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    with RUNTIMES.open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["machine"] == machine:
+                label = f"{row['policy']}/{row['threads']}"
+                times[row["code"], row["input"]][label] = float(row["time_ms"]) / 1000
+    labels = sorted(set.union(*(set(found) for found in times.values())))
+    complete = {key: found for key, found in times.items() if len(found) == len(labels)}
+    return Observations(
+        programs=tuple(Program(name=f"{code} {text}", command=(code,), group=code) for code, text in complete),
+        labels=tuple(labels),
+        time_s=np.array([[found[label] for label in labels] for found in complete.values()]),
+    )
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not RUNTIMES.exists(), reason="the foreign measurements (datasets/mctop) are not here")
+@pytest.mark.parametrize("machine", ["lpdquad", "lpdxeon2680"])
+def test_probes_gain_over_unpinned_threads_in_cross_validation(machine: str) -> None:
+    observations = observations_of(machine)
+    threads = max(int(label.split("/")[1]) for label in observations.labels)
+    choice = select(observations, observations.column(f"NONE/{threads}"), TrainingOptions(ranking="pooled"))
+    assert len(observations.programs) >= 15
+    assert choice.kind == "times"
+    assert choice.speedup > 1.0
