@@ -23,10 +23,11 @@ class NodeCounters(msgspec.Struct, frozen=True):
 
 
 class Counters(msgspec.Struct, frozen=True):
-    """Memory counters of one run, one entry a NUMA node in logical order.
+    """Memory counters of one run's parallel regions, one entry a NUMA node in logical order.
 
     A core's access is local when the memory belongs to its own node (thesis sec. 3.3). Totals are sums over the
-    nodes; a bandwidth's total is the sum too, since nodes transfer at the same time.
+    nodes; a bandwidth's total is the sum too, since nodes transfer at the same time. Bandwidths are averages over the
+    time in parallel regions, or over the whole run where the regions are not told apart.
     """
 
     nodes: tuple[NodeCounters, ...]
@@ -42,12 +43,12 @@ class Counters(msgspec.Struct, frozen=True):
         return sum(node.remote_accesses for node in self.nodes)
 
     @property
-    def local_bandwidth_GBps(self) -> float:  # noqa: N802 - the unit keeps its capitals
+    def local_bandwidth_GBps(self) -> float:
         """Return the local bandwidth of all nodes together, in GB/s."""
         return sum(node.local_bandwidth_GBps for node in self.nodes)
 
     @property
-    def remote_bandwidth_GBps(self) -> float:  # noqa: N802 - the unit keeps its capitals
+    def remote_bandwidth_GBps(self) -> float:
         """Return the remote bandwidth of all nodes together, in GB/s."""
         return sum(node.remote_bandwidth_GBps for node in self.nodes)
 
@@ -81,6 +82,12 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     def time_s(self) -> float:
         """Return the median run time in seconds; not a number for a failed measurement."""
         return statistics.median(r.time_s for r in self.repetitions) if self.repetitions else math.nan
+
+    @property
+    def region_time_s(self) -> float | None:
+        """Return the median time in parallel regions in seconds, or None where it was not told apart."""
+        times = [r.region_time_s for r in self.repetitions if r.region_time_s is not None]
+        return statistics.median(times) if times and len(times) == len(self.repetitions) else None
 
     @property
     def spread(self) -> float:

@@ -5,6 +5,9 @@ from pathlib import PurePath
 
 import msgspec
 
+CODELETS = "numapredict-codelets"
+"""The name by which commands start the program that holds the codelets, wherever it is installed."""
+
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
     """One command with its arguments, run exactly as any user's program is.

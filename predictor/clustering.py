@@ -51,7 +51,7 @@ class WardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc] # sciki
     def __init__(self, n_clusters: int = 3) -> None:
         self.n_clusters = n_clusters
 
-    def fit(self, X: npt.ArrayLike, y: object = None) -> Self:  # noqa: N803 - scikit-learn's signature
+    def fit(self, X: npt.ArrayLike, y: object = None) -> Self:
         """Cluster the rows of X float[n, m]; ValueError for no rows, values that are not finite or n_clusters < 1."""
         rows: Array = check_array(X, dtype=np.float64)
         if self.n_clusters < 1:

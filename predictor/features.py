@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +10,9 @@ from numapredict.collect.dataset import Dataset
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.native.errors import NumapredictError
+from numapredict.predictor.options import Clock, Scale
 
 Array = npt.NDArray[np.float64]
-Scale = Literal["linear", "log"]
 
 
 class InsufficientDataError(NumapredictError):
@@ -24,6 +23,8 @@ class InsufficientDataError(NumapredictError):
 class Observations:
     """Programs x mappings without holes; every matrix is float64[programs, mappings].
 
+    ``clock`` says which time ``time_s`` is: that in parallel regions, where every measurement tells it, since a mapping
+    acts there, or that of the whole run.
     ``local_bandwidth_GBps`` is None when any kept run has no counters. The ``dropped`` names say what was left out
     because measurements were missing.
     """
@@ -31,7 +32,8 @@ class Observations:
     programs: tuple[Program, ...]
     labels: tuple[str, ...]
     time_s: Array
-    local_bandwidth_GBps: Array | None = None  # noqa: N815 - the unit keeps its capitals
+    local_bandwidth_GBps: Array | None = None
+    clock: Clock = "process"
     dropped_programs: tuple[str, ...] = ()
     dropped_labels: tuple[str, ...] = ()
 
@@ -64,6 +66,7 @@ class Observations:
             labels=self.labels,
             time_s=self.time_s[chosen],
             local_bandwidth_GBps=None if bandwidth is None else bandwidth[chosen],
+            clock=self.clock,
         )
 
 
@@ -80,12 +83,13 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
     labels = tuple(mapping.label for mapping in mappings)
     time_s = np.full((len(programs), len(mappings)), np.nan)
     bandwidth = np.full_like(time_s, np.nan)
+    clock = clock_of(dataset)
     for measurement in dataset.measurements:
         row = row_of.get(measurement.program)
         if row is None or measurement.status != "ok":
             continue
         column = column_of[measurement.mapping]
-        time_s[row, column] = _positive_time_s(measurement)
+        time_s[row, column] = _positive_time_s(measurement, clock)
         if measurement.counters is not None:
             bandwidth[row, column] = measurement.counters.local_bandwidth_GBps
     kept_rows, kept_columns = _without_holes(np.isnan(time_s), labels.index(keep) if keep in labels else None)
@@ -99,9 +103,21 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
         labels=tuple(labels[column] for column in kept_columns),
         time_s=time_s[np.ix_(kept_rows, kept_columns)],
         local_bandwidth_GBps=None if np.isnan(bandwidth).any() else bandwidth,
+        clock=clock,
         dropped_programs=_others([p.name for p in programs], kept_rows),
         dropped_labels=_others(labels, kept_columns),
     )
+
+
+def clock_of(dataset: Dataset) -> Clock:
+    """Return the clock that all valid measurements of a dataset can be read by."""
+    told = [m.region_time_s is not None for m in dataset.measurements if m.status == "ok"]
+    return "regions" if told and all(told) else "process"
+
+
+def time_by(clock: Clock, measurement: Measurement) -> float | None:
+    """Return a measurement's median time by a clock, in seconds, or None where it was not told apart."""
+    return measurement.region_time_s if clock == "regions" else measurement.time_s
 
 
 def normalise_by_default(time_s: Array, column: int) -> Array:
@@ -136,10 +152,10 @@ def clustering_rows(time_s: Array, column: int, scale: Scale) -> Array:
     return np.log2(normalised) if scale == "log" else normalised
 
 
-def _positive_time_s(measurement: Measurement) -> float:
-    """Return the run time, or NaN for a time that no ratio can be made of."""
-    time_s = measurement.time_s
-    return time_s if 0 < time_s < np.inf else np.nan
+def _positive_time_s(measurement: Measurement, clock: Clock) -> float:
+    """Return the time, or NaN for one that no ratio can be made of."""
+    time_s = time_by(clock, measurement)
+    return time_s if time_s is not None and 0 < time_s < np.inf else np.nan
 
 
 def _without_holes(missing: npt.NDArray[np.bool_], keep: int | None) -> tuple[list[int], list[int]]:

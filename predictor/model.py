@@ -7,7 +7,7 @@ import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.topology import Topology
-from numapredict.predictor.options import Rule, TrainingOptions
+from numapredict.predictor.options import Clock, Rule, TrainingOptions
 from numapredict.predictor.probes import Probe, Scales
 
 SCHEMA_VERSION: Final = 1
@@ -82,7 +82,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``default`` is the label that speedups are counted from. ``linkage`` merges the programs in the order of
     ``programs``. ``selection_speedup`` is the geometric mean speedup over the default in the cross-validation that
     chose the probes: it is the best of many and so flatters; ``evaluate`` gives the honest one. Raises ValueError
-    when its parts contradict each other.
+    when its parts contradict each other. ``clock`` says which times it was learned from and wants of the probes.
     """
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -91,6 +91,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     topology: TopologySummary
     dataset_created: str
     options: TrainingOptions
+    clock: Clock
     default: str
     probes: tuple[Probe, Probe]
     scales: Scales

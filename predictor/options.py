@@ -4,11 +4,12 @@ from typing import Literal
 
 import msgspec
 
-from numapredict.predictor.features import Scale
-
+Scale = Literal["linear", "log"]
 Ranking = Literal["centroid", "members", "pooled"]
 FeatureKind = Literal["thesis", "ratio", "times"]
 Rule = Literal["centre", "member"]
+Clock = Literal["regions", "process"]
+"""Whether a time is the time in parallel regions (the thesis's codelets are regions) or that of the whole run."""
 
 THESIS_DEFAULT = "16x2-contiguous-locality"
 """The label that the thesis normalises by and compares with (sec. 6, fig. 26)."""

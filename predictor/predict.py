@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import NumapredictError
+from numapredict.predictor.features import time_by
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Model
+from numapredict.predictor.options import Clock
 from numapredict.predictor.probes import cluster_distances, scaled_features
 
 
@@ -22,7 +24,7 @@ class ProbeReading(msgspec.Struct, frozen=True):
 
     mapping: str
     time_s: float
-    local_bandwidth_GBps: float | None = None  # noqa: N815 - the unit keeps its capitals
+    local_bandwidth_GBps: float | None = None
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,14 +44,20 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     familiar: bool
 
 
-def reading_of(measurement: Measurement) -> ProbeReading:
-    """Return what a probe's measurement read; UnusableProbeError when the run failed."""
+def reading_of(measurement: Measurement, clock: Clock) -> ProbeReading:
+    """Return what a probe's measurement read; UnusableProbeError when the run failed or lacks the model's clock."""
     label = measurement.mapping.label
     if measurement.status != "ok":
         why = measurement.message or measurement.status
         raise UnusableProbeError(f"probe run of {measurement.program} under {label} failed ({why}): nothing to predict")
+    time_s = time_by(clock, measurement)
+    if time_s is None:
+        raise UnusableProbeError(
+            f"probe run of {measurement.program} under {label} did not tell the time in parallel regions, which this "
+            "model was learned from: train a model on this machine"
+        )
     counters = measurement.counters
-    return ProbeReading(label, measurement.time_s, None if counters is None else counters.local_bandwidth_GBps)
+    return ProbeReading(label, time_s, None if counters is None else counters.local_bandwidth_GBps)
 
 
 def predict(

@@ -41,7 +41,7 @@ class Scales(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     kind: FeatureKind
     divisors: tuple[float, ...]
-    floor_GBps: float  # noqa: N815 - the unit keeps its capitals
+    floor_GBps: float
 
     def __post_init__(self) -> None:
         """Refuse divisors that would give no finite features."""
@@ -69,7 +69,7 @@ def learn_scales(kind: FeatureKind, readings: Array) -> Scales:
     return Scales(kind=kind, divisors=tuple(float(d) if d > 0 else 1.0 for d in spread), floor_GBps=float(floor))
 
 
-def bandwidth_floor(bandwidth_GBps: Array) -> Array:  # noqa: N803 - the unit keeps its capitals
+def bandwidth_floor(bandwidth_GBps: Array) -> Array:
     """Return the lowest bandwidth told apart, over the first axis; 1 where no program has any."""
     largest = bandwidth_GBps.max(axis=0)
     floor: Array = np.where(largest > 0, largest * FLOOR_SHARE, 1.0)

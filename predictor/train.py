@@ -39,6 +39,7 @@ def train_on(observations: Observations, dataset: Dataset, options: TrainingOpti
         topology=summarise(dataset.topology),
         dataset_created=dataset.created,
         options=options,
+        clock=observations.clock,
         default=observations.labels[default],
         probes=probes_of(choice.kind, choice.first, choice.second),
         scales=assignment.scales_,

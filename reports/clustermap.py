@@ -11,8 +11,8 @@ from scipy.spatial.distance import pdist
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.predictor.clustering import cut, ward_linkage
-from numapredict.predictor.features import InsufficientDataError, Scale, clustering_rows, observe
-from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.features import InsufficientDataError, clustering_rows, observe
+from numapredict.predictor.options import Scale, TrainingOptions
 from numapredict.predictor.train import default_label
 from numapredict.reports.figure_file import format_of, write_figure
 

@@ -25,7 +25,7 @@ class Kind:
 
     compute_s: float
     waiting_s: float
-    moved_GB: float  # noqa: N815 - the unit keeps its capitals
+    moved_GB: float
     shared: float
     neighbour: float
     serial_init: bool

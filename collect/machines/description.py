@@ -58,8 +58,8 @@ class Link(msgspec.Struct, frozen=True):
 
     source: int
     target: int
-    read_GBps: float  # noqa: N815 - the unit keeps its capitals
-    write_GBps: float  # noqa: N815
+    read_GBps: float
+    write_GBps: float
 
 
 class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     summary: str
-    frequency_GHz: float  # noqa: N815
+    frequency_GHz: float
     cycles_per_instruction: float
     line_bytes: int
     page_bytes: int
@@ -81,12 +81,12 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[NodeShape, ...]
     read_latency_ns: Matrix
     write_latency_ns: Matrix
-    controller_read_GBps: Row  # noqa: N815
-    controller_write_GBps: Row  # noqa: N815
+    controller_read_GBps: Row
+    controller_write_GBps: Row
     links: tuple[Link, ...]
     routes: tuple[tuple[tuple[int, ...], ...], ...]
-    thread_read_GBps: Matrix  # noqa: N815
-    thread_write_GBps: Matrix  # noqa: N815
+    thread_read_GBps: Matrix
+    thread_write_GBps: Matrix
     sources: tuple[tuple[str, str], ...]
 
     @property

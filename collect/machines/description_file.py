@@ -30,7 +30,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class CoreTable(Table, frozen=True, kw_only=True):
     """What one core does when memory never makes it wait."""
 
-    frequency_GHz: float  # noqa: N815 - the unit keeps its capitals
+    frequency_GHz: float
     cycles_per_instruction: float
 
 
@@ -74,24 +74,24 @@ class LatencyTable(Table, frozen=True, kw_only=True):
 class ControllersTable(Table, frozen=True, kw_only=True):
     """What all cores of a node draw from their own memory, one entry a node."""
 
-    read_GBps: Row  # noqa: N815
-    write_GBps: Row  # noqa: N815
+    read_GBps: Row
+    write_GBps: Row
 
 
 class LinksTable(Table, frozen=True, kw_only=True):
     """Directed links: ``ends`` are [core's side, memory's side]; ``paths`` fix routes where hops leave a choice."""
 
     ends: tuple[tuple[Count, Count], ...]
-    read_GBps: Row  # noqa: N815
-    write_GBps: Row  # noqa: N815
+    read_GBps: Row
+    write_GBps: Row
     paths: tuple[tuple[Count, ...], ...] = ()
 
 
 class PairTable(Table, frozen=True, kw_only=True):
     """A bandwidth for every pair of nodes; ``measured_by[r]`` is the node whose cores row r was measured on."""
 
-    read_GBps: Matrix  # noqa: N815
-    write_GBps: Matrix  # noqa: N815
+    read_GBps: Matrix
+    write_GBps: Matrix
     measured_by: tuple[Count, ...] | None = None
 
     def by_node(self, rows: Matrix) -> Matrix:

@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 from numapredict.collect.machines.errors import UnrunnableProgramError
-from numapredict.collect.program import Program
+from numapredict.collect.program import CODELETS, Program
+from numapredict.native.library import codelets_program
 
 
 def executable_of(program: Program) -> str:
@@ -15,6 +16,8 @@ def executable_of(program: Program) -> str:
     permission, and one that is neither an ELF program nor a script with a ``#!`` line.
     """
     name = program.command[0]
+    if name == CODELETS:  # built with this package and in no PATH
+        return str(codelets_program())
     folder = Path(program.directory or ".")
     if not folder.is_dir():
         raise UnrunnableProgramError(f"{folder}: no such folder to run {program.name!r} in; check its directory")

@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 
+import msgspec
+
 from numapredict.collect.environment import memory_settings
 from numapredict.collect.machines.command import CONFLICTING, EXPRESSIBLE, Launch, applied, launch
 from numapredict.collect.machines.errors import UnrunnableProgramError, UnsupportedMappingError
@@ -15,6 +17,17 @@ from numapredict.collect.program import Program
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import MissingNativePartError
+
+
+class Start(msgspec.Struct, frozen=True):
+    """What starts a program under a mapping: the whole command, and all of its environment.
+
+    ``numactl`` is the part of the command that goes before the program, empty where it is unusable and not needed.
+    """
+
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    numactl: tuple[str, ...]
 
 
 class HardwareMachine:
@@ -53,7 +66,25 @@ class HardwareMachine:
         return applied(mapping, self.topology).page_policy in EXPRESSIBLE
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
-        """Run the program under the mapping and return its times.
+        """Run the program under the mapping and return its times; raise what ``starting`` does."""
+        start = self.starting(program, mapping)
+        times = []
+        for execution in range(self.executions):
+            try:
+                ending = run_process(start.command, start.environment, program.directory, self.timeout_s)
+            except (OSError, ValueError) as error:  # ValueError: a null character in an argument
+                reason = error.strerror if isinstance(error, OSError) else error
+                raise UnrunnableProgramError(
+                    f"cannot start {program.command[0]}: {reason}; check the program"
+                ) from error
+            if ending.reason:
+                return self._measurement(program, mapping, start.numactl, failed=ending)
+            if execution >= self.warm_up:
+                times.append(ending.time_s)
+        return self._measurement(program, mapping, start.numactl, times=times)
+
+    def starting(self, program: Program, mapping: Mapping) -> Start:
+        """Return what starts the program under the mapping.
 
         Raises UnrunnableProgramError, InvalidMappingError, UnsupportedMappingError for a page policy that is not
         expressible or not permitted, and MissingNativePartError where numactl is needed and missing.
@@ -65,24 +96,13 @@ class HardwareMachine:
                 f"{mapping.label}: page policy {mapping.page_policy} needs the preload library, which is not built;"
                 f" use {', '.join(EXPRESSIBLE)}"
             )
-        start = launch(nearest, self.topology)
-        prefix = _usable_prefix(start, mapping)
-        command = [*prefix, executable_of(program), *program.command[1:]]
-        environment = _environment(program, start)
-        times = []
-        for execution in range(self.executions):
-            try:
-                ending = run_process(command, environment, program.directory, self.timeout_s)
-            except (OSError, ValueError) as error:  # ValueError: a null character in an argument
-                reason = error.strerror if isinstance(error, OSError) else error
-                raise UnrunnableProgramError(
-                    f"cannot start {program.command[0]}: {reason}; check the program"
-                ) from error
-            if ending.reason:
-                return self._measurement(program, mapping, prefix, failed=ending)
-            if execution >= self.warm_up:
-                times.append(ending.time_s)
-        return self._measurement(program, mapping, prefix, times=times)
+        placed = launch(nearest, self.topology)
+        prefix = _usable_prefix(placed, mapping)
+        return Start(
+            command=(*prefix, executable_of(program), *program.command[1:]),
+            environment=_environment(program, placed),
+            numactl=prefix,
+        )
 
     def _measurement(
         self,

@@ -140,7 +140,7 @@ class VirtualMachine:
         )
         recorded_s = contention.solve(load, self._costs) * phased.imbalance + phased.barriers * self._barrier_s(node)
         times = recorded_s * phased.weight
-        time_s = float(times.sum())
+        region_time_s = float(times[~phased.serial].sum())
         return Measurement(
             program=program.name,
             mapping=mapping,
@@ -148,9 +148,9 @@ class VirtualMachine:
             modelled=True,
             repetitions=(
                 Repetition(
-                    time_s=time_s,
-                    region_time_s=float(times[~phased.serial].sum()),
-                    counters=self._counters(memory, phased, node, time_s),
+                    time_s=float(times.sum()),
+                    region_time_s=region_time_s,
+                    counters=self._counters(memory, phased, node, region_time_s),
                 ),
             ),
             provenance=(
@@ -171,14 +171,14 @@ class VirtualMachine:
         return _EXCHANGES * float(np.ceil(np.log2(len(node)))) * farthest_ns * 1e-9 if len(node) > 1 else 0.0
 
     def _counters(
-        self, memory: npt.NDArray[np.float64], phased: PhasedTrace, node: tuple[int, ...], time_s: float
+        self, memory: npt.NDArray[np.float64], phased: PhasedTrace, node: tuple[int, ...], region_time_s: float
     ) -> Counters:
-        """Return each node's accesses, in lines of the whole program, and their rate over the whole time."""
+        """Return each node's accesses in the program's regions, in lines, and their rate over the regions' time."""
         nodes = memory.shape[3]
-        by_thread = np.einsum("mtkn,m->tn", memory, phased.weight)
+        by_thread = np.einsum("mtkn,m->tn", memory, np.where(phased.serial, 0.0, phased.weight))
         accesses = np.zeros((nodes, nodes))
         np.add.at(accesses, np.array(node), by_thread)
-        rate = self.description.line_bytes / max(time_s, 1e-12) * 1e-9
+        rate = self.description.line_bytes / max(region_time_s, 1e-12) * 1e-9
         return Counters(
             tuple(
                 NodeCounters(

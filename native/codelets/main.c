@@ -119,7 +119,7 @@ static int read_command_line(int argc, char **argv, struct request *request) {
     if (request->json)
         return bad_usage("option without --list", "--json", "use --list --json");
     if (optind >= argc)
-        return bad_usage("no codelet named after", argv[argc - 1], "give a name of --list");
+        return bad_usage("missing argument", "NAME", "give a name of --list");
     if (optind + 1 < argc)
         return bad_usage("too many arguments", argv[optind + 1], "name one codelet");
     request->codelet = codelet_find(argv[optind]);

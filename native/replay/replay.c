@@ -22,7 +22,8 @@ static struct way *set_of(const struct caches *c, int32_t node, int32_t line) {
     return c->ways + ((int64_t)node * c->in->sets + c->in->set[line]) * c->in->ways;
 }
 
-/* Bring a line to the front of its set; return whether it was there, and in `evicted` what had to leave changed. */
+/* Bring a line to the front of its set; return whether it was there, and in `evicted` what had to leave
+ * changed. */
 static bool use(const struct caches *c, int32_t node, int32_t line, bool dirty, int32_t *evicted) {
     struct way *set = set_of(c, node, line);
     int32_t at = 0, last = c->in->ways - 1;
@@ -109,12 +110,13 @@ static bool in_range(const struct replay_input *in) {
     return true;
 }
 
-int replay_shared_caches(const struct replay_input *in, uint8_t *outcome, int8_t *supplier, int32_t *evicted) {
+int replay_shared_caches(const struct replay_input *in, uint8_t *outcome, int8_t *supplier,
+                         int32_t *evicted) {
     if (!in_range(in))
         return REPLAY_BAD_INPUT;
     size_t count = (size_t)in->nodes * (size_t)in->sets * (size_t)in->ways;
-    struct caches c = {in, malloc(count * sizeof(struct way)), calloc((size_t)in->lines + 1, sizeof(uint64_t)),
-                       malloc((size_t)in->lines + 1)};
+    struct caches c = {in, malloc(count * sizeof(struct way)),
+                       calloc((size_t)in->lines + 1, sizeof(uint64_t)), malloc((size_t)in->lines + 1)};
     int error = c.ways && c.holders && c.owner ? 0 : REPLAY_NO_MEMORY;
     if (!error) {
         for (size_t n = 0; n < count; n++)

@@ -1,7 +1,8 @@
 /* replay.h: a trace's private-cache misses through the shared caches of one grouping of the threads.
  *
- * Contracts. Nothing is allocated for the caller and nothing is kept between calls; the caller owns every array. All
- * indices come from the caller and are checked once, at entry. Functions return 0, or a negative error code below.
+ * Contracts. Nothing is allocated for the caller and nothing is kept between calls; the caller owns every
+ * array. All indices come from the caller and are checked once, at entry. Functions return 0, or a negative
+ * error code below.
  */
 #ifndef NUMAPREDICT_REPLAY_H
 #define NUMAPREDICT_REPLAY_H
@@ -25,21 +26,21 @@ enum replay_outcome {
 
 struct replay_input {
     int64_t records;
-    const int32_t *line;     /* [records] 0 .. lines-1, in the order of time */
-    const uint8_t *flags;    /* [records] REPLAY_STORE, REPLAY_WRITEBACK */
-    const uint16_t *thread;  /* [records] 0 .. threads-1 */
+    const int32_t *line;    /* [records] 0 .. lines-1, in the order of time */
+    const uint8_t *flags;   /* [records] REPLAY_STORE, REPLAY_WRITEBACK */
+    const uint16_t *thread; /* [records] 0 .. threads-1 */
     int64_t lines;
-    const uint32_t *set;     /* [lines] 0 .. sets-1 */
+    const uint32_t *set; /* [lines] 0 .. sets-1 */
     int32_t threads;
-    const int32_t *node;     /* [threads] 0 .. nodes-1 */
-    int32_t nodes;           /* at most 64 */
-    int32_t sets;            /* of one node's shared cache, after sampling */
+    const int32_t *node; /* [threads] 0 .. nodes-1 */
+    int32_t nodes;       /* at most 64 */
+    int32_t sets;        /* of one node's shared cache, after sampling */
     int32_t ways;
 };
 
-/* Fill outcome[records], supplier[records] (the node of a transfer, else -1) and evicted[records] (a changed line that
-   this record pushed out to memory, else -1). Caches start empty, replace the least recently used line, and keep one
-   changed copy at most: a store takes the line away from the other nodes. */
+/* Fill outcome[records], supplier[records] (the node of a transfer, else -1) and evicted[records] (a changed
+   line that this record pushed out to memory, else -1). Caches start empty, replace the least recently used
+   line, and keep one changed copy at most: a store takes the line away from the other nodes. */
 int replay_shared_caches(const struct replay_input *, uint8_t *outcome, int8_t *supplier, int32_t *evicted);
 
 /* Add up events by cell and by the node of their page: sums[cell * nodes + node_of_page[page]] += 1. */

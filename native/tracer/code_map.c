@@ -19,8 +19,8 @@ static size_t range_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static enum code_owner owner_of(const char *path) {
-    static const char *const runtime[] = {"libgomp.so", "libomp.so", "libomp-", "libiomp5", "ld-linux", "ld-2.",
-                                          "libnumamarks"};
+    static const char *const runtime[] = {"libgomp.so", "libomp.so", "libomp-",     "libiomp5",
+                                          "ld-linux",   "ld-2.",     "libnumamarks"};
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     for (size_t n = 0; n < sizeof runtime / sizeof *runtime; n++)

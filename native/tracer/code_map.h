@@ -1,4 +1,5 @@
-/* code_map.h: whose code stands at an address: the program's, or the OpenMP runtime's, which is not followed. */
+/* code_map.h: whose code stands at an address: the program's, or the OpenMP runtime's, which is not followed.
+ */
 #ifndef NUMAPREDICT_CODE_MAP_H
 #define NUMAPREDICT_CODE_MAP_H
 

@@ -1,9 +1,9 @@
 /* marks.c: a preload library that sees the regions of an unmodified OpenMP program.
  *
- * It steps between the program and libgomp or libomp. With NUMAPREDICT_CENSUS=file in the environment it counts the
- * instances and the time of every region into that file; with NUMAPREDICT_TRACE set it marks regions, barriers and
- * dynamic chunks for the tracer (marks.h). With neither it passes every call through. It prints nothing, allocates
- * nothing on the heap and changes no result.
+ * It steps between the program and libgomp or libomp. With NUMAPREDICT_CENSUS=file in the environment it
+ * counts the instances and the time of every region into that file; with NUMAPREDICT_TRACE set it marks
+ * regions, barriers and dynamic chunks for the tracer (marks.h). With neither it passes every call through.
+ * It prints nothing, allocates nothing on the heap and changes no result.
  */
 #define _GNU_SOURCE
 #include "marks.h"
@@ -188,12 +188,12 @@ static void end(const struct instance *i) {
     census->last_ns = now;
 }
 
-#define NEXT(symbol)                                                                                                   \
-    ({                                                                                                                 \
-        static __typeof__(&symbol) next;                                                                               \
-        if (__builtin_expect(!next, 0))                                                                                \
-            next = (__typeof__(&symbol))dlsym(RTLD_NEXT, #symbol);                                                     \
-        next;                                                                                                          \
+#define NEXT(symbol)                                                                                         \
+    ({                                                                                                       \
+        static __typeof__(&symbol) next;                                                                     \
+        if (__builtin_expect(!next, 0))                                                                      \
+            next = (__typeof__(&symbol))dlsym(RTLD_NEXT, #symbol);                                           \
+        next;                                                                                                \
     })
 
 /* Looked up by name: a program without libgomp and libomp never calls them. */
@@ -240,30 +240,30 @@ static void run_gomp_share(void *argument) {
     leave(&share->instance);
 }
 
-#define GOMP_REGION(result, name, parameters, ...)                                                                     \
-    result name parameters;                                                                                            \
-    result name parameters {                                                                                           \
-        struct gomp_share share = {function, data, begin((void *)function)};                                           \
-        GOMP_CALL_##result(NEXT(name)(run_gomp_share, &share, __VA_ARGS__));                                           \
+#define GOMP_REGION(result, name, parameters, ...)                                                           \
+    result name parameters;                                                                                  \
+    result name parameters {                                                                                 \
+        struct gomp_share share = {function, data, begin((void *)function)};                                 \
+        GOMP_CALL_##result(NEXT(name)(run_gomp_share, &share, __VA_ARGS__));                                 \
     }
-#define GOMP_CALL_void(call)                                                                                           \
-    call;                                                                                                              \
+#define GOMP_CALL_void(call)                                                                                 \
+    call;                                                                                                    \
     end(&share.instance)
-#define GOMP_CALL_unsigned(call)                                                                                       \
-    unsigned result = call;                                                                                            \
-    end(&share.instance);                                                                                              \
+#define GOMP_CALL_unsigned(call)                                                                             \
+    unsigned result = call;                                                                                  \
+    end(&share.instance);                                                                                    \
     return result
 
 #define SHARE outlined function, void *data, unsigned threads
 GOMP_REGION(void, GOMP_parallel, (SHARE, unsigned flags), threads, flags)
 GOMP_REGION(unsigned, GOMP_parallel_reductions, (SHARE, unsigned flags), threads, flags)
 GOMP_REGION(void, GOMP_parallel_sections, (SHARE, unsigned count, unsigned flags), threads, count, flags)
-#define GOMP_LOOP_REGION(name)                                                                                         \
-    GOMP_REGION(void, name, (SHARE, long first, long last, long step, long chunk, unsigned flags), threads, first,     \
-                last, step, chunk, flags)
-#define GOMP_RUNTIME_LOOP_REGION(name)                                                                                 \
-    GOMP_REGION(void, name, (SHARE, long first, long last, long step, unsigned flags), threads, first, last, step,     \
-                flags)
+#define GOMP_LOOP_REGION(name)                                                                               \
+    GOMP_REGION(void, name, (SHARE, long first, long last, long step, long chunk, unsigned flags), threads,  \
+                first, last, step, chunk, flags)
+#define GOMP_RUNTIME_LOOP_REGION(name)                                                                       \
+    GOMP_REGION(void, name, (SHARE, long first, long last, long step, unsigned flags), threads, first, last, \
+                step, flags)
 GOMP_LOOP_REGION(GOMP_parallel_loop_static)
 GOMP_LOOP_REGION(GOMP_parallel_loop_dynamic)
 GOMP_LOOP_REGION(GOMP_parallel_loop_guided)
@@ -273,54 +273,66 @@ GOMP_RUNTIME_LOOP_REGION(GOMP_parallel_loop_runtime)
 GOMP_RUNTIME_LOOP_REGION(GOMP_parallel_loop_nonmonotonic_runtime)
 GOMP_RUNTIME_LOOP_REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
-#define GOMP_BARRIER(name)                                                                                             \
-    void name(void);                                                                                                   \
-    void name(void) {                                                                                                  \
-        NEXT(name)();                                                                                                  \
-        if (depth == 1)                                                                                                \
-            mark(MARK_BARRIER, 0, 0, 0);                                                                               \
+#define GOMP_BARRIER(name)                                                                                   \
+    void name(void);                                                                                         \
+    void name(void) {                                                                                        \
+        NEXT(name)();                                                                                        \
+        if (depth == 1)                                                                                      \
+            mark(MARK_BARRIER, 0, 0, 0);                                                                     \
     }
 GOMP_BARRIER(GOMP_barrier)
 GOMP_BARRIER(GOMP_loop_end)
 GOMP_BARRIER(GOMP_sections_end)
 
-/* Many threads on few cores would let the first thread that runs take all chunks of a dynamic loop. Giving the core
-   away after every chunk deals them out about evenly, as a machine with a core a thread does. */
-static void next_chunk(void) {
-    if (tracing) {
+/* schedule(runtime) may turn out static: OMP_SCHEDULE decides, and omp_sched_static is 1, whatever modifier
+ * is set. */
+static bool runtime_schedule_is_dynamic(void) {
+    static void (*get_schedule)(int *, int *);
+    int kind = 1, chunk = 0;
+    if (!get_schedule)
+        get_schedule = (void (*)(int *, int *))dlsym(RTLD_DEFAULT, "omp_get_schedule");
+    if (get_schedule)
+        get_schedule(&kind, &chunk);
+    return (kind & 0xff) != 1;
+}
+
+/* Many threads on few cores would let the first thread that runs take all chunks of a dynamic loop. Giving
+   the core away after every chunk deals them out about evenly, as a machine with a core a thread does. */
+static void next_chunk(bool dynamic) {
+    if (tracing && dynamic) {
         mark(MARK_DYNAMIC, 0, 0, 0);
         sched_yield();
     }
 }
 
-#define GOMP_NEXT(name, integer)                                                                                       \
-    bool name(integer *, integer *);                                                                                   \
-    bool name(integer *first, integer *last) {                                                                         \
-        next_chunk();                                                                                                  \
-        return NEXT(name)(first, last);                                                                                \
+#define GOMP_NEXT(name, integer, dynamic)                                                                    \
+    bool name(integer *, integer *);                                                                         \
+    bool name(integer *first, integer *last) {                                                               \
+        next_chunk(dynamic);                                                                                 \
+        return NEXT(name)(first, last);                                                                      \
     }
 typedef unsigned long long ull;
-GOMP_NEXT(GOMP_loop_dynamic_next, long)
-GOMP_NEXT(GOMP_loop_guided_next, long)
-GOMP_NEXT(GOMP_loop_runtime_next, long)
-GOMP_NEXT(GOMP_loop_nonmonotonic_dynamic_next, long)
-GOMP_NEXT(GOMP_loop_nonmonotonic_guided_next, long)
-GOMP_NEXT(GOMP_loop_nonmonotonic_runtime_next, long)
-GOMP_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, long)
-GOMP_NEXT(GOMP_loop_ull_dynamic_next, ull)
-GOMP_NEXT(GOMP_loop_ull_guided_next, ull)
-GOMP_NEXT(GOMP_loop_ull_runtime_next, ull)
-GOMP_NEXT(GOMP_loop_ull_nonmonotonic_dynamic_next, ull)
-GOMP_NEXT(GOMP_loop_ull_nonmonotonic_guided_next, ull)
-GOMP_NEXT(GOMP_loop_ull_nonmonotonic_runtime_next, ull)
-GOMP_NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next, ull)
+GOMP_NEXT(GOMP_loop_dynamic_next, long, true)
+GOMP_NEXT(GOMP_loop_guided_next, long, true)
+GOMP_NEXT(GOMP_loop_runtime_next, long, tracing &&runtime_schedule_is_dynamic())
+GOMP_NEXT(GOMP_loop_nonmonotonic_dynamic_next, long, true)
+GOMP_NEXT(GOMP_loop_nonmonotonic_guided_next, long, true)
+GOMP_NEXT(GOMP_loop_nonmonotonic_runtime_next, long, tracing &&runtime_schedule_is_dynamic())
+GOMP_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, long, tracing &&runtime_schedule_is_dynamic())
+GOMP_NEXT(GOMP_loop_ull_dynamic_next, ull, true)
+GOMP_NEXT(GOMP_loop_ull_guided_next, ull, true)
+GOMP_NEXT(GOMP_loop_ull_runtime_next, ull, tracing &&runtime_schedule_is_dynamic())
+GOMP_NEXT(GOMP_loop_ull_nonmonotonic_dynamic_next, ull, true)
+GOMP_NEXT(GOMP_loop_ull_nonmonotonic_guided_next, ull, true)
+GOMP_NEXT(GOMP_loop_ull_nonmonotonic_runtime_next, ull, tracing &&runtime_schedule_is_dynamic())
+GOMP_NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next, ull, tracing &&runtime_schedule_is_dynamic())
 
 /* ---- libomp ---- */
 
 void __kmpc_fork_call(void *, int32_t, microtask, ...);
 
-/* clang passes every shared variable of a region as an argument of its own. The most that is passed on; libomp keeps
-   its own arrays for far fewer. */
+/* clang passes every shared variable of a region as an argument of its own. The most that is passed on;
+   libomp keeps its own arrays for far fewer. */
 #define KMP_ARGUMENTS 256
 #define GIVEN(n) arguments[n]
 #define GIVEN_4(n) GIVEN(n), GIVEN((n) + 1), GIVEN((n) + 2), GIVEN((n) + 3)
@@ -375,13 +387,32 @@ int32_t __kmpc_cancel_barrier(void *location, int32_t thread) {
     return cancelled;
 }
 
-#define KMP_NEXT(name, integer, stride)                                                                                \
-    int32_t name(void *, int32_t, int32_t *, integer *, integer *, stride *);                                          \
-    int32_t name(void *location, int32_t thread, int32_t *last, integer *from, integer *to, stride *step) {            \
-        next_chunk();                                                                                                  \
-        return NEXT(name)(location, thread, last, from, to, step);                                                     \
+/* Schedules of kmp.h that hand out chunks on demand: dynamic, guided, runtime, auto, and the same when
+   ordered. The two top bits are the monotonic modifiers. */
+static __thread bool dispatch_is_dynamic;
+
+static void start_dispatch(int32_t schedule) {
+    int32_t kind = schedule & ~(3 << 29);
+    bool ordered = kind >= 64;
+    kind -= ordered ? 32 : 0;
+    dispatch_is_dynamic =
+        tracing && (kind == 35 || kind == 36 || (kind == 37 && runtime_schedule_is_dynamic()));
+}
+
+#define KMP_DISPATCH(suffix, integer, stride)                                                                \
+    void __kmpc_dispatch_init_##suffix(void *, int32_t, int32_t, integer, integer, stride, stride);          \
+    void __kmpc_dispatch_init_##suffix(void *location, int32_t thread, int32_t schedule, integer from,       \
+                                       integer to, stride step, stride chunk) {                              \
+        start_dispatch(schedule);                                                                            \
+        NEXT(__kmpc_dispatch_init_##suffix)(location, thread, schedule, from, to, step, chunk);              \
+    }                                                                                                        \
+    int32_t __kmpc_dispatch_next_##suffix(void *, int32_t, int32_t *, integer *, integer *, stride *);       \
+    int32_t __kmpc_dispatch_next_##suffix(void *location, int32_t thread, int32_t *last, integer *from,      \
+                                          integer *to, stride *step) {                                       \
+        next_chunk(dispatch_is_dynamic);                                                                     \
+        return NEXT(__kmpc_dispatch_next_##suffix)(location, thread, last, from, to, step);                  \
     }
-KMP_NEXT(__kmpc_dispatch_next_4, int32_t, int32_t)
-KMP_NEXT(__kmpc_dispatch_next_4u, uint32_t, int32_t)
-KMP_NEXT(__kmpc_dispatch_next_8, int64_t, int64_t)
-KMP_NEXT(__kmpc_dispatch_next_8u, uint64_t, int64_t)
+KMP_DISPATCH(4, int32_t, int32_t)
+KMP_DISPATCH(4u, uint32_t, int32_t)
+KMP_DISPATCH(8, int64_t, int64_t)
+KMP_DISPATCH(8u, uint64_t, int64_t)

@@ -1,9 +1,10 @@
 /* marks.h: how the preload library tells the tracer what the OpenMP program does.
  *
- * Contract. The preload library (marks.c) runs inside the traced program; the tracer (plugin.c) watches it from outside.
- * They share no memory. The library speaks by a system call number that no kernel knows: the kernel answers ENOSYS and
- * nothing else happens, and the tracer, which sees every system call with the calling thread, takes the arguments as a
- * mark. The same library, when it runs natively, counts regions instead (the census, below) and makes no such call.
+ * Contract. The preload library (marks.c) runs inside the traced program; the tracer (plugin.c) watches it
+ * from outside. They share no memory. The library speaks by a system call number that no kernel knows: the
+ * kernel answers ENOSYS and nothing else happens, and the tracer, which sees every system call with the
+ * calling thread, takes the arguments as a mark. The same library, when it runs natively, counts regions
+ * instead (the census, below) and makes no such call.
  */
 #ifndef NUMAPREDICT_MARKS_H
 #define NUMAPREDICT_MARKS_H
@@ -23,7 +24,8 @@ enum mark {
     MARK_DYNAMIC = 7, /* the thread asks for the next chunk of a dynamically scheduled loop */
 };
 
-/* Census file: this header, then `capacity` entries. It is a shared mapping, so that it survives any way to die. */
+/* Census file: this header, then `capacity` entries. It is a shared mapping, so that it survives any way to
+ * die. */
 #define CENSUS_MAGIC 0x31534e4543414d55ull /* "UMACENS1", little endian */
 #define CENSUS_CAPACITY 4096
 #define CENSUS_MODULE_BYTES 104
@@ -40,8 +42,8 @@ struct census_header {
 };
 
 struct census_entry {
-    uint64_t key;    /* hash of module and offset: the same in every run of the same binary */
-    uint64_t count;  /* instances that ended */
+    uint64_t key;   /* hash of module and offset: the same in every run of the same binary */
+    uint64_t count; /* instances that ended */
     uint64_t time_ns;
     uint64_t offset; /* of the outlined function in its module */
     uint64_t team;   /* threads of the latest instance */

@@ -1,18 +1,18 @@
 /* plugin.c: the tracer, a plugin of QEMU's user mode emulation.
  *
- * It follows every load and store that the program makes outside the OpenMP runtime through a private cache of its
- * thread, and writes the misses, who touched which page first, and how many instructions each thread spent between the
- * marks of marks.c (trace_file.h). It ends the program once enough has been seen.
+ * It follows every load and store that the program makes outside the OpenMP runtime through a private cache
+ * of its thread, and writes the misses, who touched which page first, and how many instructions each thread
+ * spent between the marks of marks.c (trace_file.h). It ends the program once enough has been seen.
  *
- * Contracts. A struct thread is written by its own thread only; the writer reads it once `stopping` keeps the others
- * out. Nothing is printed but one line on standard error when the arguments are wrong. The guest's memory is read,
- * never written.
+ * Contracts. A struct thread is written by its own thread only; the writer reads it once `stopping` keeps the
+ * others out. Nothing is printed but one line on standard error when the arguments are wrong. The guest's
+ * memory is read, never written.
  */
 #define _GNU_SOURCE
+#include "code_map.h"
 #include "marks.h"
 #include "private_cache.h"
 #include "qemu_plugin.h"
-#include "code_map.h"
 #include "settings.h"
 #include "trace_file.h"
 
@@ -32,7 +32,8 @@ __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_INT
 #define MAX_SITES 65536
 #define MAX_SEGMENTS 400000
 #define COARSEST_SHIFT 8
-#define EPOCH_BLOCKS 1024u /* a site looks at its line afresh at least so often, to see other threads' stores */
+#define EPOCH_BLOCKS                                                                                         \
+    1024u /* a site looks at its line afresh at least so often, to see other threads' stores */
 
 struct site {
     uint64_t address;
@@ -83,7 +84,8 @@ static bool marks_loaded;
 static pid_t own_pid;
 
 static void *reserve(size_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         static const char text[] = "numapredict tracer: out of address space\n";
         if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
@@ -112,8 +114,8 @@ static struct touched *touched_page(uint64_t page, bool create) {
     struct touched *table = page_tables[top];
     if (!table && create) {
         struct touched *fresh = reserve(sizeof(struct touched) << TABLE_BITS);
-        if (__atomic_compare_exchange_n((struct touched **)&page_tables[top], &table, fresh, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST))
+        if (__atomic_compare_exchange_n((struct touched **)&page_tables[top], &table, fresh, false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
             table = fresh;
         else
             munmap(fresh, sizeof(struct touched) << TABLE_BITS);
@@ -121,7 +123,8 @@ static struct touched *touched_page(uint64_t page, bool create) {
     return table ? &table[page & ((1u << TABLE_BITS) - 1)] : NULL;
 }
 
-/* A first load of an anonymous page maps the shared zero page: memory is taken, and placed, at the first store. */
+/* A first load of an anonymous page maps the shared zero page: memory is taken, and placed, at the first
+ * store. */
 static void touch(const struct thread *t, uint64_t page, bool store, uint64_t site) {
     struct touched *p = touched_page(page, true);
     if (!p || (p->thread && (p->by_store || !store)))
@@ -149,7 +152,8 @@ static void forget_pages(uint64_t address, uint64_t bytes) {
 
 static void request_stop(enum trace_end reason) {
     int going = 0;
-    __atomic_compare_exchange_n((int *)&stop_reason, &going, (int)reason, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange_n((int *)&stop_reason, &going, (int)reason, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
 }
 
 /* The others wait here while the watchdog writes the file and ends the process. */
@@ -159,7 +163,8 @@ static void wait_for_the_end(void) {
 }
 
 static void open_segment(struct thread *t, struct trace_segment wanted) {
-    if (t->segment_count == 0 || t->instructions != t->segment_instructions || t->record_count != t->segment_records) {
+    if (t->segment_count == 0 || t->instructions != t->segment_instructions ||
+        t->record_count != t->segment_records) {
         if (atomic_fetch_add(&total_segments, 1) >= MAX_SEGMENTS)
             request_stop(TRACE_RECORDS);
         else
@@ -177,7 +182,8 @@ static void close_segment(struct thread *t) {
     s->records = t->record_count - t->segment_records;
 }
 
-/* Keep what the coarser sampling would have kept. Records of closed segments move too, so their counts change. */
+/* Keep what the coarser sampling would have kept. Records of closed segments move too, so their counts
+ * change. */
 static void thin_records(struct thread *t, uint32_t shift) {
     uint64_t mask = (1ull << shift) - 1, from = 0, to = 0;
     close_segment(t);
@@ -209,8 +215,8 @@ static void append(struct thread *t, uint64_t line, uint32_t flags) {
     uint32_t shift = t->shift;
     if (shift >= COARSEST_SHIFT) {
         request_stop(TRACE_RECORDS);
-    } else if (__atomic_compare_exchange_n((uint32_t *)&global_shift, &shift, t->shift + 1, false, __ATOMIC_SEQ_CST,
-                                           __ATOMIC_SEQ_CST)) {
+    } else if (__atomic_compare_exchange_n((uint32_t *)&global_shift, &shift, t->shift + 1, false,
+                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         /* About half stay. Every thread thins its own share when it next meets a new line. */
         atomic_store(&total_records, settings.records / 2);
     }
@@ -229,13 +235,14 @@ static uint64_t read_guest(uint64_t address, unsigned size_shift) {
 
 static uint32_t assign_slot(struct site *site) {
     uint32_t none = 0, fresh = 1 + atomic_fetch_add(&site_count, 1) % (MAX_SITES - 1);
-    if (!__atomic_compare_exchange_n((uint32_t *)&site->slot, &none, fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    if (!__atomic_compare_exchange_n((uint32_t *)&site->slot, &none, fresh, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST))
         return none;
     return fresh;
 }
 
-static __attribute__((noinline)) void new_line(struct thread *t, struct site *site, qemu_plugin_meminfo_t info,
-                                               uint64_t address) {
+static __attribute__((noinline)) void new_line(struct thread *t, struct site *site,
+                                               qemu_plugin_meminfo_t info, uint64_t address) {
     if (__builtin_expect(stop_reason != 0, 0))
         wait_for_the_end();
     uint32_t slot = site->slot;
@@ -305,8 +312,8 @@ static void on_block(unsigned vcpu, void *data) {
     }
 }
 
-/* A block that only loads, compares and branches, again and again with nothing in between, waits for another thread.
-   Giving the core away ends the wait sooner: there are more threads than cores here. */
+/* A block that only loads, compares and branches, again and again with nothing in between, waits for another
+   thread. Giving the core away ends the wait sooner: there are more threads than cores here. */
 static void on_spin_block(unsigned vcpu, void *data) {
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
     if (t->instructions == t->spin_instructions) {
@@ -358,8 +365,9 @@ static bool one_of(const char *text, const char *const *words) {
 }
 
 static bool waits_only(const struct qemu_plugin_tb *tb, size_t count) {
-    static const char *const waiting[] = {"mov", "cmp", "test", "j", "pause", "nop", "mfence", "lfence",
-                                          "ret", "lock orq", "lock or", "rep nop", "endbr64", NULL};
+    static const char *const waiting[] = {"mov",     "cmp",     "test",    "j",   "pause",
+                                          "nop",     "mfence",  "lfence",  "ret", "lock orq",
+                                          "lock or", "rep nop", "endbr64", NULL};
     if (count > 8)
         return false;
     bool loads = false, branches = false;
@@ -388,12 +396,13 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     if (!block || !sites)
         return;
     block->instructions = (uint32_t)count;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, waits_only(tb, count) ? on_spin_block : on_block, QEMU_PLUGIN_CB_NO_REGS,
-                                         block);
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, waits_only(tb, count) ? on_spin_block : on_block,
+                                         QEMU_PLUGIN_CB_NO_REGS, block);
     for (size_t n = 0; n < count; n++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
         sites[n].address = qemu_plugin_insn_vaddr(instruction);
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, &sites[n]);
+        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                         &sites[n]);
     }
 }
 
@@ -445,8 +454,8 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
 
 enum { SYS_MUNMAP = 11, SYS_MADVISE = 28, ADVICE_DONTNEED = 4 };
 
-static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
-                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
+static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
+                       uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
     if (stop_reason)
         wait_for_the_end();
@@ -496,7 +505,8 @@ static bool write_body(FILE *file, struct trace_header *header) {
             return false;
     }
     for (uint32_t n = 0; n < header->vcpus; n++)
-        if (threads[n] && !put(file, threads[n]->records, sizeof(struct trace_record), threads[n]->record_count))
+        if (threads[n] &&
+            !put(file, threads[n]->records, sizeof(struct trace_record), threads[n]->record_count))
             return false;
     return write_pages(file, &header->pages);
 }
@@ -513,7 +523,8 @@ static void write_trace(enum trace_end end) {
                                   .vcpus = thread_count,
                                   .marks_loaded = marks_loaded};
     FILE *file = fopen(settings.output, "wb");
-    bool good = file && put(file, &header, sizeof header, 1) && write_body(file, &header) && fflush(file) == 0;
+    bool good =
+        file && put(file, &header, sizeof header, 1) && write_body(file, &header) && fflush(file) == 0;
     header.magic = TRACE_MAGIC;
     good = good && fseek(file, 0, SEEK_SET) == 0 && put(file, &header, sizeof header, 1);
     if (file && (fclose(file) != 0 || !good))
@@ -554,8 +565,8 @@ static void *watch(void *unused) {
     }
 }
 
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int count,
-                                                               char **arguments) {
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const void *info,
+                                                               int count, char **arguments) {
     (void)info;
     if (!settings_read(&settings, count, arguments)) {
         fprintf(stderr, "numapredict tracer: %s\n", settings.error);

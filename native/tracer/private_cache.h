@@ -1,9 +1,9 @@
 /* private_cache.h: the cache that one thread has to itself, and how its misses are classed.
  *
- * Contract. Everything here belongs to one thread and takes no lock, but for the line versions, which all threads share
- * and race on without harm. Only sampled lines come in: those whose hash has its low `shift` bits zero. A cache set is
- * chosen by the same low bits, so sampling keeps whole sets and leaves every other set empty, and may grow coarser at
- * any time (set sampling: Kessler, Hill, Wood 1994).
+ * Contract. Everything here belongs to one thread and takes no lock, but for the line versions, which all
+ * threads share and race on without harm. Only sampled lines come in: those whose hash has its low `shift`
+ * bits zero. A cache set is chosen by the same low bits, so sampling keeps whole sets and leaves every other
+ * set empty, and may grow coarser at any time (set sampling: Kessler, Hill, Wood 1994).
  */
 #ifndef NUMAPREDICT_PRIVATE_CACHE_H
 #define NUMAPREDICT_PRIVATE_CACHE_H
@@ -30,7 +30,8 @@ static inline uint64_t hash_line(uint64_t line, uint64_t seed) {
 #define VERSION_BITS 20
 #define VERSION_MASK 0xfffffu
 
-/* tag 32 bits | writer 12 bits | version 20 bits; a slot taken by another line makes the line look unshared. */
+/* tag 32 bits | writer 12 bits | version 20 bits; a slot taken by another line makes the line look unshared.
+ */
 static inline uint64_t *version_slot(uint64_t *versions, uint64_t hash) {
     return &versions[(hash >> 12) & ((1u << VERSION_BITS) - 1)];
 }
@@ -118,11 +119,13 @@ struct access_site {
     uint16_t chained; /* the address followed the value loaded before, so many times in a row */
 };
 
-#define STREAM_LINES 32 /* a stride prefetcher follows steps of up to 2 KB (Intel Optimization Manual, 2.5.5.4) */
+#define STREAM_LINES                                                                                         \
+    32 /* a stride prefetcher follows steps of up to 2 KB (Intel Optimization Manual, 2.5.5.4) */
 #define POINTER_REACH 4096
 #define RECENT_VALUES 4
 
-/* Whether the instruction has settled into a constant short stride. `site->line` must still be the previous line. */
+/* Whether the instruction has settled into a constant short stride. `site->line` must still be the previous
+ * line. */
 static inline bool is_streaming(struct access_site *site, uint64_t previous_line, uint64_t line) {
     int64_t stride = (int64_t)(line - previous_line);
     if (stride == site->stride && stride <= STREAM_LINES && stride >= -STREAM_LINES) {
@@ -137,15 +140,16 @@ static inline bool is_streaming(struct access_site *site, uint64_t previous_line
     return site->confidence >= 2;
 }
 
-/* Whether the address is a pointer loaded by a recent slow load plus a small offset, or, at the same instruction, moves
-   in proportion to the value it loaded before (an index chase such as i = next[i]). */
+/* Whether the address is a pointer loaded by a recent slow load plus a small offset, or, at the same
+   instruction, moves in proportion to the value it loaded before (an index chase such as i = next[i]). */
 static inline bool is_dependent(struct access_site *site, const uint64_t *recent, uint64_t address) {
     for (int n = 0; n < RECENT_VALUES; n++)
         if (address - recent[n] < POINTER_REACH && recent[n])
             return true;
     int64_t moved = (int64_t)(address - site->address);
     int64_t change = (int64_t)(site->value - site->previous);
-    bool follows = change != 0 && moved % change == 0 && moved / change >= 1 && moved / change <= POINTER_REACH;
+    bool follows =
+        change != 0 && moved % change == 0 && moved / change >= 1 && moved / change <= POINTER_REACH;
     if (!follows)
         site->chained = 0;
     else if (site->chained < 8)

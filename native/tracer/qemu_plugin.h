@@ -1,7 +1,8 @@
 /* qemu_plugin.h: the part of QEMU's TCG plugin interface, version 1, that the tracer uses.
  *
- * Distributions ship qemu-user without its plugin header, so the few functions are declared here, from the documented
- * interface (QEMU 7.2, "QEMU TCG Plugins"). They are found in the running emulator when it loads the plugin.
+ * Distributions ship qemu-user without its plugin header, so the few functions are declared here, from the
+ * documented interface (QEMU 7.2, "QEMU TCG Plugins"). They are found in the running emulator when it loads
+ * the plugin.
  */
 #ifndef NUMAPREDICT_QEMU_PLUGIN_H
 #define NUMAPREDICT_QEMU_PLUGIN_H
@@ -24,13 +25,14 @@ typedef void (*qemu_vcpu_cb)(qemu_plugin_id_t, unsigned vcpu);
 typedef void (*qemu_tb_trans_cb)(qemu_plugin_id_t, struct qemu_plugin_tb *);
 typedef void (*qemu_exec_cb)(unsigned vcpu, void *data);
 typedef void (*qemu_mem_cb)(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data);
-typedef void (*qemu_syscall_cb)(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
-                                uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
+typedef void (*qemu_syscall_cb)(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
+                                uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 typedef void (*qemu_exit_cb)(qemu_plugin_id_t, void *data);
 
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, qemu_vcpu_cb);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, qemu_tb_trans_cb);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, qemu_exec_cb, enum qemu_plugin_cb_flags, void *data);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, qemu_exec_cb, enum qemu_plugin_cb_flags,
+                                          void *data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, qemu_mem_cb, enum qemu_plugin_cb_flags,
                                       enum qemu_plugin_mem_rw, void *data);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t, qemu_syscall_cb);

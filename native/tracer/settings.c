@@ -22,7 +22,8 @@ static bool read_wanted(struct settings *s, const char *path) {
         if (!more)
             break;
         s->wanted = more;
-        s->wanted[s->wanted_count++] = (struct wanted_region){key, count < s->instances ? count : s->instances};
+        s->wanted[s->wanted_count++] =
+            (struct wanted_region){key, count < s->instances ? count : s->instances};
     }
     fclose(file);
     s->wanted_left = s->wanted_count;

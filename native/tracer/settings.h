@@ -22,8 +22,8 @@ struct settings {
     const char *error;    /* after a failed settings_read: what is wrong */
 };
 
-/* Take "name=value" arguments; false with `error` set if one is unknown, out of range or missing. wanted=FILE holds a
-   line "key count" for each region that the program has: the census. */
+/* Take "name=value" arguments; false with `error` set if one is unknown, out of range or missing. wanted=FILE
+   holds a line "key count" for each region that the program has: the census. */
 bool settings_read(struct settings *, int count, char **arguments);
 
 /* Note that an instance has ended; true once every wanted region was seen often enough. */

@@ -1,8 +1,9 @@
-/* trace_file.h: the trace file, the contract between the tracer (its only writer) and collect/machines/trace.py.
+/* trace_file.h: the trace file, the contract between the tracer (its only writer) and
+ * collect/machines/trace.py.
  *
- * A file is the header, then `segments` segments, then `records` records in the order of the segments that own them,
- * then `pages` pages. All numbers are little endian; every struct is packed by its natural alignment, no padding.
- * A file without TRACE_MAGIC at its start is no trace; the writer puts it there last.
+ * A file is the header, then `segments` segments, then `records` records in the order of the segments that
+ * own them, then `pages` pages. All numbers are little endian; every struct is packed by its natural
+ * alignment, no padding. A file without TRACE_MAGIC at its start is no trace; the writer puts it there last.
  *
  * Version history: 1, the first.
  */
@@ -40,19 +41,20 @@ struct trace_segment {
     uint64_t region; /* key; 0 outside any region */
     uint64_t after;  /* outside: key of the latest region of the process, 0 before the first */
     uint32_t instance;
-    uint32_t phase; /* barriers passed since the region began */
+    uint32_t phase;  /* barriers passed since the region began */
     uint32_t thread; /* OpenMP thread number; outside regions the thread's order of creation */
     uint32_t flags;
     uint64_t vcpu; /* order of creation; vcpu 0 is the main thread */
     uint64_t instructions;
     uint64_t records;
 };
-#define SEGMENT_DYNAMIC 1u  /* asked for a chunk of a dynamically scheduled loop */
-#define SEGMENT_CUT_OFF 2u  /* the trace ended inside */
-#define SEGMENT_MUTED 4u    /* instance beyond the wanted number: counted, not recorded */
-#define SEGMENT_SPUN 8u     /* waited by reading a flag over and over; that is not counted */
+#define SEGMENT_DYNAMIC 1u /* asked for a chunk of a dynamically scheduled loop */
+#define SEGMENT_CUT_OFF 2u /* the trace ended inside */
+#define SEGMENT_MUTED 4u   /* instance beyond the wanted number: counted, not recorded */
+#define SEGMENT_SPUN 8u    /* waited by reading a flag over and over; that is not counted */
 
-/* One private-cache miss or write-back. word = line << 8 | flags; at = instructions of the thread in this segment. */
+/* One private-cache miss or write-back. word = line << 8 | flags; at = instructions of the thread in this
+ * segment. */
 struct trace_record {
     uint64_t word;
     uint64_t at;

@@ -9,7 +9,7 @@ from numapredict.predictor.model import Model
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.predict import ProbeReading, UnusableProbeError, predict, reading_of
 from numapredict.predictor.train import train
-from tests.planted import KINDS, four_by_eight, measure, planted_dataset
+from tests.planted import KINDS, measure, planted_dataset
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def probe_runs(model: Model, kind: str) -> list[Measurement]:
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_an_unseen_program_joins_its_kind(model: Model, kind: str) -> None:
-    prediction = predict(model, [reading_of(run) for run in probe_runs(model, kind)])
+    prediction = predict(model, [reading_of(run, "process") for run in probe_runs(model, kind)])
     assert {member.name.rsplit("-", 1)[0] for member in prediction.cluster.members} == {kind}
     assert prediction.mapping == prediction.cluster.ranked[0].mapping
     assert prediction.expected_speedup == prediction.cluster.ranked[0].expected_speedup
@@ -33,18 +33,18 @@ def test_an_unseen_program_joins_its_kind(model: Model, kind: str) -> None:
 
 
 def test_the_order_of_readings_does_not_matter(model: Model) -> None:
-    readings = [reading_of(run) for run in probe_runs(model, "stream")]
+    readings = [reading_of(run, "process") for run in probe_runs(model, "stream")]
     assert predict(model, readings) == predict(model, readings[::-1])
 
 
 def test_a_longer_run_of_the_same_program_gets_the_same_mapping(model: Model) -> None:
-    readings = [reading_of(run) for run in probe_runs(model, "line-solve")]
+    readings = [reading_of(run, "process") for run in probe_runs(model, "line-solve")]
     longer = [msgspec.structs.replace(reading, time_s=reading.time_s * 100) for reading in readings]
     assert predict(model, longer).mapping == predict(model, readings).mapping
 
 
 def test_a_mapping_that_cannot_be_applied_is_passed_over(model: Model) -> None:
-    readings = [reading_of(run) for run in probe_runs(model, "stream")]
+    readings = [reading_of(run, "process") for run in probe_runs(model, "stream")]
     free = predict(model, readings)
     bound = predict(model, readings, lambda label: "locality" not in label)
     assert "locality" in free.mapping
@@ -54,7 +54,7 @@ def test_a_mapping_that_cannot_be_applied_is_passed_over(model: Model) -> None:
 
 
 def test_a_stranger_is_not_familiar(model: Model) -> None:
-    readings = [reading_of(run) for run in probe_runs(model, "stream")]
+    readings = [reading_of(run, "process") for run in probe_runs(model, "stream")]
     strange = [msgspec.structs.replace(readings[0], time_s=readings[0].time_s * 1000), readings[1]]
     assert not predict(model, strange).familiar
 
@@ -64,30 +64,33 @@ def test_training_programs_are_familiar(model: Model) -> None:
     labels = {probe.mapping for probe in model.probes}
     for name in observe(dataset).names:
         runs = [m for m in dataset.measurements if m.program == name and m.mapping.label in labels]
-        prediction = predict(model, [reading_of(run) for run in runs])
+        prediction = predict(model, [reading_of(run, "process") for run in runs])
         assert prediction.familiar
         assert name in {member.name for member in prediction.cluster.members}
 
 
 def test_one_cluster_is_never_ambiguous() -> None:
     alone = train(planted_dataset(4), TrainingOptions(n_clusters=1))
-    assert predict(alone, [reading_of(run) for run in probe_runs(alone, "stream")]).ambiguity == 0.0
+    assert predict(alone, [reading_of(run, "process") for run in probe_runs(alone, "stream")]).ambiguity == 0.0
 
 
 def test_a_missing_reading_is_named(model: Model) -> None:
     with pytest.raises(UnusableProbeError, match=model.probes[1].mapping):
-        predict(model, [reading_of(probe_runs(model, "stream")[0])])
+        predict(model, [reading_of(probe_runs(model, "stream")[0], "process")])
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_a_time_that_cannot_be_is_refused(model: Model, value: float) -> None:
-    readings = [reading_of(run) for run in probe_runs(model, "stream")]
+    readings = [reading_of(run, "process") for run in probe_runs(model, "stream")]
     with pytest.raises(UnusableProbeError, match="time_s"):
         predict(model, [msgspec.structs.replace(readings[0], time_s=value), readings[1]])
 
 
 def test_missing_counters_are_said(model: Model) -> None:
-    readings = [msgspec.structs.replace(reading_of(r), local_bandwidth_GBps=None) for r in probe_runs(model, "stream")]
+    readings = [
+        msgspec.structs.replace(reading_of(r, "process"), local_bandwidth_GBps=None)
+        for r in probe_runs(model, "stream")
+    ]
     with pytest.raises(UnusableProbeError, match="read no local_bandwidth_GBps"):
         predict(model, readings)
 
@@ -96,12 +99,10 @@ def test_a_failed_probe_run_is_said(model: Model) -> None:
     run = probe_runs(model, "stream")[0]
     failed = msgspec.structs.replace(run, repetitions=(), status="crashed", message="killed by signal 11")
     with pytest.raises(UnusableProbeError, match="killed by signal 11"):
-        reading_of(failed)
+        reading_of(failed, "process")
 
 
 def test_no_bandwidth_is_a_reading_too(model: Model) -> None:
-    first, second = (reading_of(run) for run in probe_runs(model, "compute"))
-    assert predict(model, [first, ProbeReading(second.mapping, second.time_s, 0.0)]).mapping in {
-        m.label for m in {m.mapping for m in planted_dataset(1).measurements}
-    }
-    assert four_by_eight().core_count == 32
+    first, second = (reading_of(run, "process") for run in probe_runs(model, "compute"))
+    prediction = predict(model, [first, ProbeReading(second.mapping, second.time_s, 0.0)])
+    assert math.isfinite(prediction.distance)

@@ -33,5 +33,5 @@ def test_choosing_the_best_has_no_regret_and_all_gain(pairs: list[tuple[float, f
 
 
 def test_lengths_must_agree() -> None:
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="longer"):
         summarise_speedups([1.0], [1.0, 2.0])

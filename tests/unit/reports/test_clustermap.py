@@ -1,3 +1,4 @@
+import itertools
 from pathlib import Path
 
 import msgspec
@@ -91,7 +92,7 @@ def test_program_names_do_not_overlap(programs: int, subset: str) -> None:
     heat = next(axes for axes in figure.axes if len(axes.get_yticklabels()) == programs)
     for labels, low, high in ((heat.get_yticklabels(), "y0", "y1"), (heat.get_xticklabels(), "x0", "x1")):
         boxes = sorted((getattr(b, low), getattr(b, high)) for b in (label.get_window_extent() for label in labels))
-        assert all(first[1] <= second[0] + 0.5 for first, second in zip(boxes, boxes[1:], strict=False))
+        assert all(first[1] <= second[0] + 0.5 for first, second in itertools.pairwise(boxes))
     inside = figure.bbox
     for label in (*heat.get_yticklabels(), *heat.get_xticklabels()):
         box = label.get_window_extent()
@@ -109,5 +110,5 @@ def test_programs_that_react_alike_can_be_drawn(tmp_path: Path) -> None:
 
 
 def test_another_format_is_refused_before_drawing(data: ClustermapData, tmp_path: Path) -> None:
-    with pytest.raises(UnwritableFigureError, match="map.bmp"):
+    with pytest.raises(UnwritableFigureError, match=r"map\.bmp"):
         draw_clustermap(data, tmp_path / "map.bmp")

@@ -1,0 +1,67 @@
+"""The codelets as programs: what numapredict-codelets says it holds, in the sizes and initialisations asked for."""
+
+import subprocess
+from collections.abc import Sequence
+
+import msgspec
+
+from numapredict.collect.program import CODELETS, Program
+from numapredict.native.errors import MissingNativePartError, NumapredictError
+from numapredict.native.library import codelets_program
+
+SIZES = ("small", "medium", "large")
+INITIALISATIONS = ("serial", "parallel")
+
+
+class UnknownCodeletError(NumapredictError):
+    """A name is none of the codelets."""
+
+
+class Codelet(msgspec.Struct, frozen=True):
+    """One codelet: ``sizes`` are pairs of a size's name and its working set in bytes."""
+
+    name: str
+    family: str
+    summary: str
+    sizes: dict[str, int]
+    initialisations: tuple[str, ...]
+    schedules: tuple[str, ...]
+
+
+def codelets() -> tuple[Codelet, ...]:
+    """Return the codelets that were built; raise MissingNativePartError where there are none."""
+    program = codelets_program()
+    try:
+        listed = subprocess.run([str(program), "--list", "--json"], capture_output=True, check=True, timeout=30)
+        return msgspec.json.decode(listed.stdout, type=tuple[Codelet, ...])
+    except (OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
+        raise MissingNativePartError(
+            f"{program} does not list its codelets ({error}); install numapredict again"
+        ) from None
+
+
+def codelet_programs(
+    names: Sequence[str] = (), sizes: Sequence[str] = SIZES, initialisations: Sequence[str] = INITIALISATIONS
+) -> tuple[Program, ...]:
+    """Return a program for every codelet (or those named) in every size and initialisation asked for.
+
+    All variants of a codelet are one group: they are held out together.
+    """
+    known = {codelet.name: codelet for codelet in codelets()}
+    for name in names:
+        if name not in known:
+            raise UnknownCodeletError(f"unknown codelet {name!r}: the codelets are {', '.join(known)}")
+    chosen = [known[name] for name in names] if names else list(known.values())
+    return tuple(
+        Program(
+            name=f"{codelet.name}.{size}.{initialisation}",
+            command=(CODELETS, codelet.name, "--size", size, "--init", initialisation),
+            group=codelet.name,
+            summary=f"{codelet.summary} ({size}, {initialisation} initialisation)",
+        )
+        for codelet in chosen
+        for size in sizes
+        if size in codelet.sizes
+        for initialisation in initialisations
+        if initialisation in codelet.initialisations
+    )

@@ -1,0 +1,99 @@
+"""From what a person asks of a campaign to a campaign that can run."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from numapredict.collect.campaign import Campaign, Options
+from numapredict.collect.codelets import SIZES, codelet_programs
+from numapredict.collect.dataset import Dataset
+from numapredict.collect.machines.choice import this_computer, virtual_machine
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.measurement import Machine
+from numapredict.collect.pace import in_words
+from numapredict.collect.program import Program
+from numapredict.collect.progress import observer_for
+from numapredict.collect.space import canonical, subset
+from numapredict.native.errors import NumapredictError
+
+
+class EmptyRequestError(NumapredictError):
+    """A campaign was asked for that has nothing to run."""
+
+
+class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to measure and how, as a command line gives it; empty means all, or the default.
+
+    ``commands`` are programs of the user's own, each a command with its arguments in one text, split as a shell would
+    but never given to one; when there are any, codelets run only if named.
+    """
+
+    machine: str | None = None
+    codelets: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    space: str = "full"
+    labels: tuple[str, ...] = ()
+    jobs: int = 1
+    repetitions: int = 5
+    retry_failed: bool = False
+
+
+def prepare(request: CampaignRequest, folder: Path) -> Campaign:
+    """Return the campaign that a request describes; nothing is run or written."""
+    machine: Machine
+    machine = virtual_machine(request.machine) if request.machine else this_computer(request.repetitions)
+    if not machine.modelled and request.jobs > 1:
+        raise EmptyRequestError(
+            "--jobs is for modelled machines: programs that run at the same time disturb each other"
+        )
+    topology = machine.topology
+    mappings: tuple[Mapping, ...]
+    if request.labels:
+        mappings = tuple(dict.fromkeys(canonical(parse_label(label), topology) for label in request.labels))
+    else:
+        mappings = subset(request.space, topology)
+    programs = _own_programs(request.commands)
+    if request.codelets or not request.commands:
+        programs += codelet_programs(request.codelets, request.sizes or SIZES)
+    options = Options(jobs=request.jobs, retry_failed=request.retry_failed)
+    return Campaign(machine, folder, programs, mappings, made_by(), options)
+
+
+def say_estimate(campaign: Campaign) -> str:
+    """Return in words how many runs a campaign has left and how long they will take."""
+    estimate = campaign.estimate()
+    left_out = f", {estimate.unsupported} mappings left out (not possible here)" if estimate.unsupported else ""
+    finished = f", {estimate.finished} finished earlier" if estimate.finished else ""
+    return f"{estimate.runs} runs to do{finished}{left_out}: {in_words(estimate.time_s)}, {estimate.basis}"
+
+
+def run_campaign(campaign: Campaign, stream: TextIO) -> Dataset:
+    """Run a campaign to its end, telling ``stream`` how it goes, and write and return its dataset."""
+    summary = campaign.run(observer_for(stream))
+    for program, reason in summary.refused:
+        stream.write(f"left out {program}: {reason}\n")
+    if summary.failed:
+        stream.write(f"{summary.failed} runs failed; the dataset says how, --retry-failed runs them again\n")
+    return campaign.finish()
+
+
+def made_by() -> str:
+    """Return the command that is running, without the path of the interpreter or the tool."""
+    return shlex.join(["numapredict", *sys.argv[1:]])
+
+
+def _own_programs(commands: tuple[str, ...]) -> tuple[Program, ...]:
+    programs = []
+    for text in commands:
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError as error:
+            raise EmptyRequestError(f"--program {text!r}: {error}; quote it as for a shell") from None
+        if not words:
+            raise EmptyRequestError("--program is empty; give a command with its arguments")
+        programs.append(Program(name=Path(words[0]).name + "".join(f" {word}" for word in words[1:]), command=words))
+    return tuple(programs)

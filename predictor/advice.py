@@ -1,0 +1,244 @@
+"""Advice on one program: run its two probes, predict, and put the answer into a record and into words."""
+
+import os
+import shlex
+from collections.abc import Callable
+
+import msgspec
+
+from numapredict.collect.machines.command import EXPRESSIBLE, applied, shell_command
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.measurement import Machine, Measurement
+from numapredict.collect.program import Program
+from numapredict.predictor.model import ExpectedSpeedup
+from numapredict.predictor.model_choice import ChosenModel
+from numapredict.predictor.predict import Prediction, ProbeReading, predict, reading_of
+from numapredict.predictor.store import check_topology
+
+
+class AdviceProbe(msgspec.Struct, frozen=True):
+    """One probe run: ``time_s`` is the run time of the model's clock, ``features`` all that was read."""
+
+    mapping: str
+    time_s: float
+    features: dict[str, float]
+
+
+class AdviceCluster(msgspec.Struct, frozen=True):
+    """The cluster that the program was assigned to; ``descriptions`` are its members in words."""
+
+    id: int
+    members: tuple[str, ...]
+    centroid: str
+    descriptions: tuple[str, ...]
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """The best mapping of the cluster that OMP_* and numactl can apply, where the advised one is beyond them."""
+
+    mapping: str
+    expected_speedup: ExpectedSpeedup
+    command: str
+
+
+class Advice(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer, as `--json` prints it; speedups are over ``default``.
+
+    ``clock`` is ``regions`` where times and speedups are those of the parallel regions, ``process`` where they are of
+    the whole run. ``region_share`` is the regions' part of the slower probe's run time, where it is known.
+    ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false for a program unlike any
+    that the model has seen. ``trace_share`` is the part of the program's region time that was seen, for modelled runs.
+    """
+
+    program: str
+    machine: str
+    modelled: bool
+    model: str
+    default: str
+    mapping: str
+    expected_speedup: ExpectedSpeedup
+    clock: str
+    region_share: float | None
+    trace_share: float | None
+    ambiguity: float
+    familiar: bool
+    cluster: AdviceCluster
+    probes: tuple[AdviceProbe, ...]
+    command: str
+    command_exact: bool
+    command_note: str
+    alternative: Alternative | None
+
+
+def advise(
+    program: Program, machine: Machine, chosen: ChosenModel, announce: Callable[[str], None] = lambda text: None
+) -> Advice:
+    """Run the model's probes on the machine and return the advice.
+
+    Raises ModelMismatchError for a model of another topology, UnusableProbeError for a probe that failed, and whatever
+    the machine raises.
+    """
+    model = chosen.model
+    check_topology(model, machine.topology)
+    measured: list[Measurement] = []
+    readings: list[ProbeReading] = []
+    for number, probe in enumerate(model.probes, 1):
+        announce(f"probe {number} of {len(model.probes)}: {program.name} under {probe.mapping}")
+        measurement = machine.run(program, parse_label(probe.mapping))
+        readings.append(reading_of(measurement, model.clock))
+        measured.append(measurement)
+        announce(f"probe {number} of {len(model.probes)}: {_seconds(readings[-1].time_s)}")
+    prediction = predict(model, readings, lambda label: _possible(label, machine))
+    mapping = parse_label(prediction.mapping)
+    command = shell_command(mapping, machine.topology, program, dict(os.environ))
+    return Advice(
+        program=shlex.join(program.command),
+        machine=machine.name,
+        modelled=machine.modelled,
+        model=chosen.origin,
+        default=model.default,
+        mapping=prediction.mapping,
+        expected_speedup=prediction.expected_speedup,
+        clock=model.clock,
+        region_share=_region_share(measured),
+        trace_share=_trace_share(measured),
+        ambiguity=prediction.ambiguity,
+        familiar=prediction.familiar,
+        cluster=_cluster(prediction),
+        probes=tuple(_probe(reading) for reading in readings),
+        command=command.text,
+        command_exact=command.exact,
+        command_note=command.note,
+        alternative=None if command.exact else _alternative(prediction, machine, program),
+    )
+
+
+def _possible(label: str, machine: Machine) -> bool:
+    """Return whether a mapping can be advised: on a clock, only what can be applied."""
+    return machine.supports(parse_label(label))
+
+
+def _cluster(prediction: Prediction) -> AdviceCluster:
+    cluster = prediction.cluster
+    words = dict.fromkeys(member.summary.split(" (")[0] or member.name for member in cluster.members)
+    return AdviceCluster(
+        id=cluster.id,
+        members=tuple(member.name for member in cluster.members),
+        centroid=cluster.centroid,
+        descriptions=tuple(words),
+    )
+
+
+def _probe(reading: ProbeReading) -> AdviceProbe:
+    features = {"time_s": reading.time_s}
+    if reading.local_bandwidth_GBps is not None:
+        features["local_bandwidth_GBps"] = reading.local_bandwidth_GBps
+    return AdviceProbe(reading.mapping, reading.time_s, features)
+
+
+def _alternative(prediction: Prediction, machine: Machine, program: Program) -> Alternative | None:
+    for ranked in prediction.cluster.ranked:
+        mapping = parse_label(ranked.mapping)
+        if _possible(ranked.mapping, machine) and applied(mapping, machine.topology).page_policy in EXPRESSIBLE:
+            command = shell_command(mapping, machine.topology, program, dict(os.environ))
+            return Alternative(ranked.mapping, ranked.expected_speedup, command.text)
+    return None
+
+
+def _region_share(measured: list[Measurement]) -> float | None:
+    slowest = max(measured, key=lambda m: m.time_s)
+    return None if slowest.region_time_s is None else slowest.region_time_s / slowest.time_s
+
+
+def _trace_share(measured: list[Measurement]) -> float | None:
+    shares = [float(value) for m in measured for name, value in m.provenance if name == "region_time_seen"]
+    return min(shares, default=None)
+
+
+def mapping_in_words(mapping: Mapping) -> str:
+    """Return what a mapping means, in a sentence's words."""
+    threads = f"{mapping.threads} thread{'s' if mapping.threads > 1 else ''}"
+    nodes = f"{mapping.thread_nodes} node{'s' if mapping.thread_nodes > 1 else ''}"
+    spread = "dealt out one node after the other" if mapping.thread_policy == "scatter" else "consecutive ones together"
+    spread = "" if mapping.thread_nodes == 1 else f", {spread}"
+    where = f"{mapping.page_nodes} node{'s' if mapping.page_nodes > 1 else ''}"
+    pages = {
+        "first-touch": "each page on the node of the thread that writes to it first",
+        "locality": "each page on the node whose threads use it most",
+        "balance": f"pages so that {where} get equally many accesses",
+        "interleave": f"pages dealt out over {where} by address",
+        "mix": f"pages by locality where one node dominates, the others balanced over {where}",
+        "dataset": f"each array cut into one chunk a thread, on {where}",
+        "bind": "all pages on the first of them" if mapping.thread_nodes > 1 else "all pages there",
+        "remote": "all pages on the farthest node",
+    }[mapping.page_policy]
+    return f"{threads} on {nodes}{spread}; {pages}"
+
+
+def advice_in_words(advice: Advice) -> str:
+    """Return the answer for a person to read."""
+    modelled = " (modelled)" if advice.modelled else ""
+    what = "its parallel regions" if advice.clock == "regions" else "the whole run"
+    speed = advice.expected_speedup
+    lines = [
+        f"{advice.program} on {advice.machine}{modelled}",
+        "",
+        f"  best mapping      {advice.mapping}",
+        f"                    {mapping_in_words(parse_label(advice.mapping))}",
+        f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
+        f"                    ({speed.low:.2f}x to {speed.high:.2f}x among the programs it resembles)",
+    ]
+    if advice.region_share is not None and advice.clock == "regions":
+        lines.append(f"                    the regions take {advice.region_share:.0%} of its run time under the probes")
+    lines += ["", *_probe_lines(advice), "", *_cluster_lines(advice), "", *_command_lines(advice)]
+    return "\n".join(lines)
+
+
+def _probe_lines(advice: Advice) -> list[str]:
+    lines = []
+    for number, probe in enumerate(advice.probes, 1):
+        bandwidth = probe.features.get("local_bandwidth_GBps")
+        rate = "" if bandwidth is None else f", {bandwidth:.2f} GB/s local memory bandwidth"
+        lines.append(f"  probe {number}           {probe.mapping}: {_seconds(probe.time_s)}{rate}")
+    if advice.trace_share is not None and advice.trace_share < 0.95:
+        lines.append(f"                    the traces saw regions with {advice.trace_share:.0%} of the region time")
+    return lines
+
+
+def _cluster_lines(advice: Advice) -> list[str]:
+    count = len(advice.cluster.members)
+    lines = [
+        f"  it resembles      cluster {advice.cluster.id}, {count} program{'s' if count > 1 else ''} of the model:"
+    ]
+    shown = advice.cluster.descriptions[:5]
+    lines += [f"                    - {text}" for text in shown]
+    if len(advice.cluster.descriptions) > len(shown):
+        lines.append(f"                    and {len(advice.cluster.descriptions) - len(shown)} other kinds")
+    if not advice.familiar:
+        lines.append("                    but it is unlike any program of the model: take the advice with care")
+    elif advice.ambiguity > 0.8:
+        lines.append("                    another cluster is nearly as close: take the advice with care")
+    return lines
+
+
+def _command_lines(advice: Advice) -> list[str]:
+    if advice.command_exact:
+        lines = ["  run it so", f"  {advice.command}"]
+    elif advice.alternative is not None:
+        best = advice.alternative
+        speed = f"{best.expected_speedup.median:.2f}x expected"
+        lines = [
+            f"  OMP_* and numactl cannot express that page policy; the best they can, {best.mapping} ({speed}):",
+            f"  {best.command}",
+        ]
+    else:
+        lines = ["  as near as OMP_* and numactl come", f"  {advice.command}"]
+    if advice.command_note and advice.command_exact:
+        lines.append(f"  ({advice.command_note})")
+    return lines
+
+
+def _seconds(time_s: float) -> str:
+    if time_s >= 1:
+        return f"{time_s:.2f} s"
+    return f"{time_s * 1e3:.2f} ms"

@@ -1,0 +1,122 @@
+"""The commands that learn, advise and run: `train`, `predict`, `run`, `evaluate`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+MACHINE = click.option("--machine", metavar="NAME", help="A described machine, modelled, by name or .toml file.")
+PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
+
+
+@click.command(context_settings=PROGRAM)
+@MACHINE
+@click.option("--model", "wanted", metavar="NAME|FILE", help="A shipped model, or one that `train` wrote.")
+@click.option(
+    "--budget",
+    "budget_s",
+    type=click.FloatRange(5, 3600),
+    default=100,
+    show_default=True,
+    help="Seconds that modelled probes may take in all.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def predict(machine: str | None, wanted: str | None, budget_s: float, as_json: bool, command: tuple[str, ...]) -> None:
+    """Say where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
+    import msgspec
+
+    from numapredict.predictor.advice import advice_in_words
+    from numapredict.predictor.session import ask
+
+    advice = ask(command, machine, wanted, budget_s, lambda text: click.echo(text, err=True))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(advice)).decode())
+    else:
+        click.echo(advice_in_words(advice))
+
+
+@click.command()
+@MACHINE
+@click.option("--dataset", metavar="NAME|FOLDER", help="Learn from this dataset instead of running a campaign.")
+@click.option("--into", type=click.Path(path_type=Path), help="The campaign's folder; resumed if it exists.")
+@click.option("--output", type=click.Path(path_type=Path), help="Where to write the model.")
+@click.option("--codelet", "names", multiple=True, help="Only this codelet; may be repeated.")
+@click.option("--size", "sizes", multiple=True, type=click.Choice(["small", "medium", "large"]), help="Only this size.")
+@click.option("--program", "commands", multiple=True, metavar="COMMAND", help="A program of yours, with arguments.")
+@click.option("--space", default="full", show_default=True, help="A named set of mappings: full, thesis, wang, ...")
+@click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
+@click.option(
+    "--clusters", type=click.IntRange(1), help="The number of clusters; chosen by cross-validation if not given."
+)
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; modelled machines only.")
+@click.option("--repetitions", type=click.IntRange(1), default=5, show_default=True, help="Timed runs of each pair.")
+@click.option("--dry-run", is_flag=True, help="Only say how many runs there are and how long they will take.")
+def train(
+    machine: str | None,
+    dataset: str | None,
+    into: Path | None,
+    output: Path | None,
+    names: tuple[str, ...],
+    sizes: tuple[str, ...],
+    commands: tuple[str, ...],
+    space: str,
+    default: str | None,
+    clusters: int | None,
+    jobs: int,
+    repetitions: int,
+    dry_run: bool,
+) -> None:
+    """Learn a model: run a campaign on a machine (this computer if none is named), then cluster its programs."""
+    from numapredict.collect.request import CampaignRequest, say_estimate
+    from numapredict.predictor.learning import campaign_for, learn_from, learn_from_campaign
+
+    if dataset is not None:
+        written = learn_from(dataset, output, default, clusters)
+    else:
+        request = CampaignRequest(
+            machine=machine,
+            codelets=names,
+            sizes=sizes,
+            commands=commands,
+            space=space,
+            jobs=jobs,
+            repetitions=repetitions,
+        )
+        campaign = campaign_for(request, into)
+        if dry_run:
+            click.echo(say_estimate(campaign))
+            return
+        written = learn_from_campaign(campaign, output, default, clusters, sys.stderr)
+    click.echo(written, err=True)
+
+
+@click.command(context_settings=PROGRAM)
+@click.option("--mapping", "label", required=True, metavar="LABEL", help="Such as 16x2-contiguous-interleave.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(label: str, command: tuple[str, ...]) -> None:
+    """Run COMMAND on this computer under a mapping; the exit code is the command's own."""
+    from numapredict.predictor.placed_run import replace_process
+
+    replace_process(label, command)
+
+
+@click.command()
+@click.option("--dataset", required=True, metavar="NAME|FOLDER", help="A shipped dataset by name, or a folder.")
+@click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def evaluate(dataset: str, default: str | None, jobs: int, as_json: bool) -> None:
+    """Tell how good the advice is: every program is held out once, with all its variants."""
+    import msgspec
+
+    from numapredict.predictor.datasets import open_dataset
+    from numapredict.predictor.evaluate import evaluate_held_out
+    from numapredict.predictor.evaluation_text import evaluation_in_words
+    from numapredict.predictor.learning import options_of
+
+    evaluation = evaluate_held_out(open_dataset(dataset), options_of(default, None), jobs)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(evaluation)).decode())
+    else:
+        click.echo(evaluation_in_words(evaluation))

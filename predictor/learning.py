@@ -1,0 +1,63 @@
+"""From a campaign or a dataset to a model file."""
+
+from pathlib import Path
+from typing import TextIO
+
+from numapredict.collect.campaign import Campaign
+from numapredict.collect.dataset import Dataset
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.request import CampaignRequest, prepare, run_campaign
+from numapredict.collect.space import canonical
+from numapredict.predictor.datasets import open_dataset
+from numapredict.predictor.model import Model
+from numapredict.predictor.model_choice import data_folder, trained_model_path
+from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.store import write_model
+from numapredict.predictor.train import train
+
+
+def options_of(default: str | None, clusters: int | None) -> TrainingOptions:
+    """Return the training options of a command line; InvalidLabelError for a default that is no label."""
+    label = parse_label(default).label if default else None
+    # A program of any length may come: only features without the scale of its run time carry over.
+    return TrainingOptions(default=label, n_clusters=clusters, feature_kinds=("ratio",))
+
+
+def campaign_for(request: CampaignRequest, into: Path | None) -> Campaign:
+    """Return the campaign of a request, kept in the user's data folder unless another is named."""
+    campaign = prepare(request, into or Path())
+    if into is None:
+        model = trained_model_path(campaign.machine.name, campaign.machine.topology)
+        campaign.folder = data_folder() / "datasets" / model.stem
+    return campaign
+
+
+def learn_from_campaign(
+    campaign: Campaign, output: Path | None, default: str | None, clusters: int | None, stream: TextIO
+) -> str:
+    """Run a campaign, learn from it, write the model, and return in words where."""
+    if default:
+        canonical(parse_label(default), campaign.machine.topology)
+    dataset = run_campaign(campaign, stream)
+    return _learn(dataset, output, default, clusters)
+
+
+def learn_from(name: str, output: Path | None, default: str | None, clusters: int | None) -> str:
+    """Learn from a shipped dataset or a folder, write the model, and return in words where."""
+    return _learn(open_dataset(name), output, default, clusters)
+
+
+def _learn(dataset: Dataset, output: Path | None, default: str | None, clusters: int | None) -> str:
+    model = train(dataset, options_of(default, clusters))
+    path = output or trained_model_path(dataset.machine, dataset.topology)
+    write_model(model, path)
+    return f"{path}: {model_in_words(model)}"
+
+
+def model_in_words(model: Model) -> str:
+    """Return what a model knows, in a line."""
+    modelled = "modelled " if model.modelled else ""
+    return (
+        f"{len(model.clusters)} clusters of {len(model.programs)} programs on {modelled}{model.machine}; probes "
+        f"{' and '.join(probe.mapping for probe in model.probes)}"
+    )

@@ -1,0 +1,83 @@
+"""One question: which machine, which model, and then the advice; or why there is none to give."""
+
+from collections.abc import Callable
+from pathlib import Path, PurePath
+
+from numapredict.collect.machines.choice import this_computer, virtual_machine
+from numapredict.collect.machines.executable import executable_of
+from numapredict.collect.machines.tracing import Budget
+from numapredict.collect.measurement import Machine
+from numapredict.collect.pace import in_words
+from numapredict.collect.program import Program, program_of
+from numapredict.collect.request import CampaignRequest, prepare
+from numapredict.collect.topology import Topology
+from numapredict.collect.topology_text import shape_of
+from numapredict.predictor.advice import Advice, advise
+from numapredict.predictor.model_choice import NoModelError, choose_model, nearest_shipped, shipped_models
+
+# A census and two traces share the budget so; what the census leaves is not handed on, the parts are upper bounds.
+_CENSUS_PART = 0.2
+_TRACE_PART = 0.4
+
+
+class NothingToPlaceError(NoModelError):
+    """The computer has one NUMA node, so no mapping differs from another by its node."""
+
+
+def ask(
+    command: tuple[str, ...],
+    machine_name: str | None,
+    wanted_model: str | None,
+    budget_s: float,
+    announce: Callable[[str], None],
+) -> Advice:
+    """Return the advice on a command; a NumapredictError with one clear line where there is none to give."""
+    program = program_of(command)
+    executable_of(program)
+    machine: Machine
+    if machine_name is None:
+        machine = this_computer()
+        announce(f"this computer: {shape_of(machine.topology)}")
+        if len(machine.topology.nodes) == 1:
+            raise NothingToPlaceError(_nothing_to_place(program))
+    else:
+        budget = Budget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * _TRACE_PART)
+        machine = virtual_machine(machine_name, budget, announce)
+        announce(f"{machine.name}, modelled: {shape_of(machine.topology)}")
+    chosen = choose_model(machine.name, machine.topology, wanted_model)
+    if chosen is None:
+        raise NoModelError(_no_model(machine.topology, machine_name))
+    announce(f"asking {chosen.origin}")
+    return advise(program, machine, chosen, announce)
+
+
+def _nothing_to_place(program: Program) -> str:
+    name = PurePath(program.command[0]).name
+    return (
+        "this computer has one NUMA node: all memory is equally near, so there is nothing to place. To see what a NUMA "
+        f"machine would do with {name}, name one: numapredict --machine {nearest_name()} {program.command[0]} ... "
+        "(numapredict topology --list shows all)"
+    )
+
+
+def nearest_name() -> str:
+    """Return a shipped machine to try, the first that has a model."""
+    return next(iter(shipped_models()), "sandybridge-4x8")
+
+
+def _no_model(topology: Topology, machine_name: str | None) -> str:
+    """Return what to do about a machine without a model: how to train one and how long that takes, what is shipped."""
+    request = CampaignRequest(machine=machine_name)
+    option = f" --machine {machine_name}" if machine_name else ""
+    estimate = prepare(request, Path("none")).estimate()
+    text = (
+        f"there is no model for {topology.name} yet: numapredict train{option} makes one "
+        f"({estimate.runs} runs, {in_words(estimate.time_s)}, {estimate.basis})"
+    )
+    nearest = nearest_shipped(topology)
+    if nearest is not None:
+        text += (
+            f". The shipped model of the nearest topology is {nearest}: numapredict --machine {nearest} ... answers "
+            "for that machine, modelled"
+        )
+    return text

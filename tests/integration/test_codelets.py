@@ -1,0 +1,158 @@
+"""The codelets' program: its list, its own checks, its errors, and results that no thread count changes."""
+
+import functools
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from numapredict.native.library import codelets_program
+
+pytestmark = pytest.mark.native
+
+NAMES = (
+    "stream-triad",
+    "jacobi-2d",
+    "rhs-3d",
+    "line-solve-z",
+    "spmv-csr",
+    "fft-pass",
+    "kmeans-assignment",
+    "pgain",
+    "bfs-level",
+    "histogram",
+    "pointer-chase",
+    "matrix-product",
+)
+RESULT = re.compile(
+    r"(?P<name>\S+) size=(?P<size>\w+) threads=(?P<threads>\d+) iterations=(?P<iterations>\d+) "
+    r"seconds=(?P<seconds>[\d.]+) checksum=(?P<checksum>\S+)\n"
+)
+
+
+def codelets(*arguments: str, threads: int = 2) -> subprocess.CompletedProcess[str]:
+    # More threads than cores would otherwise spin while they wait for each other.
+    environment = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", "OMP_DYNAMIC": "false"}
+    command = [str(codelets_program()), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+def result_of(*arguments: str, threads: int = 2) -> dict[str, str]:
+    finished = codelets(*arguments, threads=threads)
+    assert finished.returncode == 0, finished.stderr
+    line = RESULT.fullmatch(finished.stdout)
+    assert line, finished.stdout
+    assert int(line["threads"]) == threads
+    return line.groupdict()
+
+
+@functools.cache
+def listed() -> tuple[dict[str, object], ...]:
+    finished = codelets("--list", "--json")
+    assert finished.returncode == 0, finished.stderr
+    return tuple(json.loads(finished.stdout))
+
+
+def test_the_list_names_the_first_twelve() -> None:
+    assert [codelet["name"] for codelet in listed()] == list(NAMES)
+
+
+@pytest.mark.parametrize("index", range(len(NAMES)), ids=NAMES)
+def test_a_listed_codelet_says_all_about_itself(index: int) -> None:
+    codelet = listed()[index]
+    assert set(codelet) == {"name", "family", "summary", "sizes", "initialisations", "schedules"}
+    assert codelet["family"]
+    assert re.fullmatch(r"[A-Z].{30,120}\.", str(codelet["summary"]))
+    sizes = codelet["sizes"]
+    assert isinstance(sizes, dict)
+    assert list(sizes) == ["small", "medium", "large"]
+    assert 0 < sizes["small"] < 20_000_000  # fits one node's last-level cache
+    assert sizes["small"] < sizes["medium"] < sizes["large"] < 420_000_000
+    assert codelet["initialisations"] == ["serial", "parallel"]
+    assert codelet["schedules"] == ["static", "dynamic", "guided"]
+
+
+def test_the_list_for_people_has_a_line_for_each() -> None:
+    lines = codelets("--list").stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list(NAMES)
+
+
+@pytest.mark.parametrize("initialisation", ["serial", "parallel"])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_results_are_right(name: str, threads: int, initialisation: str) -> None:
+    result_of(name, "--size", "small", "--check", "--init", initialisation, threads=threads)
+
+
+@pytest.mark.parametrize("schedule", ["dynamic", "guided"])
+@pytest.mark.parametrize("name", NAMES)
+def test_results_are_right_under_every_schedule_and_other_data(name: str, schedule: str) -> None:
+    result_of(name, "--size", "small", "--check", "--schedule", schedule, "--seed", "20130427", "--iterations", "7")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_number_of_threads_changes_no_result(name: str) -> None:
+    with_two = result_of(name, "--size", "small", threads=2)
+    with_four = result_of(name, "--size", "small", "--init", "parallel", threads=4)
+    assert with_two["checksum"] == with_four["checksum"]
+    assert with_two["iterations"] == with_four["iterations"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_seed_changes_the_result(name: str) -> None:
+    one = result_of(name, "--size", "small", "--seed", "1", "--iterations", "3")
+    other = result_of(name, "--size", "small", "--seed", "2", "--iterations", "3")
+    assert one["checksum"] != other["checksum"]
+
+
+def test_options_show_in_the_result() -> None:
+    result = result_of("matrix-product", "--size", "small", "--iterations", "5", threads=3)
+    assert (result["name"], result["size"], result["iterations"]) == ("matrix-product", "small", "5")
+    assert float(result["seconds"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "NAME"),
+        (("no-such-codelet",), "unknown codelet 'no-such-codelet'"),
+        (("pgain", "histogram"), "too many arguments 'histogram'"),
+        (("pgain", "--size", "huge"), "unknown size 'huge'"),
+        (("pgain", "--size"), "no value for option '--size'"),
+        (("pgain", "--init", "both"), "unknown initialisation 'both'"),
+        (("pgain", "--schedule", "auto"), "unknown schedule 'auto'"),
+        (("pgain", "--iterations", "0"), "bad number of iterations '0'"),
+        (("pgain", "--iterations", "3x"), "bad number of iterations '3x'"),
+        (("pgain", "--iterations", "99999999999999999999"), "bad number of iterations"),
+        (("pgain", "--seed", "-1"), "bad seed '-1'"),
+        (("pgain", "--fast"), "unknown option '--fast'"),
+        (("--json",), "--list --json"),
+        (("--list", "pgain"), "too many arguments 'pgain'"),
+    ],
+)
+def test_bad_usage_gets_one_line(arguments: tuple[str, ...], said: str) -> None:
+    finished = codelets(*arguments)
+    assert finished.returncode == 2
+    assert finished.stdout == ""
+    assert finished.stderr.startswith("numapredict-codelets: ")
+    assert finished.stderr.count("\n") == 1
+    assert said in finished.stderr
+
+
+def test_too_many_threads_get_one_line() -> None:
+    finished = codelets("pgain", "--size", "small", threads=1025)
+    assert finished.returncode == 2
+    assert finished.stderr.count("\n") == 1
+    assert "OMP_NUM_THREADS" in finished.stderr
+
+
+def test_a_failed_allocation_gets_one_line() -> None:
+    limited = ["prlimit", "--as=300000000", str(codelets_program()), "jacobi-2d", "--size", "large"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    finished = subprocess.run(limited, capture_output=True, text=True, env=environment, check=False)
+    assert finished.returncode == 1
+    assert finished.stderr == (
+        "numapredict-codelets: cannot allocate 379 MB for jacobi-2d --size large; choose a smaller size\n"
+    )
