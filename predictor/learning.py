@@ -12,6 +12,7 @@ from numapredict.predictor.datasets import open_dataset
 from numapredict.predictor.model import Model
 from numapredict.predictor.model_choice import data_folder, trained_model_path
 from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.session import check_choice
 from numapredict.predictor.store import write_model
 from numapredict.predictor.train import train
 
@@ -26,6 +27,8 @@ def options_of(default: str | None, clusters: int | None) -> TrainingOptions:
 def campaign_for(request: CampaignRequest, into: Path | None) -> Campaign:
     """Return the campaign of a request, kept in the user's data folder unless another is named."""
     campaign = prepare(request, into or Path())
+    if request.machine is None:
+        check_choice(campaign.machine.topology, "./app")
     if into is None:
         model = trained_model_path(campaign.machine.name, campaign.machine.topology)
         campaign.folder = data_folder() / "datasets" / model.stem

@@ -1,14 +1,14 @@
 """One question: which machine, which model, and then the advice; or why there is none to give."""
 
 from collections.abc import Callable
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.machines.executable import executable_of
-from numapredict.collect.machines.tracing import Budget
+from numapredict.collect.machines.tracing import Budget, check_program
 from numapredict.collect.measurement import Machine
 from numapredict.collect.pace import in_words
-from numapredict.collect.program import Program, program_of
+from numapredict.collect.program import program_of
 from numapredict.collect.request import CampaignRequest, prepare
 from numapredict.collect.topology import Topology
 from numapredict.collect.topology_text import shape_of
@@ -33,13 +33,15 @@ def ask(
 ) -> Advice:
     """Return the advice on a command; a NumapredictError with one clear line where there is none to give."""
     program = program_of(command)
-    executable_of(program)
+    if machine_name is None:
+        executable_of(program)
+    else:
+        check_program(program)
     machine: Machine
     if machine_name is None:
         machine = this_computer()
         announce(f"this computer: {shape_of(machine.topology)}")
-        if len(machine.topology.nodes) == 1:
-            raise NothingToPlaceError(_nothing_to_place(program))
+        check_choice(machine.topology, program.command[0])
     else:
         budget = Budget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * _TRACE_PART)
         machine = virtual_machine(machine_name, budget, announce)
@@ -51,18 +53,15 @@ def ask(
     return advise(program, machine, chosen, announce)
 
 
-def _nothing_to_place(program: Program) -> str:
-    name = PurePath(program.command[0]).name
-    return (
+def check_choice(topology: Topology, command: str) -> None:
+    """Raise NothingToPlaceError, naming what to try with ``command``, on a computer with a single node."""
+    if len(topology.nodes) > 1:
+        return
+    machine = next(iter(shipped_models()), "NAME")
+    raise NothingToPlaceError(
         "this computer has one NUMA node: all memory is equally near, so there is nothing to place. To see what a NUMA "
-        f"machine would do with {name}, name one: numapredict --machine {nearest_name()} {program.command[0]} ... "
-        "(numapredict topology --list shows all)"
+        f"machine would do, name one: numapredict --machine {machine} {command} (numapredict topology --list shows all)"
     )
-
-
-def nearest_name() -> str:
-    """Return a shipped machine to try, the first that has a model."""
-    return next(iter(shipped_models()), "sandybridge-4x8")
 
 
 def _no_model(topology: Topology, machine_name: str | None) -> str:

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from numapredict.collect.host import host_topology
 from numapredict.collect.machines.description import load_description
 from numapredict.collect.machines.hardware import HardwareMachine
-from numapredict.collect.machines.trace_store import TraceStore
+from numapredict.collect.machines.trace_store import TraceStore, say_nothing
 from numapredict.collect.machines.tracing import Budget
 from numapredict.collect.machines.virtual import VirtualMachine
 
 
 def virtual_machine(
-    name: str, budget: Budget | None = None, announce: Callable[[str], None] = lambda text: None
+    name: str, budget: Budget | None = None, announce: Callable[[str], None] = say_nothing
 ) -> VirtualMachine:
     """Return the modelled machine of a description's name or .toml file; InvalidDescriptionError if there is none."""
     description = load_description(name)

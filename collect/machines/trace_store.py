@@ -34,6 +34,10 @@ class TraceStoreError(NumapredictError):
     """The trace cache cannot be read or written."""
 
 
+def say_nothing(_text: str) -> None:
+    """Take what a store is doing and say nothing; a lambda could not be sent to another process."""
+
+
 class TraceStore:
     """Gives out censuses and traces, taking them where the cache has none; tells ``announce`` what it is doing."""
 
@@ -41,7 +45,7 @@ class TraceStore:
         self,
         machine: MachineDescription,
         budget: Budget | None = None,
-        announce: Callable[[str], None] = lambda text: None,
+        announce: Callable[[str], None] = say_nothing,
         folder: Path | None = None,
     ) -> None:
         self.machine = machine

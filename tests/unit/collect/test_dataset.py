@@ -119,6 +119,11 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 def replace_table(folder: Path, table: pa.Table) -> None:
     """Put another table into a dataset, with its digest."""
     pq.write_table(table, folder / "measurements.parquet")
+    put_digest(folder)
+
+
+def put_digest(folder: Path) -> None:
+    """Make the description name the table that is there."""
     digest = hashlib.sha256((folder / "measurements.parquet").read_bytes()).hexdigest()
     change(folder, lambda d: d.update(measurements_sha256=digest))
 
@@ -209,8 +214,7 @@ def test_a_truncated_table_is_refused(written: Path) -> None:
     data = (written / "measurements.parquet").read_bytes()
     for data_left in (b"", data[:-5], b"not parquet at all"):
         (written / "measurements.parquet").write_bytes(data_left)
-        digest = hashlib.sha256(data_left).hexdigest()
-        change(written, lambda d, digest=digest: d.update(measurements_sha256=digest))
+        put_digest(written)
         with pytest.raises(InvalidDatasetError) as error:
             read_dataset(written)
         assert "not a Parquet file" in one_line(error)

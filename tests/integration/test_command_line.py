@@ -1,0 +1,281 @@
+"""The command line as a user meets it: real programs, real traces, and one clear line for each mistake."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SANDY = ("--machine", "sandybridge-4x8")
+
+
+def numapredict(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the installed command, as a user does."""
+    code = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, **environment},
+        timeout=300,
+        check=False,
+    )
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the one line on stderr that says what is wrong, after the lines that say what was being done."""
+    lines = [line for line in done.stderr.splitlines() if line.startswith("numapredict: ")]
+    assert done.returncode == 2, done
+    assert len(lines) == 1
+    assert lines[0] == done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    return lines[0]
+
+
+def compiled(folder: Path, name: str, text: str, *options: str, compiler: str = "gcc") -> Path:
+    source = folder / f"{name}.c"
+    source.write_text(text)
+    program = folder / name
+    subprocess.run([compiler, "-O2", str(source), "-o", str(program), *options], check=True, capture_output=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def heat(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped example, with nested data that one thread initialises, built with plain gcc."""
+    program = tmp_path_factory.mktemp("heat") / "heat"
+    source = EXAMPLES / "heat.c"
+    subprocess.run(["gcc", "-O2", "-fopenmp", str(source), "-o", str(program), "-lm"], check=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def particles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The other example, built with clang and so with libomp."""
+    program = tmp_path_factory.mktemp("particles") / "particles"
+    source = EXAMPLES / "particles.c"
+    subprocess.run(["clang", "-O2", "-fopenmp", str(source), "-o", str(program), "-lm"], check=True)
+    linked = subprocess.run(["ldd", str(program)], check=True, capture_output=True, text=True).stdout
+    assert "libomp" in linked
+    return program
+
+
+@pytest.mark.native
+@pytest.mark.slow
+@pytest.mark.parametrize("example", ["heat", "particles"])
+def test_advice_on_a_program_that_is_no_codelet(example: str, request: pytest.FixtureRequest) -> None:
+    program: Path = request.getfixturevalue(example)
+    done = numapredict(*SANDY, "--json", str(program))
+    assert done.returncode == 0, done.stderr
+    advice = json.loads(done.stdout)
+    assert advice["machine"] == "sandybridge-4x8"
+    assert advice["modelled"] is True
+    assert advice["default"] == "32x4-contiguous-first-touch"
+    speedup = advice["expected_speedup"]
+    assert 0 < speedup["low"] <= speedup["median"] <= speedup["high"]
+    assert len(advice["cluster"]["members"]) >= 1
+    assert len({probe["mapping"] for probe in advice["probes"]}) == 2
+    assert all(probe["time_s"] == probe["features"]["time_s"] > 0 for probe in advice["probes"])
+    threads = advice["mapping"].split("x")[0]
+    assert f"OMP_NUM_THREADS={threads}" in advice["command"]
+    assert str(program) in advice["command"]
+    assert "probe 1 of 2" in done.stderr
+
+    words = numapredict(*SANDY, str(program))
+    assert advice["mapping"] in words.stdout
+    assert "(modelled)" in words.stdout
+    assert f"{speedup['median']:.2f}x" in words.stdout
+
+
+@pytest.mark.native
+def test_the_program_keeps_its_own_options(tmp_path: Path) -> None:
+    text = '#include <string.h>\nint main(int c, char **v) { return c == 3 && !strcmp(v[1], "--json") ? 5 : 6; }'
+    program = compiled(tmp_path, "options", text)
+    done = numapredict("run", "--mapping", "1x1-contiguous-bind", "--", str(program), "--json", "--machine")
+    assert done.returncode == 5
+    assert refusal(numapredict(*SANDY, str(program), "--json", "x")).count("exit code 5") == 1
+
+
+@pytest.mark.native
+def test_run_is_the_program_itself(tmp_path: Path) -> None:
+    text = (
+        "#include <stdio.h>\n#include <omp.h>\n#include <stdlib.h>\nint main(int c, char **v) {\n"
+        '#pragma omp parallel\n#pragma omp single\nprintf("%d threads\\n", omp_get_num_threads());\n'
+        "fflush(stdout); if (c > 1) abort(); return 3; }"
+    )
+    program = compiled(tmp_path, "placed", text, "-fopenmp")
+    done = numapredict("run", "--mapping", "2x1-contiguous-bind", "--", str(program))
+    assert (done.returncode, done.stdout, done.stderr) == (3, "2 threads\n", "")
+    assert numapredict("run", "--mapping", "1x1-contiguous-bind", str(program), "x").returncode == -signal.SIGABRT
+
+
+BROKEN = {
+    "missing": ("no such file", None),
+    "script": ("is a script", "#!/bin/sh\nexit 0\n"),
+    "text": ("is neither an ELF program nor a script", "hello\n"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_what_is_no_program_gets_one_line(tmp_path: Path, kind: str) -> None:
+    expected, text = BROKEN[kind]
+    program = tmp_path / kind
+    if text is not None:
+        program.write_text(text)
+        program.chmod(0o755)
+    assert expected in refusal(numapredict(*SANDY, str(program)))
+
+
+def test_a_file_that_may_not_be_executed_gets_one_line(tmp_path: Path) -> None:
+    program = tmp_path / "plain"
+    program.write_text("hello\n")
+    assert "is not executable" in refusal(numapredict(*SANDY, str(program)))
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("name", "text", "options", "expected"),
+    [
+        ("static", "int main(void) { return 0; }", ("-static",), "statically linked"),
+        ("crash", "#include <stdlib.h>\nint main(void) { abort(); }", (), "SIGABRT"),
+        ("serial", "int main(void) { return 0; }", (), "no OpenMP parallel region"),
+        ("hang", "int main(void) { for (;;); }", (), "no parallel region within"),
+    ],
+)
+def test_programs_that_cannot_be_advised_on(
+    tmp_path: Path, name: str, text: str, options: tuple[str, ...], expected: str
+) -> None:
+    program = compiled(tmp_path, name, text, *options)
+    assert expected in refusal(numapredict(*SANDY, "--budget", "5", str(program)))
+
+
+@pytest.mark.native
+def test_a_program_that_prints_megabytes_is_advised_on(tmp_path: Path) -> None:
+    text = (
+        "#include <stdio.h>\nint main(void) { static double a[1 << 20]; for (int k = 0; k < 4; k++)\n"
+        "#pragma omp parallel for\nfor (int i = 0; i < 1 << 20; i++) a[i] += i;\n"
+        'for (int i = 0; i < 300000; i++) { puts("0123456789 0123456789"); fputs("warning\\n", stderr); }'
+        "return a[5] < 0; }"
+    )
+    program = compiled(tmp_path, "wordy", text, "-fopenmp")
+    done = numapredict(*SANDY, str(program))
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout) + len(done.stderr) < 10_000
+
+
+MISTAKES = {
+    "unknown machine": (("--machine", "nosuch", "PROGRAM"), "unknown machine 'nosuch'"),
+    "malformed machine": (("--machine", "BROKEN.toml", "PROGRAM"), "BROKEN.toml"),
+    "missing machine file": (("--machine", "absent.toml", "PROGRAM"), "absent.toml"),
+    "malformed model": ((*SANDY, "--model", "BROKEN.json", "PROGRAM"), "BROKEN.json"),
+    "unknown model": ((*SANDY, "--model", "nosuch", "PROGRAM"), "unknown model 'nosuch'"),
+    "model of another topology": (
+        ("--machine", "broadwell-2x10", "--model", "sandybridge-4x8", "PROGRAM"),
+        "sandybridge-4x8",
+    ),
+    "malformed label": (("run", "--mapping", "16y2", "--", "ls"), "'16y2' is not a mapping's label"),
+    "mapping beyond this computer": (("run", "--mapping", "9999x1-contiguous-bind", "--", "ls"), "needs 9999 cores"),
+    "unsupported page policy": (("run", "--mapping", "2x2-contiguous-mix", "--", "ls"), "2x2-contiguous-mix"),
+    "malformed dataset": (("train", "--dataset", "."), "dataset.json is missing"),
+    "unknown dataset": (("report", "clustermap", "--dataset", "absent"), "no dataset 'absent'"),
+    "unknown option": (("--frob",), "--frob"),
+    "missing option": (("run", "ls"), "--mapping"),
+    "unknown codelet": (("collect", "campaign", "--into", "x", "--codelet", "nosuch"), "unknown codelet 'nosuch'"),
+    "unknown space": (("collect", "campaign", "--into", "x", "--space", "nosuch"), "nosuch"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_get_one_line(tmp_path: Path, mistake: str) -> None:
+    words, expected = MISTAKES[mistake]
+    (tmp_path / "BROKEN.toml").write_text("name = [")
+    (tmp_path / "BROKEN.json").write_text('{"schema_version": 1, "machine": ')
+    program = shutil.which("ls") or "/bin/ls"
+    assert expected in refusal(numapredict(*(program if word == "PROGRAM" else word for word in words), cwd=tmp_path))
+
+
+def test_malformed_topology_gets_one_line(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.xml"
+    bomb.write_text('<!DOCTYPE t [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><topology>&b;</topology>')
+    assert "bomb.xml" in refusal(numapredict("topology", HWLOC_XMLFILE=str(bomb)))
+
+
+def test_a_computer_with_one_node_has_nothing_to_place() -> None:
+    one = {"HWLOC_SYNTHETIC": "node:1 core:4 pu:1"}
+    for words in (("ls",), ("train",)):
+        text = refusal(numapredict(*words, **one))
+        assert "one NUMA node" in text
+        assert "numapredict --machine sandybridge-4x8" in text
+
+
+def test_a_numa_computer_without_a_model_is_told_how_to_get_one(tmp_path: Path) -> None:
+    four = {"HWLOC_SYNTHETIC": "node:4 core:6 pu:1", "NUMAPREDICT_DATA": str(tmp_path)}
+    text = refusal(numapredict("ls", **four))
+    assert "numapredict train makes one" in text
+    assert "runs," in text
+    assert "nearest topology is sandybridge-4x8" in text
+
+
+def test_a_full_disk_and_a_closed_folder_get_one_line(tmp_path: Path) -> None:
+    done = numapredict("report", "clustermap", "--dataset", "sandybridge-4x8", "--output", "/proc/figure.png")
+    assert "/proc/figure.png" in refusal(done)
+    done = numapredict("train", "--dataset", "sandybridge-4x8", "--output", "/proc/model.json")
+    assert "/proc/model.json" in refusal(done)
+    # /dev/full accepts an open and refuses every write with ENOSPC.
+    code = (
+        "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 1);"
+        "from numapredict.predictor.main import main; sys.exit(main(['topology', '--list']))"
+    )
+    full = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert full.returncode == 2
+    assert "No space left on device" in full.stderr
+    assert "Traceback" not in full.stderr
+
+
+@pytest.mark.native
+def test_an_unwritable_trace_cache_gets_one_line(heat: Path) -> None:
+    text = refusal(numapredict(*SANDY, str(heat), NUMAPREDICT_CACHE="/proc/nowhere"))
+    assert "trace cache /proc/nowhere" in text
+
+
+def test_help_loads_neither_numpy_nor_scikit_learn() -> None:
+    code = (
+        "import sys\nfrom numapredict.predictor.main import main\nmain(['--help'])\n"
+        "sys.stderr.write(' '.join(m for m in ('numpy', 'sklearn', 'pandas', 'scipy') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stderr == ""
+    for command in ("collect", "evaluate", "predict", "report", "run", "topology", "train"):
+        assert f"  {command} " in done.stdout
+
+
+@pytest.mark.native
+def test_codelets_are_listed_for_people_and_programs() -> None:
+    people = numapredict("collect", "codelets").stdout
+    listed = json.loads(numapredict("collect", "codelets", "--json").stdout)
+    assert len(listed) >= 12
+    assert all(codelet["name"] in people for codelet in listed)
+
+
+@pytest.mark.native
+def test_a_campaign_says_its_size_before_and_resumes_after(tmp_path: Path) -> None:
+    words = (
+        *("collect", "campaign", *SANDY, "--into", str(tmp_path / "data"), "--codelet", "stream-triad"),
+        *("--size", "small", "--space", "diener"),
+    )
+    assert "2 runs to do" in numapredict(*words, "--dry-run").stdout
+    assert not (tmp_path / "data").exists()
+    first = numapredict(*words)
+    assert first.returncode == 0, first.stderr
+    assert (tmp_path / "data" / "measurements.parquet").exists()
+    assert "0 runs to do, 2 finished earlier" in numapredict(*words, "--dry-run").stdout
+    description = json.loads((tmp_path / "data" / "dataset.json").read_text())
+    assert description["modelled"] is True
+    assert str(tmp_path) not in json.dumps(description["programs"])
