@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import textwrap
 from collections.abc import Callable
 
 import msgspec
@@ -10,10 +11,13 @@ from numapredict.collect.machines.command import EXPRESSIBLE, applied, shell_com
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program
-from numapredict.predictor.model import ExpectedSpeedup
+from numapredict.predictor.model import ExpectedSpeedup, Member
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.predict import Prediction, ProbeReading, predict, reading_of
 from numapredict.predictor.store import check_topology
+
+
+_COLUMN = " " * 20  # where the answers begin
 
 
 class AdviceProbe(msgspec.Struct, frozen=True):
@@ -120,13 +124,23 @@ def _possible(label: str, machine: Machine) -> bool:
 
 def _cluster(prediction: Prediction) -> AdviceCluster:
     cluster = prediction.cluster
-    words = dict.fromkeys(member.summary.split(" (")[0] or member.name for member in cluster.members)
+    groups: dict[str, list[Member]] = {}
+    for member in sorted(cluster.members, key=lambda member: member.name != cluster.centroid):
+        groups.setdefault(member.group or member.name, []).append(member)
     return AdviceCluster(
         id=cluster.id,
         members=tuple(member.name for member in cluster.members),
         centroid=cluster.centroid,
-        descriptions=tuple(words),
+        descriptions=tuple(_group_in_words(group, members) for group, members in groups.items()),
     )
+
+
+def _group_in_words(group: str, members: list[Member]) -> str:
+    """Return the variants of one code in words: `jacobi-2d (medium.serial): Sweeps a stencil.`."""
+    variants = [member.name.removeprefix(f"{group}.") for member in members if member.name != group]
+    shown = f" ({', '.join(variants[:3])}{', ...' if len(variants) > 3 else ''})" if variants else ""
+    summary = members[0].summary.split(" (")[0]
+    return f"{group}{shown}" + (f": {summary}" if summary else "")
 
 
 def _probe(reading: ProbeReading) -> AdviceProbe:
@@ -184,7 +198,7 @@ def advice_in_words(advice: Advice) -> str:
         f"{advice.program} on {advice.machine}{modelled}",
         "",
         f"  best mapping      {advice.mapping}",
-        f"                    {mapping_in_words(parse_label(advice.mapping))}",
+        _wrapped(mapping_in_words(parse_label(advice.mapping))),
         f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
         f"                    ({speed.low:.2f}x to {speed.high:.2f}x among the programs it resembles)",
     ]
@@ -211,9 +225,9 @@ def _cluster_lines(advice: Advice) -> list[str]:
         f"  it resembles      cluster {advice.cluster.id}, {count} program{'s' if count > 1 else ''} of the model:"
     ]
     shown = advice.cluster.descriptions[:5]
-    lines += [f"                    - {text}" for text in shown]
+    lines += [_wrapped(f"- {text}") for text in shown]
     if len(advice.cluster.descriptions) > len(shown):
-        lines.append(f"                    and {len(advice.cluster.descriptions) - len(shown)} other kinds")
+        lines.append(_wrapped(f"and {len(advice.cluster.descriptions) - len(shown)} more"))
     if not advice.familiar:
         lines.append("                    but it is unlike any program of the model: take the advice with care")
     elif advice.ambiguity > 0.8:
@@ -236,6 +250,12 @@ def _command_lines(advice: Advice) -> list[str]:
     if advice.command_note and advice.command_exact:
         lines.append(f"  ({advice.command_note})")
     return lines
+
+
+def _wrapped(text: str) -> str:
+    """Return a text in lines of at most 100 columns that stand under the answers."""
+    rest = " " * 22 if text.startswith("- ") else _COLUMN
+    return textwrap.fill(text, 100, initial_indent=_COLUMN, subsequent_indent=rest)
 
 
 def _seconds(time_s: float) -> str:

@@ -110,17 +110,20 @@ def _group(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> tuple
     later = np.where(serial, 0, segments["instance"] > 0)
     phase = np.where(serial, 0, np.minimum(segments["phase"], MOST_PHASES - 1))
     after = np.where(serial, segments["after"], 0)
-    keys = np.column_stack([segments["region"], after, later, phase]).astype(np.uint64)
+    keys = _columns(segments["region"], after, later, phase)
     unique, group = np.unique(keys[keep], axis=0, return_inverse=True)
     full = np.zeros(len(segments), dtype=np.int64)
     full[keep] = group.ravel()
-    parts = np.column_stack(
-        [segments["region"], after, segments["instance"], np.where(serial, 0, segments["phase"])]
-    ).astype(np.uint64)
+    parts = _columns(segments["region"], after, segments["instance"], np.where(serial, 0, segments["phase"]))
     _, first, part = np.unique(parts[keep], axis=0, return_index=True, return_inverse=True)
     sub = np.zeros(len(segments), dtype=np.int64)
     sub[keep] = part.ravel()
-    return full, unique.astype(np.uint64).view(np.int64), np.flatnonzero(keep)[first], sub
+    return full, unique.view(np.int64), np.flatnonzero(keep)[first], sub
+
+
+def _columns(*columns: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
+    """Return columns side by side as uint64; NumPy alone would make floats of mixed integers and blur 64-bit keys."""
+    return np.column_stack([column.astype(np.uint64) for column in columns])
 
 
 def _order(

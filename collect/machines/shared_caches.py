@@ -51,8 +51,9 @@ class Lines:
         """Return each record's kind, int32[R]."""
         flags = self.phased.flags
         kind = np.full(len(flags), INDEPENDENT, dtype=np.int32)
+        # A line that came back because another thread wrote to it is a message: the reader needs it to go on.
+        kind[(flags & (t.DEPENDENT | t.COHERENCE)) != 0] = DEPENDENT
         kind[(flags & t.STREAMING) != 0] = STREAMED
-        kind[(flags & t.DEPENDENT) != 0] = DEPENDENT
         kind[(flags & t.WRITEBACK) != 0] = WRITTEN_BACK
         return kind
 
@@ -67,8 +68,8 @@ class Lines:
 class Demand:
     """What one grouping asks of the machine, in records; M phases, T threads, N nodes.
 
-    ``hits`` float64[M, T, KINDS]: found in the own node's shared cache. ``transfers`` float64[M, T, N]: taken, changed,
-    from that node's cache. E memory events: ``cell`` int32[E] in [M, T, KINDS] flattened, ``page`` int32[E].
+    ``hits`` float64[M, T, KINDS]: found in the own node's shared cache. ``transfers`` float64[M, T, KINDS, N]: taken,
+    changed, from that node's cache. E memory events: ``cell`` int32[E] in [M, T, KINDS] flattened, ``page`` int32[E].
     """
 
     hits: Floats
@@ -146,12 +147,11 @@ def replay(lines: Lines, node_of_thread: tuple[int, ...], nodes: int) -> Demand:
     shape = (len(phased.weight), phased.threads, KINDS)
     hits = np.bincount(lines.row[outcome == _HIT], minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
     moved = outcome == _TRANSFER
-    slot = lines.row[moved] // KINDS * nodes + supplier[moved]
-    transfers = np.bincount(slot, minlength=shape[0] * shape[1] * nodes)
+    transfers = np.bincount(lines.row[moved] * nodes + supplier[moved], minlength=int(np.prod(shape)) * nodes)
     missed, pushed = outcome == _MEMORY, evicted >= 0
     return Demand(
         hits=hits,
-        transfers=transfers.reshape(shape[0], shape[1], nodes).astype(np.float64),
+        transfers=transfers.reshape(*shape, nodes).astype(np.float64),
         cell=np.concatenate([lines.row[missed], lines.row[pushed] // KINDS * KINDS + WRITTEN_BACK]).astype(np.int32),
         page=np.concatenate([lines.page_of_line[lines.line[missed]], lines.page_of_line[evicted[pushed]]]),
         nodes=nodes,

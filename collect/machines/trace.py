@@ -15,6 +15,7 @@ MAGIC = 0x314543415254554E
 VERSION = 1
 PAGE_SHIFT = 12
 LINE_SHIFT = 6
+MOST_SAMPLE_SHIFT = 8  # COARSEST_SHIFT of native/tracer/plugin.c
 
 # Segment flags
 DYNAMIC, CUT_OFF, MUTED, SPUN = 1, 2, 4, 8
@@ -109,7 +110,10 @@ def parse_trace(data: bytes, where: str) -> Trace:
         parts.append(np.frombuffer(data, kind, int(count), offset))
         offset += int(count) * kind.itemsize
     segments, records, pages = parts
-    if int(segments["records"].sum()) != len(records):
+    if int(header["sample_shift"]) > MOST_SAMPLE_SHIFT:
+        raise InvalidTraceError(f"{where}: its sampling is impossible; remove it, it will be made again")
+    owned = segments["records"]
+    if int(owned.max(initial=0)) > len(records) or int(owned.sum()) != len(records):  # a sum of uint64 may wrap
         raise InvalidTraceError(f"{where}: its segments do not own its records; remove it, it will be made again")
     return Trace(
         segments=segments,

@@ -52,9 +52,12 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 1
 
 
-def check_program(program: Program) -> Path:
-    """Return the path of a program that can be traced; raise UnrunnableProgramError with the reason otherwise."""
-    found = Path(executable_of(program))
+def check_program(program: Program) -> str:
+    """Return what starts a program that can be traced; raise UnrunnableProgramError with the reason otherwise.
+
+    A text and no Path, which would drop the `./` that keeps a name from being looked up in PATH.
+    """
+    found = executable_of(program)
     check_traceable(Path(program.directory or ".") / found)
     return found
 
@@ -68,7 +71,7 @@ def take_census(program: Program, budget: Budget) -> bytes:
         environment["NUMAPREDICT_CENSUS"] = str(file)
         preload = [os.environ.get("LD_PRELOAD", ""), str(marks_library())]
         environment["LD_PRELOAD"] = ":".join(filter(None, preload))
-        ending = _run([str(executable), *program.command[1:]], environment, program, budget.census_s)
+        ending = _run([executable, *program.command[1:]], environment, program, budget.census_s)
         data = file.read_bytes() if file.is_file() else b""
     found = parse_census(data)
     if ending.reason and not ending.timed_out:
@@ -114,7 +117,7 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
         command = [
             *_fixed_addresses(),
             *[emulator, "-E", f"LD_PRELOAD={_plain(marks_library())}", "-E", "NUMAPREDICT_TRACE=1"],
-            *["-plugin", plugin, str(executable), *program.command[1:]],
+            *["-plugin", plugin, executable, *program.command[1:]],
         ]
         # The tracer keeps its own time and needs a moment to write what it has.
         ending = _run(command, _environment(program, threads), program, budget.trace_s + 30)
