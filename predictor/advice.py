@@ -16,7 +16,6 @@ from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.predict import Prediction, ProbeReading, predict, reading_of
 from numapredict.predictor.store import check_topology
 
-
 _COLUMN = " " * 20  # where the answers begin
 
 
@@ -51,7 +50,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     ``clock`` is ``regions`` where times and speedups are those of the parallel regions, ``process`` where they are of
     the whole run. ``region_share`` is the regions' part of the slower probe's run time, where it is known.
     ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false for a program unlike any
-    that the model has seen. ``trace_share`` is the part of the program's region time that was seen, for modelled runs.
+    that the model has seen. ``trace_share`` is the part of the program's region time that was seen, for modelled runs;
+    ``whole_program`` is false when the native run that counts regions had to be stopped.
     """
 
     program: str
@@ -64,6 +64,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     clock: str
     region_share: float | None
     trace_share: float | None
+    whole_program: bool
     ambiguity: float
     familiar: bool
     cluster: AdviceCluster
@@ -106,6 +107,7 @@ def advise(
         clock=model.clock,
         region_share=_region_share(measured),
         trace_share=_trace_share(measured),
+        whole_program=all(("census", "stopped by its time budget") not in m.provenance for m in measured),
         ambiguity=prediction.ambiguity,
         familiar=prediction.familiar,
         cluster=_cluster(prediction),
@@ -144,10 +146,10 @@ def _group_in_words(group: str, members: list[Member]) -> str:
 
 
 def _probe(reading: ProbeReading) -> AdviceProbe:
-    features = {"time_s": reading.time_s}
+    features = {"time_s": float(reading.time_s)}
     if reading.local_bandwidth_GBps is not None:
-        features["local_bandwidth_GBps"] = reading.local_bandwidth_GBps
-    return AdviceProbe(reading.mapping, reading.time_s, features)
+        features["local_bandwidth_GBps"] = float(reading.local_bandwidth_GBps)
+    return AdviceProbe(reading.mapping, features["time_s"], features)
 
 
 def _alternative(prediction: Prediction, machine: Machine, program: Program) -> Alternative | None:
@@ -214,8 +216,10 @@ def _probe_lines(advice: Advice) -> list[str]:
         bandwidth = probe.features.get("local_bandwidth_GBps")
         rate = "" if bandwidth is None else f", {bandwidth:.2f} GB/s local memory bandwidth"
         lines.append(f"  probe {number}           {probe.mapping}: {_seconds(probe.time_s)}{rate}")
-    if advice.trace_share is not None and advice.trace_share < 0.95:
-        lines.append(f"                    the traces saw regions with {advice.trace_share:.0%} of the region time")
+    if advice.trace_share is not None:
+        seen = f"the traces saw instances of regions with {advice.trace_share:.0%} of the native region time"
+        whole = "" if advice.whole_program else "; the native run was stopped by its time budget, so by then"
+        lines.append(_wrapped(seen + whole))
     return lines
 
 

@@ -53,6 +53,7 @@ class TraceStore:
         self.announce = announce
         chosen = os.environ.get(FOLDER_VARIABLE)
         self.folder = folder or Path(chosen or platformdirs.user_cache_dir("numapredict")) / "traces"
+        self._keys: dict[Program, str] = {}
 
     def census(self, program: Program) -> Census:
         """Return a program's census, from the cache or from one native run."""
@@ -80,7 +81,15 @@ class TraceStore:
         return found
 
     def _key(self, program: Program) -> str:
-        """Return the digest of all that a trace depends on, but for the thread count."""
+        """Return the digest of all that a trace depends on, but for the thread count.
+
+        It is taken once, before the first run: a file named in the arguments may be one that the program writes.
+        """
+        if program not in self._keys:
+            self._keys[program] = self._digest(program)
+        return self._keys[program]
+
+    def _digest(self, program: Program) -> str:
         digest = hashlib.sha256()
         executable = Path(program.directory or ".") / check_program(program)
         for file in (executable, tracer_plugin(), marks_library()):

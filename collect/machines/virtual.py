@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from numapredict.collect.machines import contention
 from numapredict.collect.machines import trace as t
+from numapredict.collect.machines.census import Census
 from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.phases import PhasedTrace, phase_trace
 from numapredict.collect.machines.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
@@ -42,6 +43,7 @@ class TracedProgram:
     lines: Lines
     pages: PageAccesses
     trace: Trace
+    census: Census
 
     @property
     def phased(self) -> PhasedTrace:
@@ -122,9 +124,10 @@ class VirtualMachine:
 
     def _prepare(self, program: Program, threads: int) -> TracedProgram:
         trace = self.store.trace(program, threads)
-        phased = phase_trace(trace, self.store.census(program), threads)
+        census = self.store.census(program)
+        phased = phase_trace(trace, census, threads)
         lines = lines_of(phased, self.description, self.store.budget.seed)
-        return TracedProgram(lines, _page_accesses(lines, trace), trace)
+        return TracedProgram(lines, _page_accesses(lines, trace), trace, census)
 
     def _model(self, program: Program, mapping: Mapping, traced: TracedProgram) -> Measurement:
         phased = traced.phased
@@ -164,6 +167,7 @@ class VirtualMachine:
                 ("source", "model"),
                 ("trace_end", t.ENDS.get(traced.trace.end, str(traced.trace.end))),
                 ("region_time_seen", f"{phased.share:.3f}"),
+                ("census", "of the whole program" if traced.census.complete else "stopped by its time budget"),
                 ("lines_followed", f"1 in {phased.lines_per_record}"),
                 ("program_threads", str(int(traced.trace.segments["thread"].max()) + 1)),
             ),

@@ -90,8 +90,10 @@ static enum replay_outcome follow(const struct caches *c, int64_t n, int8_t *sup
     if (store)
         for (uint64_t others = c->holders[line] & ~(1ull << node); others; others &= others - 1)
             drop(c, __builtin_ctzll(others), line);
-    if (use(c, node, line, store, evicted))
+    if (use(c, node, line, store, evicted)) {
         outcome = REPLAY_HIT;
+        *supplier = -1;
+    }
     return outcome;
 }
 

@@ -196,26 +196,22 @@ static void end(const struct instance *i) {
         next;                                                                                                \
     })
 
-/* Looked up by name: a program without libgomp and libomp never calls them. */
-static int call_int(const char *name) {
-    int (*function)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, name);
-    return function ? function() : 0;
-}
-
-static int thread_number(void) {
-    static int (*number)(void);
-    if (!number)
-        number = (int (*)(void))dlsym(RTLD_DEFAULT, "omp_get_thread_num");
-    return number ? number() : 0;
-}
+/* Looked up by name, once: a program without libgomp and libomp never calls them. */
+#define ASK(name)                                                                                            \
+    ({                                                                                                       \
+        static int (*function)(void);                                                                        \
+        if (__builtin_expect(!function, 0))                                                                  \
+            function = (int (*)(void))dlsym(RTLD_DEFAULT, name);                                             \
+        function ? function() : 0;                                                                           \
+    })
 
 static void enter(struct instance *i) {
     depth++;
     if (!i->region)
         return;
-    int thread = thread_number();
+    int thread = ASK("omp_get_thread_num");
     if (thread == 0)
-        i->team = (uint64_t)call_int("omp_get_num_threads");
+        i->team = (uint64_t)ASK("omp_get_num_threads");
     mark(MARK_ENTER, i->region->key, i->number, (uint64_t)thread);
 }
 

@@ -258,6 +258,8 @@ static __attribute__((noinline)) void new_line(struct thread *t, struct site *si
         t->last_page = page << 1 | store;
         touch(t, page, store, site->address);
     }
+    if (previous != line)
+        t->spin_instructions = UINT64_MAX; /* who reads another line every time is walking, not waiting */
     if (t->muted)
         return;
     uint32_t flags = store ? RECORD_STORE : 0;
@@ -266,11 +268,14 @@ static __attribute__((noinline)) void new_line(struct thread *t, struct site *si
             flags |= RECORD_STREAMING;
         if (!store) {
             uint64_t value = read_guest(address, qemu_plugin_mem_size_shift(info));
+            uint32_t latest = (t->recent_at - 1) % RECENT_VALUES;
+            uint64_t latest_value = t->recent[latest];
             if (!(flags & RECORD_STREAMING)) {
-                if (is_dependent(s, t->recent, address))
+                if (is_dependent(s, t->recent, latest, address))
                     flags |= RECORD_DEPENDENT;
                 t->recent[t->recent_at++ % RECENT_VALUES] = value;
             }
+            s->latest = latest_value;
             s->previous = s->value;
             s->value = value;
             s->address = address;
@@ -330,6 +335,17 @@ static void on_spin_block(unsigned vcpu, void *data) {
     t->spin_instructions = t->instructions;
 }
 
+/* On the way between two looks at a flag: counted the first time only. */
+static void on_passing_block(unsigned vcpu, void *data) {
+    struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    bool after_look = t->instructions == t->spin_instructions;
+    if (after_look && t->spins > 0)
+        return;
+    on_block(vcpu, data);
+    if (after_look)
+        t->spin_instructions = t->instructions;
+}
+
 static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
     (void)id;
     unsigned index = vcpu & (MAX_THREADS - 1);
@@ -364,26 +380,30 @@ static bool one_of(const char *text, const char *const *words) {
     return false;
 }
 
-static bool waits_only(const struct qemu_plugin_tb *tb, size_t count) {
-    static const char *const waiting[] = {"mov",     "cmp",     "test",    "j",   "pause",
-                                          "nop",     "mfence",  "lfence",  "ret", "lock orq",
-                                          "lock or", "rep nop", "endbr64", NULL};
+/* Who waits by reading a flag over and over runs blocks that read it and branch (WAITS), and often others on
+ * the way that do nothing either: a call of __kmpc_flush or sched_yield (PASSES). */
+enum block_kind { WORKS, WAITS, PASSES };
+
+static enum block_kind kind_of(const struct qemu_plugin_tb *tb, size_t count) {
+    static const char *const idle[] = {"mov",     "cmp",     "test", "j",   "pause",   "nop",
+                                       "mfence",  "lfence",  "ret",  "lea", "lock or", "rep nop",
+                                       "endbr64", "syscall", "call", NULL};
     if (count > 8)
-        return false;
+        return WORKS;
     bool loads = false, branches = false;
     for (size_t n = 0; n < count; n++) {
         char *text = qemu_plugin_insn_disas(qemu_plugin_tb_get_insn(tb, n));
-        bool fits = text && one_of(text, waiting);
+        bool fits = text && one_of(text, idle);
         /* A store moves data on: not a wait. A store's destination, its last operand, is memory. */
         if (fits && strncmp(text, "mov", 3) == 0 && text[strlen(text) - 1] == ')')
             fits = false;
-        loads |= text && strchr(text, '(') != NULL;
+        loads |= text && strchr(text, '(') != NULL && strncmp(text, "lea", 3) != 0;
         branches |= text && text[0] == 'j';
         free(text);
         if (!fits)
-            return false;
+            return WORKS;
     }
-    return loads && branches;
+    return loads && branches ? WAITS : PASSES;
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
@@ -396,8 +416,9 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     if (!block || !sites)
         return;
     block->instructions = (uint32_t)count;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, waits_only(tb, count) ? on_spin_block : on_block,
-                                         QEMU_PLUGIN_CB_NO_REGS, block);
+    static const qemu_exec_cb on[] = {
+        [WORKS] = on_block, [WAITS] = on_spin_block, [PASSES] = on_passing_block};
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, on[kind_of(tb, count)], QEMU_PLUGIN_CB_NO_REGS, block);
     for (size_t n = 0; n < count; n++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
         sites[n].address = qemu_plugin_insn_vaddr(instruction);
@@ -412,6 +433,7 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
     close_segment(t);
     struct trace_segment now = t->segments[t->segment_count - 1];
     now.records = now.instructions = 0;
+    t->epoch += 1ull << 48; /* what others wrote before the mark is to be seen after it */
     switch (what) {
     case MARK_HELLO:
         marks_loaded = true;
@@ -574,7 +596,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
     }
     own_pid = getpid();
     global_shift = settings.shift;
-    versions = reserve(sizeof(uint64_t) << VERSION_BITS);
+    versions = reserve(sizeof(uint64_t) << VERSION_SLOT_BITS);
     page_tables = reserve(TOP_ENTRIES * sizeof *page_tables);
     qemu_plugin_register_vcpu_init_cb(id, on_thread);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);

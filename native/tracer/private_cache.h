@@ -27,29 +27,39 @@ static inline uint64_t hash_line(uint64_t line, uint64_t seed) {
 
 /* ---- versions: who wrote a line last ---- */
 
-#define VERSION_BITS 20
-#define VERSION_MASK 0xfffffu
+#define VERSION_SLOT_BITS 20
+#define VERSION_BITS 19
+#define VERSION_MASK 0x7ffffu
+#define VERSION_SHARED 0x80000000u /* another thread has read the line since its writer wrote it */
 
-/* tag 32 bits | writer 12 bits | version 20 bits; a slot taken by another line makes the line look unshared.
- */
+/* tag 32 bits | shared 1 bit | writer 12 bits | version 19 bits; a slot taken by another line makes the line
+ * look unshared. */
 static inline uint64_t *version_slot(uint64_t *versions, uint64_t hash) {
-    return &versions[(hash >> 12) & ((1u << VERSION_BITS) - 1)];
+    return &versions[(hash >> 12) & ((1u << VERSION_SLOT_BITS) - 1)];
 }
 static inline uint64_t version_tag(uint64_t hash) { return hash >> 32; }
+static inline uint32_t version_writer(uint64_t seen) { return ((uint32_t)seen >> VERSION_BITS) & 0xfff; }
 
 /* The line's version as this thread must have seen it last to still own a good copy. */
-static inline uint32_t version_read(uint64_t *versions, uint64_t hash) {
-    uint64_t seen = __atomic_load_n(version_slot(versions, hash), __ATOMIC_RELAXED);
-    return seen >> 32 == version_tag(hash) ? (uint32_t)seen & VERSION_MASK : 0;
+static inline uint32_t version_read(uint64_t *versions, uint64_t hash, uint32_t reader) {
+    uint64_t *slot = version_slot(versions, hash);
+    uint64_t seen = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    if (seen >> 32 != version_tag(hash))
+        return 0;
+    if (version_writer(seen) != (reader & 0xfff) && !(seen & VERSION_SHARED))
+        __atomic_store_n(slot, seen | VERSION_SHARED, __ATOMIC_RELAXED);
+    return (uint32_t)seen & VERSION_MASK;
 }
 
+/* A writer that had the line to itself goes on in the same version; one that others have read from takes it
+ * away from them. */
 static inline uint32_t version_write(uint64_t *versions, uint64_t hash, uint32_t writer) {
     uint64_t *slot = version_slot(versions, hash);
     uint64_t seen = __atomic_load_n(slot, __ATOMIC_RELAXED);
     uint32_t version = 0;
     if (seen >> 32 == version_tag(hash)) {
         version = (uint32_t)seen & VERSION_MASK;
-        if (((seen >> VERSION_BITS) & 0xfff) == (writer & 0xfff))
+        if (version_writer(seen) == (writer & 0xfff) && !(seen & VERSION_SHARED))
             return version;
         version = (version + 1) & VERSION_MASK;
     }
@@ -87,7 +97,7 @@ static inline struct cache_result cache_access(struct private_cache *cache, uint
     while (at < cache->ways - 1 && set[at].line != line)
         at++;
     struct cache_line found = set[at];
-    uint32_t version = store ? version_write(versions, hash, thread) : version_read(versions, hash);
+    uint32_t version = store ? version_write(versions, hash, thread) : version_read(versions, hash, thread);
     if (found.line == line) {
         /* After a store of our own the version may have moved by one, if another thread wrote in between. */
         result.answer = found.version == version ? CACHE_HIT : CACHE_STALE;
@@ -114,6 +124,7 @@ struct access_site {
     uint64_t address;  /* latest address */
     uint64_t value;    /* value loaded there */
     uint64_t previous; /* value loaded before that */
+    uint64_t latest;   /* value of the thread's latest slow load, by any instruction, when it came here */
     int32_t stride;    /* lines between the latest two different lines */
     uint16_t confidence;
     uint16_t chained; /* the address followed the value loaded before, so many times in a row */
@@ -140,17 +151,22 @@ static inline bool is_streaming(struct access_site *site, uint64_t previous_line
     return site->confidence >= 2;
 }
 
-/* Whether the address is a pointer loaded by a recent slow load plus a small offset, or, at the same
-   instruction, moves in proportion to the value it loaded before (an index chase such as i = next[i]). */
-static inline bool is_dependent(struct access_site *site, const uint64_t *recent, uint64_t address) {
+static inline bool in_proportion(uint64_t moved, uint64_t change) {
+    int64_t by = (int64_t)change, from = (int64_t)moved;
+    return by != 0 && from % by == 0 && from / by >= 1 && from / by <= POINTER_REACH;
+}
+
+/* Whether the address is a pointer loaded by a recent slow load plus a small offset, or moves in proportion
+   to the value that this instruction loaded before (an index chase such as i = next[i]) or that the latest
+   slow load gave (the same loop, unrolled). `recent[latest]` is that load's value. */
+static inline bool is_dependent(struct access_site *site, const uint64_t *recent, uint32_t latest,
+                                uint64_t address) {
     for (int n = 0; n < RECENT_VALUES; n++)
         if (address - recent[n] < POINTER_REACH && recent[n])
             return true;
-    int64_t moved = (int64_t)(address - site->address);
-    int64_t change = (int64_t)(site->value - site->previous);
-    bool follows =
-        change != 0 && moved % change == 0 && moved / change >= 1 && moved / change <= POINTER_REACH;
-    if (!follows)
+    uint64_t moved = address - site->address;
+    if (!in_proportion(moved, site->value - site->previous) &&
+        !in_proportion(moved, recent[latest] - site->latest))
         site->chained = 0;
     else if (site->chained < 8)
         site->chained++;

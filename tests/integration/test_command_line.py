@@ -88,7 +88,7 @@ def test_advice_on_a_program_that_is_no_codelet(example: str, request: pytest.Fi
     assert str(program) in advice["command"]
     assert "probe 1 of 2" in done.stderr
 
-    words = numapredict(*SANDY, str(program))
+    words = numapredict(*SANDY, f"./{program.name}", cwd=program.parent)
     assert advice["mapping"] in words.stdout
     assert "(modelled)" in words.stdout
     assert f"{speedup['median']:.2f}x" in words.stdout

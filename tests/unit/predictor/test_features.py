@@ -118,3 +118,25 @@ def test_rows_selects_programs() -> None:
     assert part.names == (observations.names[2], observations.names[0])
     assert np.array_equal(part.time_s, observations.time_s[[2, 0]])
     assert np.array_equal(part.local_bandwidth_GBps, observations.local_bandwidth_GBps[[2, 0]])
+
+
+def with_region_times(dataset: Dataset, share: float) -> Dataset:
+    """Return a dataset whose runs also tell the time in their regions, ``share`` of the whole."""
+    measurements = tuple(
+        msgspec.structs.replace(
+            m,
+            repetitions=tuple(msgspec.structs.replace(r, region_time_s=r.time_s * share) for r in m.repetitions),
+        )
+        for m in dataset.measurements
+    )
+    return msgspec.structs.replace(dataset, measurements=measurements)
+
+
+def test_times_are_those_of_the_regions_where_all_runs_tell_them() -> None:
+    whole = planted_dataset(5)
+    regions = with_region_times(whole, 0.25)
+    assert (observe(whole).clock, observe(regions).clock) == ("process", "regions")
+    np.testing.assert_allclose(observe(regions).time_s, observe(whole).time_s * 0.25)
+    mixed = msgspec.structs.replace(regions, measurements=(whole.measurements[0], *regions.measurements[1:]))
+    assert observe(mixed).clock == "process"
+    np.testing.assert_allclose(observe(mixed).time_s, observe(whole).time_s)

@@ -1,0 +1,1 @@
+"""Measurements of speed and size: programs to run by hand, never tests."""

@@ -1,0 +1,65 @@
+"""What all tests share: caches of their own, the foreign measurements' mark, and no silent skips in CI."""
+
+import os
+import shutil
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+
+FOREIGN = Path(os.environ.get("NUMAPREDICT_SHARED", Path(__file__).parents[2] / "shared")) / "datasets"
+# The variable that CI services set, and .ci/run. There a test that cannot run has failed.
+IN_CI = os.environ.get("CI", "").lower() not in {"", "0", "false"}
+TOOLS = {
+    "qemu-x86_64": "qemu-user",
+    "gcc": "gcc",
+    "clang": "clang, and libomp-dev for its OpenMP",
+    "lstopo-no-graphics": "hwloc",
+    "numactl": "numactl",
+}
+# Reasons that lie in the computer or in the test, not in something that was left out of the set-up.
+GOOD_REASONS = (
+    "shared/ is absent",
+    "the foreign measurements",
+    "root writes everywhere",
+    "the superuser may read everything",
+    "one core has one order only",
+    "only modelled machines run in several processes",
+)
+
+
+def pytest_sessionstart() -> None:
+    """Stop CI at once, with one line, where a tool is missing that the tests need."""
+    missing = [f"{tool} (package {package})" for tool, package in TOOLS.items() if shutil.which(tool) is None]
+    if IN_CI and missing:
+        pytest.exit(f"not installed, and nothing may be skipped in CI: {', '.join(missing)}", returncode=3)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if FOREIGN.is_dir():
+        return
+    for item in items:
+        if item.get_closest_marker("shared"):
+            item.add_marker(pytest.mark.skip(reason=f"shared/ is absent: no {FOREIGN}"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr)
+        if not reason.removeprefix("Skipped: ").startswith(GOOD_REASONS):
+            report.outcome = "failed"
+            report.longrepr = f"{item.nodeid}: skipped in CI, where everything must run: {reason}"
+    return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def folders_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the user's traces and models out of the tests, and the tests' out of the user's folders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMAPREDICT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("NUMAPREDICT_DATA", str(tmp_path_factory.mktemp("data")))
+        yield

@@ -1,0 +1,223 @@
+"""What the tracer sees of real programs: regions, work, misses, first touch; for gcc and for clang."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numapredict.collect.machines import trace as t
+from tests.openmp import CAN_TRACE, CLANG, GCC, GXX, Traced, build, program_of, traced
+
+pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
+
+TURN = {"gcc": 4, "clang": 3}  # instructions of one turn of count_up, checked below
+
+
+@pytest.fixture(scope="module", params=["gcc", "clang"])
+def kernels(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = {"gcc": GCC, "clang": CLANG}[request.param]
+    if not compiler:
+        pytest.skip(f"{request.param} is not installed")
+    return build("kernels.c", tmp_path_factory.mktemp("kernels"), compiler)
+
+
+@pytest.fixture(scope="module")
+def gcc_kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("kernels.c", tmp_path_factory.mktemp("kernels"), GCC)
+
+
+def run(kernels: Path, *arguments: object, threads: int = 2, **environment: str) -> Traced:
+    return traced(program_of(kernels, *arguments, **environment), threads)
+
+
+def test_every_region_and_instance_is_counted(kernels: Path) -> None:
+    seen = run(kernels, "regions", 1000)
+    census, segments = seen.census, seen.trace.segments
+    assert [region.count for region in census.regions] == [5, 2]
+    assert [region.team for region in census.regions] == [2, 2]
+    assert census.complete
+    assert 0 < census.region_time_s < census.time_s
+    assert {region.module for region in census.regions} == {kernels.name}
+    assert seen.trace.marks_loaded
+    assert {int(region) for region in segments["region"]} == {0, seen.region(0), seen.region(1)}
+    for region, instances in ((seen.region(0), [0, 1, 2]), (seen.region(1), [0, 1])):
+        for thread in range(2):
+            followed = seen.chosen(region, thread=thread) & ((segments["flags"] & t.MUTED) == 0)
+            assert segments["instance"][followed].tolist() == instances
+    assert seen.instructions(seen.region(1), thread=0, instance=0) == pytest.approx(
+        2 * seen.instructions(seen.region(0), thread=0, instance=0), rel=0.02
+    )
+
+
+def test_serial_stretches_are_told_apart_from_regions(kernels: Path) -> None:
+    segments = run(kernels, "regions", 1000).trace.segments
+    main = segments[segments["vcpu"] == 0]
+    serial = main[main["region"] == 0]
+    assert serial["after"][0] == 0
+    assert set(serial["after"].tolist()) == {0, *main["region"].tolist()}
+    assert (serial["instructions"][1:] < 1000).all()
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_instructions_follow_the_split_of_a_loop(kernels: Path, threads: int) -> None:
+    n = 20_000
+    seen = run(kernels, "split", n, threads=threads)
+    compiler = kernels.name.split("-")[1]
+    for thread in range(threads):
+        done = seen.instructions(seen.region(), thread=thread)
+        assert done == pytest.approx(TURN[compiler] * n * (thread + 1), rel=0.02)
+
+
+def test_waiting_is_no_work_however_long_and_with_however_many(kernels: Path) -> None:
+    waited = {}
+    for n, threads in ((1_000, 2), (1_000_000, 2), (1_000_000, 8)):
+        seen = run(kernels, "imbalance", n, threads=threads)
+        worked = seen.instructions(seen.region(), thread=0)
+        assert worked == pytest.approx(TURN[kernels.name.split("-")[1]] * n, rel=0.5 if n == 1_000 else 0.01)
+        waited[n, threads] = [seen.instructions(seen.region(), thread=thread) for thread in range(1, threads)]
+    assert max(done for listed in waited.values() for done in listed) < 5_000
+
+
+def test_an_active_wait_policy_of_the_caller_changes_nothing(
+    gcc_kernels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    monkeypatch.setenv("GOMP_SPINCOUNT", "infinite")
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    seen = run(gcc_kernels, "imbalance", 500_000, threads=4)
+    assert seen.instructions(seen.region(), thread=3) < 5_000
+
+
+@pytest.mark.slow
+def test_waiting_by_hand_is_no_work_and_ends_in_time(kernels: Path) -> None:
+    planes = 40
+    seen = run(kernels, "pipeline", planes, threads=16)
+    turn = TURN[kernels.name.split("-")[1]]
+    assert seen.trace.end in (1, 2)
+    assert (seen.trace.segments["flags"] & t.SPUN).any()
+    for thread in range(16):
+        done = seen.instructions(seen.region(), thread=thread)
+        assert done == pytest.approx(turn * 2000 * planes, rel=0.05)
+
+
+def test_phases_between_barriers_are_told_apart(kernels: Path) -> None:
+    n = 5_000
+    seen = run(kernels, "barriers", n)
+    for thread in range(2):
+        mine = seen.trace.segments[seen.chosen(seen.region(), thread=thread)]
+        long = mine[mine["instructions"] > n]
+        assert long["phase"].tolist() == [0, 1, 2]
+
+
+def test_dynamic_schedules_are_marked(kernels: Path) -> None:
+    for name, environment in (("dynamic", {}), ("runtime", {"OMP_SCHEDULE": "dynamic"})):
+        seen = run(kernels, name, 20_000, threads=4, **environment)
+        flags = seen.trace.segments["flags"][seen.chosen(seen.region())]
+        assert (flags & t.DYNAMIC).any()
+        shares = [seen.instructions(seen.region(), thread=thread) for thread in range(4)]
+        assert max(shares) < 3 * np.mean(shares)  # few cores here, yet no thread takes it all
+    for name, environment in (("static", {}), ("runtime", {"OMP_SCHEDULE": "static"})):
+        seen = run(kernels, name, 1000, **environment)
+        assert not (seen.trace.segments["flags"] & t.DYNAMIC).any()
+
+
+def test_a_streaming_kernel_misses_once_a_line(kernels: Path) -> None:
+    doubles = 100_000
+    seen = run(kernels, "triad", doubles, "serial")
+    region = seen.region(0)
+    lines = 3 * doubles * 8 / 64
+    assert seen.misses(region) == pytest.approx(lines, rel=0.15)
+    assert seen.share(region, t.STREAMING) > 0.95
+    assert seen.share(region, t.STORE) == pytest.approx(1 / 3, rel=0.1)
+    assert seen.share(region, t.DEPENDENT) < 0.01
+    for thread in range(2):
+        assert seen.misses(region, thread=thread) == pytest.approx(lines / 2, rel=0.15)
+    written = int((seen.flags(region) & t.WRITEBACK != 0).sum())
+    assert written == pytest.approx(lines / 3, rel=0.15)
+
+
+def test_a_small_working_set_misses_only_at_first(kernels: Path) -> None:
+    seen = run(kernels, "triad", 400, "serial", 3)
+    first, later = (seen.misses(seen.region(0), instance=instance) for instance in (0, 2))
+    assert first >= 3 * 200 * 8 / 64
+    assert later <= 16
+
+
+def test_a_gather_is_independent(kernels: Path) -> None:
+    lines = 20_000
+    seen = run(kernels, "gather", lines)
+    region = seen.region()
+    assert seen.misses(region) == pytest.approx(2 * lines, rel=0.15)
+    assert seen.share(region, t.STREAMING | t.DEPENDENT) < 0.02
+
+
+@pytest.mark.parametrize("name", ["list", "walk", "indices"])
+def test_a_chase_is_dependent(kernels: Path, name: str) -> None:
+    lines = 20_000
+    seen = run(kernels, name, lines)
+    region = seen.region()
+    assert seen.misses(region) == pytest.approx(2 * lines, rel=0.1)
+    assert seen.share(region, t.DEPENDENT) > 0.95
+
+
+def test_walking_a_list_is_work_though_it_looks_like_waiting(kernels: Path) -> None:
+    lines = 20_000
+    seen = run(kernels, "walk", lines)
+    for thread in range(2):
+        assert seen.instructions(seen.region(), thread=thread) > 3 * lines
+
+
+def test_lines_that_go_back_and_forth_miss_every_time(gcc_kernels: Path) -> None:
+    turns, lines = 50, 16
+    seen = run(gcc_kernels, "exchange", turns)
+    for thread, store in ((0, t.STORE), (1, 0)):
+        flags = seen.flags(seen.region(), thread=thread)
+        moved = ((flags & t.COHERENCE) != 0) & ((flags & t.STORE) == store)
+        assert lines * (turns - 2) <= moved.sum() <= lines * turns + 3 * turns
+
+
+def touchers(seen: Traced, output: Path) -> np.ndarray:
+    """Return the thread that first wrote each page of the array that a triad printed."""
+    address, size = output.read_text().split()
+    first, last = int(address, 16) >> 12, (int(address, 16) + int(size)) >> 12
+    pages = seen.trace.pages
+    mine = pages[(pages["page"] >= first) & (pages["page"] < last)]
+    assert len(mine) >= last - first - 1
+    return np.asarray(mine["thread"][np.argsort(mine["page"])])
+
+
+@pytest.mark.parametrize("who", ["serial", "parallel"])
+def test_the_first_to_write_a_page_is_recorded(kernels: Path, tmp_path: Path, who: str) -> None:
+    # The last run to write there is the emulated one, whose addresses are those of the trace.
+    output = tmp_path / "array"
+    seen = run(kernels, "triad", 32 * 4096, who, 1, output, threads=4)
+    thread = touchers(seen, output)
+    assert len(thread) == 256
+    if who == "serial":
+        assert (thread == 0).all()
+        return
+    expected = np.arange(256) // 64
+    assert (thread != expected).sum() <= 4  # pages at the threads' borders
+    segments = seen.trace.segments
+    assert (seen.trace.pages["flags"] & 1).any()
+    assert seen.region(0) in segments["region"]
+
+
+def test_equal_runs_give_equal_work_and_misses(kernels: Path) -> None:
+    one, two = (run(kernels, "triad", 50_000, "serial") for _ in range(2))
+    for thread in range(2):
+        assert one.instructions(one.region(), thread=thread) == pytest.approx(
+            two.instructions(two.region(), thread=thread), rel=0.001
+        )
+        assert one.misses(one.region(), thread=thread) == pytest.approx(
+            two.misses(two.region(), thread=thread), rel=0.02
+        )
+
+
+@pytest.mark.skipif(not GXX, reason="g++ is not installed")
+def test_a_c_plus_plus_program_is_traced(tmp_path: Path) -> None:
+    seen = traced(program_of(build("vectors.cpp", tmp_path, GXX), 50_000))
+    assert [region.count for region in seen.census.regions] == [1, 3]
+    region = seen.region(1)
+    assert seen.share(region, t.STREAMING) > 0.9
+    assert seen.misses(region, instance=0) == pytest.approx(2 * 50_000 * 8 / 64, rel=0.15)

@@ -1,0 +1,286 @@
+"""Tracing is bounded, leaves nothing behind, and says in one line why a program cannot be traced."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from numapredict.collect.machines import trace as t
+from numapredict.collect.machines import tracing
+from numapredict.collect.machines.census import Census, parse_census
+from numapredict.collect.machines.errors import UnrunnableProgramError
+from numapredict.collect.machines.process import Ending
+from numapredict.collect.machines.tracing import TracingError, take_census, take_trace
+from numapredict.collect.program import Program
+from numapredict.native.errors import MissingNativePartError, NumapredictError
+from numapredict.native.library import marks_library
+from tests.openmp import BUDGET, CAN_TRACE, GCC, MACHINE, Traced, build, program_of, traced
+from tests.traces import census_of
+
+pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("kernels.c", tmp_path_factory.mktemp("kernels"), GCC)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("hostile.c", tmp_path_factory.mktemp("hostile"), GCC)
+
+
+def limited(kernels: Path, *arguments: object, **limits: float) -> Traced:
+    return traced(program_of(kernels, *arguments), limits=limits)
+
+
+# ---- bounds ----
+
+
+def test_a_trace_ends_when_every_region_was_seen_often_enough(kernels: Path) -> None:
+    seen = limited(kernels, "many", 10_000, instances=2)
+    assert seen.trace.end == 2
+    segments = seen.trace.segments[seen.chosen(seen.region(), thread=0)]
+    followed = segments[(segments["flags"] & t.MUTED) == 0]
+    assert followed["instance"].tolist() == [0, 1]
+    assert seen.census.regions[0].count == 10_000
+    assert len(segments) < 5_000
+
+
+@pytest.mark.slow
+def test_a_trace_ends_when_its_time_is_spent(kernels: Path) -> None:
+    seen = limited(kernels, "regions", 200_000_000, trace_s=1.0)
+    assert seen.trace.end == 3
+    assert (seen.trace.segments["flags"] & t.CUT_OFF).any()
+
+
+def test_a_trace_ends_when_its_instructions_are_spent(kernels: Path) -> None:
+    seen = limited(kernels, "split", 100_000_000, instructions=2_000_000)
+    assert seen.trace.end == 4
+    assert seen.trace.instructions > 2_000_000
+
+
+def test_a_trace_that_wants_more_than_there_is_ends_with_the_program(kernels: Path) -> None:
+    program = program_of(kernels, "regions", 1000)
+    data = take_trace(program, 2, MACHINE, census_of((1, 1, 1.0)), BUDGET)
+    trace = t.parse_trace(data, "x")
+    assert trace.end == 1
+    assert not (trace.segments["flags"] & t.CUT_OFF).any()
+
+
+def test_few_records_make_the_sampling_coarser_and_keep_the_count(kernels: Path) -> None:
+    doubles = 200_000
+    lines = 3 * doubles * 8 / 64
+    shifts = []
+    for records in (1_000_000, 60_000, 8_000):
+        seen = limited(kernels, "triad", doubles, "serial", records=records)
+        assert len(seen.trace.records) <= records
+        assert seen.trace.end == 2
+        assert seen.misses(seen.region()) == pytest.approx(lines, rel=0.2)
+        assert seen.share(seen.region(), t.STREAMING) > 0.9
+        shifts.append(seen.trace.sample_shift)
+    assert shifts[0] == 0 < shifts[1] < shifts[2]
+
+
+def test_a_trace_ends_when_there_is_no_room_even_at_the_coarsest_sampling(kernels: Path) -> None:
+    seen = limited(kernels, "triad", 2_000_000, "parallel", records=1024)
+    assert (seen.trace.end, seen.trace.sample_shift) == (5, 8)
+
+
+# ---- programs that do more than compute ----
+
+
+@pytest.mark.parametrize("name", ["fork-before", "fork-after", "start-another", "leave-one-behind", "print", "well"])
+def test_a_program_may_do_other_things_beside_its_regions(hostile: Path, name: str) -> None:
+    seen = traced(program_of(hostile, name))
+    assert [region.count for region in seen.census.regions] == [2]
+    assert seen.instructions(seen.region(), thread=1, instance=0) > 20_000
+    assert processes(str(hostile)) == []
+
+
+def test_a_program_with_a_mind_of_its_own_about_threads_is_seen_as_it_is(hostile: Path) -> None:
+    seen = traced(program_of(hostile, "own-threads"), threads=2)
+    assert seen.census.regions[0].team == 3
+    threads = seen.trace.segments["thread"][seen.chosen(seen.region())]
+    assert sorted(set(threads.tolist())) == [0, 1, 2]
+
+
+def test_nested_regions_belong_to_the_outer_one(kernels: Path) -> None:
+    seen = traced(program_of(kernels, "nested", 10_000))
+    assert [region.count for region in seen.census.regions] == [1]
+    for thread in range(2):
+        assert seen.instructions(seen.region(), thread=thread) > 20_000
+
+
+def test_a_program_that_never_ends_after_its_regions_is_traced(hostile: Path) -> None:
+    seen = traced(program_of(hostile, "loop-after"), limits={"census_s": 0.5})
+    assert not seen.census.complete
+    assert seen.trace.end == 2
+    assert processes(str(hostile)) == []
+
+
+def test_what_a_program_prints_is_its_own(hostile: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environment = dict(os.environ, OMP_NUM_THREADS="2")
+    plain = subprocess.run([hostile, "well"], capture_output=True, env=environment, check=True)
+    assert plain.stdout.startswith(b"sum ")
+    counted = dict(environment, LD_PRELOAD=str(marks_library()), NUMAPREDICT_CENSUS=str(tmp_path / "census"))
+    census = subprocess.run([hostile, "well"], capture_output=True, env=counted, check=True)
+    assert parse_census((tmp_path / "census").read_bytes()) is not None
+    printed: list[tuple[bytes, bytes]] = []
+
+    def run(command: Sequence[str], variables: dict[str, str], directory: str | None, timeout_s: float) -> Ending:
+        done = subprocess.run(
+            command, capture_output=True, env=variables, cwd=directory, timeout=timeout_s, check=False
+        )
+        printed.append((done.stdout, done.stderr))
+        return Ending(1.0, done.returncode, False, "")
+
+    monkeypatch.setattr(tracing, "run_process", run)
+    trace = t.parse_trace(take_trace(program_of(hostile, "well"), 2, MACHINE, census_of((1, 1, 1.0)), BUDGET), "x")
+    assert trace.end == 1
+    assert printed[-1] == (census.stdout, census.stderr) == (plain.stdout, plain.stderr)
+
+
+# ---- programs that cannot be traced ----
+
+
+def refusal(kind: type[NumapredictError], program: Program, threads: int = 2, **limits: float) -> str:
+    with pytest.raises(kind) as error:
+        traced(program, threads, limits=limits)
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    ("name", "reasons"),
+    [
+        ("double-free", ("failed when it ran here", "SIGABRT")),
+        ("segfault", ("failed when it ran here", "SIGSEGV")),
+        ("exit-late", ("failed when it ran here", "exit code 3")),
+        ("exit-early", ("failed when it ran here", "exit code 5")),
+        ("no-region", ("ran no OpenMP parallel region", "-fopenmp")),
+        ("serial-loop", ("finished no parallel region within 1 s", "--budget")),
+    ],
+)
+def test_a_failing_program_is_said_to_fail(hostile: Path, name: str, reasons: tuple[str, ...]) -> None:
+    message = refusal(TracingError, program_of(hostile, name), census_s=1.0)
+    assert message.startswith(hostile.name)
+    for reason in reasons:
+        assert reason in message
+    assert processes(str(hostile)) == []
+
+
+def test_a_program_that_fails_with_this_many_threads_only_is_said_to(hostile: Path) -> None:
+    message = refusal(TracingError, program_of(hostile, "four-fail"), threads=4)
+    assert "SIGABRT" in message
+    assert "OMP_NUM_THREADS=4" in message
+    assert traced(program_of(hostile, "four-fail"), threads=3).trace.segments.size
+
+
+def test_a_program_whose_regions_come_too_late_is_said_to_need_time(kernels: Path) -> None:
+    message = refusal(TracingError, program_of(kernels, "gather", 4_000_000), trace_s=0.05)
+    assert "reached no parallel region within 0 s" in message
+
+
+def test_what_is_no_program_is_refused(kernels: Path, tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(f"#!/bin/sh\nexec {kernels} regions\n")
+    script.chmod(0o755)
+    assert "is a script" in refusal(UnrunnableProgramError, program_of(script))
+    static = build("kernels.c", tmp_path, GCC, "-static")
+    assert "statically linked" in refusal(UnrunnableProgramError, program_of(static, "regions"))
+    (tmp_path / "text").write_text("hello")
+    assert "not executable" in refusal(UnrunnableProgramError, program_of(tmp_path / "text"))
+    assert "no such file" in refusal(UnrunnableProgramError, program_of(tmp_path / "missing"))
+    assert "no such folder" in refusal(
+        UnrunnableProgramError, msgspec.structs.replace(program_of(kernels), directory=str(tmp_path / "missing"))
+    )
+    assert "cannot start" in refusal(UnrunnableProgramError, program_of(kernels, "a\0b"))
+
+
+def test_a_missing_emulator_is_named(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(MissingNativePartError, match="qemu-user"):
+        take_trace(program_of(kernels, "regions"), 2, MACHINE, Census((), 1.0, 0.0, complete=True), BUDGET)
+
+
+def test_a_relative_path_is_found_in_the_program_s_folder(kernels: Path) -> None:
+    program = Program(name="k", command=(f"./{kernels.name}", "regions", "100"), directory=str(kernels.parent))
+    assert [region.count for region in traced(program).census.regions] == [5, 2]
+
+
+# ---- an interrupted trace ----
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from numapredict.collect.machines.trace_store import TraceStore
+from numapredict.collect.machines.tracing import Budget
+from numapredict.collect.program import program_of
+from tests.traces import machine_of
+TraceStore(machine_of((8, 8)), Budget(census_s=60.0, trace_s=60.0)).trace(program_of(tuple(sys.argv[1:])), 2)
+"""
+
+
+def processes(path: str, word: str = "") -> list[int]:
+    """Return the processes with both texts on their command line, this one and its parents not counted."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                command = (entry / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            if path in command and word in command and SCRIPT[:20] not in command:
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("what", "word", "left"), [(("loop-after",), "", []), (("regions", "300000000"), "qemu", ["census"])]
+)
+def test_an_interrupt_leaves_nothing_half_done(
+    kernels: Path, hostile: Path, tmp_path: Path, what: tuple[str, ...], word: str, left: list[str]
+) -> None:
+    program = hostile if what[0] == "loop-after" else kernels
+    temporary, cache = tmp_path / "temporary", tmp_path / "cache"
+    temporary.mkdir()
+    environment = dict(
+        os.environ,
+        TMPDIR=str(temporary),
+        NUMAPREDICT_CACHE=str(cache),
+        PYTHONPATH=os.pathsep.join(path for path in sys.path if path),
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(program), *what], stderr=subprocess.PIPE, env=environment
+    )
+    try:
+        while not processes(str(program), word):
+            assert running.poll() is None
+            time.sleep(0.02)
+        time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate()
+    finally:
+        running.kill()
+    assert running.returncode == -signal.SIGINT, errors.decode()
+    assert b"KeyboardInterrupt" in errors
+    assert list(temporary.iterdir()) == []
+    assert [path.suffix[1:] for path in cache.rglob("*") if path.is_file()] == left
+    assert processes(str(program)) == []
+
+
+def test_a_program_is_counted_with_the_census_file_gone_afterwards(
+    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracing.tempfile, "tempdir", str(tmp_path))
+    assert parse_census(take_census(program_of(hostile, "well"), BUDGET)) is not None
+    traced(program_of(hostile, "well"))
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,112 @@
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numapredict.collect.machines.elf import check_traceable
+from numapredict.collect.machines.errors import UnrunnableProgramError
+
+GCC = shutil.which("gcc") or ""
+OWN = Path(sys.executable).resolve().read_bytes()[:4096]
+START = OWN[:40] + bytes(8) + OWN[48:60] + bytes(4) + OWN[64:]
+"""A dynamically linked program without its sections, which nothing needs in order to run it."""
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(UnrunnableProgramError) as error:
+        check_traceable(path)
+    message = str(error.value)
+    assert str(path) in message
+    assert "\n" not in message
+    return message
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not GCC:
+        pytest.skip("gcc is not installed")
+    folder = tmp_path_factory.mktemp("elf")
+    (folder / "app.c").write_text("int main(void) { return 0; }\n")
+    for name, option in (("dynamic", "-pie"), ("fixed", "-no-pie"), ("static", "-static")):
+        subprocess.run([GCC, option, "-o", folder / name, folder / "app.c"], check=True)
+    return folder
+
+
+def test_dynamically_linked_programs_can_be_traced(built: Path) -> None:
+    check_traceable(built / "dynamic")
+    check_traceable(built / "fixed")
+
+
+def test_a_program_without_sections_can_be_traced(tmp_path: Path) -> None:
+    (tmp_path / "app").write_bytes(START)
+    check_traceable(tmp_path / "app")
+
+
+def test_a_static_program_is_refused(built: Path) -> None:
+    message = refusal(built / "static")
+    assert "statically linked" in message
+    assert "without -static" in message
+
+
+def test_a_library_is_refused_rather_than_run(built: Path) -> None:
+    subprocess.run([GCC, "-c", "-o", built / "app.o", built / "app.c"], check=True)
+    refusal(built / "app.o")
+
+
+def test_a_script_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("#!/bin/sh\nexec ./app\n")
+    assert "is a script" in refusal(tmp_path / "run.sh")
+
+
+@pytest.mark.parametrize(("code", "name"), [(183, "EM_AARCH64"), (243, "EM_RISCV"), (3, "EM_386")])
+def test_another_architecture_is_named(tmp_path: Path, code: int, name: str) -> None:
+    (tmp_path / "app").write_bytes(START[:18] + code.to_bytes(2, "little") + START[20:])
+    message = refusal(tmp_path / "app")
+    assert name in message
+    assert "x86-64" in message
+
+
+@pytest.mark.parametrize("data", [b"", b"\x7f", b"\x7fELF", START[:40], START[:100], b"MZ" + bytes(100)])
+def test_what_is_no_whole_program_is_refused(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "app").write_bytes(data)
+    assert "no whole ELF program" in refusal(tmp_path / "app")
+
+
+def test_a_missing_file_or_folder_is_refused(tmp_path: Path) -> None:
+    assert "No such file" in refusal(tmp_path / "app")
+    assert "cannot be read" in refusal(tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
+def test_a_program_without_read_permission_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "app").write_bytes(START)
+    (tmp_path / "app").chmod(0o111)
+    assert "needs read permission" in refusal(tmp_path / "app")
+
+
+def test_the_system_s_refusal_to_open_is_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, mode: str = "r") -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert "cannot be read: Permission denied; a trace needs read permission" in refusal(tmp_path / "app")
+
+
+@given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 255)), max_size=12), st.integers(4, len(START)))
+def test_damaged_headers_are_refused_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, damage: list[tuple[int, int]], length: int
+) -> None:
+    data = bytearray(START)
+    for at, value in damage:
+        data[at] = value
+    path = tmp_path_factory.getbasetemp() / "damaged"
+    path.write_bytes(data[:length])
+    try:
+        check_traceable(path)
+    except UnrunnableProgramError as error:
+        assert "\n" not in str(error)  # noqa: PT017 - not to be refused is as good

@@ -1,0 +1,85 @@
+import msgspec
+import pytest
+
+from numapredict.collect.dataset import Dataset
+from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.collect.mapping import parse_label
+from numapredict.predictor.advice import Advice, advice_in_words, advise, mapping_in_words
+from numapredict.predictor.model_choice import ChosenModel
+from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.store import ModelMismatchError
+from numapredict.predictor.train import train
+from tests.planted import planted_dataset
+from tests.shapes import shape
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return planted_dataset(15)
+
+
+@pytest.fixture(scope="module")
+def chosen(dataset: Dataset) -> ChosenModel:
+    return ChosenModel(train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",))), "a test's model")
+
+
+@pytest.fixture(scope="module")
+def advice(dataset: Dataset, chosen: ChosenModel) -> Advice:
+    return advise(dataset.programs[0], RecordedMachine(dataset), chosen)
+
+
+def test_the_advice_carries_both_probes_and_the_cluster(dataset: Dataset, chosen: ChosenModel, advice: Advice) -> None:
+    times = {(m.program, m.mapping.label): m for m in dataset.measurements}
+    assert [probe.mapping for probe in advice.probes] == [probe.mapping for probe in chosen.model.probes]
+    for probe in advice.probes:
+        measured = times[dataset.programs[0].name, probe.mapping]
+        assert probe.time_s == probe.features["time_s"] == measured.time_s
+        assert measured.counters is not None
+        assert probe.features["local_bandwidth_GBps"] == measured.counters.local_bandwidth_GBps
+    assert dataset.programs[0].name in advice.cluster.members
+    assert advice.cluster.centroid in advice.cluster.members
+    assert advice.default == chosen.model.default
+    assert msgspec.json.decode(msgspec.json.encode(advice), type=Advice) == advice
+
+
+def test_words_say_what_the_record_says(advice: Advice) -> None:
+    text = advice_in_words(advice)
+    assert advice.mapping in text
+    assert f"{advice.expected_speedup.median:.2f}x over {advice.default}" in text
+    assert all(probe.mapping in text for probe in advice.probes)
+    assert all(len(line) <= 100 or "OMP_" in line for line in text.splitlines())
+    careful = msgspec.structs.replace(advice, familiar=False)
+    assert "unlike any program" in advice_in_words(careful)
+
+
+def test_a_policy_beyond_numactl_comes_with_the_best_within(advice: Advice) -> None:
+    policy = parse_label(advice.mapping).page_policy
+    assert advice.command_exact == (policy in {"first-touch", "interleave", "bind", "remote"})
+    if not advice.command_exact:
+        assert advice.alternative is not None
+        assert parse_label(advice.alternative.mapping).page_policy in {"first-touch", "interleave", "bind", "remote"}
+        assert advice.alternative.expected_speedup.median <= advice.expected_speedup.median * 1.5
+
+
+def test_a_model_of_another_shape_is_refused(dataset: Dataset, chosen: ChosenModel) -> None:
+    other = msgspec.structs.replace(dataset, topology=shape((4, 4), name="small"), measurements=())
+    with pytest.raises(ModelMismatchError):
+        advise(dataset.programs[0], RecordedMachine(other), chosen)
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("8x1-contiguous-bind", "8 threads on 1 node; all pages there"),
+        (
+            "32x4-scatter-interleave",
+            "32 threads on 4 nodes, dealt out one node after the other; pages dealt out over 4 nodes by address",
+        ),
+        (
+            "1x1-contiguous-balance@2",
+            "1 thread on 1 node; pages so that 2 nodes get equally many accesses",
+        ),
+    ],
+)
+def test_mappings_in_words(label: str, words: str) -> None:
+    assert mapping_in_words(parse_label(label)) == words

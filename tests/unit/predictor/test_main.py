@@ -1,0 +1,34 @@
+import pytest
+
+from numapredict.predictor.main import arguments_of, main
+
+NAMES = ("collect", "predict", "run", "train")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], ["--help"]),
+        (["--help"], ["--help"]),
+        (["--version"], ["--version"]),
+        (["./app", "--help"], ["predict", "./app", "--help"]),
+        (["--machine", "m", "./app"], ["predict", "--machine", "m", "./app"]),
+        (["--", "train"], ["predict", "--", "train"]),
+        (["train", "--dry-run"], ["train", "--dry-run"]),
+    ],
+)
+def test_what_is_no_command_is_a_program(words: list[str], expected: list[str]) -> None:
+    assert arguments_of(words, NAMES) == expected
+
+
+def test_a_mistake_is_one_line_and_two(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["topology", "--machine", "nosuch"]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("numapredict: unknown machine 'nosuch'")
+    assert output.err.count("\n") == 1
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("numapredict ")
