@@ -5,8 +5,14 @@ from pathlib import PurePath
 
 import msgspec
 
+from numapredict.native.errors import NumapredictError
+
 CODELETS = "numapredict-codelets"
 """The name by which commands start the program that holds the codelets, wherever it is installed."""
+
+
+class InvalidProgramError(NumapredictError):
+    """A command cannot be written down, and so not be kept or shown."""
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,10 +38,17 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def identity(self) -> str:
         """Return a short digest of the command, environment and directory: equal programs have equal identities."""
-        text = msgspec.json.encode((self.command, sorted(self.environment), self.directory))
-        return hashlib.sha256(text).hexdigest()[:16]
+        text = repr((self.command, sorted(self.environment), self.directory))
+        return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def program_of(command: tuple[str, ...], name: str | None = None) -> Program:
-    """Return the program that runs ``command``, named after its executable unless a name is given."""
+    """Return the program that runs ``command``, named after its executable unless a name is given.
+
+    Raises InvalidProgramError for an argument that no text file can hold.
+    """
+    for word in command:
+        if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
+            shown = word.encode(errors="backslashreplace").decode()
+            raise InvalidProgramError(f"argument {shown!r} is not UTF-8; rename the file that it names")
     return Program(name=name or PurePath(command[0]).name, command=command)

@@ -51,8 +51,9 @@ class Lines:
         """Return each record's kind, int32[R]."""
         flags = self.phased.flags
         kind = np.full(len(flags), INDEPENDENT, dtype=np.int32)
-        # A line that came back because another thread wrote to it is a message: the reader needs it to go on.
-        kind[(flags & (t.DEPENDENT | t.COHERENCE)) != 0] = DEPENDENT
+        # A line that is read again because another thread wrote to it is a message: the reader needs it to go on.
+        message = ((flags & t.COHERENCE) != 0) & ((flags & t.STORE) == 0)
+        kind[((flags & t.DEPENDENT) != 0) | message] = DEPENDENT
         kind[(flags & t.STREAMING) != 0] = STREAMED
         kind[(flags & t.WRITEBACK) != 0] = WRITTEN_BACK
         return kind

@@ -9,10 +9,13 @@
  * memory is read, never written.
  */
 #define _GNU_SOURCE
+#include "block_kind.h"
 #include "code_map.h"
+#include "first_touch.h"
 #include "marks.h"
 #include "private_cache.h"
 #include "qemu_plugin.h"
+#include "reserve.h"
 #include "settings.h"
 #include "trace_file.h"
 
@@ -21,7 +24,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,71 +84,6 @@ static _Atomic uint64_t latest_region;
 static _Atomic int stop_reason; /* 0 while the trace goes on */
 static bool marks_loaded;
 static pid_t own_pid;
-
-static void *reserve(size_t bytes) {
-    void *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-        static const char text[] = "numapredict tracer: out of address space\n";
-        if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
-            _exit(125);
-        _exit(125);
-    }
-    return memory;
-}
-
-/* ---- first touch: two levels, a table of 2^18 pages each ---- */
-
-struct touched {
-    uint64_t site;
-    uint16_t thread; /* + 1; 0 = untouched */
-    uint8_t by_store;
-    uint8_t serial;
-};
-#define TABLE_BITS 18
-#define TOP_ENTRIES (1u << (47 - PAGE_SHIFT - TABLE_BITS))
-static struct touched *_Atomic *page_tables;
-
-static struct touched *touched_page(uint64_t page, bool create) {
-    uint64_t top = page >> TABLE_BITS;
-    if (top >= TOP_ENTRIES)
-        return NULL;
-    struct touched *table = page_tables[top];
-    if (!table && create) {
-        struct touched *fresh = reserve(sizeof(struct touched) << TABLE_BITS);
-        if (__atomic_compare_exchange_n((struct touched **)&page_tables[top], &table, fresh, false,
-                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-            table = fresh;
-        else
-            munmap(fresh, sizeof(struct touched) << TABLE_BITS);
-    }
-    return table ? &table[page & ((1u << TABLE_BITS) - 1)] : NULL;
-}
-
-/* A first load of an anonymous page maps the shared zero page: memory is taken, and placed, at the first
- * store. */
-static void touch(const struct thread *t, uint64_t page, bool store, uint64_t site) {
-    struct touched *p = touched_page(page, true);
-    if (!p || (p->thread && (p->by_store || !store)))
-        return;
-    p->thread = (uint16_t)(t->number + 1);
-    p->by_store = store;
-    p->serial = !t->in_region;
-    p->site = site;
-}
-
-static void forget_pages(uint64_t address, uint64_t bytes) {
-    uint64_t last = (address + bytes) >> PAGE_SHIFT;
-    for (uint64_t page = address >> PAGE_SHIFT; page < last;) {
-        struct touched *p = touched_page(page, false);
-        if (!p) {
-            page = ((page >> TABLE_BITS) + 1) << TABLE_BITS;
-            continue;
-        }
-        memset(p, 0, sizeof *p);
-        page++;
-    }
-}
 
 /* ---- segments and records ---- */
 
@@ -256,7 +193,7 @@ static __attribute__((noinline)) void new_line(struct thread *t, struct site *si
     s->line = line | t->epoch;
     if (t->last_page != (page << 1 | store)) {
         t->last_page = page << 1 | store;
-        touch(t, page, store, site->address);
+        first_touch_note(page, store, t->number, !t->in_region, site->address);
     }
     if (previous != line)
         t->spin_instructions = UINT64_MAX; /* who reads another line every time is walking, not waiting */
@@ -373,39 +310,6 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
 
 /* ---- translation ---- */
 
-static bool one_of(const char *text, const char *const *words) {
-    for (; *words; words++)
-        if (strncmp(text, *words, strlen(*words)) == 0)
-            return true;
-    return false;
-}
-
-/* Who waits by reading a flag over and over runs blocks that read it and branch (WAITS), and often others on
- * the way that do nothing either: a call of __kmpc_flush or sched_yield (PASSES). */
-enum block_kind { WORKS, WAITS, PASSES };
-
-static enum block_kind kind_of(const struct qemu_plugin_tb *tb, size_t count) {
-    static const char *const idle[] = {"mov",     "cmp",     "test", "j",   "pause",   "nop",
-                                       "mfence",  "lfence",  "ret",  "lea", "lock or", "rep nop",
-                                       "endbr64", "syscall", "call", NULL};
-    if (count > 8)
-        return WORKS;
-    bool loads = false, branches = false;
-    for (size_t n = 0; n < count; n++) {
-        char *text = qemu_plugin_insn_disas(qemu_plugin_tb_get_insn(tb, n));
-        bool fits = text && one_of(text, idle);
-        /* A store moves data on: not a wait. A store's destination, its last operand, is memory. */
-        if (fits && strncmp(text, "mov", 3) == 0 && text[strlen(text) - 1] == ')')
-            fits = false;
-        loads |= text && strchr(text, '(') != NULL && strncmp(text, "lea", 3) != 0;
-        branches |= text && text[0] == 'j';
-        free(text);
-        if (!fits)
-            return WORKS;
-    }
-    return loads && branches ? WAITS : PASSES;
-}
-
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     if (code_at(qemu_plugin_tb_vaddr(tb)) != CODE_PROGRAM)
@@ -484,31 +388,13 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
     if (number == MARK_SYSCALL && threads[vcpu & (MAX_THREADS - 1)])
         on_mark(threads[vcpu & (MAX_THREADS - 1)], (enum mark)a1, a2, a3, a4);
     else if (number == SYS_MUNMAP || (number == SYS_MADVISE && a3 == ADVICE_DONTNEED))
-        forget_pages(a1, a2);
+        first_touch_forget(a1, a2);
 }
 
 /* ---- the end ---- */
 
 static bool put(FILE *file, const void *data, size_t size, size_t count) {
     return count == 0 || fwrite(data, size, count, file) == count;
-}
-
-static bool write_pages(FILE *file, uint64_t *pages) {
-    for (uint64_t top = 0; top < TOP_ENTRIES; top++) {
-        const struct touched *table = page_tables[top];
-        for (uint64_t n = 0; table && n < 1u << TABLE_BITS; n++) {
-            if (!table[n].thread)
-                continue;
-            struct trace_page page = {.page = top << TABLE_BITS | n,
-                                      .site = table[n].site,
-                                      .thread = table[n].thread - 1u,
-                                      .flags = table[n].serial ? PAGE_SERIAL : 0};
-            if (!put(file, &page, sizeof page, 1))
-                return false;
-            ++*pages;
-        }
-    }
-    return true;
 }
 
 static bool write_body(FILE *file, struct trace_header *header) {
@@ -530,7 +416,7 @@ static bool write_body(FILE *file, struct trace_header *header) {
         if (threads[n] &&
             !put(file, threads[n]->records, sizeof(struct trace_record), threads[n]->record_count))
             return false;
-    return write_pages(file, &header->pages);
+    return first_touch_write(file, &header->pages);
 }
 
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
@@ -597,7 +483,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
     own_pid = getpid();
     global_shift = settings.shift;
     versions = reserve(sizeof(uint64_t) << VERSION_SLOT_BITS);
-    page_tables = reserve(TOP_ENTRIES * sizeof *page_tables);
+    first_touch_open();
     qemu_plugin_register_vcpu_init_cb(id, on_thread);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);

@@ -201,6 +201,13 @@ def test_mistakes_get_one_line(tmp_path: Path, mistake: str) -> None:
     assert expected in refusal(numapredict(*(program if word == "PROGRAM" else word for word in words), cwd=tmp_path))
 
 
+def test_an_argument_that_is_no_text_gets_one_line() -> None:
+    code = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+    words = [sys.executable.encode(), b"-c", code.encode(), b"--machine", b"sandybridge-4x8", b"ls", b"\xff.dat"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert "is not UTF-8" in refusal(done)
+
+
 def test_malformed_topology_gets_one_line(tmp_path: Path) -> None:
     bomb = tmp_path / "bomb.xml"
     bomb.write_text('<!DOCTYPE t [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><topology>&b;</topology>')

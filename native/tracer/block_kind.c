@@ -1,0 +1,33 @@
+#include "block_kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool one_of(const char *text, const char *const *words) {
+    for (; *words; words++)
+        if (strncmp(text, *words, strlen(*words)) == 0)
+            return true;
+    return false;
+}
+
+enum block_kind kind_of(const struct qemu_plugin_tb *tb, size_t count) {
+    static const char *const idle[] = {"mov",     "cmp",     "test", "j",   "pause",   "nop",
+                                       "mfence",  "lfence",  "ret",  "lea", "lock or", "rep nop",
+                                       "endbr64", "syscall", "call", NULL};
+    if (count > 8)
+        return WORKS;
+    bool loads = false, branches = false;
+    for (size_t n = 0; n < count; n++) {
+        char *text = qemu_plugin_insn_disas(qemu_plugin_tb_get_insn(tb, n));
+        bool fits = text && one_of(text, idle);
+        /* A store moves data on: not a wait. A store's destination, its last operand, is memory. */
+        if (fits && strncmp(text, "mov", 3) == 0 && text[strlen(text) - 1] == ')')
+            fits = false;
+        loads |= text && strchr(text, '(') != NULL && strncmp(text, "lea", 3) != 0;
+        branches |= text && text[0] == 'j';
+        free(text);
+        if (!fits)
+            return WORKS;
+    }
+    return loads && branches ? WAITS : PASSES;
+}

@@ -1,0 +1,24 @@
+/* first_touch.h: which thread wrote to each page first.
+ *
+ * Contract. Any thread may call anything at any time. Of two threads that touch a page at the same moment
+ * either may be noted, as either may win on hardware.
+ */
+#ifndef NUMAPREDICT_FIRST_TOUCH_H
+#define NUMAPREDICT_FIRST_TOUCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+void first_touch_open(void);
+
+/* Note an access of a thread to a page, by an instruction (`site`), outside any region if `serial`. */
+void first_touch_note(uint64_t page, bool store, uint32_t thread, bool serial, uint64_t site);
+
+/* Memory was given back to the kernel: its pages will be touched first again. */
+void first_touch_forget(uint64_t address, uint64_t bytes);
+
+/* Write a struct trace_page for each page, counting them; false where the file takes no more. */
+bool first_touch_write(FILE *file, uint64_t *pages);
+
+#endif
