@@ -123,11 +123,15 @@ def solve(load: Load, costs: Costs) -> Floats:
     link_busy = link_busy + written.reshape(phases, -1) @ path * costs.link_ns[:, 1]
     busiest = np.maximum(controller_busy.max(axis=1), link_busy.max(axis=1, initial=0.0))
 
+    some_dynamic = bool(load.dynamic.any())
+
     def duration(slowdown: Floats) -> Floats:
         mine = slowdown[:, load.node, :]  # [M, T, N]
         rate = (streaming * mine).sum(axis=2) + hit_rated
         thread = np.maximum(computing, rate) + (waiting * mine).sum(axis=2) + hit_waiting
-        slowest = np.where(load.dynamic, thread.mean(axis=1), thread.max(axis=1))
+        slowest = thread.max(axis=1)
+        if some_dynamic:
+            slowest = np.where(load.dynamic, thread.mean(axis=1), slowest)
         bounded: Floats = np.maximum(slowest, busiest)
         return bounded
 

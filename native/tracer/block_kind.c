@@ -31,3 +31,17 @@ enum block_kind kind_of(const struct qemu_plugin_tb *tb, size_t count) {
     }
     return loads && branches ? WAITS : PASSES;
 }
+
+size_t single_access(const struct qemu_plugin_tb *tb, size_t instructions) {
+    /* Loads and stores of at most 8 bytes; wider ones are reported in parts, and += on memory twice. */
+    static const char *const plain[] = {"movsd ", "movss ", "movl ",  "movq ",  "movslq ", "mulsd ",
+                                        "addsd ", "subsd ", "divsd ", "mulss ", "addss ",  NULL};
+    for (size_t n = 0; n < instructions; n++) {
+        char *text = qemu_plugin_insn_disas(qemu_plugin_tb_get_insn(tb, n));
+        bool found = text && one_of(text, plain) && strchr(text, '(') != NULL;
+        free(text);
+        if (found)
+            return n;
+    }
+    return instructions;
+}

@@ -11,4 +11,8 @@ enum block_kind { WORKS, WAITS, PASSES };
 
 enum block_kind kind_of(const struct qemu_plugin_tb *, size_t instructions);
 
+/* Return the first instruction of a block that makes exactly one access whenever the block runs, or
+   `instructions` where there is none. */
+size_t single_access(const struct qemu_plugin_tb *, size_t instructions);
+
 #endif

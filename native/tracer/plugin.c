@@ -39,6 +39,7 @@ __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_INT
 
 struct site {
     uint64_t address;
+    uint32_t instructions; /* of the block, where this site counts it */
     _Atomic uint32_t slot; /* 0 until its first access */
 };
 
@@ -243,15 +244,26 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
     new_line(t, site, info, address);
 }
 
-static void on_block(unsigned vcpu, void *data) {
-    struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
-    t->instructions += ((const struct block *)data)->instructions;
+static inline void count_block(struct thread *t, uint32_t instructions) {
+    t->instructions += instructions;
     if (__builtin_expect(++t->blocks == EPOCH_BLOCKS, 0)) {
         t->blocks = 0;
         t->epoch += 1ull << 48;
         if (stop_reason)
             wait_for_the_end();
     }
+}
+
+static void on_block(unsigned vcpu, void *data) {
+    count_block(threads[vcpu & (MAX_THREADS - 1)], ((const struct block *)data)->instructions);
+}
+
+/* The one access of its instruction counts the block as well: a call less for every block that has such an
+   instruction. */
+static void on_counting_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
+    struct site *site = data;
+    count_block(threads[vcpu & (MAX_THREADS - 1)], site->instructions);
+    on_access(vcpu, info, address, data);
 }
 
 /* A block that only loads, compares and branches, again and again with nothing in between, waits for another
@@ -322,12 +334,16 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     block->instructions = (uint32_t)count;
     static const qemu_exec_cb on[] = {
         [WORKS] = on_block, [WAITS] = on_spin_block, [PASSES] = on_passing_block};
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, on[kind_of(tb, count)], QEMU_PLUGIN_CB_NO_REGS, block);
+    enum block_kind kind = kind_of(tb, count);
+    size_t counting = kind == WORKS ? single_access(tb, count) : count;
+    if (counting == count)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on[kind], QEMU_PLUGIN_CB_NO_REGS, block);
     for (size_t n = 0; n < count; n++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
         sites[n].address = qemu_plugin_insn_vaddr(instruction);
-        qemu_plugin_register_vcpu_mem_cb(instruction, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                         &sites[n]);
+        sites[n].instructions = (uint32_t)count;
+        qemu_plugin_register_vcpu_mem_cb(instruction, n == counting ? on_counting_access : on_access,
+                                         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, &sites[n]);
     }
 }
 

@@ -211,7 +211,7 @@ def test_an_argument_that_is_no_text_gets_one_line() -> None:
 def test_malformed_topology_gets_one_line(tmp_path: Path) -> None:
     bomb = tmp_path / "bomb.xml"
     bomb.write_text('<!DOCTYPE t [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><topology>&b;</topology>')
-    assert "bomb.xml" in refusal(numapredict("topology", HWLOC_XMLFILE=str(bomb)))
+    assert "bomb" in refusal(numapredict("topology", HWLOC_XMLFILE=str(bomb)))
 
 
 def test_a_computer_with_one_node_has_nothing_to_place() -> None:
