@@ -5,7 +5,7 @@ place i (OpenMP 5.2 sec. 10.1.3); ``close`` is asked for because the placement u
 """
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as Variables
 
 import msgspec
@@ -19,6 +19,9 @@ from numapredict.collect.topology import Topology
 EXPRESSIBLE: tuple[PagePolicy, ...] = ("first-touch", "interleave", "bind", "remote")
 # Each of these places threads as well and wins over OMP_PLACES in some runtime, or caps the number of threads.
 CONFLICTING = ("GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_HW_SUBSET", "OMP_THREAD_LIMIT")
+
+
+_SHORTEST_ROW = 3  # below, writing places out is as short
 
 
 class Launch(msgspec.Struct, frozen=True):
@@ -52,7 +55,7 @@ def launch(mapping: Mapping, topology: Topology) -> Launch:
     pus = [slot.pu for slot in slots]
     environment = (
         ("OMP_NUM_THREADS", str(mapping.threads)),
-        ("OMP_PLACES", ",".join(f"{{{pu}}}" for pu in pus)),
+        ("OMP_PLACES", places(pus)),
         ("OMP_PROC_BIND", "close"),
         ("OMP_DYNAMIC", "false"),
     )
@@ -96,6 +99,29 @@ def shell_command(
     if program.directory is not None:
         text = f"cd {shlex.quote(program.directory)} && {text}"
     return Command(text, exact, "; ".join(notes))
+
+
+def places(pus: Sequence[int]) -> str:
+    """Return one place a PU, in order, as OMP_PLACES takes them: ``{0}:8`` for eight in a row, ``{0}:4:8`` 8 apart.
+
+    OpenMP 5.2 sec. 21.1.6: a place, a number of places and the distance between them. Short rows are written out.
+    """
+    parts = []
+    at = 0
+    while at < len(pus):
+        end, step = at + 1, 1
+        if end < len(pus):
+            step = pus[end] - pus[at]
+            while end < len(pus) and pus[end] - pus[end - 1] == step:
+                end += 1
+        count = end - at
+        if count < _SHORTEST_ROW or step < 1:
+            parts.append(f"{{{pus[at]}}}")
+            at += 1
+        else:
+            parts.append(f"{{{pus[at]}}}:{count}" + (f":{step}" if step > 1 else ""))
+            at = end
+    return ",".join(parts)
 
 
 def ranges(numbers: Iterable[int]) -> str:

@@ -1,11 +1,13 @@
+import os
 import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.machines.command import EXPRESSIBLE, launch, ranges, shell_command
+from numapredict.collect.machines.command import EXPRESSIBLE, launch, places, ranges, shell_command
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.placement import thread_slots
 from numapredict.collect.program import Program, program_of
@@ -25,7 +27,7 @@ def test_threads_are_placed_in_thread_order() -> None:
         "OMP_NUM_THREADS=4 OMP_PLACES='{0},{2},{1},{3}' OMP_PROC_BIND=close OMP_DYNAMIC=false"
         " numactl --physcpubind=0-3 ./app"
     )
-    assert "OMP_PLACES='{0},{1},{2},{3}'" in text_of("4x2-scatter-first-touch")
+    assert "OMP_PLACES='{0}:4'" in text_of("4x2-scatter-first-touch")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_every_mapping_has_a_command_with_a_place_a_thread(mapping: Mapping) -> 
     command = shell_command(mapping, TOPOLOGY, PROGRAM)
     assert command.exact == (mapping.page_policy in EXPRESSIBLE)
     variables = dict(launch(mapping, TOPOLOGY).environment)
-    places = [int(place.strip("{}")) for place in variables["OMP_PLACES"].split(",")]
+    places = written_out(variables["OMP_PLACES"])
     assert places == [slot.pu for slot in thread_slots(mapping, TOPOLOGY)]
     assert variables["OMP_NUM_THREADS"] == str(len(places))
 
@@ -83,7 +85,7 @@ def test_a_shell_understands_it() -> None:
     script = 'numactl() { printf "%s|" "$PWD" "$X" "$OMP_PLACES" "$@"; }; ' + command.text
     done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split("|")[:-1] == [
-        "/", "1 2", "{0},{1},{2},{3}", "--physcpubind=0-3", "printf", "%s|"[:-1], "", "a b", "$HOME",
+        "/", "1 2", "{0}:4", "--physcpubind=0-3", "printf", "%s|"[:-1], "", "a b", "$HOME",
     ]  # fmt: skip
 
 
@@ -119,3 +121,47 @@ def test_ranges_name_exactly_the_numbers(numbers: set[int]) -> None:
         first, _, last = part.partition("-")
         found += range(int(first), int(last or first) + 1)
     assert found == sorted(numbers)
+
+
+def written_out(text: str) -> list[int]:
+    """Return the PUs of an OMP_PLACES text, by OpenMP's own rules for intervals."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        first, *rest = part.split(":")
+        count, step = int(rest[0]) if rest else 1, int(rest[1]) if len(rest) > 1 else 1
+        numbers += [int(first.strip("{}")) + step * n for n in range(count)]
+    return numbers
+
+
+@given(st.lists(st.integers(0, 63), min_size=1, max_size=40, unique=True))
+def test_places_keep_every_pu_and_their_order(pus: list[int]) -> None:
+    assert written_out(places(pus)) == pus
+
+
+@pytest.mark.parametrize(
+    ("pus", "text"),
+    [
+        ([0, 1, 2, 3], "{0}:4"),
+        ([0, 8, 16, 24, 1, 9, 17, 25], "{0}:4:8,{1}:4:8"),
+        ([5, 3], "{5},{3}"),
+        ([0, 1], "{0},{1}"),
+    ],
+)
+def test_places_in_rows_are_short(pus: list[int], text: str) -> None:
+    assert places(pus) == text
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_runtimes_read_the_rows_as_we_write_them(tmp_path: Path, compiler: str) -> None:
+    source = tmp_path / "places.c"
+    source.write_text(
+        "#include <stdio.h>\n#include <omp.h>\nint main(void) { for (int p = 0; p < omp_get_num_places(); p++) {"
+        'int id[64]; omp_get_place_proc_ids(p, id); printf("%d ", id[0]); } return 0; }'
+    )
+    program = tmp_path / "places"
+    subprocess.run([compiler, "-fopenmp", str(source), "-o", str(program)], check=True)
+    pus = sorted(os.sched_getaffinity(0))
+    environment = {**os.environ, "OMP_PLACES": places(pus) if len(pus) > 2 else f"{{{pus[0]}}}:{len(pus)}"}
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=True, env=environment)
+    assert [int(word) for word in done.stdout.split()] == pus
