@@ -153,12 +153,18 @@ def _probe(reading: ProbeReading) -> AdviceProbe:
 
 
 def _alternative(prediction: Prediction, machine: Machine, program: Program) -> Alternative | None:
-    for ranked in prediction.cluster.ranked:
-        mapping = parse_label(ranked.mapping)
-        if _possible(ranked.mapping, machine) and applied(mapping, machine.topology).page_policy in EXPRESSIBLE:
-            command = shell_command(mapping, machine.topology, program, dict(os.environ))
-            return Alternative(ranked.mapping, ranked.expected_speedup, command.text)
-    return None
+    """Return the expressible mapping that did best for the cluster's members, by their median."""
+    within = [
+        ranked
+        for ranked in prediction.cluster.ranked
+        if _possible(ranked.mapping, machine)
+        and applied(parse_label(ranked.mapping), machine.topology).page_policy in EXPRESSIBLE
+    ]
+    if not within:
+        return None
+    best = max(within, key=lambda ranked: ranked.expected_speedup.median)
+    command = shell_command(parse_label(best.mapping), machine.topology, program, dict(os.environ))
+    return Alternative(best.mapping, best.expected_speedup, command.text)
 
 
 def _region_share(measured: list[Measurement]) -> float | None:

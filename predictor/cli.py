@@ -47,7 +47,7 @@ def predict(machine: str | None, wanted: str | None, budget_s: float, as_json: b
 @click.option("--space", default="full", show_default=True, help="A named set of mappings: full, thesis, wang, ...")
 @click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
 @click.option(
-    "--clusters", type=click.IntRange(1), help="The number of clusters; chosen by cross-validation if not given."
+    "--clusters", type=click.IntRange(1), help="The number of clusters; by cross-validation, at most 6, if not given."
 )
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; modelled machines only.")
 @click.option("--repetitions", type=click.IntRange(1), default=5, show_default=True, help="Timed runs of each pair.")

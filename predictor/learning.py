@@ -20,8 +20,9 @@ from numapredict.predictor.train import train
 def options_of(default: str | None, clusters: int | None) -> TrainingOptions:
     """Return the training options of a command line; InvalidLabelError for a default that is no label."""
     label = parse_label(default).label if default else None
-    # A program of any length may come: only features without the scale of its run time carry over.
-    return TrainingOptions(default=label, n_clusters=clusters, feature_kinds=("ratio",))
+    # A program of any length may come: only features without the scale of its run time carry over. With two probes the
+    # thesis needs 6 clusters (sec. 6, fig. 29); more only split programs that the probes cannot tell apart.
+    return TrainingOptions(default=label, n_clusters=clusters, max_clusters=6, feature_kinds=("ratio",))
 
 
 def campaign_for(request: CampaignRequest, into: Path | None) -> Campaign:
