@@ -14,6 +14,9 @@ def replace_file(path: Path, data: bytes) -> None:
 
     Raises OSError; the old file is then untouched and no temporary file is left.
     """
+    if path.exists() and not path.is_file():
+        # A rename would put a file in the place of a device: /dev/full, say.
+        raise OSError(errno.EEXIST, "is there and is no regular file", str(path))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("wb") as file:

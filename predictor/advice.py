@@ -16,6 +16,9 @@ from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.predict import Prediction, ProbeReading, predict, reading_of
 from numapredict.predictor.store import check_topology
 
+# Below these the answer comes with a warning.
+_ENOUGH_SEEN = 0.9
+_AMBIGUOUS = 0.6
 _COLUMN = " " * 20  # where the answers begin
 
 
@@ -51,7 +54,9 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     the whole run. ``region_share`` is the regions' part of the slower probe's run time, where it is known.
     ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false for a program unlike any
     that the model has seen. ``trace_share`` is the part of the program's region time that was seen, for modelled runs;
-    ``whole_program`` is false when the native run that counts regions had to be stopped.
+    ``whole_program`` is false when the native run that counts regions had to be stopped. ``command`` applies
+    ``command_mapping``: the advised mapping, or where OMP_* and numactl cannot express that (``command_exact`` is
+    false) the best one of the cluster that they can. ``warnings`` say in words what makes the answer doubtful.
     """
 
     program: str
@@ -70,8 +75,10 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     cluster: AdviceCluster
     probes: tuple[AdviceProbe, ...]
     command: str
+    command_mapping: str
     command_exact: bool
     command_note: str
+    warnings: tuple[str, ...]
     alternative: Alternative | None
 
 
@@ -96,6 +103,7 @@ def advise(
     prediction = predict(model, readings, lambda label: _possible(label, machine))
     mapping = parse_label(prediction.mapping)
     command = shell_command(mapping, machine.topology, program, dict(os.environ))
+    alternative = None if command.exact else _alternative(prediction, machine, program)
     return Advice(
         program=shlex.join(program.command),
         machine=machine.name,
@@ -107,15 +115,17 @@ def advise(
         clock=model.clock,
         region_share=_region_share(measured),
         trace_share=_trace_share(measured),
-        whole_program=all(("census", "stopped by its time budget") not in m.provenance for m in measured),
+        whole_program=not _is_cut(measured),
         ambiguity=prediction.ambiguity,
         familiar=prediction.familiar,
         cluster=_cluster(prediction),
         probes=tuple(_probe(reading) for reading in readings),
-        command=command.text,
+        command=alternative.command if alternative else command.text,
+        command_mapping=alternative.mapping if alternative else mapping.label,
         command_exact=command.exact,
         command_note=command.note,
-        alternative=None if command.exact else _alternative(prediction, machine, program),
+        warnings=_warnings(measured, prediction),
+        alternative=alternative,
     )
 
 
@@ -165,6 +175,32 @@ def _alternative(prediction: Prediction, machine: Machine, program: Program) -> 
     best = max(within, key=lambda ranked: ranked.expected_speedup.median)
     command = shell_command(parse_label(best.mapping), machine.topology, program, dict(os.environ))
     return Alternative(best.mapping, best.expected_speedup, command.text)
+
+
+def _warnings(measured: list[Measurement], prediction: Prediction) -> tuple[str, ...]:
+    """Return what makes the answer doubtful, a sentence each."""
+    told = {name: value for m in measured for name, value in m.provenance}
+    found = []
+    share = _trace_share(measured)
+    if share is not None and share < _ENOUGH_SEEN:
+        found.append(
+            f"the trace saw no whole instance of regions with {1 - share:.0%} of the region time; their times are of the "
+            "part that was seen (more with --budget, or a smaller input)"
+        )
+    if _is_cut(measured):
+        found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
+    own = told.get("program_threads")
+    if own is not None and all(int(own) != m.mapping.threads for m in measured):
+        found.append(f"the program sets its own number of threads: {own} ran, whatever OMP_NUM_THREADS said")
+    if not prediction.familiar:
+        found.append("the program is unlike any that the model has seen")
+    elif prediction.ambiguity > _AMBIGUOUS:
+        found.append("another cluster is nearly as close")
+    return tuple(found)
+
+
+def _is_cut(measured: list[Measurement]) -> bool:
+    return any(("census", "stopped by its time budget") in m.provenance for m in measured)
 
 
 def _region_share(measured: list[Measurement]) -> float | None:
@@ -223,9 +259,7 @@ def _probe_lines(advice: Advice) -> list[str]:
         rate = "" if bandwidth is None else f", {bandwidth:.2f} GB/s local memory bandwidth"
         lines.append(f"  probe {number}           {probe.mapping}: {_seconds(probe.time_s)}{rate}")
     if advice.trace_share is not None:
-        seen = f"the traces saw instances of regions with {advice.trace_share:.0%} of the native region time"
-        whole = "" if advice.whole_program else "; the native run was stopped by its time budget, so by then"
-        lines.append(_wrapped(seen + whole))
+        lines.append(_wrapped(f"the traces saw regions with {advice.trace_share:.0%} of the native region time"))
     return lines
 
 
@@ -238,10 +272,9 @@ def _cluster_lines(advice: Advice) -> list[str]:
     lines += [_wrapped(f"- {text}") for text in shown]
     if len(advice.cluster.descriptions) > len(shown):
         lines.append(_wrapped(f"and {len(advice.cluster.descriptions) - len(shown)} more"))
-    if not advice.familiar:
-        lines.append("                    but it is unlike any program of the model: take the advice with care")
-    elif advice.ambiguity > 0.8:
-        lines.append("                    another cluster is nearly as close: take the advice with care")
+    if advice.warnings:
+        lines += ["", "  with care         " + _wrapped(f"- {advice.warnings[0]}").lstrip()]
+        lines += [_wrapped(f"- {text}") for text in advice.warnings[1:]]
     return lines
 
 
@@ -271,4 +304,4 @@ def _wrapped(text: str) -> str:
 def _seconds(time_s: float) -> str:
     if time_s >= 1:
         return f"{time_s:.2f} s"
-    return f"{time_s * 1e3:.2f} ms"
+    return f"{time_s * 1e3:.2f} ms" if time_s >= 1e-4 else f"{time_s * 1e6:.2f} us"

@@ -78,10 +78,10 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
+        place = f"{error.filename}: " if error.filename else "cannot write the output: "
         return _fail(f"{place}{error.strerror or error}")
     except (click.Abort, KeyboardInterrupt):
-        click.echo("numapredict: interrupted; what was measured is kept", err=True)
+        click.echo("numapredict: interrupted; finished runs are kept", err=True)
         return 130
     return code if isinstance(code, int) else 0
 

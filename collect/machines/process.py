@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -59,6 +60,7 @@ def run_process(command: Sequence[str], environment: dict[str, str], directory: 
     with contextlib.ExitStack() as stack:
         # In this order at the end: the group is killed before its leader is reaped, so its number is still its own.
         stack.callback(process.wait)
+        stack.callback(_clear_registration, process.pid)
         stack.callback(_kill_group, process.pid)
         if process.stderr is None:
             raise AssertionError("stderr was asked for")
@@ -113,6 +115,12 @@ def _read(errors: int) -> bytes:
         return os.read(errors, _CHUNK_BYTES)
     except BlockingIOError:
         return b""
+
+
+def _clear_registration(leader: int) -> None:
+    """Remove what libomp registers itself with in shared memory; it does so itself only at an exit of its own."""
+    with contextlib.suppress(OSError):
+        Path(f"/dev/shm/__KMP_REGISTERED_LIB_{leader}_{os.getuid()}").unlink(missing_ok=True)  # noqa: S108 - libomp's
 
 
 def _kill_group(leader: int) -> None:

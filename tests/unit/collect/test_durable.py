@@ -59,3 +59,12 @@ def test_reasons_come_with_advice(number: int, advice: str) -> None:
     text = reason_and_advice(OSError(number, os.strerror(number)))
     assert advice in text
     assert text.startswith(os.strerror(number))
+
+
+def test_a_device_is_never_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="is no regular file"):
+        replace_file(pipe, b"data")
+    assert pipe.is_fifo()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["pipe"]

@@ -48,8 +48,29 @@ def test_words_say_what_the_record_says(advice: Advice) -> None:
     assert f"{advice.expected_speedup.median:.2f}x over {advice.default}" in text
     assert all(probe.mapping in text for probe in advice.probes)
     assert all(len(line) <= 100 or "OMP_" in line for line in text.splitlines())
-    careful = msgspec.structs.replace(advice, familiar=False)
-    assert "unlike any program" in advice_in_words(careful)
+    careful = msgspec.structs.replace(advice, warnings=("the first doubt", "the second doubt"))
+    assert "with care         - the first doubt\n" in advice_in_words(careful)
+    assert "- the second doubt\n" in advice_in_words(careful)
+
+
+def test_doubts_are_said(dataset: Dataset, chosen: ChosenModel) -> None:
+    probes = {probe.mapping for probe in chosen.model.probes}
+    doubtful = (
+        ("region_time_seen", "0.2"),
+        ("census", "stopped by its time budget"),
+        ("program_threads", "3"),
+    )
+    measurements = tuple(
+        msgspec.structs.replace(m, provenance=doubtful) if m.mapping.label in probes else m
+        for m in dataset.measurements
+    )
+    recorded = RecordedMachine(msgspec.structs.replace(dataset, measurements=measurements))
+    advice = advise(dataset.programs[0], recorded, chosen)
+    seen, cut, threads = advice.warnings[:3]
+    assert "80% of the region time" in seen
+    assert "stopped by its time budget" in cut
+    assert "3 ran" in threads
+    assert not advice.whole_program
 
 
 def test_a_policy_beyond_numactl_comes_with_the_best_within(advice: Advice) -> None:
@@ -57,6 +78,7 @@ def test_a_policy_beyond_numactl_comes_with_the_best_within(advice: Advice) -> N
     assert advice.command_exact == (policy in {"first-touch", "interleave", "bind", "remote"})
     if not advice.command_exact:
         assert advice.alternative is not None
+        assert (advice.command, advice.command_mapping) == (advice.alternative.command, advice.alternative.mapping)
         assert parse_label(advice.alternative.mapping).page_policy in {"first-touch", "interleave", "bind", "remote"}
         assert advice.alternative.expected_speedup.median <= advice.expected_speedup.median * 1.5
 

@@ -239,3 +239,21 @@ def test_twice_the_work_takes_twice_the_time(load: c.Load, factor: int) -> None:
         load.node,
     )
     assert time_of(longer, TIGHT) == pytest.approx(factor * time_of(load, TIGHT), rel=1e-4, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("use", "wait"),
+    # Pollaczek-Khinchine for fixed service times: use^2 / (2 (1 - use)), held at the use of 0.95.
+    [(0.0, 0.0), (0.5, 0.25), (0.8, 1.6), (0.95, 9.025), (1.0, 9.025), (3.0, 9.025)],
+)
+def test_the_wait_in_a_queue_is_that_of_the_formula(use: float, wait: float) -> None:
+    assert float(c._queue(np.array([use]))[0]) == pytest.approx(wait)
+
+
+def test_a_hit_costs_its_latency_in_a_chain_and_a_fifth_of_it_otherwise() -> None:
+    machine = machine_of()
+    costs = c.costs_of(machine)
+    for kind, part in ((STREAMED, 0.2), (INDEPENDENT, 0.2), (DEPENDENT, 1.0)):
+        load = load_of(len(machine.nodes), (0,))
+        load.hits[0, 0, kind] = N
+        assert c.solve(load, costs)[0] == pytest.approx(N * part * machine.shared_cache.latency_ns * NS, rel=1e-4)
