@@ -184,8 +184,8 @@ def _warnings(measured: list[Measurement], prediction: Prediction) -> tuple[str,
     share = _trace_share(measured)
     if share is not None and share < _ENOUGH_SEEN:
         found.append(
-            f"the trace saw no whole instance of regions with {1 - share:.0%} of the region time; their times are of the "
-            "part that was seen (more with --budget, or a smaller input)"
+            f"the trace saw no whole instance of regions with {1 - share:.0%} of the region time; their times are of "
+            "the part that was seen (more with --budget, or a smaller input)"
         )
     if _is_cut(measured):
         found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")

@@ -30,8 +30,10 @@ class PhasedTrace:
     outside the regions. ``dynamic`` bool[M]: the work was handed out in chunks, so a thread that lags gets less of it.
     ``imbalance`` float64[M]: time lost at barriers within the phase, as a factor >= 1 of its longest thread.
     ``barriers`` float64[M]: barriers in the recorded part. ``instructions`` float64[M, T]. Records: ``line`` uint64[R]
-    (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record stands for ``lines_per_record``
-    lines. ``share`` is the part of the program's native region time that belongs to regions which the trace saw whole.
+    (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record stands for
+    ``lines_per_record`` lines. ``stands_for`` float64[M]: a phase's instructions over those while records were kept;
+    where the room for records ran out, the rest is taken to miss as often. ``share`` is the part of the program's
+    native region time that belongs to regions which the trace saw whole.
     """
 
     threads: int
@@ -46,6 +48,7 @@ class PhasedTrace:
     thread: npt.NDArray[np.int32]
     phase: npt.NDArray[np.int32]
     lines_per_record: int
+    stands_for: Floats
     share: float
 
 
@@ -70,6 +73,10 @@ def phase_trace(trace: Trace, census: Census, threads: int) -> PhasedTrace:
     imbalance = np.divide(critical, longest, out=np.ones(count), where=longest > 0)
     dynamic = np.bincount(group[keep], weights=(segments["flags"][keep] & t.DYNAMIC) != 0, minlength=count) > 0
 
+    recorded = keep & ((segments["flags"] & t.UNRECORDED) == 0)
+    counted = np.bincount(group[recorded], weights=segments["instructions"][recorded], minlength=count)
+    stands_for = np.divide(instructions.sum(axis=1), counted, out=np.ones(count), where=counted > 0)
+
     order, owner = _order(trace, keep, sub_of_segment, exact)
     return PhasedTrace(
         threads=threads,
@@ -84,12 +91,13 @@ def phase_trace(trace: Trace, census: Census, threads: int) -> PhasedTrace:
         thread=thread[owner].astype(np.int32),
         phase=group[owner].astype(np.int32),
         lines_per_record=1 << trace.sample_shift,
+        stands_for=stands_for,
         share=_share(segments, census),
     )
 
 
 def _superseded(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return which segments belong to an instance that was cut off, where the same region has a whole one."""
+    """Return which segments belong to an instance that was cut off, or not recorded, where its region has a better."""
     cut = keep & ((segments["flags"] & t.CUT_OFF) != 0)
     drop = np.zeros(len(segments), dtype=bool)
     for region in np.unique(segments["region"][cut]):
@@ -97,6 +105,10 @@ def _superseded(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> 
         mine = keep & (segments["region"] == region)
         if instance > segments["instance"][mine].min():
             drop |= mine & (segments["instance"] >= instance)
+    recorded = keep & ((segments["flags"] & t.UNRECORDED) == 0)
+    for region in np.unique(segments["region"][recorded]):
+        mine = keep & (segments["region"] == region) & (region != 0)
+        drop |= mine & ~np.isin(segments["instance"], segments["instance"][recorded & mine])
     return drop
 
 

@@ -18,7 +18,7 @@ LINE_SHIFT = 6
 MOST_SAMPLE_SHIFT = 8  # COARSEST_SHIFT of native/tracer/plugin.c
 
 # Segment flags
-DYNAMIC, CUT_OFF, MUTED, SPUN = 1, 2, 4, 8
+DYNAMIC, CUT_OFF, MUTED, SPUN, UNRECORDED = 1, 2, 4, 8, 16
 # Record flags
 STORE, WRITEBACK, STREAMING, DEPENDENT, COHERENCE = 1, 2, 4, 8, 16
 # How a trace ends
@@ -27,7 +27,7 @@ ENDS = {
     2: "every region was seen often enough",
     3: "the time budget was spent",
     4: "the instruction budget was spent",
-    5: "the record budget was spent",
+    5: "there was no room for more segments",
 }
 
 _HEADER = np.dtype(

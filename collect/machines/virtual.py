@@ -138,11 +138,11 @@ class VirtualMachine:
             _KEPT_GROUPINGS,
             lambda: replay(traced.lines, node, len(self._topology.nodes)),
         )
-        scale = phased.lines_per_record
-        memory = demand.by_memory_node(place_pages(mapping, self._topology, traced.pages)) * scale
+        scale = (phased.lines_per_record * phased.stands_for)[:, None, None]
+        memory = demand.by_memory_node(place_pages(mapping, self._topology, traced.pages)) * scale[..., None]
         load = contention.Load(
             memory=memory,
-            transfers=demand.transfers * scale,
+            transfers=demand.transfers * scale[..., None],
             hits=demand.hits * scale,
             instructions=phased.instructions,
             dynamic=phased.dynamic,
@@ -207,7 +207,7 @@ def _page_accesses(lines: Lines, trace: Trace) -> PageAccesses:
     """Return who uses which page in the regions, as a page-access profile would see it, and who touched it first."""
     phased = lines.phased
     page = lines.page_of_line[lines.line].astype(np.int64)
-    share = np.where(phased.serial, 0.0, phased.weight)[phased.phase]
+    share = np.where(phased.serial, 0.0, phased.weight * phased.stands_for)[phased.phase]
     share = np.where(lines.kind == WRITTEN_BACK, 0.0, share) * phased.lines_per_record
     count = len(lines.page)
     accesses = np.bincount(page * phased.threads + phased.thread, weights=share, minlength=count * phased.threads)

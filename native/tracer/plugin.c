@@ -84,6 +84,7 @@ static _Atomic uint32_t global_shift;
 static _Atomic uint64_t latest_region;
 static _Atomic int stop_reason; /* 0 while the trace goes on */
 static bool marks_loaded;
+static _Atomic bool recording_off; /* no room for more records, even at the coarsest sampling */
 static pid_t own_pid;
 
 /* ---- segments and records ---- */
@@ -109,6 +110,7 @@ static void open_segment(struct thread *t, struct trace_segment wanted) {
             t->segment_count++;
     }
     wanted.vcpu = t->index;
+    wanted.flags |= recording_off ? SEGMENT_UNRECORDED : 0;
     t->segments[t->segment_count - 1] = wanted;
     t->segment_instructions = t->instructions;
     t->segment_records = t->record_count;
@@ -141,10 +143,8 @@ static void thin_records(struct thread *t, uint32_t shift) {
 }
 
 static void append(struct thread *t, uint64_t line, uint32_t flags) {
-    if (t->record_count >= 2 * settings.records) { /* thinning has not kept up */
-        request_stop(TRACE_RECORDS);
+    if (t->record_count >= 2 * settings.records) /* thinning has not kept up */
         return;
-    }
     t->records[t->record_count].word = line << 8 | flags;
     t->records[t->record_count].at = t->instructions - t->segment_instructions;
     __atomic_store_n(&t->record_count, t->record_count + 1, __ATOMIC_RELEASE);
@@ -152,7 +152,7 @@ static void append(struct thread *t, uint64_t line, uint32_t flags) {
         return;
     uint32_t shift = t->shift;
     if (shift >= COARSEST_SHIFT) {
-        request_stop(TRACE_RECORDS);
+        recording_off = true; /* what follows is counted, and taken to miss as often */
     } else if (__atomic_compare_exchange_n((uint32_t *)&global_shift, &shift, t->shift + 1, false,
                                            __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         /* About half stay. Every thread thins its own share when it next meets a new line. */
@@ -198,7 +198,11 @@ static __attribute__((noinline)) void new_line(struct thread *t, struct site *si
     }
     if (previous != line)
         t->spin_instructions = UINT64_MAX; /* who reads another line every time is walking, not waiting */
-    if (t->muted)
+    if (recording_off && !(t->segments[t->segment_count - 1].flags & SEGMENT_UNRECORDED)) {
+        close_segment(t);
+        open_segment(t, t->segments[t->segment_count - 1]);
+    }
+    if (t->muted || recording_off)
         return;
     uint32_t flags = store ? RECORD_STORE : 0;
     if (previous != line) {

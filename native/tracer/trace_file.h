@@ -20,7 +20,7 @@ enum trace_end {
     TRACE_ENOUGH = 2,       /* every wanted region was seen often enough */
     TRACE_TIME = 3,         /* the time budget was spent */
     TRACE_INSTRUCTIONS = 4, /* the instruction budget was spent */
-    TRACE_RECORDS = 5,      /* no room for more records, even at the coarsest sampling */
+    TRACE_RECORDS = 5,      /* no room for more segments */
 };
 
 struct trace_header {
@@ -48,10 +48,11 @@ struct trace_segment {
     uint64_t instructions;
     uint64_t records;
 };
-#define SEGMENT_DYNAMIC 1u /* asked for a chunk of a dynamically scheduled loop */
-#define SEGMENT_CUT_OFF 2u /* the trace ended inside */
-#define SEGMENT_MUTED 4u   /* instance beyond the wanted number: counted, not recorded */
-#define SEGMENT_SPUN 8u    /* waited by reading a flag over and over; that is not counted */
+#define SEGMENT_DYNAMIC 1u     /* asked for a chunk of a dynamically scheduled loop */
+#define SEGMENT_CUT_OFF 2u     /* the trace ended inside */
+#define SEGMENT_MUTED 4u       /* instance beyond the wanted number: counted, not recorded */
+#define SEGMENT_UNRECORDED 16u /* no room for more records: only its instructions were counted */
+#define SEGMENT_SPUN 8u        /* waited by reading a flag over and over; that is not counted */
 
 /* One private-cache miss or write-back. word = line << 8 | flags; at = instructions of the thread in this
  * segment. */

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from numapredict.collect.machines import trace as t
 from numapredict.collect.machines import tracing
 from numapredict.collect.machines.census import Census, parse_census
 from numapredict.collect.machines.errors import UnrunnableProgramError
+from numapredict.collect.machines.phases import phase_trace
 from numapredict.collect.machines.process import Ending
 from numapredict.collect.machines.tracing import TracingError, take_census, take_trace
 from numapredict.collect.program import Program
@@ -88,9 +90,21 @@ def test_few_records_make_the_sampling_coarser_and_keep_the_count(kernels: Path)
     assert shifts[0] == 0 < shifts[1] < shifts[2]
 
 
-def test_a_trace_ends_when_there_is_no_room_even_at_the_coarsest_sampling(kernels: Path) -> None:
-    seen = limited(kernels, "triad", 2_000_000, "parallel", records=1024)
-    assert (seen.trace.end, seen.trace.sample_shift) == (5, 8)
+def test_instructions_are_counted_on_when_there_is_no_room_for_records(kernels: Path) -> None:
+    doubles = 4_000_000
+    roomy, cramped = (limited(kernels, "triad", doubles, "serial", records=n) for n in (1_000_000, 14_000))
+    assert (cramped.trace.end, cramped.trace.sample_shift) == (2, 8)
+    assert (cramped.trace.segments["flags"] & t.UNRECORDED).any()
+    lines = []
+    for seen in (roomy, cramped):
+        region = seen.region()
+        phased = phase_trace(seen.trace, seen.census, 2)
+        followed = np.bincount(phased.phase, minlength=len(phased.weight)) * phased.stands_for * phased.lines_per_record
+        lines.append((followed * phased.weight)[~phased.serial].sum())
+        assert phased.share == 1.0
+        assert seen.instructions(region) > 0
+    assert (phased.stands_for > 1.1).any()
+    assert lines[1] == pytest.approx(lines[0], rel=0.25)
 
 
 # ---- programs that do more than compute ----

@@ -221,3 +221,15 @@ def test_whatever_was_recorded_is_accounted_for(segments: list[Segment], threads
     if len(made.phase):
         assert 0 <= made.phase.min() <= made.phase.max() < len(made.weight)
         assert 0 <= made.thread.min() <= made.thread.max() < threads
+
+
+def test_what_came_after_the_room_for_records_ran_out_is_taken_to_miss_as_often() -> None:
+    segments = [
+        Segment(instructions=10),
+        Segment(region=A, instructions=100, records=((64, 0, 5),)),
+        Segment(region=A, instructions=300, flags=t.UNRECORDED),
+    ]
+    made = phased(segments, (A, 1, 1.0))
+    assert made.instructions[:, 0].tolist() == [10, 400]
+    assert made.stands_for.tolist() == [1, 4]
+    assert made.share == 1.0
