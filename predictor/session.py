@@ -33,16 +33,14 @@ def ask(
 ) -> Advice:
     """Return the advice on a command; a NumapredictError with one clear line where there is none to give."""
     program = program_of(command)
-    if machine_name is None:
-        executable_of(program)
-    else:
-        check_program(program)
     machine: Machine
     if machine_name is None:
+        executable_of(program)
         machine = this_computer()
         announce(f"this computer: {shape_of(machine.topology)}")
         check_choice(machine.topology, program.command[0])
     else:
+        check_program(program)
         budget = Budget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * _TRACE_PART)
         machine = virtual_machine(machine_name, budget, announce)
         announce(f"{machine.name}, modelled: {shape_of(machine.topology)}")

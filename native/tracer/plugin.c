@@ -381,7 +381,7 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
     case MARK_LEAVE:
         t->in_region = false;
         t->muted = false;
-        open_segment(t, (struct trace_segment){.after = a ? a : latest_region, .thread = t->number});
+        open_segment(t, (struct trace_segment){.after = latest_region, .thread = t->number});
         break;
     case MARK_BEGIN:
     case MARK_END:
