@@ -1,0 +1,71 @@
+"""The command line: one command in a guest, as if it ran here."""
+
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from tests.guest.errors import GuestError, GuestTimeoutError
+from tests.guest.kernel import fetch_kernel
+from tests.guest.machine import Guest
+from tests.guest.shape import Shape
+
+
+@click.command()
+@click.argument("shape", required=False)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.option("--distances", default="", help="ring, a file of rows, or rows as in '10,16;22,10' (from node to node).")
+@click.option("--memory-only", default=0, metavar="N", help="N further nodes without CPUs.")
+@click.option("--memory-mb", default=384, show_default=True, help="Memory of each node.")
+@click.option("--kernel-option", "kernel_options", multiple=True, help="For the kernel's command line; repeatable.")
+@click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="For the command; repeatable.")
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False, exists=True), help="The writable folder.")
+@click.option("--timeout", "timeout_s", default=300.0, show_default=True, metavar="S", help="Boot included.")
+@click.option("--times", is_flag=True, help="Say on standard error how long boot and command took.")
+@click.option("--fetch-kernel", "fetch", is_flag=True, help="Only fetch the guest's kernel.")
+def main(
+    shape: str | None,
+    command: tuple[str, ...],
+    distances: str,
+    memory_only: int,
+    memory_mb: int,
+    kernel_options: tuple[str, ...],
+    variables: tuple[str, ...],
+    folder: Path | None,
+    timeout_s: float,
+    times: bool,
+    fetch: bool,
+) -> None:
+    """Run COMMAND (after --) in a Linux guest of SHAPE, such as 4x4: 4 NUMA nodes with 4 CPUs each.
+
+    It sees this computer's files, read-only, and can write to GUEST_FOLDER. Exits with the command's exit code (128 +
+    signal where one killed it), 2 where there was no guest, 124 when the time was spent.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)  # so that the guest and its folder go as well
+    try:
+        if fetch:
+            click.echo(fetch_kernel())
+            return
+        if shape is None or not command:
+            raise GuestError("say which guest and what to run, as in: python -m tests.guest 4x4 -- numactl -H")
+        if any("=" not in variable for variable in variables):
+            raise GuestError(f"--env takes NAME=VALUE, not {variables}")
+        guest = Guest(Shape.parse(shape, distances, memory_only, memory_mb), kernel_options)
+        environment = dict(variable.split("=", 1) for variable in variables)
+        with tempfile.TemporaryDirectory(prefix="numapredict-guest-folder-") as made:
+            follow = (sys.stdout.buffer, sys.stderr.buffer)
+            result = guest.run(command, folder or Path(made), environment, timeout_s, follow)
+    except GuestError as error:
+        click.echo(f"guest: {error}", err=True)
+        sys.exit(124 if isinstance(error, GuestTimeoutError) else 2)
+    if times:
+        click.echo(f"guest: booted in {result.boot_s:.1f} s, ended after {result.total_s:.1f} s", err=True)
+    sys.exit(result.exit_code)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)

@@ -1,0 +1,109 @@
+"""A guest that boots, runs one command, and ends."""
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from tests.guest.errors import GuestError
+from tests.guest.initramfs import Errand, busybox, initramfs
+from tests.guest.kernel import kernel_image
+from tests.guest.shape import Shape
+from tests.guest.share import TIED, Share, running, virtiofsd
+from tests.guest.visit import PORTS, Visit
+
+EMULATOR = "qemu-system-x86_64"
+PROGRAMS = {EMULATOR: "qemu-system-x86", "setpriv": "util-linux", "unshare": "util-linux"}
+# One emulating thread for all CPUs: with a thread a CPU this kernel panics now and then.
+MACHINE = ("-machine", "q35", "-accel", "tcg,thread=single", "-cpu", "Haswell", "-no-reboot", "-nodefaults")
+# A panic ends the machine at once; mitigations cost time and protect nothing here.
+KERNEL_OPTIONS = ("console=ttyS0", "quiet", "panic=-1", "mitigations=off")
+ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "LANG": "C.UTF-8",
+    "OMP_WAIT_POLICY": "passive",  # spinning costs 20x under emulation
+}
+
+
+@dataclass(frozen=True)
+class GuestResult:
+    """What came back: the command's exit code (128 + signal where one killed it), its output, and the host's times."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    boot_s: float
+    total_s: float
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A Linux machine of a shape; `run` boots it anew each time, and several may run at once."""
+
+    shape: Shape
+    kernel_options: Sequence[str] = ()
+
+    def run(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        timeout_s: float = 300,
+        follow: tuple[BinaryIO, BinaryIO] | None = None,
+    ) -> GuestResult:
+        """Run a command in the caller's working directory, with the host's files readable and `folder` writable.
+
+        The folder has the same path in the guest, where GUEST_FOLDER names it. The environment is a small clean one
+        with the given variables on top. Output is also written to `follow` while it comes. Raises GuestError where the
+        guest does not boot or stops before the command, and GuestTimeoutError after `timeout_s`, boot included.
+        """
+        folder = folder.resolve(strict=True)
+        places = {"GUEST_FOLDER": str(folder), "TMPDIR": str(folder), "HOME": str(folder)}
+        errand = Errand(command, Path.cwd(), ENVIRONMENT | places | dict(environment or {}), folder)
+        check_installed()
+        kernel, archive = kernel_image(), initramfs(errand)
+        with ExitStack() as stack:
+            private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="numapredict-guest-")))
+            (private / "initramfs").write_bytes(archive)
+            shares = (Share("root", Path("/"), fixed=True), Share("folder", folder, fixed=False))
+            for share in shares:
+                stack.enter_context(share.served(private))
+            log = stack.enter_context((private / "emulator.log").open("wb"))
+            arguments = self._arguments(kernel, shares)
+            emulator = stack.enter_context(running([*TIED, *arguments], cwd=private, stdout=log, stderr=log))
+            visit = Visit(private, emulator, follow)
+            exit_code = visit.wait(timeout_s)
+            return GuestResult(
+                exit_code,
+                (private / "output").read_bytes(),
+                (private / "errors").read_bytes(),
+                visit.boot_s,
+                visit.elapsed_s(),
+                folder,
+            )
+
+    def _arguments(self, kernel: Path, shares: Sequence[Share]) -> list[str]:
+        arguments = [EMULATOR, *MACHINE, "-display", "none", *self.shape.qemu_arguments()]
+        for share in shares:
+            arguments += share.qemu_arguments()
+        arguments += ["-chardev", "file,id=console,path=console", "-serial", "chardev:console"]
+        arguments += ["-device", "virtio-serial-pci"]
+        for number, port in enumerate(PORTS, start=1):
+            arguments += ["-chardev", f"file,id={port},path={port}"]
+            arguments += ["-device", f"virtserialport,chardev={port},name={port},nr={number}"]
+        options = " ".join([*KERNEL_OPTIONS, *self.kernel_options])
+        return [*arguments, "-kernel", str(kernel), "-initrd", "initramfs", "-append", options]
+
+
+def check_installed() -> None:
+    """Refuse with the first program that a guest needs and that is not here, and fetch the kernel where needed."""
+    for program, package in PROGRAMS.items():
+        if shutil.which(program) is None:
+            raise GuestError(f"the guest needs {program} (package {package})")
+    virtiofsd()
+    busybox()
+    kernel_image()
