@@ -5,7 +5,7 @@ import platform
 import re
 from pathlib import Path
 
-_NUMA_BALANCING = Path("/proc/sys/kernel/numa_balancing")
+NUMA_BALANCING = Path("/proc/sys/kernel/numa_balancing")
 _HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 _CPU = Path("/proc/cpuinfo")
@@ -13,7 +13,7 @@ _CPU = Path("/proc/cpuinfo")
 
 def memory_settings() -> tuple[tuple[str, str], ...]:
     """Return whether the kernel moves pages by itself, and whether it makes huge ones, as pairs."""
-    balancing = {"0": "off", "1": "on"}.get(_line(_NUMA_BALANCING), _line(_NUMA_BALANCING) or "not in this kernel")
+    balancing = {"0": "off", "1": "on"}.get(_line(NUMA_BALANCING), _line(NUMA_BALANCING) or "not in this kernel")
     chosen = re.search(r"\[(\w+)\]", _line(_HUGE_PAGES))
     return (
         ("numa_balancing", balancing),
@@ -21,14 +21,18 @@ def memory_settings() -> tuple[tuple[str, str], ...]:
     )
 
 
+def package_version() -> str:
+    """Return the version of numapredict that is installed."""
+    try:
+        return importlib.metadata.version("numapredict")
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
 def host_environment() -> tuple[tuple[str, str], ...]:
     """Return versions and settings of this computer as pairs; none of them names the computer or its user."""
-    try:
-        version = importlib.metadata.version("numapredict")
-    except importlib.metadata.PackageNotFoundError:
-        version = "not installed"
     return (
-        ("numapredict", version),
+        ("numapredict", package_version()),
         ("python", platform.python_version()),
         ("kernel", f"{platform.system()} {platform.release()}"),
         ("processor", _processor()),

@@ -1,6 +1,7 @@
 """Placement: what a mapping means on a topology, thread by thread and page by page."""
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -132,6 +133,11 @@ def page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
     return tuple(candidates[: mapping.page_nodes])
 
 
+def interleave_order(nodes: Iterable[int], topology: Topology) -> tuple[int, ...]:
+    """Return nodes (logical indices) in the order in which the kernel interleaves over them: by OS index."""
+    return tuple(sorted(nodes, key=lambda index: topology.nodes[index].os_index))
+
+
 def dataset_chunk_nodes(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
     """Return the node of each of the chunks, one a thread, into which `dataset` cuts every allocation site."""
     page_nodes = page_node_set(mapping, topology)
@@ -162,7 +168,9 @@ def place_pages(mapping: Mapping, topology: Topology, pages: PageAccesses) -> No
             targets = np.array(dataset_chunk_nodes(mapping, topology), dtype=np.int32)
             where = rank * mapping.threads // size
         case "interleave":
-            where = pages.address % len(page_nodes)
+            # The kernel deals pages out over a set of nodes: ascending, whichever is preferred.
+            targets = np.array(interleave_order(page_nodes.tolist(), topology), dtype=np.int32)
+            where = pages.address % len(targets)
         case "balance":
             where = pages.balanced(len(page_nodes))
         case "locality":

@@ -1,4 +1,4 @@
-"""Find what was built: the tracer, the marks library, the replay library and the codelets."""
+"""Find what was built: the placement, marks and replay libraries, the tracer and the codelets."""
 
 from pathlib import Path
 
@@ -15,6 +15,11 @@ def tracer_plugin() -> Path:
 def marks_library() -> Path:
     """Return the path of the preload library that marks regions; raise MissingNativePartError."""
     return _built("lib/libnumamarks.so")
+
+
+def placement_library() -> Path:
+    """Return the path of the preload library that places threads and pages; raise MissingNativePartError."""
+    return _built("lib/libnumaplace.so")
 
 
 def replay_library() -> Path:

@@ -7,7 +7,14 @@ from collections.abc import Callable
 
 import msgspec
 
-from numapredict.collect.machines.command import EXPRESSIBLE, applied, shell_command
+from numapredict.collect.machines.command import (
+    EXPRESSIBLE,
+    applied,
+    nearest_expressible,
+    run_command,
+    shell_command,
+)
+from numapredict.collect.machines.start import WITHOUT_LIBRARY
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program
@@ -40,11 +47,18 @@ class AdviceCluster(msgspec.Struct, frozen=True):
 
 
 class Alternative(msgspec.Struct, frozen=True):
-    """The best mapping of the cluster that OMP_* and numactl can apply, where the advised one is beyond them."""
+    """The command that does without the preload library: OMP_* variables and numactl.
+
+    ``mapping`` is what it applies, and ``exact`` whether that is the advised one; otherwise it is the best of the
+    cluster that they can express, or where the cluster has none the nearest, whose speedup is not known. ``note`` says
+    what else there is to know.
+    """
 
     mapping: str
-    expected_speedup: ExpectedSpeedup
+    expected_speedup: ExpectedSpeedup | None
     command: str
+    exact: bool
+    note: str
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,9 +68,9 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     the whole run. ``region_share`` is the regions' part of the slower probe's run time, where it is known.
     ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false for a program unlike any
     that the model has seen. ``trace_share`` is the part of the program's region time that was seen, for modelled runs;
-    ``whole_program`` is false when the native run that counts regions had to be stopped. ``command`` applies
-    ``command_mapping``: the advised mapping, or where OMP_* and numactl cannot express that (``command_exact`` is
-    false) the best one of the cluster that they can. ``warnings`` say in words what makes the answer doubtful.
+    ``whole_program`` is false when the native run that counts regions had to be stopped. ``command`` applies the
+    mapping exactly, with the preload library, and ``alternative`` without it as far as that goes. ``warnings`` say in
+    words what makes the answer doubtful.
     """
 
     program: str
@@ -75,11 +89,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     cluster: AdviceCluster
     probes: tuple[AdviceProbe, ...]
     command: str
-    command_mapping: str
-    command_exact: bool
-    command_note: str
+    alternative: Alternative
     warnings: tuple[str, ...]
-    alternative: Alternative | None
 
 
 def advise(
@@ -102,8 +113,6 @@ def advise(
         announce(f"probe {number} of {len(model.probes)}: {_seconds(readings[-1].time_s)}")
     prediction = predict(model, readings, lambda label: _possible(label, machine))
     mapping = parse_label(prediction.mapping)
-    command = shell_command(mapping, machine.topology, program, dict(os.environ))
-    alternative = None if command.exact else _alternative(prediction, machine, program)
     return Advice(
         program=shlex.join(program.command),
         machine=machine.name,
@@ -120,12 +129,9 @@ def advise(
         familiar=prediction.familiar,
         cluster=_cluster(prediction),
         probes=tuple(_probe(reading) for reading in readings),
-        command=alternative.command if alternative else command.text,
-        command_mapping=alternative.mapping if alternative else mapping.label,
-        command_exact=command.exact,
-        command_note=command.note,
+        command=run_command(mapping, program),
+        alternative=_alternative(prediction, machine, program),
         warnings=_warnings(measured, prediction),
-        alternative=alternative,
     )
 
 
@@ -162,19 +168,24 @@ def _probe(reading: ProbeReading) -> AdviceProbe:
     return AdviceProbe(reading.mapping, features["time_s"], features)
 
 
-def _alternative(prediction: Prediction, machine: Machine, program: Program) -> Alternative | None:
-    """Return the expressible mapping that did best for the cluster's members, by their median."""
+def _alternative(prediction: Prediction, machine: Machine, program: Program) -> Alternative:
+    """Return the advised mapping where it is expressible, else the one that did best for the members, by median."""
+    topology, shell = machine.topology, dict(os.environ)
+    command = shell_command(parse_label(prediction.mapping), topology, program, shell)
+    if command.exact:
+        return Alternative(prediction.mapping, prediction.expected_speedup, command.text, True, command.note)
     within = [
         ranked
         for ranked in prediction.cluster.ranked
         if _possible(ranked.mapping, machine)
-        and applied(parse_label(ranked.mapping), machine.topology).page_policy in EXPRESSIBLE
+        and applied(parse_label(ranked.mapping), topology).page_policy in EXPRESSIBLE
     ]
     if not within:
-        return None
+        nearest = nearest_expressible(parse_label(prediction.mapping))
+        return Alternative(nearest.label, None, command.text, False, command.note)
     best = max(within, key=lambda ranked: ranked.expected_speedup.median)
-    command = shell_command(parse_label(best.mapping), machine.topology, program, dict(os.environ))
-    return Alternative(best.mapping, best.expected_speedup, command.text)
+    command = shell_command(parse_label(best.mapping), topology, program, shell)
+    return Alternative(best.mapping, best.expected_speedup, command.text, False, command.note)
 
 
 def _warnings(measured: list[Measurement], prediction: Prediction) -> tuple[str, ...]:
@@ -192,6 +203,9 @@ def _warnings(measured: list[Measurement], prediction: Prediction) -> tuple[str,
     own = told.get("program_threads")
     if own is not None and all(int(own) != m.mapping.threads for m in measured):
         found.append(f"the program sets its own number of threads: {own} ran, whatever OMP_NUM_THREADS said")
+    placement = told.get("placement", "")
+    if placement.startswith(WITHOUT_LIBRARY):
+        found.append(f"the probes were placed by {placement}; so is what `numapredict run` does")
     if not prediction.familiar:
         found.append("the program is unlike any that the model has seen")
     elif prediction.ambiguity > _AMBIGUOUS:
@@ -279,19 +293,16 @@ def _cluster_lines(advice: Advice) -> list[str]:
 
 
 def _command_lines(advice: Advice) -> list[str]:
-    if advice.command_exact:
-        lines = ["  run it so", f"  {advice.command}"]
-    elif advice.alternative is not None:
-        best = advice.alternative
-        speed = f"{best.expected_speedup.median:.2f}x expected"
-        lines = [
-            f"  OMP_* and numactl cannot express that page policy; the best they can, {best.mapping} ({speed}):",
-            f"  {best.command}",
-        ]
+    other = advice.alternative
+    if other.exact:
+        without = "or with OMP_* and numactl alone, to the same effect"
     else:
-        lines = ["  as near as OMP_* and numactl come", f"  {advice.command}"]
-    if advice.command_note and advice.command_exact:
-        lines.append(f"  ({advice.command_note})")
+        speed = other.expected_speedup
+        expected = f" ({speed.median:.2f}x expected)" if speed is not None else ""
+        without = f"or with OMP_* and numactl alone, as near as they come: {other.mapping}{expected}"
+    lines = ["  run it so", f"  {advice.command}", "", f"  {without}", f"  {other.command}"]
+    if other.note:
+        lines.append(f"  ({other.note})")
     return lines
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 MACHINE = click.option("--machine", metavar="NAME", help="A described machine, modelled, by name or .toml file.")
+FILE = click.Path(path_type=Path, dir_okay=False)
 PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
 
@@ -93,12 +94,28 @@ def train(
 
 @click.command(context_settings=PROGRAM)
 @click.option("--mapping", "label", required=True, metavar="LABEL", help="Such as 16x2-contiguous-interleave.")
+@click.option("--verify", is_flag=True, help="Say at the end where threads and pages truly stood.")
+@click.option("--regions", is_flag=True, help="Say at the end how long each parallel region took.")
+@click.option("--profile", type=FILE, help="Sample which thread uses which page, and write it to this file.")
+@click.option("--use-profile", type=FILE, help="Place the pages by the profile of an earlier run.")
+@click.option("--no-numa-balancing", is_flag=True, help="Keep the kernel from moving pages meanwhile; needs root.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def run(label: str, command: tuple[str, ...]) -> None:
+def run(
+    label: str,
+    verify: bool,
+    regions: bool,
+    profile: Path | None,
+    use_profile: Path | None,
+    no_numa_balancing: bool,
+    command: tuple[str, ...],
+) -> int:
     """Run COMMAND on this computer under a mapping; the exit code is the command's own."""
-    from numapredict.predictor.placed_run import replace_process
+    from numapredict.predictor.placed_run import RunOptions, run_placed
 
-    replace_process(label, command)
+    if profile is not None and use_profile is not None:
+        raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")
+    options = RunOptions(verify, regions, profile, use_profile, not no_numa_balancing)
+    return run_placed(label, command, options, lambda text: click.echo(f"numapredict: {text}", err=True))
 
 
 @click.command()

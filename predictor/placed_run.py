@@ -1,22 +1,162 @@
-"""Run a program under a mapping in this process's place, so that its exit code and signals are its own."""
+"""Run a program under a mapping: in this process's place, or as a child that this process reports on at the end."""
 
-import os
-import sys
-from typing import NoReturn
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import msgspec
+
+from numapredict.collect.environment import NUMA_BALANCING
 from numapredict.collect.host import host_topology
-from numapredict.collect.machines.hardware import HardwareMachine
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.machines.affinity import keep_to
+from numapredict.collect.machines.balancing import balancing_is_on, without_balancing
+from numapredict.collect.machines.child import become, end_like, run_child, signals_held
+from numapredict.collect.machines.command import applied
+from numapredict.collect.machines.errors import UnrunnableProgramError
+from numapredict.collect.machines.preload import PlacementFiles
+from numapredict.collect.machines.start import Start, start_of
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.page_plan import PLANNED, plan_of
+from numapredict.collect.plan_file import write_plan
+from numapredict.collect.profile_file import InvalidProfileError, read_profile
 from numapredict.collect.program import program_of
 from numapredict.collect.space import check
+from numapredict.collect.topology import Topology
+from numapredict.predictor.placed_run_text import placement_in_words, plan_in_words, profile_in_words, regions_in_words
+
+Say = Callable[[str], None]
 
 
-def replace_process(label: str, command: tuple[str, ...]) -> NoReturn:
-    """Become the program, placed; raise what HardwareMachine.run raises where that is not possible."""
+class RunOptions(msgspec.Struct, frozen=True):
+    """What a run reports beside the program's own output, and what it is steered by.
+
+    ``profile`` is written and ``use_profile`` read; ``balancing`` false switches the kernel's own page moving off.
+    """
+
+    verify: bool = False
+    regions: bool = False
+    profile: Path | None = None
+    use_profile: Path | None = None
+    balancing: bool = True
+
+    @property
+    def stays(self) -> bool:
+        """Return whether there is something to do after the program."""
+        return self != RunOptions()
+
+
+def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: Say) -> int:
+    """Run the program, placed, and return its exit code, or end by its signal; not at all where it can be replaced.
+
+    ``say`` gets each line that is not the program's. Raises UnrunnableProgramError, InvalidLabelError,
+    InvalidMappingError and InvalidProfileError before the program starts.
+    """
     topology = host_topology()
     mapping = parse_label(label)
     check(mapping, topology)
-    start = HardwareMachine(topology).starting(program_of(command), mapping)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os.execvpe(start.command[0], start.command, start.environment)  # noqa: S606 - that no shell is used is the point
+    program = program_of(command)
+    with contextlib.ExitStack() as stack:
+        files = PlacementFiles()
+        if options.stays:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="numapredict-")))
+            files = _files(options, mapping, topology, folder, say)
+        start = start_of(program, mapping, topology, files, near=True)
+        for line in _before(start, mapping, topology, options):
+            say(line)
+        older = _state(options.profile)
+        try:
+            if not options.stays:
+                keep_to(start.cpus)
+                become(start.command, start.environment)
+            blocked = stack.enter_context(signals_held())
+            with contextlib.nullcontext() if options.balancing else without_balancing(say, NUMA_BALANCING):
+                code = run_child(start.command, start.environment, start.cpus, blocked)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UnrunnableProgramError(f"cannot start {command[0]}: {reason}; check the program") from error
+        if start.way == "library":
+            for line in _after(files, mapping, topology):
+                say(line)
+            if options.profile is not None:
+                fresh = _state(options.profile) != older
+                say(profile_in_words(options.profile) if fresh else "profile: none was written")
+    return end_like(code)
+
+
+def _files(options: RunOptions, mapping: Mapping, topology: Topology, folder: Path, say: Say) -> PlacementFiles:
+    """Return the files that the library is to read and write, with the plan written."""
+    profile = None
+    if options.profile is not None:
+        profile = options.profile.absolute()
+        _check_place(profile)
+    plan = None
+    if options.use_profile is not None:
+        plan = _plan(options.use_profile, mapping, topology, folder / "plan", say)
+    return PlacementFiles(
+        plan=None if plan is None else str(plan),
+        report=str(folder / "regions") if options.regions else None,
+        profile=None if profile is None else str(profile),
+        map=str(folder / "map") if options.verify else None,
+    )
+
+
+def _plan(profile: Path, mapping: Mapping, topology: Topology, path: Path, say: Say) -> Path | None:
+    """Write the plan that a profile gives for the mapping; return its path, or None where it gives none."""
+    known = read_profile(profile)
+    if applied(mapping, topology).page_policy not in PLANNED:
+        say(f"page policy {mapping.page_policy} places pages without a profile; {profile} is not used")
+        return None
+    plan = plan_of(known, mapping, topology)
+    if not plan.ranges:  # a plan would leave every page to first touch
+        say(f"{profile} has no samples; pages are moved at the next touch, as without it")
+        return None
+    write_plan(plan, path)
+    for line in plan_in_words(plan, known, mapping):
+        say(line)
+    return path
+
+
+def _check_place(profile: Path) -> None:
+    """Refuse before the run what could not be written after it."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=profile.parent, prefix=".numapredict-"):
+            pass
+    except OSError as error:
+        raise InvalidProfileError(f"profile {profile} cannot be written: {error.strerror}; name another file") from None
+
+
+def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOptions) -> Iterator[str]:
+    """Return what is to be known before the program starts: nothing where all is as the mapping says."""
+    if start.overridden:
+        yield f"the mapping decides over your environment: {start.overridden}"
+    if start.obstacle:
+        yield (
+            f"the preload library cannot place {Path(start.command[len(start.numactl)]).name}: {start.obstacle}; its"
+            " threads are placed by OMP_PLACES" + (", its pages by numactl" if start.numactl else "")
+        )
+        wanted = {"--verify": options.verify, "--regions": options.regions, "--profile": options.profile}
+        lost = [name for name, value in {**wanted, "--use-profile": options.use_profile}.items() if value]
+        if lost:
+            yield f"left out, for want of the library: {', '.join(lost)}"
+    yield from start.doubts
+    unguarded = start.way == "numactl" and applied(mapping, topology).page_policy == "first-touch"
+    if unguarded and options.balancing and len(topology.memory_nodes) > 1 and balancing_is_on():
+        yield "automatic NUMA balancing is on and may move its pages; --no-numa-balancing switches it off meanwhile"
+
+
+def _state(path: Path | None) -> tuple[int, int] | None:
+    """Return what tells a file from one that was renamed over it."""
+    try:
+        about = path.stat() if path is not None else None
+    except OSError:
+        return None
+    return None if about is None else (about.st_ino, about.st_mtime_ns)
+
+
+def _after(files: PlacementFiles, mapping: Mapping, topology: Topology) -> Iterator[str]:
+    """Return what the library found out."""
+    if files.map is not None:
+        yield from placement_in_words(Path(files.map), mapping, topology)
+    if files.report is not None:
+        yield from regions_in_words(Path(files.report))

@@ -24,6 +24,7 @@ GOOD_REASONS = (
     "root writes everywhere",
     "the superuser may read everything",
     "one core has one order only",
+    "only root can give a file to another user",
     "only modelled machines run in several processes",
 )
 

@@ -1,16 +1,18 @@
 """The census: which parallel regions a program has, how often each runs and how long, from one native run.
 
-The file's contract is native/tracer/marks.h; this is its only reader. A region is known by its module and the offset of
-its outlined function, so the census of one run applies to the trace of another.
+The file's contract is native/regions/region_file.h; this is its only reader. A region is known by its module and the
+offset of its outlined function, so the census of one run applies to the trace of another.
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-MAGIC = 0x31534E4543414D55
+MAGIC = 0x324F49474552554E  # NUREGIO2
+_ENTRIES = 4096  # there is room for; the text begins behind it
 _HEADER = np.dtype(
     [
         (name, "<u8")
@@ -23,14 +25,20 @@ _ENTRY = np.dtype(
         ("count", "<u8"),
         ("time_ns", "<u8"),
         ("offset", "<u8"),
-        ("team", "<u8"),
-        ("module", "S104"),
+        ("team", "<u4"),
+        ("path", "<u4"),
+        ("module", "S88"),
+        ("count_of_others", "<u8"),
+        ("time_ns_of_others", "<u8"),
     ]
 )
 
 
 class Region(msgspec.Struct, frozen=True):
-    """One parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads."""
+    """One parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads.
+
+    ``module`` is a file name and ``path`` the whole one, empty where it is not known.
+    """
 
     key: int
     count: int
@@ -38,6 +46,7 @@ class Region(msgspec.Struct, frozen=True):
     offset: int
     team: int
     module: str
+    path: str = ""
 
     @property
     def name(self) -> str:
@@ -72,17 +81,19 @@ def parse_census(data: bytes) -> Census | None:
         return None
     room = (len(data) - _HEADER.itemsize) // _ENTRY.itemsize
     entries = np.frombuffer(data, _ENTRY, min(int(header["regions"]), room), _HEADER.itemsize)
+    text = data[_HEADER.itemsize + _ENTRIES * _ENTRY.itemsize :]
     regions = tuple(
         Region(
             key=int(entry["key"]),
-            count=int(entry["count"]),
-            time_s=int(entry["time_ns"]) * 1e-9,
+            count=int(entry["count"]) + int(entry["count_of_others"]),
+            time_s=(int(entry["time_ns"]) + int(entry["time_ns_of_others"])) * 1e-9,
             offset=int(entry["offset"]),
             team=int(entry["team"]),
             module=bytes(entry["module"]).decode(errors="replace"),
+            path=_path_in(text, int(entry["path"])),
         )
         for entry in entries
-        if entry["count"]
+        if entry["count"] or entry["count_of_others"]
     )
     if not regions:
         return None
@@ -93,6 +104,11 @@ def parse_census(data: bytes) -> Census | None:
         before_first_region_s=(int(header["first_region_ns"]) - start) * 1e-9,
         complete=bool(header["exited"]),
     )
+
+
+def _path_in(text: bytes, start: int) -> str:
+    """Return the path that begins there and ends with a zero byte; 0 means none."""
+    return os.fsdecode(text[start : text.find(b"\0", start)]) if start else ""
 
 
 def read_census(path: Path) -> Census | None:

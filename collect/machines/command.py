@@ -10,6 +10,7 @@ from collections.abc import Mapping as Variables
 
 import msgspec
 
+from numapredict.collect.machines.variables import CONFLICTING
 from numapredict.collect.mapping import Mapping, PagePolicy
 from numapredict.collect.placement import page_node_set, thread_slots
 from numapredict.collect.program import Program
@@ -17,8 +18,6 @@ from numapredict.collect.space import canonical
 from numapredict.collect.topology import Topology
 
 EXPRESSIBLE: tuple[PagePolicy, ...] = ("first-touch", "interleave", "bind", "remote")
-# Each of these places threads as well and wins over OMP_PLACES in some runtime, or caps the number of threads.
-CONFLICTING = ("GOMP_CPU_AFFINITY", "KMP_AFFINITY", "KMP_HW_SUBSET", "OMP_THREAD_LIMIT")
 
 
 _SHORTEST_ROW = 3  # below, writing places out is as short
@@ -49,6 +48,16 @@ def applied(mapping: Mapping, topology: Topology) -> Mapping:
     return mapping if mapping.page_policy in EXPRESSIBLE else canonical(mapping, topology)
 
 
+def nearest_expressible(mapping: Mapping) -> Mapping:
+    """Return the expressible mapping that comes near one whose page policy is not.
+
+    Interleaving evens out what addresses can tell; the other policies mostly follow the thread that writes first.
+    """
+    if mapping.page_policy == "balance":
+        return msgspec.structs.replace(mapping, page_policy="interleave")
+    return msgspec.structs.replace(mapping, page_policy="first-touch", page_nodes=mapping.thread_nodes)
+
+
 def launch(mapping: Mapping, topology: Topology) -> Launch:
     """Return what applies a mapping; page policies outside EXPRESSIBLE are left to first touch."""
     slots = thread_slots(mapping, topology)
@@ -75,14 +84,10 @@ def shell_command(
     exact = nearest.page_policy in EXPRESSIBLE
     notes = []
     if not exact:
-        # Interleaving evens out what addresses can tell; the other policies mostly follow the thread that writes first.
-        policy: PagePolicy = "interleave" if mapping.page_policy == "balance" else "first-touch"
+        nearest = nearest_expressible(mapping)
         notes.append(
-            f"OMP_* and numactl cannot express {mapping.page_policy}: this command uses {policy} instead;"
-            f" `numapredict run --mapping {mapping.label} -- {shlex.join(program.command)}` applies it and needs the"
-            " preload library"
+            f"OMP_* and numactl cannot express {mapping.page_policy}: this command uses {nearest.page_policy} instead"
         )
-        nearest = msgspec.structs.replace(mapping, page_policy=policy)
     start = launch(nearest, topology)
     shell = dict(environment or {})
     unset = [name for name in CONFLICTING if name in shell]
@@ -99,6 +104,14 @@ def shell_command(
     if program.directory is not None:
         text = f"cd {shlex.quote(program.directory)} && {text}"
     return Command(text, exact, "; ".join(notes))
+
+
+def run_command(mapping: Mapping, program: Program) -> str:
+    """Return the command that runs ``program`` under ``mapping`` exactly, with the preload library."""
+    text = f"numapredict run --mapping {mapping.label} -- {shlex.join(program.command)}"
+    if program.environment:
+        text = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in program.environment), text])
+    return text if program.directory is None else f"cd {shlex.quote(program.directory)} && {text}"
 
 
 def places(pus: Sequence[int]) -> str:

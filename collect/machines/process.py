@@ -11,6 +11,8 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.machines.affinity import kept_to
+
 _CHUNK_BYTES = 1 << 16
 _TAIL_BYTES = 4096
 _DRAIN_CHUNKS = 16
@@ -41,22 +43,30 @@ class Ending(msgspec.Struct, frozen=True):
         return f"{what}: {self.last_line}" if self.last_line else what
 
 
-def run_process(command: Sequence[str], environment: dict[str, str], directory: str | None, timeout_s: float) -> Ending:
+def run_process(
+    command: Sequence[str],
+    environment: dict[str, str],
+    directory: str | None,
+    timeout_s: float,
+    cpus: Sequence[int] = (),
+) -> Ending:
     """Run a command without a shell and return how it ended; raise OSError where the system cannot start it.
 
+    ``cpus`` are the PUs that it may use, all of the caller's where none is given.
     It gets no input, its output is discarded, and of its errors the last line is kept. It leads a session of its own,
     and whatever is left of that session is killed when it ends, runs out of time, or this call is interrupted.
     """
-    started = time.perf_counter()
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=environment,
-        cwd=directory,
-        start_new_session=True,
-    )
+    with kept_to(cpus):
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment,
+            cwd=directory,
+            start_new_session=True,
+        )
     with contextlib.ExitStack() as stack:
         # In this order at the end: the group is killed before its leader is reaped, so its number is still its own.
         stack.callback(process.wait)

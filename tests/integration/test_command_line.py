@@ -83,9 +83,10 @@ def test_advice_on_a_program_that_is_no_codelet(example: str, request: pytest.Fi
     assert len(advice["cluster"]["members"]) >= 1
     assert len({probe["mapping"] for probe in advice["probes"]}) == 2
     assert all(probe["time_s"] == probe["features"]["time_s"] > 0 for probe in advice["probes"])
-    threads = advice["mapping"].split("x")[0]
-    assert f"OMP_NUM_THREADS={threads}" in advice["command"]
-    assert str(program) in advice["command"]
+    assert advice["command"] == f"numapredict run --mapping {advice['mapping']} -- {program}"
+    alternative = advice["alternative"]
+    assert f"OMP_NUM_THREADS={alternative['mapping'].split('x')[0]} " in alternative["command"]
+    assert alternative["command"].endswith(str(program))
     assert "probe 1 of 2" in done.stderr
 
     words = numapredict(*SANDY, f"./{program.name}", cwd=program.parent)

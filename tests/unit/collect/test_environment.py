@@ -8,7 +8,7 @@ from numapredict.collect import environment
 
 def test_memory_settings_are_read_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     balancing, huge = tmp_path / "balancing", tmp_path / "huge"
-    monkeypatch.setattr(environment, "_NUMA_BALANCING", balancing)
+    monkeypatch.setattr(environment, "NUMA_BALANCING", balancing)
     monkeypatch.setattr(environment, "_HUGE_PAGES", huge)
     assert dict(environment.memory_settings()) == {
         "numa_balancing": "not in this kernel",

@@ -282,7 +282,8 @@ def reference(mapping: Mapping, topology: Topology, pages: PageAccesses) -> list
         case "locality":
             return [max(nodes, key=lambda node: (row[node], -nodes.index(node))) for row in per_node]
         case "interleave":
-            return [nodes[int(address) % len(nodes)] for address in pages.address]
+            ascending = sorted(nodes, key=lambda node: topology.nodes[node].os_index)
+            return [ascending[int(address) % len(nodes)] for address in pages.address]
         case "balance":
             for page in by_address:
                 balance(page)

@@ -1,3 +1,5 @@
+import shlex
+
 import msgspec
 import pytest
 
@@ -47,7 +49,9 @@ def test_words_say_what_the_record_says(advice: Advice) -> None:
     assert advice.mapping in text
     assert f"{advice.expected_speedup.median:.2f}x over {advice.default}" in text
     assert all(probe.mapping in text for probe in advice.probes)
-    assert all(len(line) <= 100 or "OMP_" in line for line in text.splitlines())
+    assert all(
+        len(line) <= 100 or line.startswith(("  numapredict run", "  OMP_", "  env ")) for line in text.splitlines()
+    )
     careful = msgspec.structs.replace(advice, warnings=("the first doubt", "the second doubt"))
     assert "with care         - the first doubt\n" in advice_in_words(careful)
     assert "- the second doubt\n" in advice_in_words(careful)
@@ -73,14 +77,45 @@ def test_doubts_are_said(dataset: Dataset, chosen: ChosenModel) -> None:
     assert not advice.whole_program
 
 
-def test_a_policy_beyond_numactl_comes_with_the_best_within(advice: Advice) -> None:
-    policy = parse_label(advice.mapping).page_policy
-    assert advice.command_exact == (policy in {"first-touch", "interleave", "bind", "remote"})
-    if not advice.command_exact:
-        assert advice.alternative is not None
-        assert (advice.command, advice.command_mapping) == (advice.alternative.command, advice.alternative.mapping)
-        assert parse_label(advice.alternative.mapping).page_policy in {"first-touch", "interleave", "bind", "remote"}
-        assert advice.alternative.expected_speedup.median <= advice.expected_speedup.median * 1.5
+def test_the_command_applies_the_advised_mapping(dataset: Dataset, advice: Advice) -> None:
+    assert advice.command == f"numapredict run --mapping {advice.mapping} -- {shlex.join(dataset.programs[0].command)}"
+    assert f"  run it so\n  {advice.command}\n" in advice_in_words(advice)
+
+
+def test_the_alternative_is_what_numactl_can_do(dataset: Dataset, chosen: ChosenModel) -> None:
+    recorded = RecordedMachine(dataset)
+    exact = []
+    for program in dataset.programs:
+        advice = advise(program, recorded, chosen)
+        alternative = advice.alternative
+        expressible = {"first-touch", "interleave", "bind", "remote"}
+        exact.append(parse_label(advice.mapping).page_policy in expressible)
+        assert alternative.exact == exact[-1]
+        assert parse_label(alternative.mapping).page_policy in expressible
+        assert alternative.command in advice_in_words(advice)
+        assert alternative.expected_speedup is not None
+        if exact[-1]:
+            assert (alternative.mapping, alternative.expected_speedup) == (advice.mapping, advice.expected_speedup)
+            assert "to the same effect" in advice_in_words(advice)
+        else:
+            assert alternative.mapping != advice.mapping
+            assert f"as near as they come: {alternative.mapping} (" in advice_in_words(advice)
+    assert True in exact
+    assert False in exact
+
+
+def test_an_alternative_of_no_known_speedup_claims_none(advice: Advice) -> None:
+    unknown = msgspec.structs.replace(advice.alternative, exact=False, expected_speedup=None, note="a note")
+    text = advice_in_words(msgspec.structs.replace(advice, alternative=unknown))
+    assert f"as near as they come: {unknown.mapping}\n" in text
+    assert text.endswith("\n  (a note)")
+
+
+def test_a_program_beyond_the_library_is_told(dataset: Dataset, chosen: ChosenModel) -> None:
+    notes = (("placement", "OMP_* and numactl, for the preload library cannot place it: it is statically linked"),)
+    measurements = tuple(msgspec.structs.replace(m, provenance=notes) for m in dataset.measurements)
+    recorded = RecordedMachine(msgspec.structs.replace(dataset, measurements=measurements))
+    assert any("statically linked" in warning for warning in advise(dataset.programs[0], recorded, chosen).warnings)
 
 
 def test_a_model_of_another_shape_is_refused(dataset: Dataset, chosen: ChosenModel) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.machines.command import EXPRESSIBLE, launch, places, ranges, shell_command
+from numapredict.collect.machines.command import EXPRESSIBLE, launch, places, ranges, run_command, shell_command
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.placement import thread_slots
 from numapredict.collect.program import Program, program_of
@@ -63,9 +63,16 @@ def test_what_cannot_be_expressed_is_approached_and_said(label: str, option: str
     command = shell_command(parse_label(label), TOPOLOGY, PROGRAM)
     assert not command.exact
     assert f"0-3{option} ./app" in command.text
-    assert f"numapredict run --mapping {label} -- ./app 'a b' '$HOME'`" in command.note
-    assert "preload library" in command.note
+    assert f"cannot express {parse_label(label).page_policy}" in command.note
+    assert ("interleave" if option else "first-touch") in command.note
     assert "\n" not in command.note
+
+
+def test_the_command_of_the_preload_library_names_the_label_and_keeps_the_words() -> None:
+    mapping = parse_label("4x2-scatter-locality")
+    assert run_command(mapping, PROGRAM) == f"numapredict run --mapping {mapping.label} -- ./app 'a b' '$HOME'"
+    program = Program(name="p", command=("./p",), environment=(("X", "1 2"),), directory="/a b")
+    assert run_command(mapping, program) == f"cd '/a b' && X='1 2' numapredict run --mapping {mapping.label} -- ./p"
 
 
 @pytest.mark.parametrize("mapping", full_space(TOPOLOGY), ids=lambda mapping: mapping.label)

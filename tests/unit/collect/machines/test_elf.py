@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.machines.elf import check_traceable
+from numapredict.collect.machines.elf import check_traceable, preload_obstacle
 from numapredict.collect.machines.errors import UnrunnableProgramError
 
 GCC = shutil.which("gcc") or ""
@@ -110,3 +110,60 @@ def test_damaged_headers_are_refused_and_nothing_else(
         check_traceable(path)
     except UnrunnableProgramError as error:
         assert "\n" not in str(error)  # noqa: PT017 - not to be refused is as good
+
+
+LIBRARY = Path(sys.executable).resolve()
+"""Stands for the preload library: what counts is for which processor it is built."""
+
+
+def test_dynamically_linked_programs_and_scripts_run_with_a_preloaded_library(built: Path, tmp_path: Path) -> None:
+    (tmp_path / "script").write_text("#!/bin/sh\n")
+    for path in (built / "dynamic", built / "fixed", tmp_path / "script", tmp_path / "absent"):
+        assert preload_obstacle(path, LIBRARY) == ""
+
+
+def test_what_runs_without_a_preloaded_library_is_told(built: Path, tmp_path: Path) -> None:
+    assert preload_obstacle(built / "static", LIBRARY) == "it is statically linked"
+    foreign = tmp_path / "foreign"
+    foreign.write_bytes(START[:18] + b"\xb7\0" + START[20:])  # EM_AARCH64
+    assert "AArch64" in preload_obstacle(foreign, LIBRARY)
+
+
+def test_damaged_programs_have_no_obstacle_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "app"
+    for length in (0, 4, 16, 63, 64, 100, 700):
+        path.write_bytes(OWN[:length])
+        preload_obstacle(path, LIBRARY)
+
+
+@given(st.lists(st.tuples(st.integers(0, 511), st.integers(0, 255)), min_size=1, max_size=8))
+def test_any_damage_is_no_more_than_an_obstacle(damage: list[tuple[int, int]]) -> None:
+    data = bytearray(START)
+    for at, value in damage:
+        data[at] = value
+    path = Path(os.environ["NUMAPREDICT_CACHE"]) / "damaged"
+    path.write_bytes(bytes(data))
+    assert "\n" not in preload_obstacle(path, LIBRARY)
+
+
+@pytest.mark.parametrize(("option", "name"), [("-fsanitize=address", "address"), ("-fsanitize=thread", "thread")])
+def test_sanitizers_insist_on_being_first(built: Path, option: str, name: str) -> None:
+    program = built / name
+    if subprocess.run([GCC, option, "-o", program, built / "app.c"], capture_output=True, check=False).returncode:
+        pytest.skip("the sanitizers are not installed")
+    assert preload_obstacle(program, LIBRARY) == f"it is built with the {name} sanitizer"
+
+
+def test_other_rights_are_told_before_the_loader_drops_the_library(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "rights"
+    program.write_bytes((built / "dynamic").read_bytes())
+    program.chmod(0o4755)
+    assert preload_obstacle(program, LIBRARY) == ""  # our own user's rights are no others
+    monkeypatch.setattr(os, "getuid", lambda: program.stat().st_uid + 1)
+    assert "other rights" in preload_obstacle(program, LIBRARY)
+    program.chmod(0o755)
+    assert preload_obstacle(program, LIBRARY) == ""
+    monkeypatch.setattr(os, "listxattr", lambda _: ["security.capability"])
+    assert "other rights" in preload_obstacle(program, LIBRARY)

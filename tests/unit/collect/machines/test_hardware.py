@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.machines import hardware
+from numapredict.collect.machines import start as starts
 from numapredict.collect.machines.errors import UnrunnableProgramError, UnsupportedMappingError
 from numapredict.collect.machines.hardware import HardwareMachine
 from numapredict.collect.machines.process import Ending
@@ -18,6 +19,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.topology import Core, Node, Topology
 from numapredict.native.errors import MissingNativePartError
 
+pytestmark = pytest.mark.native
 ALLOWED = sorted(os.sched_getaffinity(0))
 ONE = parse_label("1x1-contiguous-bind")
 
@@ -40,6 +42,16 @@ def script(tmp_path: Path) -> "Script":
     return Script(tmp_path)
 
 
+@pytest.fixture
+def without_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the machine with OMP_* and numactl."""
+
+    def missing() -> Path:
+        raise MissingNativePartError("libnumaplace.so was not built: build it")
+
+    monkeypatch.setattr(starts, "placement_library", missing)
+
+
 class Script:
     """A program that notes each execution, with its environment, before it does what a line of shell says."""
 
@@ -49,7 +61,9 @@ class Script:
 
     def program(self, line: str, *arguments: str, environment: tuple[tuple[str, str], ...] = ()) -> Program:
         path = self.folder / "app"
-        path.write_text(f'#!/bin/sh\necho "$OMP_NUM_THREADS $OMP_PLACES $OMP_PROC_BIND" >> {self.log}\n{line}\n')
+        path.write_text(
+            f'#!/bin/sh\necho "$OMP_NUM_THREADS ${{OMP_PLACES-none}} $OMP_PROC_BIND" >> {self.log}\n{line}\n'
+        )
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return Program(name="app", command=(str(path), *arguments), environment=environment)
 
@@ -63,7 +77,7 @@ def test_a_warm_up_comes_before_the_repetitions(script: Script) -> None:
     measurement = machine.run(script.program("exit 0"), ONE)
     assert measurement.status == "ok"
     assert len(measurement.repetitions) == 3
-    assert script.executions == [f"1 {{{ALLOWED[0]}}} close"] * 5
+    assert script.executions == ["1 none false"] * 5
     assert machine.executions == 5
     assert measurement.counters is None
 
@@ -119,15 +133,45 @@ def test_provenance_names_what_influences_times(script: Script) -> None:
     assert notes["source"] == "wall clock"
     assert notes["numa_balancing"]
     assert notes["transparent_hugepage"]
-    assert notes["numactl"] in {f"--physcpubind={ALLOWED[0]}", "not used"}
+    assert notes["placement"].startswith("libnumaplace ")
+    assert notes["pages"] == "memory policy"
 
 
+@pytest.mark.parametrize(
+    ("policy", "method"), [("locality", "next touch"), ("dataset", "a chunk of each range a thread")]
+)
+def test_every_page_policy_is_handed_to_the_library(script: Script, policy: str, method: str) -> None:
+    mapping = parse_label(f"2x2-contiguous-{policy}")
+    machine = HardwareMachine(here(2, os_index=4), repetitions=1, warm_up=0)
+    assert machine.supports(mapping)
+    program = script.program(f'echo "$NUMAPLACE" > {script.folder}/asked')
+    measurement = machine.run(program, mapping)
+    assert measurement.status == "ok"
+    assert dict(measurement.provenance)["pages"] == method
+    asked = (script.folder / "asked").read_text()
+    assert f";pages={policy};nodes=4,5;" in asked
+    assert ";report=" in asked
+
+
+def test_a_system_that_forbids_memory_policies_is_said(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starts, "memory_policies_refused", lambda: "get_mempolicy: Operation not permitted")
+    machine = HardwareMachine(here(2), repetitions=1, warm_up=0)
+    mapping = parse_label("2x2-contiguous-locality")
+    assert not machine.supports(mapping)
+    with pytest.raises(UnsupportedMappingError, match=r"locality: this system refuses .*Operation not permitted"):
+        machine.run(script.program(""), mapping)
+    assert script.executions == []
+    assert machine.run(script.program(""), parse_label("2x2-contiguous-first-touch")).status == "ok"
+    assert HardwareMachine(here(), repetitions=1).supports(ONE)  # one node leaves no choice
+
+
+@pytest.mark.usefixtures("without_library")
 def test_page_policies_that_need_the_preload_library_say_so(script: Script) -> None:
     machine = HardwareMachine(here(2), repetitions=1)
     for policy in ("locality", "balance", "mix", "dataset"):
         mapping = parse_label(f"2x2-contiguous-{policy}")
         assert not machine.supports(mapping)
-        with pytest.raises(UnsupportedMappingError, match=f"page policy {policy} needs the preload library"):
+        with pytest.raises(UnsupportedMappingError, match=rf"page policy {policy} needs the preload .*not built"):
             machine.run(script.program(""), mapping)
     for label in (
         "2x2-contiguous-first-touch",
@@ -138,6 +182,19 @@ def test_page_policies_that_need_the_preload_library_say_so(script: Script) -> N
         assert machine.supports(parse_label(label))
     assert machine.supports(parse_label("1x1-contiguous-locality"))  # equal to bind
     assert script.executions == []
+
+
+def test_a_static_program_is_placed_without_the_library(tmp_path: Path) -> None:
+    (tmp_path / "static.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run(["gcc", "-static", "-o", tmp_path / "static", tmp_path / "static.c"], check=True)
+    program = Program(name="static", command=(str(tmp_path / "static"),))
+    machine = HardwareMachine(here(2), repetitions=1, warm_up=0)
+    measurement = machine.run(program, parse_label("2x2-contiguous-first-touch"))
+    assert measurement.status == "ok"
+    assert "statically linked" in dict(measurement.provenance)["placement"]
+    assert measurement.region_time_s is None
+    with pytest.raises(UnsupportedMappingError, match=r"2x2-contiguous-mix: .* cannot place static: it is statically"):
+        machine.run(program, parse_label("2x2-contiguous-mix"))
 
 
 def test_impossible_mappings_are_refused(script: Script) -> None:
@@ -160,6 +217,7 @@ def test_a_program_that_cannot_start_is_refused(tmp_path: Path) -> None:
         machine.run(Program(name="p", command=("/bin/true", "a\0b")), ONE)
 
 
+@pytest.mark.usefixtures("without_library")
 def test_numactl_is_needed_for_a_memory_policy_only(
     script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -182,6 +240,7 @@ def fake_numactl(folder: Path, body: str) -> str:
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
+@pytest.mark.usefixtures("without_library")
 def test_a_refused_memory_policy_is_said(script: Script, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     refusing = "echo 'set_mempolicy: Operation not permitted' >&2; exit 1"
     monkeypatch.setenv("PATH", fake_numactl(tmp_path / "bin", refusing))
@@ -193,6 +252,7 @@ def test_a_refused_memory_policy_is_said(script: Script, monkeypatch: pytest.Mon
     assert dict(measurement.provenance)["numactl"] == "not used"
 
 
+@pytest.mark.usefixtures("without_library")
 @pytest.mark.parametrize(
     ("label", "options"),
     [
@@ -219,10 +279,18 @@ def test_numactl_gets_os_indices(
 
 
 @pytest.mark.skipif(shutil.which("numactl") is None, reason="numactl is not installed")
+@pytest.mark.usefixtures("without_library")
 def test_the_real_numactl_binds_the_process(script: Script) -> None:
     program = script.program(f"grep '^Cpus_allowed_list' /proc/self/status > {script.folder}/allowed")
     assert HardwareMachine(here(), repetitions=1).run(program, ONE).status == "ok"
     assert (script.folder / "allowed").read_text().split() == ["Cpus_allowed_list:", str(ALLOWED[0])]
+
+
+def test_the_program_starts_on_its_processors_and_we_stay_on_ours(script: Script) -> None:
+    program = script.program(f"grep '^Cpus_allowed_list' /proc/self/status > {script.folder}/allowed")
+    assert HardwareMachine(here(), repetitions=1).run(program, ONE).status == "ok"
+    assert (script.folder / "allowed").read_text().split() == ["Cpus_allowed_list:", str(ALLOWED[0])]
+    assert sorted(os.sched_getaffinity(0)) == ALLOWED
 
 
 PLACES = """
@@ -244,8 +312,13 @@ int main(void)
 
 
 @pytest.mark.skipif(len(ALLOWED) < 2, reason="one core has one order only")
+@pytest.mark.parametrize("way", ["library", "numactl"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_threads_run_where_the_mapping_says(tmp_path: Path, compiler: str) -> None:
+def test_threads_run_where_the_mapping_says(
+    tmp_path: Path, compiler: str, way: str, request: pytest.FixtureRequest
+) -> None:
+    if way == "numactl":
+        request.getfixturevalue("without_library")
     (tmp_path / "places.c").write_text(PLACES)
     command = [compiler, "-O2", "-fopenmp", "-o", "places", "places.c"]
     if (
@@ -261,6 +334,9 @@ def test_threads_run_where_the_mapping_says(tmp_path: Path, compiler: str) -> No
         )
         measurement = HardwareMachine(topology, repetitions=1).run(program, parse_label("2x1-contiguous-bind"))
         assert measurement.status == "ok", measurement.message
+        region_time_s = measurement.region_time_s
+        assert (region_time_s is not None) == (way == "library")
+        assert region_time_s is None or 0 < region_time_s <= measurement.time_s
         assert tuple(map(int, (tmp_path / "cpus").read_text().split())) == order
 
 

@@ -1,0 +1,146 @@
+"""Where a program's threads and pages truly stood, as the preload library found by asking the kernel.
+
+The file's contract is native/placement/verify.h; this is its only reader.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from numapredict.native.errors import NumapredictError
+
+FIRST_LINE = "numaplace-map 1"
+KINDS = {1: "heap", 2: "static", 3: "mapped", 4: "rest", 5: "small blocks in"}
+NOWHERE = -1
+
+
+class InvalidMapError(NumapredictError):
+    """A file is no map of a placement."""
+
+
+class PlacedThread(msgspec.Struct, frozen=True):
+    """How often the threads of one slot ended their share on its PU, and elsewhere."""
+
+    process: int
+    slot: int
+    pu: int
+    right: int
+    wrong: int
+
+
+class PlacedRange(msgspec.Struct, frozen=True):
+    """The pages of one range: how many are on which node (OS index), by the node that the library had decided on.
+
+    ``pages`` counts by (node, wanted); pages that nobody touched are left out, and ``wanted`` is -1 where the policy
+    left it to the kernel.
+    """
+
+    process: int
+    kind: int
+    module: str
+    offset: int
+    pages: tuple[tuple[int, int, int], ...]
+
+    @property
+    def name(self) -> str:
+        """Return what the range is in messages: its kind, and the module and offset that made it."""
+        kind = KINDS.get(self.kind, "?")
+        return f"{kind} {Path(self.module).name}" + (f"+{self.offset:#x}" if self.offset else "")
+
+
+class PlacementMap(msgspec.Struct, frozen=True):
+    """Threads and ranges of all processes of a run."""
+
+    threads: tuple[PlacedThread, ...]
+    ranges: tuple[PlacedRange, ...]
+
+
+def parse_map(text: str) -> PlacementMap:
+    """Return the map that a file's text holds; raise InvalidMapError, with the line, for another text."""
+    threads: list[PlacedThread] = []
+    ranges: list[PlacedRange] = []
+    process = -1
+    head: tuple[int, str, int] | None = None
+    pages: Counter[tuple[int, int]] = Counter()
+
+    def end_range() -> None:
+        if head is not None:
+            found = tuple((node, wanted, count) for (node, wanted), count in sorted(pages.items()))
+            ranges.append(PlacedRange(process, *head, found))
+
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            word, *rest = line.split(" ")
+            if line.startswith(f"{FIRST_LINE} "):
+                end_range()
+                head, process = None, int(line.removeprefix(FIRST_LINE))
+            elif process < 0:
+                raise ValueError("the first line must name the version")
+            elif word == "thread":
+                threads.append(PlacedThread(process, *_numbers(rest, 4)))
+            elif word == "range":
+                end_range()
+                kind, *_ = _numbers(rest[:1], 1)
+                head = (kind, " ".join(rest[7:]), int(rest[6], 16))
+                pages = Counter()
+            elif word == "at" and head is not None:
+                _, count, node, wanted = _numbers(rest, 4)
+                if node != NOWHERE:
+                    pages[node, wanted] += count
+            else:
+                raise ValueError("no such line")
+        except (ValueError, IndexError, TypeError) as error:
+            raise InvalidMapError(f"line {number} of the map is {line[:60]!r}, which cannot be read: {error}") from None
+    end_range()
+    return PlacementMap(tuple(threads), tuple(ranges))
+
+
+def read_map(path: Path) -> PlacementMap | None:
+    """Return the map in a file, or None when there is none; raise InvalidMapError for another file."""
+    try:
+        return parse_map(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return None
+
+
+class RangeTally(msgspec.Struct, frozen=True):
+    """The pages of all ranges of one name: in all, on a node that the mapping names, and where the others stood."""
+
+    name: str
+    pages: int
+    right: int
+    elsewhere: tuple[tuple[int, int], ...]
+
+
+def tally(ranges: tuple[PlacedRange, ...], allowed: frozenset[int]) -> tuple[RangeTally, ...]:
+    """Return how many pages of the ranges stood right, by name, the worst first.
+
+    A page is right on the node that the library had decided on, and where it decided on none, on one of ``allowed``.
+    """
+    names: dict[str, Counter[tuple[bool, int]]] = {}
+    for name, node, right, count in _judged(ranges, allowed):
+        names.setdefault(name, Counter())[right, node] += count
+    tallies = [
+        RangeTally(
+            name,
+            pages=sum(found.values()),
+            right=sum(count for (right, _), count in found.items() if right),
+            elsewhere=tuple((node, count) for (right, node), count in sorted(found.items()) if not right),
+        )
+        for name, found in names.items()
+    ]
+    return tuple(sorted(tallies, key=lambda tallied: (tallied.right - tallied.pages, tallied.name)))
+
+
+def _judged(ranges: tuple[PlacedRange, ...], allowed: frozenset[int]) -> Iterator[tuple[str, int, bool, int]]:
+    for placed in ranges:
+        for node, wanted, count in placed.pages:
+            yield placed.name, node, node in allowed if wanted == NOWHERE else node == wanted, count
+
+
+def _numbers(words: list[str], count: int) -> tuple[int, ...]:
+    if len(words) != count:
+        raise ValueError(f"{count} numbers are missing")
+    return tuple(int(word) for word in words)

@@ -1,0 +1,58 @@
+"""Region times: what the region clock counted in one run, with the names of the regions' functions."""
+
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.machines.census import read_census
+from numapredict.collect.machines.symbols import function_at
+
+
+class RegionTime(msgspec.Struct, frozen=True):
+    """One outermost parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads.
+
+    ``name`` is that of its outlined function as the linker knows it (C++ names stay mangled), or module and offset
+    where the module has no symbols.
+    """
+
+    name: str
+    module: str
+    offset: int
+    count: int
+    time_s: float
+    team: int
+
+
+class RegionTimes(msgspec.Struct, frozen=True):
+    """The outermost parallel regions of one run, in the order in which they first began.
+
+    ``wall_s`` is the run's time until its end or until it was stopped; ``complete`` says which of the two.
+    """
+
+    regions: tuple[RegionTime, ...]
+    wall_s: float
+    complete: bool
+
+    @property
+    def region_time_s(self) -> float:
+        """Return the time in parallel regions: more than the wall time where threads run regions side by side."""
+        return sum(region.time_s for region in self.regions)
+
+
+def read_region_times(path: Path) -> RegionTimes | None:
+    """Return what a region file holds, or None when there is none or no region had ended by then."""
+    census = read_census(path)
+    if census is None:
+        return None
+    regions = tuple(
+        RegionTime(
+            name=function_at(region.path, region.offset) or region.name,
+            module=region.path or region.module,
+            offset=region.offset,
+            count=region.count,
+            time_s=region.time_s,
+            team=region.team,
+        )
+        for region in census.regions
+    )
+    return RegionTimes(regions=regions, wall_s=census.time_s, complete=census.complete)

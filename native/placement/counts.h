@@ -1,0 +1,28 @@
+/* counts.h: what a profile has counted so far, by range, page and slot.
+ *
+ * Contract. One writer at a time. Memory grows with what is counted, up to COUNTS_LIMIT entries; what has no
+ * room is counted as dropped.
+ */
+#ifndef NUMAPLACE_COUNTS_H
+#define NUMAPLACE_COUNTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define COUNTS_LIMIT (1u << 22)
+#define COUNT_OF_PAGE 0 /* `who` of the page itself; slots follow from 1 on */
+
+struct count {
+    uint32_t range, page;
+    uint32_t who;    /* COUNT_OF_PAGE: how often armed; slot + 1: how often touched by this slot */
+    uint32_t number; /* 0: a free entry */
+    uint64_t ns;     /* of protection, in all */
+};
+
+void counts_add(uint32_t range, uint32_t page, uint32_t who, uint64_t ns);
+uint64_t counts_dropped(void);
+/* Return all entries in order of range, page and who, and their number; NULL where there are none or no room.
+ * To be given back with system_free. */
+struct count *counts_sorted(size_t *number);
+
+#endif

@@ -1,0 +1,109 @@
+/* load.c: libnumaplace.so comes to life, follows the program's regions, and ends with it. */
+#define _GNU_SOURCE
+#include "../regions/region_table.h"
+#include "../regions/regions.h"
+#include "heap.h"
+#include "huge.h"
+#include "next_touch.h"
+#include "pages.h"
+#include "processors.h"
+#include "profile.h"
+#include "program.h"
+#include "protection.h"
+#include "ranges.h"
+#include "settings.h"
+#include "slots.h"
+#include "threads.h"
+#include "verify.h"
+
+#include <pthread.h>
+
+static void in_child(void) {
+    settings_forget_files();
+    ranges_after_fork();
+    slots_after_fork();
+}
+
+/* After the constructors of the program's libraries, so that libgomp has seen all PUs, and before the
+ * program's own. */
+__attribute__((constructor)) static void load(void) {
+    settings_load();
+    const struct settings *s = settings();
+    if (!s)
+        return;
+    const bool parallel = program_is_parallel();
+    huge_prepare();
+    threads_prepare();
+    pages_prepare();
+    pthread_atfork(NULL, NULL, in_child);
+    if (s->report)
+        region_clock_open_at(s->report);
+    if (!parallel) { /* what it starts shall not share one PU */
+        slots_release_binding();
+        return;
+    }
+    slot_take(0);
+    if (pages_need_ranges()) {
+        if (pages_follow_touch() || s->profile)
+            protection_prepare();
+        if (pages_follow_touch())
+            next_touch_prepare();
+        if (s->profile)
+            profile_prepare();
+        heap_prepare();
+        ranges_wanted = true;
+        ranges_add_statics();
+    }
+}
+
+__attribute__((destructor)) static void unload(void) {
+    if (!settings())
+        return;
+    protection_open_all();
+    verify_all();
+    profile_write();
+}
+
+void region_begin(struct region_call *call) {
+    if (!settings())
+        return;
+    processors_show_all();
+    slot_row(call);
+    if (call->level > 0)
+        return;
+    region_identify(call);
+    pages_region_begin();
+    next_touch_region_begin(call);
+    profile_region_begin(call);
+    region_clock_begin(call);
+}
+
+void region_enter(struct region_call *call, int thread, int team) {
+    if (!settings())
+        return;
+    if (thread == 0)
+        call->team = (uint64_t)team;
+    slot_enter(call, (uint32_t)thread, (uint32_t)team);
+}
+
+void region_leave(struct region_call *call) {
+    (void)call;
+    if (!settings())
+        return;
+    verify_thread();
+    slot_leave();
+}
+
+void region_end(struct region_call *call) {
+    if (!settings() || call->level > 0)
+        return;
+    region_clock_end(call);
+    next_touch_region_end(call);
+    profile_region_end(call);
+}
+
+void region_barrier(void) {}
+
+void region_next_chunk(void) {}
+
+bool region_wants_chunks(void) { return false; }

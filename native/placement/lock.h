@@ -1,0 +1,25 @@
+/* lock.h: a lock that a signal cannot come between: its holder has all signals blocked.
+ *
+ * Contract. Under it the holder touches no memory of the program, so that it raises no fault, and takes locks
+ * only in the order profile, protection, queue. Threads wait in the kernel (futex). errno is kept. A handler
+ * may run with everything blocked already; then the mask is restored to just that.
+ */
+#ifndef NUMAPLACE_LOCK_H
+#define NUMAPLACE_LOCK_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct lock {
+    _Atomic uint32_t state; /* 0 free, 1 held, 2 held and waited for */
+};
+
+/* Block every signal of the calling thread, by a raw system call, and return its mask; and the way back. */
+uint64_t signals_block(void);
+void signals_restore(uint64_t mask);
+
+/* Take the lock and return the signal mask for lock_give. */
+uint64_t lock_take(struct lock *lock);
+void lock_give(struct lock *lock, uint64_t mask);
+
+#endif

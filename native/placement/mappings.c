@@ -1,0 +1,88 @@
+/* mappings.c: the program's own anonymous mappings.
+ *
+ * Only what can be read and written at once is looked after. Stacks are not: the kernel puts signal frames
+ * there. Nor is what is reserved without access, or by the allocator. Discarding pages (madvise) changes no
+ * range.
+ */
+#define _GNU_SOURCE
+#include "export.h"
+#include "next_call.h"
+#include "ranges.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CALLER __builtin_return_address(0)
+
+typedef void *(*mapper)(void *, size_t, int, int, int, off_t);
+typedef void *(*remapper)(void *, size_t, size_t, int, ...);
+
+static bool looked_after(int protection, int flags) {
+    const int never = MAP_STACK | MAP_GROWSDOWN | MAP_HUGETLB;
+    return protection == (PROT_READ | PROT_WRITE) && (flags & MAP_ANONYMOUS) && !(flags & never);
+}
+
+static void *map(struct next_call *call, void *address, size_t bytes, int protection, int flags, int file,
+                 off_t offset, const void *caller) {
+    const mapper next = (mapper)next_call(call, NULL);
+    if (!ranges_wanted)
+        return next(address, bytes, protection, flags, file, offset);
+    if (flags & MAP_FIXED)
+        ranges_remove_overlapping(address, bytes);
+    void *mapped = next(address, bytes, protection, flags, file, offset);
+    if (mapped != MAP_FAILED && bytes >= RANGE_BYTES && looked_after(protection, flags))
+        ranges_add(mapped, bytes, caller, RANGE_MAPPED);
+    return mapped;
+}
+
+EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
+    static struct next_call call = {"mmap", NULL};
+    return map(&call, address, bytes, protection, flags, file, offset, CALLER);
+}
+
+EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int file, off64_t offset) {
+    static struct next_call call = {"mmap64", NULL};
+    return map(&call, address, bytes, protection, flags, file, offset, CALLER);
+}
+
+EXPORT int munmap(void *address, size_t bytes) {
+    static struct next_call call = {"munmap", NULL};
+    int (*next)(void *, size_t) = (int (*)(void *, size_t))next_call(&call, NULL);
+    if (ranges_wanted)
+        ranges_remove_overlapping(address, bytes);
+    return next(address, bytes);
+}
+
+EXPORT int mprotect(void *address, size_t bytes, int protection) {
+    static struct next_call call = {"mprotect", NULL};
+    int (*next)(void *, size_t, int) = (int (*)(void *, size_t, int))next_call(&call, NULL);
+    if (ranges_wanted)
+        ranges_remove_overlapping(address, bytes);
+    return next(address, bytes, protection);
+}
+
+/* What was looked after before is looked after where it has gone to. */
+EXPORT void *mremap(void *address, size_t bytes, size_t new_bytes, int flags, ...) {
+    static struct next_call call = {"mremap", NULL};
+    const remapper next = (remapper)next_call(&call, NULL);
+    va_list more;
+    va_start(more, flags);
+    void *wanted = flags & MREMAP_FIXED ? va_arg(more, void *) : NULL;
+    va_end(more);
+    bool known = false;
+    if (ranges_wanted) {
+        const struct range *range = ranges_find((uintptr_t)address);
+        known = range && range->kind == RANGE_MAPPED;
+        ranges_remove_overlapping(address, bytes);
+        if (flags & MREMAP_FIXED)
+            ranges_remove_overlapping(wanted, new_bytes);
+    }
+    void *mapped = next(address, bytes, new_bytes, flags, wanted);
+    if (known && mapped != MAP_FAILED)
+        ranges_add(mapped, new_bytes, CALLER, RANGE_MAPPED);
+    return mapped;
+}

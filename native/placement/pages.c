@@ -1,0 +1,236 @@
+/* pages.c: sets memory policies and moves pages: for the process, and range by range. */
+#define _GNU_SOURCE
+#include "pages.h"
+
+#include "heap.h"
+#include "huge.h"
+#include "next_touch.h"
+#include "plan.h"
+#include "profile.h"
+#include "protection.h"
+#include "settings.h"
+#include "system.h"
+#include "verify.h"
+
+#include <link.h>
+
+/* A policy a run of pages costs the kernel a mapping (vm.max_map_count, 65530 in all): beyond this many runs,
+ * pages are moved one by one once they are there. */
+#define MOST_POLICY_RUNS 4096
+/* What was not there before the first region is there before the second. */
+#define MOST_MOVES 2
+#define BATCH 512
+
+static bool have_plan;
+static _Atomic uint32_t waiting; /* ranges whose pages are to be moved before the next region */
+
+bool pages_follow_touch(void) {
+    const struct settings *s = settings();
+    return s->nodes > 1 && !have_plan &&
+           (s->pages == PAGES_LOCALITY || s->pages == PAGES_BALANCE || s->pages == PAGES_MIX);
+}
+
+static void process_policy(const struct settings *s) {
+    /* Pages may only stay where they are first touched when that is a page node. */
+    bool at_home = true;
+    for (uint32_t slot = 0; slot < s->slots && at_home; slot++) {
+        at_home = false;
+        for (uint32_t n = 0; n < s->nodes; n++)
+            at_home |= s->node[n] == s->home[slot];
+    }
+    if (s->nodes == 1)
+        system_thread_policy(POLICY_PREFERRED, s->node, 1);
+    else if (s->pages == PAGES_INTERLEAVE || s->pages == PAGES_BALANCE || !at_home)
+        system_thread_policy(POLICY_INTERLEAVE, s->node, s->nodes);
+    else
+        system_thread_policy(POLICY_LOCAL, NULL, 0);
+}
+
+struct batch {
+    size_t count;
+    void *page[BATCH];
+    int node[BATCH];
+    int status[BATCH];
+};
+
+static void flush(struct batch *batch) {
+    if (batch->count)
+        system_move_pages(batch->count, batch->page, batch->node, batch->status);
+    batch->count = 0;
+}
+
+static uintptr_t page_after(uintptr_t address) { return (address + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1); }
+
+/* Which page node an interleaved page goes to: the kernel counts file-backed memory by the place in the file,
+ * and anonymous memory by address (linux/mempolicy.c: get_vma_policy). */
+static int interleaved(const ElfW(Phdr) * part, uintptr_t load, uintptr_t address) {
+    const uintptr_t file_end = page_after(load + part->p_vaddr + part->p_filesz);
+    const uintptr_t place = address < file_end ? address - load - part->p_vaddr + part->p_offset : address;
+    return settings()->node[place / PAGE_BYTES % settings()->nodes];
+}
+
+/* The loader has written to the program's data before this library could say where to. */
+static int move_own_data(struct dl_phdr_info *module, size_t bytes, void *unused) {
+    (void)bytes;
+    (void)unused;
+    for (int i = 0; i < module->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_W))
+            continue;
+        const uintptr_t end = page_after(module->dlpi_addr + part->p_vaddr + part->p_memsz);
+        uintptr_t at = (module->dlpi_addr + part->p_vaddr) & ~(PAGE_BYTES - 1);
+        struct batch batch;
+        while (at < end) {
+            for (batch.count = 0; at < end && batch.count < BATCH; at += PAGE_BYTES) {
+                batch.page[batch.count] = (void *)at;
+                batch.node[batch.count++] = interleaved(part, module->dlpi_addr, at);
+            }
+            flush(&batch);
+        }
+    }
+    return 1; /* the first module is the program itself */
+}
+
+void pages_prepare(void) {
+    const struct settings *s = settings();
+    process_policy(s);
+    if (s->nodes == 1 || s->pages == PAGES_INTERLEAVE)
+        dl_iterate_phdr(move_own_data, NULL);
+    if (s->plan && s->nodes > 1)
+        have_plan = plan_load(s->plan);
+}
+
+bool pages_need_ranges(void) {
+    const struct settings *s = settings();
+    return s->profile || s->map || have_plan || pages_follow_touch() ||
+           (s->pages == PAGES_DATASET && s->nodes > 1);
+}
+
+/* The page of a range at which a chunk begins: page * slots / pages (rounded down) is the page's chunk. */
+static size_t chunk_start(size_t chunk, size_t pages, size_t slots) {
+    return (chunk * pages + slots - 1) / slots;
+}
+
+static size_t pages_of(const struct range *range) { return (range->end - range->start) / PAGE_BYTES; }
+
+static void place_run(const struct range *range, size_t first, size_t count, uint16_t node) {
+    if (count)
+        system_range_policy(range->start + first * PAGE_BYTES, count * PAGE_BYTES, POLICY_PREFERRED, &node, 1,
+                            true);
+}
+
+static void place_runs(const struct range *range, const struct plan_run *run, size_t runs) {
+    for (size_t r = 0; r < runs; r++) {
+        const size_t from = huge_next(range, run[r].first);
+        place_run(range, from, huge_next(range, run[r].first + (size_t)run[r].count) - from, run[r].node);
+    }
+}
+
+static void place_chunks(const struct range *range, const struct settings *s) {
+    const size_t pages = pages_of(range);
+    size_t from = 0;
+    for (uint32_t chunk = 0; chunk < s->slots; chunk++) {
+        if (chunk + 1 < s->slots && s->chunk[chunk + 1] == s->chunk[chunk])
+            continue;
+        const size_t to = huge_next(range, chunk_start(chunk + 1, pages, s->slots));
+        place_run(range, from, to - from, s->chunk[chunk]);
+        from = to;
+    }
+}
+
+static void move_runs(const struct range *range, const struct plan_run *run, size_t runs) {
+    struct batch batch;
+    batch.count = 0;
+    for (size_t r = 0; r < runs; r++) {
+        const size_t end = run[r].first + (size_t)run[r].count;
+        for (size_t p = huge_next(range, run[r].first); p < end; p = huge_next(range, p + 1)) {
+            batch.page[batch.count] = (void *)(range->start + p * PAGE_BYTES);
+            batch.node[batch.count++] = run[r].node;
+            if (batch.count == BATCH)
+                flush(&batch);
+        }
+    }
+    flush(&batch);
+}
+
+void range_added(struct range *range) {
+    const struct settings *s = settings();
+    if (!s)
+        return;
+    if (have_plan) {
+        size_t runs;
+        const struct plan_run *run = plan_for(range, &runs);
+        if (runs > MOST_POLICY_RUNS)
+            waiting++;
+        else
+            place_runs(range, run, runs);
+    } else if (s->pages == PAGES_DATASET && s->nodes > 1) {
+        place_chunks(range, s);
+    }
+    profile_range_added(range);
+}
+
+void range_removed(struct range *range) {
+    const struct settings *s = settings();
+    if (!s)
+        return;
+    verify_range(range);
+    size_t runs;
+    if (have_plan && plan_for(range, &runs) && runs > MOST_POLICY_RUNS && range->moves < MOST_MOVES)
+        waiting--;
+    profile_range_removed(range);
+    protection_forget(range);
+    /* The heap uses the addresses again, for something else. */
+    heap_changed(range->start);
+    if ((range->kind == RANGE_HEAP || range->kind == RANGE_ARENA) &&
+        (have_plan || s->pages == PAGES_DATASET) && s->nodes > 1)
+        system_range_policy(range->start, range->end - range->start, POLICY_DEFAULT, NULL, 0, false);
+}
+
+static void move_if_waiting(struct range *range, void *unused) {
+    (void)unused;
+    size_t runs;
+    const struct plan_run *run = plan_for(range, &runs);
+    if (runs > MOST_POLICY_RUNS && range->moves < MOST_MOVES) {
+        range->moves++;
+        move_runs(range, run, runs);
+        if (range->moves == MOST_MOVES)
+            waiting--;
+    }
+}
+
+void pages_region_begin(void) {
+    if (ranges_wanted)
+        heap_refresh();
+    if (waiting)
+        ranges_for_each(move_if_waiting, NULL);
+}
+
+static int planned_node(const struct range *range, size_t page) {
+    size_t runs;
+    const struct plan_run *run = plan_for(range, &runs);
+    page = huge_head(range, page);
+    size_t low = 0, high = runs;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (run[middle].first + (size_t)run[middle].count <= page)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < runs && run[low].first <= page ? run[low].node : -1;
+}
+
+int pages_node(const struct range *range, size_t page) {
+    const struct settings *s = settings();
+    if (s->nodes == 1)
+        return s->node[0];
+    if (have_plan)
+        return planned_node(range, page);
+    /* The kernel counts anonymous memory by address, and file-backed memory by the place in the file. */
+    if (s->pages == PAGES_INTERLEAVE && range->kind != RANGE_STATIC && !huge_range(range))
+        return s->node[(range->start / PAGE_BYTES + page) % s->nodes];
+    if (s->pages == PAGES_DATASET)
+        return s->chunk[huge_head(range, page) * s->slots / pages_of(range)];
+    return pages_follow_touch() ? next_touch_node(range, page) : -1;
+}

@@ -1,0 +1,10 @@
+/* profile_writer.h: writes profile_file.h from known_ranges.h and counts.h, under the profile's lock. */
+#ifndef NUMAPLACE_PROFILE_WRITER_H
+#define NUMAPLACE_PROFILE_WRITER_H
+
+#include <stdint.h>
+
+/* Whatever fails leaves the older file as it was. */
+void profile_write_file(const char *path, uint32_t slots, uint64_t armed, uint64_t touched, uint64_t time_ns);
+
+#endif

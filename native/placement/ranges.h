@@ -1,0 +1,108 @@
+/* ranges.h: the memory that placement looks after: large allocations, large static objects, large mappings.
+ *
+ * Contract. A range is the whole pages inside one allocation, static object or anonymous mapping of at least
+ * RANGE_BYTES; the pages at its ends that it shares with others are left out. It is known by what is the same
+ * in every run of the program, never by its address (ICS'19 sec. 3.4): the allocation site (a hash of the
+ * caller's module and offset), the number of the allocating slot, and the order among the allocations of that
+ * site and slot; static objects by module and offset.
+ *
+ * ranges_find may be called from a signal handler and takes no lock. A range stays valid until the call of
+ * ranges_remove for it returns; its memory is never given back to others while a reader may still look at it.
+ * The table never calls the program's allocator, takes no lock of the loader's, and leaves errno alone.
+ *
+ * Adding and removing take locks for a few instructions each: as with malloc, a signal handler must not do
+ * it. Allocations that the C library, the loader and the OpenMP runtimes make for themselves are left out:
+ * they hand them to the kernel by calls that nobody sees. After dlclose, an address that was known as a site
+ * keeps its name.
+ */
+#ifndef NUMAPLACE_RANGES_H
+#define NUMAPLACE_RANGES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RANGE_BYTES (64u << 10)
+#define RANGE_CAPACITY 65536
+#define PAGE_BYTES 4096ul
+
+/* 4 is verify.h's. */
+enum range_kind { RANGE_HEAP = 1, RANGE_STATIC = 2, RANGE_MAPPED = 3, RANGE_ARENA = 5 };
+
+struct range {
+    uintptr_t start, end; /* whole pages */
+    uint64_t site;        /* hash of module and offset of the allocating call, or of the static object */
+    uint64_t offset;      /* of the same in its module: of the last byte of the call's instruction */
+    const char *module;   /* its file's path; stays valid */
+    uint32_t slot;        /* of the allocating thread */
+    uint32_t order;       /* among the allocations of this site and slot, from 0 */
+    enum range_kind kind;
+    uint64_t bytes;              /* as asked for */
+    _Atomic(void *) protection;  /* protection.c's record of this range, or NULL */
+    _Atomic uint32_t moves;      /* pages.c: how often a long plan was applied to it */
+    _Atomic uint32_t profile;    /* profile.c: its number there + 1, 0 where it has none */
+    _Atomic int32_t first_slot;  /* who touched it first (profile), -1: unknown */
+    _Atomic uint64_t first_site; /* where: offset in its module of the first touch's instruction */
+    _Atomic(const char *) first_module;
+};
+
+/* Defined by pages.c and called with the range already findable, before the program sees its memory; and
+ * before its memory is given back. Called for every range, in the allocating or freeing thread. */
+void range_added(struct range *range);
+void range_removed(struct range *range);
+
+/* Whether ranges are to be noted at all; set once, by load.c, before the program's first instruction. */
+extern bool ranges_wanted __attribute__((visibility("hidden")));
+
+/* Note an allocation of `bytes` at `start`, made by the call that returns to `caller`. Small ones are left
+ * out. What was known about the same memory is forgotten first. */
+void ranges_add(void *start, size_t bytes, const void *caller, enum range_kind kind);
+/* Forget the allocation at `start`, if it is known. Must come before its memory is given back. */
+void ranges_remove(void *start);
+/* The same for realloc, which may fail: leave in `was` what is to be put back then; return false if it is not
+ * known. */
+bool ranges_take(void *start, struct range *was);
+void ranges_put_back(void *start, const struct range *was);
+/* Note a static object, named by its place in its module. `module` must stay valid. */
+void ranges_add_static(uintptr_t start, size_t bytes, const char *module, uint64_t offset);
+/* Note a part of the main heap that holds small allocations, `order` pages behind the heap's start (heap.h).
+ */
+void ranges_add_arena(uintptr_t start, size_t bytes, uint32_t order);
+/* Forget all that overlaps [start, start + bytes), whole: for munmap, mremap and mprotect of the program's
+ * own. */
+void ranges_remove_overlapping(void *start, size_t bytes);
+/* Return the range that holds an address, or NULL. Async-signal-safe. */
+struct range *ranges_find(uintptr_t address);
+/* Visit all ranges there are; `visit` must not add or remove any. */
+void ranges_for_each(void (*visit)(struct range *range, void *data), void *data);
+/* Register the large writable static objects of the program and of its libraries, but for the system's own
+ * (C library, dynamic loader, OpenMP runtimes, this library). */
+void ranges_add_statics(void);
+/* How many allocations found no place in the table. */
+uint64_t ranges_dropped(void);
+/* After fork, in the child: locks that another thread held are free again. */
+void ranges_after_fork(void);
+
+/* The hash that names a site: FNV-1a over the module's file name (without folders), then over the offset's
+ * eight bytes, the lowest first. */
+uint64_t site_hash(const char *module, uint64_t offset);
+
+#ifndef RANGE_BUCKET_BITS /* tests make do with fewer, so that ranges meet in them */
+#define RANGE_BUCKET_BITS 16
+#endif
+#define RANGE_BUCKETS (1u << RANGE_BUCKET_BITS)
+extern _Atomic uint32_t ranges_by_address[RANGE_BUCKETS] __attribute__((visibility("hidden")));
+
+static inline uint32_t range_bucket(uintptr_t address) {
+    return (uint32_t)((uint64_t)(address >> 4) * 0x9e3779b97f4a7c15u >> (64 - RANGE_BUCKET_BITS));
+}
+
+/* For free: whether an allocation at this address may be known; one load, and nearly always false where it is
+ * a small one. */
+static inline bool ranges_may_know(const void *start) {
+    return ranges_wanted && atomic_load_explicit(&ranges_by_address[range_bucket((uintptr_t)start)],
+                                                 memory_order_relaxed) != 0;
+}
+
+#endif

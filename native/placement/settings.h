@@ -1,0 +1,63 @@
+/* settings.h: what the preload library was asked to do: the variable NUMAPLACE.
+ *
+ * Contract. NUMAPLACE holds `key=value` pairs with `;` between them; in values `%XX` stands for a byte, so
+ * that a path may hold any. Its writer is collect/machines/preload.py. Numbers of nodes and PUs are the
+ * operating system's. Lists are written `a,b,c`, rows `a-b` (a to b, up) and repetitions `a*n` (n times a).
+ *
+ *     version=1              must come first; another version leaves the library idle
+ *     cpus=LIST              the PU of each thread slot, in thread order
+ *     homes=LIST             the node whose memory serves each slot
+ *     threads=contiguous|scatter
+ *     pages=first-touch|bind|remote|interleave|locality|balance|mix|dataset
+ *     nodes=LIST             the page nodes, the preferred one first
+ *     chunks=LIST            dataset: the node of each chunk, one a slot
+ *     plan=PATH              where the pages of known ranges go (plan.h); without it, locality, balance and
+ * mix are found by next touch report=PATH            count and time every region into this file
+ * (region_file.h) profile=PATH           sample who touches which page, and write it there (profile_file.h)
+ *     map=PATH               at the end, append where the pages of each range stood (verify.h)
+ *
+ * Without NUMAPLACE, or with one that cannot be read, `settings()` returns NULL and the library only passes
+ * calls through.
+ */
+#ifndef NUMAPLACE_SETTINGS_H
+#define NUMAPLACE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MOST_SLOTS 4096 /* PUs of one machine */
+#define MOST_NODES 1024 /* as in the kernel (MAX_NUMNODES) */
+
+enum page_policy {
+    PAGES_FIRST_TOUCH,
+    PAGES_BIND,
+    PAGES_REMOTE,
+    PAGES_INTERLEAVE,
+    PAGES_LOCALITY,
+    PAGES_BALANCE,
+    PAGES_MIX,
+    PAGES_DATASET,
+};
+
+struct settings {
+    uint32_t slots;            /* threads of the mapping */
+    uint16_t cpu[MOST_SLOTS];  /* PU of each */
+    uint16_t home[MOST_SLOTS]; /* node whose memory serves it */
+    bool scatter;
+    enum page_policy pages;
+    uint32_t nodes;
+    uint16_t node[MOST_NODES];                 /* page nodes, the preferred one first */
+    uint16_t chunk[MOST_SLOTS];                /* dataset: node of each chunk */
+    const char *plan, *report, *profile, *map; /* NULL where not asked for */
+};
+
+/* Return the settings of this process, read once by settings_load; NULL where the library is to stay idle. */
+const struct settings *settings(void);
+void settings_load(void);
+/* In the child of a fork: report, profile and map are the parent's. */
+void settings_forget_files(void);
+/* Parse a text; return false, with `into` undefined, where it cannot be read. Paths point into `text`, which
+ * is changed. */
+bool settings_parse(char *text, struct settings *into);
+
+#endif

@@ -1,0 +1,139 @@
+/* slots.c: which thread runs on which PU: rows of slots for teams, free slots for other threads. */
+#define _GNU_SOURCE
+#include "slots.h"
+
+#include "export.h"
+#include "settings.h"
+#include "system.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define DEEPEST 16 /* nested regions that are told apart */
+#define UNBOUND UINT32_MAX
+
+/* What a thread is inside of: its place in each team from the outermost region on. */
+struct place {
+    uint32_t first, count, step;
+    uint32_t thread, team;
+};
+
+static THREAD_LOCAL struct place places[DEEPEST];
+static THREAD_LOCAL int deep;
+static THREAD_LOCAL uint32_t mine;
+static THREAD_LOCAL uint32_t bound = UNBOUND;
+
+static atomic_flag counting = ATOMIC_FLAG_INIT;
+static uint32_t threads_on[MOST_SLOTS];
+
+static void lock(void) {
+    while (atomic_flag_test_and_set_explicit(&counting, memory_order_acquire)) {
+    }
+}
+
+static void unlock(void) { atomic_flag_clear_explicit(&counting, memory_order_release); }
+
+uint32_t slot_of_this_thread(void) { return mine; }
+
+uint32_t slot_reserve(void) {
+    const struct settings *s = settings();
+    uint32_t best = 0;
+    lock();
+    for (uint32_t slot = 1; slot < s->slots && threads_on[best]; slot++)
+        if (threads_on[slot] < threads_on[best])
+            best = slot;
+    threads_on[best]++;
+    unlock();
+    return best;
+}
+
+void slot_give_back(uint32_t slot) {
+    lock();
+    if (threads_on[slot])
+        threads_on[slot]--;
+    unlock();
+}
+
+static void bind_to(uint32_t slot) {
+    mine = slot;
+    bound = slot;
+    system_bind(&settings()->cpu[slot], 1);
+}
+
+void slot_start(uint32_t slot) { bind_to(slot); }
+
+void slot_take(uint32_t slot) {
+    if (bound == slot)
+        return;
+    lock();
+    if (bound != UNBOUND && threads_on[mine])
+        threads_on[mine]--;
+    threads_on[slot]++;
+    unlock();
+    bind_to(slot);
+}
+
+void slots_release_binding(void) {
+    const struct settings *s = settings();
+    system_bind(s->cpu, s->slots);
+    if (bound != UNBOUND)
+        slot_give_back(mine);
+    bound = UNBOUND;
+}
+
+uint32_t slot_end(void) { return bound == UNBOUND ? UNBOUND : mine; }
+
+void slots_after_fork(void) {
+    atomic_flag_clear(&counting);
+    for (uint32_t slot = 0; slot < settings()->slots; slot++)
+        threads_on[slot] = 0;
+    deep = 0;
+    mine = 0;
+    bound = UNBOUND;
+    slots_release_binding();
+}
+
+void slot_row(struct region_call *call) {
+    const struct settings *s = settings();
+    if (deep == 0 || deep > DEEPEST) {
+        call->first = 0;
+        call->count = s->slots;
+        call->step = 1;
+        return;
+    }
+    const struct place *outer = &places[deep - 1];
+    const uint32_t n = outer->team, i = outer->thread;
+    if (n >= outer->count) { /* no more slots than threads: each nested team stays on its parent's */
+        call->first = slot_of_this_thread();
+        call->count = 1;
+        call->step = 1;
+    } else if (s->scatter) {
+        call->first = outer->first + i * outer->step;
+        call->count = (outer->count - i + n - 1) / n;
+        call->step = outer->step * n;
+    } else {
+        const uint32_t from = (uint32_t)((uint64_t)i * outer->count / n);
+        const uint32_t to = (uint32_t)((uint64_t)(i + 1) * outer->count / n);
+        call->first = outer->first + from * outer->step;
+        call->count = to - from;
+        call->step = outer->step;
+    }
+}
+
+uint32_t slot_in_row(const struct region_call *call, uint32_t thread, uint32_t team) {
+    const uint32_t count = call->count;
+    const uint32_t at = settings()->scatter ? thread % count : (uint32_t)((uint64_t)thread * count / team);
+    return call->first + (at < count ? at : count - 1) * call->step;
+}
+
+void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team) {
+    if (deep < DEEPEST)
+        places[deep] = (struct place){call->first, call->count, call->step, thread, team};
+    deep++;
+    slot_take(slot_in_row(call, thread, team));
+}
+
+void slot_leave(void) {
+    if (deep)
+        deep--;
+}

@@ -1,0 +1,47 @@
+/* slots.h: which thread runs on which PU.
+ *
+ * Contract. The mapping gives one slot a thread (settings.h), in thread order. Slot 0 is the main thread's
+ * from the start. A thread that the program starts with pthread_create takes, by creation order, the free
+ * slot with the lowest number, or the one with the fewest threads where none is free, and gives it back when
+ * it ends. In a parallel region, thread i of a team of n takes a slot of the team's row: an outermost team
+ * has all slots; the team of a nested region has its parent's share of them.
+ *
+ * A program's own choice of a thread count is left alone: a team smaller than the mapping is spread over all
+ * the thread nodes, as the thread policy says; a larger one puts several threads on a slot.
+ *
+ * All functions need settings() not to be NULL.
+ */
+#ifndef NUMAPLACE_SLOTS_H
+#define NUMAPLACE_SLOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../regions/regions.h"
+
+#define NO_SLOT UINT32_MAX
+
+/* The slot of the calling thread; 0 for one that has none. Async-signal-safe. */
+uint32_t slot_of_this_thread(void);
+/* Bind the calling thread to a slot's PU, if it is not there already. */
+void slot_take(uint32_t slot);
+/* Choose the slot of a thread that is about to be created; `slot_start` in the new thread binds it there. */
+uint32_t slot_reserve(void);
+void slot_start(uint32_t slot);
+void slot_give_back(uint32_t slot);
+/* The slot that the calling thread is bound to, or NO_SLOT. */
+uint32_t slot_end(void);
+/* Let the calling thread run on all PUs of the mapping. */
+void slots_release_binding(void);
+/* In the child of a fork: one thread, on all PUs of the mapping. */
+void slots_after_fork(void);
+
+/* Fill in the row of slots for the region that the calling thread is about to start. */
+void slot_row(struct region_call *call);
+/* The slot for thread `thread` of `team` in that row. */
+uint32_t slot_in_row(const struct region_call *call, uint32_t thread, uint32_t team);
+/* Bind the calling thread to its place in the row, and remember it for regions inside; and the way back. */
+void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team);
+void slot_leave(void);
+
+#endif

@@ -1,0 +1,100 @@
+/* system.c: the kernel's NUMA calls, raw, so that neither errno nor a wrapper of the program's is involved.
+ */
+#define _GNU_SOURCE
+#include "system.h"
+
+#include "settings.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOVE (1 << 1) /* MPOL_MF_MOVE: pages of this process alone */
+#define WORD_BITS (8 * sizeof(unsigned long))
+
+struct node_mask {
+    unsigned long word[MOST_NODES / WORD_BITS];
+};
+
+/* A failed call leaves errno as it found it: the program may be about to read it. */
+static long quiet(long result, int before) {
+    if (result == -1) {
+        result = -errno;
+        errno = before;
+    }
+    return result;
+}
+
+static const unsigned long *fill(struct node_mask *mask, const uint16_t *nodes, size_t count) {
+    memset(mask, 0, sizeof *mask);
+    for (size_t i = 0; i < count; i++)
+        mask->word[nodes[i] / WORD_BITS] |= 1ul << (nodes[i] % WORD_BITS);
+    return count ? mask->word : NULL;
+}
+
+int system_thread_policy(enum memory_policy policy, const uint16_t *nodes, size_t count) {
+    struct node_mask mask;
+    int before = errno;
+    const unsigned long *bits = fill(&mask, nodes, count);
+    return (int)quiet(syscall(SYS_set_mempolicy, (int)policy, bits, bits ? MOST_NODES + 1ul : 0ul), before);
+}
+
+int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy, const uint16_t *nodes,
+                        size_t count, bool move) {
+    struct node_mask mask;
+    int before = errno;
+    const unsigned long *bits = fill(&mask, nodes, count);
+    return (int)quiet(
+        syscall(SYS_mbind, start, bytes, (int)policy, bits, bits ? MOST_NODES + 1ul : 0ul, move ? MOVE : 0),
+        before);
+}
+
+int system_move_pages(size_t count, void **pages, const int *nodes, int *status) {
+    int before = errno;
+    return (int)quiet(syscall(SYS_move_pages, 0, count, pages, nodes, status, MOVE), before);
+}
+
+int system_where(size_t count, void **pages, int *status) {
+    int before = errno;
+    return (int)quiet(syscall(SYS_move_pages, 0, count, pages, NULL, status, 0), before);
+}
+
+int system_protect(uintptr_t start, size_t bytes, int prot) {
+    int before = errno;
+    return (int)quiet(syscall(SYS_mprotect, start, bytes, prot), before);
+}
+
+int system_bind(const uint16_t *cpus, size_t count) {
+    unsigned long mask[(UINT16_MAX + 1) / WORD_BITS];
+    unsigned highest = 0;
+    int before = errno;
+    for (size_t i = 0; i < count; i++)
+        highest = cpus[i] > highest ? cpus[i] : highest;
+    const size_t words = highest / WORD_BITS + 1;
+    memset(mask, 0, words * sizeof *mask);
+    for (size_t i = 0; i < count; i++)
+        mask[cpus[i] / WORD_BITS] |= 1ul << (cpus[i] % WORD_BITS);
+    return (int)quiet(syscall(SYS_sched_setaffinity, 0, words * sizeof *mask, mask), before);
+}
+
+uint64_t system_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void *system_memory(size_t bytes) {
+    int before = errno;
+    const long result = quiet(
+        syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), before);
+    return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+void system_free(void *memory, size_t bytes) {
+    int before = errno;
+    quiet(syscall(SYS_munmap, memory, bytes), before);
+}

@@ -1,0 +1,40 @@
+/* system.h: the kernel's NUMA calls, and nothing else calls the kernel for memory or affinity.
+ *
+ * Contract. No call sets errno, none fails loudly: they return 0 or a negative error number. All are raw
+ * system calls and safe in a signal handler. Nodes are the operating system's. Addresses are whole pages.
+ */
+#ifndef NUMAPLACE_SYSTEM_H
+#define NUMAPLACE_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum memory_policy { /* linux/mempolicy.h */
+                     POLICY_DEFAULT = 0,
+                     POLICY_PREFERRED = 1,
+                     POLICY_BIND = 2,
+                     POLICY_INTERLEAVE = 3,
+                     POLICY_LOCAL = 4,
+};
+
+/* Set the calling thread's policy, inherited by the threads and programs it starts. */
+int system_thread_policy(enum memory_policy policy, const uint16_t *nodes, size_t count);
+/* Set the policy of an address range; `move` also moves the pages that are there already and this process's
+ * alone. */
+int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy, const uint16_t *nodes,
+                        size_t count, bool move);
+/* Move pages: page[i] to node[i]; status[i] becomes the node, or a negative error. */
+int system_move_pages(size_t count, void **pages, const int *nodes, int *status);
+/* Ask where pages are: status[i] becomes the node, or a negative error (-ENOENT: not there yet). */
+int system_where(size_t count, void **pages, int *status);
+/* Protect whole pages: `prot` as for mprotect. */
+int system_protect(uintptr_t start, size_t bytes, int prot);
+/* Bind the calling thread to one PU, or to all of a list. */
+int system_bind(const uint16_t *cpus, size_t count);
+uint64_t system_now_ns(void);
+/* Return fresh zeroed memory that no wrapper of this library sees, or NULL; and give it back. */
+void *system_memory(size_t bytes);
+void system_free(void *memory, size_t bytes);
+
+#endif

@@ -1,0 +1,109 @@
+/* threads.c: binds the threads that the program starts itself, by creation order. */
+#define _GNU_SOURCE
+#include "threads.h"
+
+#include "export.h"
+#include "settings.h"
+#include "slots.h"
+#include "verify.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <threads.h>
+
+typedef int (*creator)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int (*c11_creator)(thrd_t *, thrd_start_t, void *);
+
+/* How a thread starts; freed by the thread itself. */
+struct start {
+    void *(*routine)(void *);
+    thrd_start_t c11_routine;
+    void *argument;
+    uint32_t slot;
+};
+
+static pthread_key_t at_end;
+static bool watched;
+
+static void give_back(void *unused) {
+    (void)unused;
+    verify_thread();
+    const uint32_t slot = slot_end();
+    if (slot != NO_SLOT)
+        slot_give_back(slot);
+}
+
+void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) == 0; }
+
+static struct start take_place(struct start *given) {
+    struct start start = *given;
+    free(given);
+    slot_start(start.slot);
+    if (watched)
+        pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor asks for the slot anew */
+    return start;
+}
+
+static void *run(void *given) {
+    const struct start start = take_place(given);
+    return start.routine(start.argument);
+}
+
+static int run_c11(void *given) {
+    const struct start start = take_place(given);
+    return start.c11_routine(start.argument);
+}
+
+static struct start *prepare_start(void *(*routine)(void *), thrd_start_t c11_routine, void *argument) {
+    if (!settings())
+        return NULL;
+    struct start *start = malloc(sizeof *start);
+    if (start)
+        *start = (struct start){routine, c11_routine, argument, slot_reserve()};
+    return start;
+}
+
+static void forget_start(struct start *start) {
+    if (start)
+        slot_give_back(start->slot);
+    free(start);
+}
+
+int real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                        void *argument) {
+    static _Atomic(creator) next;
+    creator real = next;
+    if (!real)
+        next = real = (creator)dlsym(RTLD_NEXT, "pthread_create");
+    return real ? real(thread, attributes, start, argument) : EAGAIN;
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
+                          void *argument) {
+    struct start *start = prepare_start(routine, NULL, argument);
+    if (!start)
+        return real_pthread_create(thread, attributes, routine, argument);
+    int result = real_pthread_create(thread, attributes, run, start);
+    if (result != 0)
+        forget_start(start);
+    return result;
+}
+
+/* The C library's own does not go through pthread_create. */
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
+    static _Atomic(c11_creator) next;
+    c11_creator real = next;
+    if (!real)
+        next = real = (c11_creator)dlsym(RTLD_NEXT, "thrd_create");
+    if (!real)
+        return thrd_error;
+    struct start *start = prepare_start(NULL, routine, argument);
+    if (!start)
+        return real(thread, routine, argument);
+    int result = real(thread, run_c11, start);
+    if (result != thrd_success)
+        forget_start(start);
+    return result;
+}

@@ -1,0 +1,181 @@
+/* verify.c: asks the kernel where threads run and pages are, and writes it down. */
+#define _GNU_SOURCE
+#include "verify.h"
+
+#include "pages.h"
+#include "settings.h"
+#include "slots.h"
+#include "system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ASKED 1024     /* pages asked for at a time */
+#define LINE_BYTES 64  /* the longest line `at` */
+#define HEAD_BYTES 512 /* the lines before the first, but for the module's path */
+
+static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
+
+static const char *map_path(void) {
+    const struct settings *s = settings();
+    return s ? s->map : NULL;
+}
+
+void verify_thread(void) {
+    if (!map_path())
+        return;
+    const uint32_t slot = slot_end();
+    if (slot == NO_SLOT)
+        return;
+    if (sched_getcpu() == settings()->cpu[slot])
+        right[slot]++;
+    else
+        wrong[slot]++;
+}
+
+struct text {
+    char *start, *end, *limit;
+};
+
+static bool open_text(struct text *text, size_t bytes) {
+    text->start = text->end = system_memory(bytes);
+    text->limit = text->start + bytes;
+    return text->start != NULL;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct text *text, const char *format, ...) {
+    const size_t room = (size_t)(text->limit - text->end);
+    va_list list;
+    va_start(list, format);
+    const int length = vsnprintf(text->end, room, format, list);
+    va_end(list);
+    if (length > 0 && (size_t)length < room)
+        text->end += length;
+}
+
+/* Append the text to the map at once, and give its memory back. */
+static void close_text(struct text *text) {
+    const int file = open(map_path(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    for (const char *at = text->start; file >= 0 && at < text->end;) {
+        const ssize_t written = write(file, at, (size_t)(text->end - at));
+        if (written < 0 && errno != EINTR)
+            break;
+        at += written > 0 ? written : 0;
+    }
+    if (file >= 0)
+        close(file);
+    system_free(text->start, (size_t)(text->limit - text->start));
+}
+
+/* The run of equal pages that is being collected. */
+struct run {
+    size_t first, count;
+    int node, wanted;
+};
+
+static void end_run(struct text *text, const struct run *run) {
+    if (run->count)
+        say(text, "at %zu %zu %d %d\n", run->first, run->count, run->node, run->wanted);
+}
+
+/* Ask for `pages` pages from `start` on; `range` is NULL for a segment, whose pages in ranges are left out.
+ */
+static void ask(struct text *text, uintptr_t start, size_t pages, const struct range *range) {
+    struct run run = {0};
+    void *page[ASKED];
+    int status[ASKED];
+    const struct settings *s = settings();
+    for (size_t first = 0; first < pages; first += ASKED) {
+        const size_t count = pages - first < ASKED ? pages - first : ASKED;
+        for (size_t i = 0; i < count; i++) {
+            page[i] = (void *)(start + (first + i) * PAGE_BYTES);
+            status[i] = -1;
+        }
+        if (system_where(count, page, status) < 0)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            if (!range && ranges_find((uintptr_t)page[i]))
+                continue;
+            const int node = status[i] < 0 ? -1 : status[i];
+            const int wanted = range ? pages_node(range, first + i) : s->nodes == 1 ? s->node[0] : -1;
+            if (run.count && run.first + run.count == first + i && run.node == node && run.wanted == wanted) {
+                run.count++;
+                continue;
+            }
+            end_run(text, &run);
+            run = (struct run){first + i, 1, node, wanted};
+        }
+    }
+    end_run(text, &run);
+}
+
+static void write_range(const struct range *range, const char *module, int kind) {
+    const size_t pages = (range->end - range->start) / PAGE_BYTES;
+    struct text text;
+    if (!open_text(&text, HEAD_BYTES + strlen(module) + (pages + 1) * LINE_BYTES))
+        return;
+    say(&text, "numaplace-map 1 %d\n", (int)getpid());
+    say(&text, "range %d %016" PRIx64 " %u %u %zu %" PRIxPTR " %" PRIx64 " %s\n", kind, range->site,
+        range->slot, range->order, pages, range->start / PAGE_BYTES, range->offset, module);
+    ask(&text, range->start, pages, kind == SEGMENT ? NULL : range);
+    close_text(&text);
+}
+
+void verify_range(const struct range *range) {
+    const int before = errno;
+    if (map_path())
+        write_range(range, range->module ? range->module : "?", range->kind);
+    errno = before;
+}
+
+static void visit(struct range *range, void *unused) {
+    (void)unused;
+    verify_range(range);
+}
+
+/* The heap and the executable's own writable segments, from /proc/self/maps. */
+static void write_segments(void) {
+    char program[4096], line[4608], name[4096];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    FILE *maps = length > 0 ? fopen("/proc/self/maps", "re") : NULL;
+    if (!maps)
+        return;
+    program[length] = '\0';
+    while (fgets(line, sizeof line, maps)) {
+        struct range segment = {.slot = 0};
+        char rights[5];
+        name[0] = '\0';
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %*s %4095[^\n]", &segment.start, &segment.end,
+                   rights, name) < 3 ||
+            strncmp(rights, "rw", 2) != 0 || (strcmp(name, "[heap]") != 0 && strcmp(name, program) != 0))
+            continue;
+        write_range(&segment, name, SEGMENT);
+    }
+    (void)fclose(maps);
+}
+
+void verify_all(void) {
+    const int before = errno;
+    if (!map_path())
+        return;
+    verify_thread();
+    struct text text;
+    if (open_text(&text, HEAD_BYTES + (size_t)MOST_SLOTS * LINE_BYTES)) {
+        say(&text, "numaplace-map 1 %d\n", (int)getpid());
+        for (uint32_t slot = 0; slot < settings()->slots; slot++)
+            if (right[slot] || wrong[slot])
+                say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);
+        close_text(&text);
+    }
+    ranges_for_each(visit, NULL);
+    write_segments();
+    errno = before;
+}

@@ -1,0 +1,30 @@
+/* verify.h: where threads and pages truly stood, by the kernel's own answer: the file `map` of settings.h.
+ *
+ * Contract. Text, appended to by every process of the run that has threads to check or ranges, and read by
+ * collect/machines/placed_pages.py. Each block of lines is written at once, so processes do not mix:
+ *
+ *     numaplace-map 1 PID
+ *     thread SLOT PU RIGHT WRONG            how often a thread of this slot ended its share on that PU, and
+ * elsewhere range KIND SITE SLOT ORDER PAGES START OFFSET MODULE    as in ranges.h; START is its first page's
+ * number; numbers in hexadecimal from SITE on, but for SLOT, ORDER and PAGES at FIRST COUNT NODE WANTED pages
+ * FIRST to FIRST + COUNT - 1 of the range are on NODE, where -1 is nowhere: never touched. WANTED is the node
+ * that the library decided on, -1 where the policy leaves it to the kernel
+ *
+ * A range is asked for when it is given back, or at the program's end. KIND 4 is the rest of the heap and of
+ * the program's own writable segments, that no range covers. History: 1 (first).
+ */
+#ifndef NUMAPLACE_VERIFY_H
+#define NUMAPLACE_VERIFY_H
+
+#include "ranges.h"
+
+#define SEGMENT 4 /* a kind of its own, beside enum range_kind */
+
+/* The calling thread is at the end of its share, or of its life. */
+void verify_thread(void);
+/* The range is about to be given back. */
+void verify_range(const struct range *range);
+/* The program is about to end. */
+void verify_all(void);
+
+#endif

@@ -1,0 +1,121 @@
+/* gomp.c: the entry points of libgomp that start regions, end phases and deal out chunks. */
+#include "passage.h"
+
+#define SYMBOLS "gomp_symbols"
+
+#include <stddef.h>
+
+typedef void (*outlined)(void *);
+typedef unsigned long long ull;
+
+static atomic_bool looked_ahead;
+
+/* On a cache line of its own, all that the team reads in its first one. */
+struct gomp_share {
+    _Alignas(CACHE_LINE) outlined function;
+    void *data;
+    struct region_call call;
+};
+_Static_assert(offsetof(struct gomp_share, call.began_ns) == CACHE_LINE,
+               "what is new each time is in the next line");
+
+extern struct symbol __start_gomp_symbols[] __attribute__((visibility("hidden")));
+extern struct symbol __stop_gomp_symbols[] __attribute__((visibility("hidden")));
+
+static struct callee find_starter(struct symbol *symbol, outlined function) {
+    const struct callee callee = runtime_find(symbol, (void *)function);
+    if (__builtin_expect(!atomic_load_explicit(&looked_ahead, memory_order_relaxed), 0)) {
+        atomic_store(&looked_ahead, true);
+        runtime_look_ahead(__start_gomp_symbols, __stop_gomp_symbols);
+    }
+    return callee;
+}
+
+static void run_share(void *argument) {
+    struct gomp_share *share = argument;
+    passage_enter(&share->call, share->call.runtime->thread_num());
+    share->function(share->data);
+    passage_leave(&share->call);
+}
+
+/* The share of the outermost region that a thread has begun: at most one. It lasts, so that of a region that
+   comes again the other threads still have it in their caches. */
+static THREAD_LOCAL struct gomp_share outermost;
+
+#define REGION(result, name, parameters, ...)                                                                \
+    EXPORT result name parameters;                                                                           \
+    EXPORT result name parameters {                                                                          \
+        SYMBOL(#name, true);                                                                                 \
+        const struct callee callee = find_starter(&symbol, function);                                        \
+        struct gomp_share inner;                                                                             \
+        struct gomp_share *share = &outermost;                                                               \
+        if (region_depth() > 0) {                                                                            \
+            inner = (struct gomp_share){0};                                                                  \
+            share = &inner;                                                                                  \
+        }                                                                                                    \
+        if (share->function != function)                                                                     \
+            share->function = function;                                                                      \
+        if (share->data != data)                                                                             \
+            share->data = data;                                                                              \
+        const struct passage before = passage_begin(&share->call, (void *)function, callee.runtime);         \
+        CALL_##result(((__typeof__(&name))callee.function)(run_share, share, __VA_ARGS__));                  \
+    }
+#define CALL_void(call_)                                                                                     \
+    call_;                                                                                                   \
+    passage_end(&share->call, before)
+#define CALL_unsigned(call_)                                                                                 \
+    const unsigned result = call_;                                                                           \
+    passage_end(&share->call, before);                                                                       \
+    return result
+
+#define SHARE outlined function, void *data, unsigned threads
+REGION(void, GOMP_parallel, (SHARE, unsigned flags), threads, flags)
+REGION(unsigned, GOMP_parallel_reductions, (SHARE, unsigned flags), threads, flags)
+REGION(void, GOMP_parallel_sections, (SHARE, unsigned count, unsigned flags), threads, count, flags)
+#define LOOP_REGION(name)                                                                                    \
+    REGION(void, name, (SHARE, long first, long last, long step, long chunk, unsigned flags), threads,       \
+           first, last, step, chunk, flags)
+#define RUNTIME_LOOP_REGION(name)                                                                            \
+    REGION(void, name, (SHARE, long first, long last, long step, unsigned flags), threads, first, last,      \
+           step, flags)
+LOOP_REGION(GOMP_parallel_loop_static)
+LOOP_REGION(GOMP_parallel_loop_dynamic)
+LOOP_REGION(GOMP_parallel_loop_guided)
+LOOP_REGION(GOMP_parallel_loop_nonmonotonic_dynamic)
+LOOP_REGION(GOMP_parallel_loop_nonmonotonic_guided)
+RUNTIME_LOOP_REGION(GOMP_parallel_loop_runtime)
+RUNTIME_LOOP_REGION(GOMP_parallel_loop_nonmonotonic_runtime)
+RUNTIME_LOOP_REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
+
+#define BARRIER(name)                                                                                        \
+    EXPORT void name(void);                                                                                  \
+    EXPORT void name(void) {                                                                                 \
+        REAL(name)();                                                                                        \
+        region_barrier();                                                                                    \
+    }
+BARRIER(GOMP_barrier)
+BARRIER(GOMP_loop_end)
+BARRIER(GOMP_sections_end)
+
+#define LOOP_NEXT(name, integer, dynamic)                                                                    \
+    EXPORT bool name(integer *, integer *);                                                                  \
+    EXPORT bool name(integer *first, integer *last) {                                                        \
+        if (dynamic)                                                                                         \
+            region_next_chunk();                                                                             \
+        return REAL(name)(first, last);                                                                      \
+    }
+#define IF_DYNAMIC region_wants_chunks() && passage_schedule_is_dynamic()
+LOOP_NEXT(GOMP_loop_dynamic_next, long, true)
+LOOP_NEXT(GOMP_loop_guided_next, long, true)
+LOOP_NEXT(GOMP_loop_runtime_next, long, IF_DYNAMIC)
+LOOP_NEXT(GOMP_loop_nonmonotonic_dynamic_next, long, true)
+LOOP_NEXT(GOMP_loop_nonmonotonic_guided_next, long, true)
+LOOP_NEXT(GOMP_loop_nonmonotonic_runtime_next, long, IF_DYNAMIC)
+LOOP_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, long, IF_DYNAMIC)
+LOOP_NEXT(GOMP_loop_ull_dynamic_next, ull, true)
+LOOP_NEXT(GOMP_loop_ull_guided_next, ull, true)
+LOOP_NEXT(GOMP_loop_ull_runtime_next, ull, IF_DYNAMIC)
+LOOP_NEXT(GOMP_loop_ull_nonmonotonic_dynamic_next, ull, true)
+LOOP_NEXT(GOMP_loop_ull_nonmonotonic_guided_next, ull, true)
+LOOP_NEXT(GOMP_loop_ull_nonmonotonic_runtime_next, ull, IF_DYNAMIC)
+LOOP_NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next, ull, IF_DYNAMIC)

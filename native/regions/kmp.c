@@ -1,0 +1,170 @@
+/* kmp.c: the entry points of libomp that start regions, end phases and deal out chunks.
+ *
+ * __kmpc_fork_teams is left alone: each of its teams starts its regions with __kmpc_fork_call, and on a host
+ * there is one team unless the program asks for more.
+ */
+#include "passage.h"
+
+#define SYMBOLS "kmp_symbols"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+typedef void (*microtask)(int32_t *, int32_t *, ...);
+
+/* clang passes every shared variable of a region as an argument of its own. The arguments stay on the stack
+   of the encountering thread; the runtime passes on one pointer. The most that is passed on; libomp keeps its
+   own arrays for far fewer. */
+#define MOST_ARGUMENTS 256
+#define GIVEN(n) given[n]
+#define GIVEN_4(n) GIVEN(n), GIVEN((n) + 1), GIVEN((n) + 2), GIVEN((n) + 3)
+#define GIVEN_16(n) GIVEN_4(n), GIVEN_4((n) + 4), GIVEN_4((n) + 8), GIVEN_4((n) + 12)
+#define GIVEN_64(n) GIVEN_16(n), GIVEN_16((n) + 16), GIVEN_16((n) + 32), GIVEN_16((n) + 48)
+#define GIVEN_256(n) GIVEN_64(n), GIVEN_64((n) + 64), GIVEN_64((n) + 128), GIVEN_64((n) + 192)
+
+/* More arguments than a function takes do no harm: the caller clears them away. */
+#define CALL_WITH(most)                                                                                      \
+    static void call_with_##most(microtask function, int32_t *global, int32_t *bound, void **given) {        \
+        function(global, bound, GIVEN_##most(0));                                                            \
+    }
+CALL_WITH(4)
+CALL_WITH(16)
+CALL_WITH(64)
+CALL_WITH(256)
+
+typedef void (*caller)(microtask, int32_t *, int32_t *, void **);
+
+/* On a cache line of its own, all that the team reads in its first one. */
+struct kmp_share {
+    _Alignas(CACHE_LINE) caller call_with;
+    void **given; /* as many as `call_with` passes on */
+    struct region_call call;
+};
+_Static_assert(offsetof(struct kmp_share, call.began_ns) == CACHE_LINE,
+               "what is new each time is in the next line");
+
+static void run_share(int32_t *global, int32_t *bound, struct kmp_share *share) {
+    passage_enter(&share->call, *bound);
+    share->call_with((microtask)share->call.function, global, bound, share->given);
+    passage_leave(&share->call);
+}
+
+EXPORT void __kmpc_fork_call(void *, int32_t, microtask, ...);
+
+extern struct symbol __start_kmp_symbols[] __attribute__((visibility("hidden")));
+extern struct symbol __stop_kmp_symbols[] __attribute__((visibility("hidden")));
+static atomic_bool looked_ahead;
+
+/* The share of the outermost region that a thread has begun: at most one. It lasts, so that of a region that
+   comes again the other threads still have it in their caches. */
+static THREAD_LOCAL struct kmp_share outermost;
+
+static struct kmp_share *choose_share(struct kmp_share *inner, caller call_with, void **given) {
+    struct kmp_share *share = inner;
+    if (region_depth() == 0)
+        share = &outermost;
+    else
+        *inner = (struct kmp_share){0};
+    if (share->call_with != call_with)
+        share->call_with = call_with;
+    if (share->given != given)
+        share->given = given;
+    return share;
+}
+
+static void start(void *location, microtask function, caller call_with, void **given) {
+    SYMBOL("__kmpc_fork_call", true);
+    const struct callee callee = runtime_find(&symbol, (void *)function);
+    if (__builtin_expect(!atomic_load_explicit(&looked_ahead, memory_order_relaxed), 0)) {
+        atomic_store(&looked_ahead, true);
+        runtime_look_ahead(__start_kmp_symbols, __stop_kmp_symbols);
+    }
+    struct kmp_share inner;
+    struct kmp_share *share = choose_share(&inner, call_with, given);
+    const struct passage before = passage_begin(&share->call, (void *)function, callee.runtime);
+    ((__typeof__(&__kmpc_fork_call))callee.function)(location, 1, (microtask)run_share, share);
+    passage_end(&share->call, before);
+}
+
+void __kmpc_fork_call(void *location, int32_t count, microtask function, ...) {
+    if (count > MOST_ARGUMENTS) /* the list could not be rebuilt whole */
+        abort();
+    const int32_t places = count <= 4 ? 4 : count <= 16 ? 16 : count <= 64 ? 64 : MOST_ARGUMENTS;
+    void *given[places];
+    va_list list;
+    va_start(list, function);
+    for (int32_t n = 0; n < places; n++)
+        given[n] = n < count ? va_arg(list, void *) : NULL;
+    va_end(list);
+    start(location, function,
+          places == 4    ? call_with_4
+          : places == 16 ? call_with_16
+          : places == 64 ? call_with_64
+                         : call_with_256,
+          given);
+}
+
+/* libomp from version 15 on: with a false condition, the encountering thread is a team of one. A true one is
+   __kmpc_fork_call inside the runtime, which must not come here a second time. */
+EXPORT void __kmpc_fork_call_if(void *, int32_t, microtask, int32_t, void *);
+void __kmpc_fork_call_if(void *location, int32_t count, microtask function, int32_t condition,
+                         void *argument) {
+    void *given[4] = {argument};
+    (void)count;
+    if (condition) {
+        start(location, function, call_with_4, given);
+        return;
+    }
+    SYMBOL("__kmpc_fork_call_if", true);
+    const struct callee callee = runtime_find(&symbol, (void *)function);
+    struct kmp_share inner;
+    struct kmp_share *share = choose_share(&inner, call_with_4, given);
+    const struct passage before = passage_begin(&share->call, (void *)function, callee.runtime);
+    ((__typeof__(&__kmpc_fork_call_if))callee.function)(location, 1, (microtask)run_share, 0, share);
+    passage_end(&share->call, before);
+}
+
+EXPORT void __kmpc_barrier(void *, int32_t);
+void __kmpc_barrier(void *location, int32_t thread) {
+    REAL(__kmpc_barrier)(location, thread);
+    region_barrier();
+}
+
+EXPORT int32_t __kmpc_cancel_barrier(void *, int32_t);
+int32_t __kmpc_cancel_barrier(void *location, int32_t thread) {
+    const int32_t cancelled = REAL(__kmpc_cancel_barrier)(location, thread);
+    region_barrier();
+    return cancelled;
+}
+
+/* Schedules of kmp.h that hand out chunks on demand: dynamic, guided, runtime, auto, and the same when
+   ordered. The two top bits are the monotonic modifiers. */
+static THREAD_LOCAL bool dispatch_is_dynamic;
+
+static void start_dispatch(int32_t schedule) {
+    int32_t kind = schedule & ~(3 << 29);
+    kind -= kind >= 64 ? 32 : 0; /* ordered */
+    dispatch_is_dynamic =
+        region_wants_chunks() && (kind == 35 || kind == 36 || (kind == 37 && passage_schedule_is_dynamic()));
+}
+
+#define DISPATCH(suffix, integer, stride)                                                                    \
+    EXPORT void __kmpc_dispatch_init_##suffix(void *, int32_t, int32_t, integer, integer, stride, stride);   \
+    void __kmpc_dispatch_init_##suffix(void *location, int32_t thread, int32_t schedule, integer from,       \
+                                       integer to, stride step, stride chunk) {                              \
+        start_dispatch(schedule);                                                                            \
+        REAL(__kmpc_dispatch_init_##suffix)(location, thread, schedule, from, to, step, chunk);              \
+    }                                                                                                        \
+    EXPORT int32_t __kmpc_dispatch_next_##suffix(void *, int32_t, int32_t *, integer *, integer *,           \
+                                                 stride *);                                                  \
+    int32_t __kmpc_dispatch_next_##suffix(void *location, int32_t thread, int32_t *last, integer *from,      \
+                                          integer *to, stride *step) {                                       \
+        if (dispatch_is_dynamic)                                                                             \
+            region_next_chunk();                                                                             \
+        return REAL(__kmpc_dispatch_next_##suffix)(location, thread, last, from, to, step);                  \
+    }
+DISPATCH(4, int32_t, int32_t)
+DISPATCH(4u, uint32_t, int32_t)
+DISPATCH(8, int64_t, int64_t)
+DISPATCH(8u, uint64_t, int64_t)

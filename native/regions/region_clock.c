@@ -1,0 +1,202 @@
+/* region_clock.c: the only writer of the region file.
+ *
+ * Several threads may run outermost regions at the same time. The first that has one has counters of its own,
+ * which it writes without locked instructions: those would wait for all that the team's threads still have to
+ * hear of.
+ */
+#define _GNU_SOURCE
+#include "region_clock.h"
+
+#include "region_table.h"
+#include "runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static _Atomic(struct region_file *) opened;
+static _Atomic(const char *) wanted; /* the path, until the file is open or cannot be */
+static char path_kept[PATH_MAX];     /* its text: the program may write over its environment */
+static uint64_t start_ns;
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void add(uint64_t *counter, uint64_t value) { __atomic_fetch_add(counter, value, __ATOMIC_RELAXED); }
+
+static void set(uint64_t *place, uint64_t value) { __atomic_store_n(place, value, __ATOMIC_RELAXED); }
+
+/* For the only thread that writes it. */
+static void add_alone(uint64_t *counter, uint64_t value) { set(counter, *counter + value); }
+
+/* Room is asked for before the file is mapped: a write to a mapping that the disk has no room for kills. */
+static bool make_room(int file) {
+    struct rlimit most;
+    struct stat status;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    if (status.st_size == sizeof(struct region_file))
+        return true;
+    /* A file that is none of ours stays as it is, and to grow past the limit would raise SIGXFSZ. */
+    if (status.st_size != 0 || getrlimit(RLIMIT_FSIZE, &most) != 0 ||
+        most.rlim_cur < sizeof(struct region_file))
+        return false;
+    if (fallocate(file, 0, 0, sizeof(struct region_file)) == 0)
+        return true;
+    return errno == EOPNOTSUPP && ftruncate(file, sizeof(struct region_file)) == 0;
+}
+
+/* Map the file, unless it is another process's. */
+static struct region_file *map_file(int file) {
+    struct region_file *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (f == MAP_FAILED)
+        return NULL;
+    const uint64_t mine = (uint64_t)getpid();
+    uint64_t owner = 0;
+    const bool first =
+        __atomic_compare_exchange_n(&f->header.pid, &owner, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    if (!first && owner != mine) {
+        munmap(f, sizeof *f);
+        return NULL;
+    }
+    if (first) {
+        set(&f->header.start_ns, start_ns);
+        set(&f->header.first_region_ns, now_ns());
+        set(&f->text.used, sizeof f->text.used);
+        __atomic_store_n(&f->header.magic, REGION_FILE_MAGIC, __ATOMIC_RELEASE);
+    }
+    return f;
+}
+
+static void open_file(const char *path) {
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0)
+        return;
+    if (make_room(file))
+        atomic_store(&opened, map_file(file));
+    close(file);
+}
+
+/* A process that executes another program after its first region goes on in the same file, whether or not the
+   new program has regions: its end is the end of the process. */
+static bool began_before(const char *path) {
+    struct region_header header;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return false;
+    const bool ours = read(file, &header, sizeof header) == sizeof header &&
+                      header.magic == REGION_FILE_MAGIC && header.pid == (uint64_t)getpid();
+    close(file);
+    return ours;
+}
+
+void region_clock_open_at(const char *path) {
+    const int error = errno;
+    start_ns = now_ns();
+    if (strlen(path) < sizeof path_kept) {
+        memcpy(path_kept, path, strlen(path) + 1);
+        if (began_before(path))
+            open_file(path);
+        else
+            atomic_store(&wanted, path_kept);
+    }
+    errno = error;
+}
+
+__attribute__((destructor)) static void note_exit(void) {
+    struct region_file *f = atomic_load(&opened);
+    if (f && f->header.pid == (uint64_t)getpid()) {
+        set(&f->header.last_ns, now_ns());
+        set(&f->header.exited, 1);
+    }
+}
+
+void region_clock_forget(void) {
+    /* A child that comes before any region may be the program that a launcher starts. */
+    if (atomic_exchange(&opened, NULL))
+        atomic_store(&wanted, NULL);
+}
+
+/* Return where the text has a path, added if it is new; 0 where it is empty or there is no room. */
+static uint32_t text_of(struct region_file *f, const char *path) {
+    const uint64_t bytes = strlen(path) + 1;
+    char *text = (char *)&f->text;
+    uint64_t at = sizeof f->text.used;
+    if (bytes == 1)
+        return 0;
+    for (; at < f->text.used; at += strlen(text + at) + 1)
+        if (strcmp(text + at, path) == 0)
+            return (uint32_t)at;
+    if (at + bytes > sizeof f->text)
+        return 0;
+    memcpy(text + at, path, bytes);
+    __atomic_store_n(&f->text.used, at + bytes, __ATOMIC_RELEASE);
+    return (uint32_t)at;
+}
+
+struct region_entry *region_clock_entry(const struct region_place *place) {
+    const char *path = atomic_exchange(&wanted, NULL);
+    if (path)
+        open_file(path);
+    struct region_file *f = atomic_load(&opened);
+    if (!f)
+        return NULL;
+    const uint32_t text = text_of(f, place->path);
+    const uint64_t regions = f->header.regions;
+    for (uint64_t n = 0; n < regions; n++) /* from before an exec */
+        if (f->entries[n].key == place->key && f->entries[n].path == text)
+            return &f->entries[n];
+    if (regions >= REGION_FILE_ENTRIES)
+        return NULL;
+    struct region_entry *entry = &f->entries[regions];
+    entry->key = place->key;
+    entry->offset = place->offset;
+    entry->path = text;
+    memcpy(entry->module, place->module, strnlen(place->module, sizeof entry->module - 1));
+    __atomic_store_n(&f->header.regions, regions + 1, __ATOMIC_RELEASE);
+    return entry;
+}
+
+static bool is_first_thread(void) {
+    static atomic_flag taken = ATOMIC_FLAG_INIT;
+    static THREAD_LOCAL enum { UNKNOWN, FIRST, OTHER } role;
+    if (__builtin_expect(role == UNKNOWN, 0))
+        role = atomic_flag_test_and_set(&taken) ? OTHER : FIRST;
+    return role == FIRST;
+}
+
+void region_clock_begin(struct region_call *call) {
+    if (call->region && atomic_load_explicit(&opened, memory_order_relaxed))
+        call->began_ns = now_ns();
+}
+
+void region_clock_end(const struct region_call *call) {
+    struct region_file *f = atomic_load_explicit(&opened, memory_order_relaxed);
+    if (!f || !call->began_ns)
+        return;
+    struct region_entry *entry = atomic_load_explicit(&call->region->entry, memory_order_relaxed);
+    const uint64_t now = now_ns();
+    if (entry) {
+        if (is_first_thread()) {
+            add_alone(&entry->count, 1);
+            add_alone(&entry->time_ns, now - call->began_ns);
+        } else {
+            add(&entry->count_of_others, 1);
+            add(&entry->time_ns_of_others, now - call->began_ns);
+        }
+        __atomic_store_n(&entry->team, (uint32_t)call->team, __ATOMIC_RELAXED);
+    } else {
+        add(&f->header.dropped, 1);
+    }
+    set(&f->header.last_ns, now);
+}

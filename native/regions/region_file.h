@@ -1,0 +1,55 @@
+/* region_file.h: the region file: how often each outermost parallel region of a program ran, and how long.
+ *
+ * Contract. Written by region_table.c, read by collect/machines/census.py. Little endian: this header, then
+ * REGION_FILE_ENTRIES entries of which the first `regions` are in use, then the text with the modules' paths.
+ * The file is a shared mapping of the process, so that it survives any way to die; a reader may come at any
+ * time, and numbers of one entry may then be one instance apart. It belongs to the first process that has a
+ * region, under all programs which that process executes.
+ *
+ * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text).
+ */
+#ifndef NUMAPREDICT_REGION_FILE_H
+#define NUMAPREDICT_REGION_FILE_H
+
+#include <stdint.h>
+
+#define REGION_FILE_MAGIC 0x324f49474552554eull /* "NUREGIO2" */
+#define REGION_FILE_ENTRIES 4096
+#define REGION_FILE_NAME_BYTES 88
+#define REGION_FILE_TEXT_BYTES (256 * 1024)
+
+struct region_header {
+    uint64_t magic;
+    uint64_t pid;
+    uint64_t start_ns;        /* when the library was loaded; CLOCK_MONOTONIC, as all times */
+    uint64_t first_region_ns; /* when the first region began */
+    uint64_t last_ns;         /* end of the latest region, or the exit */
+    uint64_t regions;         /* entries in use */
+    uint64_t dropped;         /* region instances for which no entry was free */
+    uint64_t exited;          /* 1 once the program has come to its end */
+};
+
+struct region_entry {
+    uint64_t key;     /* hash of module and offset: the same in every run of the same binary */
+    uint64_t count;   /* instances that ended */
+    uint64_t time_ns; /* of them together, in the encountering threads */
+    uint64_t offset;  /* of the outlined function, from where its module begins */
+    uint32_t team;    /* threads of the latest instance */
+    uint32_t path;    /* where in the text the module's path begins; 0 where it is not known */
+    char module[REGION_FILE_NAME_BYTES]; /* its file name, cut where it is too long */
+    uint64_t count_of_others;   /* the same counters, for all threads but the first that had a region: */
+    uint64_t time_ns_of_others; /* a reader adds them up */
+};
+
+struct region_text {
+    uint64_t used;                                        /* bytes of this struct */
+    char text[REGION_FILE_TEXT_BYTES - sizeof(uint64_t)]; /* paths, each ended by a zero byte */
+};
+
+struct region_file {
+    struct region_header header;
+    struct region_entry entries[REGION_FILE_ENTRIES];
+    struct region_text text;
+};
+
+#endif

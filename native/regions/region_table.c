@@ -1,0 +1,120 @@
+/* region_table.c: knows the regions of the process. */
+#define _GNU_SOURCE
+#include "region_table.h"
+
+#include "region_clock.h"
+#include "spin.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REGION_SLOTS 8192 /* 2^13 */
+
+static struct region regions[REGION_SLOTS];
+static atomic_flag lock = ATOMIC_FLAG_INIT;
+
+static void forget_in_child(void) {
+    atomic_flag_clear(&lock);
+    region_clock_forget();
+}
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_in_child); }
+
+/* Append to a path that has room for `bytes`; leave it empty where that is too little. */
+static void append(char *path, const char *text, size_t bytes) {
+    const size_t used = strlen(path), more = strlen(text);
+    if (used + more < bytes)
+        memcpy(path + used, text, more + 1);
+    else
+        *path = '\0';
+}
+
+/* The loader knows the program itself by no name, and libraries by the path they were looked up with. */
+static void find_path(const char *name, char *path, size_t bytes) {
+    *path = '\0';
+    if (!*name) {
+        const ssize_t length = readlink("/proc/self/exe", path, bytes);
+        path[length > 0 && (size_t)length < bytes ? length : 0] = '\0';
+        return;
+    }
+    if (*name != '/') {
+        if (!getcwd(path, bytes))
+            return;
+        append(path, "/", bytes);
+    }
+    append(path, name, bytes);
+}
+
+static uint64_t hash_text(uint64_t h, const char *text) {
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3ull; /* FNV-1a */
+    return h;
+}
+
+static void describe(void *function, struct region_place *place) {
+    Dl_info where;
+    struct link_map *map = NULL;
+    *place = (struct region_place){.module = "?", .offset = (uint64_t)function};
+    if (dladdr1(function, &where, (void **)&map, RTLD_DL_LINKMAP) && where.dli_fname) {
+        const char *slash = strrchr(where.dli_fname, '/');
+        place->module = slash ? slash + 1 : where.dli_fname;
+        place->offset = (uint64_t)((char *)function - (char *)where.dli_fbase);
+        find_path(map ? map->l_name : where.dli_fname, place->path, sizeof place->path);
+    }
+    const uint64_t h = hash_text(0xcbf29ce484222325ull, place->module);
+    place->key = ((h ^ place->offset) * 0x9e3779b97f4a7c15ull) | 1;
+}
+
+static size_t slot_of(const void *function) {
+    return ((uintptr_t)function >> 4) * 0x9e3779b97f4a7c15ull >> 51;
+}
+
+/* Return where the function is, or the empty slot where it belongs; NULL where there is neither. */
+static struct region *slot_for(const void *function) {
+    for (size_t tried = 0, at = slot_of(function); tried < REGION_SLOTS;
+         tried++, at = (at + 1) % REGION_SLOTS) {
+        const void *seen = atomic_load_explicit(&regions[at].function, memory_order_acquire);
+        if (seen == function || !seen)
+            return &regions[at];
+    }
+    return NULL;
+}
+
+static struct region *add(void *function) {
+    const int error = errno;
+    struct region_place place;
+    describe(function, &place);
+    spin_lock(&lock);
+    struct region *r = slot_for(function);
+    if (r && !atomic_load(&r->function)) {
+        r->key = place.key;
+        r->offset = place.offset;
+        atomic_store(&r->entry, region_clock_entry(&place));
+        atomic_store_explicit(&r->function, function, memory_order_release);
+    }
+    spin_unlock(&lock);
+    errno = error;
+    return r;
+}
+
+struct region *region_find(void *function) {
+    struct region *r = slot_for(function);
+    if (!r || atomic_load_explicit(&r->function, memory_order_relaxed) == function)
+        return r;
+    return add(function);
+}
+
+void region_identify(struct region_call *call) {
+    if (call->level == 0 && !call->region) /* kept from the latest instance, if it was this region's */
+        call->region = region_find(call->function);
+}
+
+void region_count(struct region_call *call) {
+    if (call->region)
+        call->number = atomic_fetch_add_explicit(&call->region->instances, 1, memory_order_relaxed);
+}

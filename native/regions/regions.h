@@ -1,0 +1,54 @@
+/* regions.h: stepping between an unmodified OpenMP program and its runtime, libgomp or libomp.
+ *
+ * Contract. gomp.c and kmp.c define the runtime's entry points; a preload library that links them sees every
+ * parallel region of the program. They call the hooks below, which that library defines, and then the
+ * runtime's own function, found by runtime.c wherever it was loaded from. Nothing is printed, no heap is
+ * used, and a region's arguments, results and team are passed on unchanged.
+ *
+ * `struct region_call` lasts for one instance of a region, and all threads of the team see the same one. Of
+ * an outermost region that a thread begins several times in a row it is kept: what the hooks wrote to it is
+ * still there.
+ */
+#ifndef NUMAPREDICT_REGIONS_H
+#define NUMAPREDICT_REGIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct region;  /* what region_table.c knows of one region */
+struct runtime; /* one libgomp or libomp of the process (runtime.h) */
+
+struct region_call {
+    /* What the threads of the team read comes first, so that it is in one cache line. */
+    void *function;                /* the outlined function: the same for all instances in one process */
+    const struct runtime *runtime; /* what runs it */
+    struct region
+        *region;     /* set by region_identify; NULL inside another region, and where the table is full */
+    uint64_t number; /* of this instance, from 0; set by region_count, where somebody wants it */
+    int level;       /* regions around it on the encountering thread: 0 is an outermost one */
+    uint32_t first, count; /* placement: the row of slots that the team may use (slots.h) */
+    uint32_t step;         /* placement: and the distance between them */
+    uint64_t began_ns;     /* 0 where nobody counts time */
+    uint64_t team;         /* threads, once thread 0 has entered */
+};
+
+/* The encountering thread is about to start the region. `function`, `runtime` and `level` are set, `began_ns`
+ * and `team` are 0, and all else is 0 or, where the same region came just before, as it was then. */
+void region_begin(struct region_call *call);
+/* A thread starts its share, as number `thread` of `team`. */
+void region_enter(struct region_call *call, int thread, int team);
+/* It has ended its share. */
+void region_leave(struct region_call *call);
+/* The encountering thread is back: all shares have ended. */
+void region_end(struct region_call *call);
+/* The calling thread has passed a barrier, in a region or outside. */
+void region_barrier(void);
+/* The calling thread asks for the next chunk of a loop whose schedule deals chunks out on demand. */
+void region_next_chunk(void);
+/* Whether anybody wants region_next_chunk: asking a runtime for its schedule costs time. */
+bool region_wants_chunks(void);
+
+/* Not a hook: how many regions the calling thread is in, on the way from the outermost one. */
+int region_depth(void);
+
+#endif

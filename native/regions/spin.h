@@ -1,0 +1,20 @@
+/* spin.h: a lock for a few instructions, taken at most once for each region or function.
+ *
+ * Contract. Nothing that could wait for another thread is done under it: above all no dl* function, whose own
+ * lock a thread may hold that runs a parallel region from a library's constructor. In the child of a fork it
+ * is free.
+ */
+#ifndef NUMAPREDICT_SPIN_H
+#define NUMAPREDICT_SPIN_H
+
+#include <sched.h>
+#include <stdatomic.h>
+
+static inline void spin_lock(atomic_flag *lock) {
+    while (atomic_flag_test_and_set_explicit(lock, memory_order_acquire))
+        sched_yield();
+}
+
+static inline void spin_unlock(atomic_flag *lock) { atomic_flag_clear_explicit(lock, memory_order_release); }
+
+#endif

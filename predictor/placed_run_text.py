@@ -1,0 +1,135 @@
+"""What a placed run found out, in words: where threads and pages stood, how long its regions took, what was sampled."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from numapredict.collect.machines.placed_pages import PlacementMap, RangeTally, read_map, tally
+from numapredict.collect.machines.region_times import read_region_times
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_plan import PagePlan
+from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.profile_file import Profile, read_profile
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import NumapredictError
+
+_SHOWN_RANGES = 10
+
+
+def placement_in_words(path: Path, mapping: Mapping, topology: Topology) -> Iterator[str]:
+    """Return whether threads and pages stood where the mapping says, a line each."""
+    try:
+        found = read_map(path)
+    except NumapredictError as error:
+        yield f"verify: {error}"
+        return
+    if found is None:
+        yield "verify: nothing was written: the program was killed, or never ran to its end under the library"
+        return
+    yield _threads_in_words(found, mapping)
+    nodes = page_node_set(mapping, topology)
+    if mapping.page_policy == "first-touch":
+        nodes = tuple(dict.fromkeys(topology.home(slot.node) for slot in thread_slots(mapping, topology)))
+    allowed = frozenset(topology.nodes[index].os_index for index in nodes)
+    yield from _pages_in_words(tally(found.ranges, allowed), found, mapping, allowed)
+
+
+def regions_in_words(path: Path) -> Iterator[str]:
+    """Return the time of every parallel region, a line each, the longest first."""
+    found = read_region_times(path)
+    if found is None:
+        yield "regions: no OpenMP parallel region ended"
+        return
+    cut = "" if found.complete else ", until the program was ended"
+    count = len(found.regions)
+    yield (
+        f"regions: {found.region_time_s:.6f} s of {found.wall_s:.6f} s in {count} parallel region"
+        f"{'' if count == 1 else 's'}{cut}"
+    )
+    yield f"  {'instances':>12} {'total s':>12} {'each us':>12} {'threads':>8}  region"
+    for region in sorted(found.regions, key=lambda region: -region.time_s):
+        place = f"{Path(region.module).name}+{region.offset:#x}"
+        name = place if region.name == place else f"{region.name} ({place})"
+        each_us = region.time_s / region.count * 1e6
+        yield f"  {region.count:>12} {region.time_s:>12.6f} {each_us:>12.2f} {region.team:>8}  {name}"
+
+
+def profile_in_words(path: Path) -> str:
+    """Return what the profile holds, in a line."""
+    try:
+        profile = read_profile(path)
+    except NumapredictError as error:
+        return f"profile: {error}"
+    sampled = sum(1 for known in profile.ranges if known.count)
+    lost = f"; no room for {profile.dropped} more" if profile.dropped else ""
+    return (
+        f"profile: {path}: {len(profile.samples)} samples of {profile.touched} touched pages in {sampled} of "
+        f"{len(profile.ranges)} ranges, {profile.slots} threads{lost}"
+    )
+
+
+def plan_in_words(plan: PagePlan, profile: Profile, mapping: Mapping) -> Iterator[str]:
+    """Return what the plan does, and where it departs from the profile."""
+    runs = sum(len(planned.runs) for planned in plan.ranges)
+    pages = sum(planned.range.pages for planned in plan.ranges)
+    yield f"plan: {pages} pages of {len(plan.ranges)} of {len(profile.ranges)} ranges, in {runs} runs"
+    if plan.rescaled_from is not None:
+        yield (
+            f"plan: the profile is of {plan.rescaled_from} threads and the mapping has {mapping.threads}: thread i of "
+            f"the profile stands for i * {mapping.threads} // {plan.rescaled_from}"
+        )
+    if plan.block_pages > 1:
+        yield f"plan: pages are placed {plan.block_pages} at a time, or the kernel would run out of mappings"
+
+
+def _threads_in_words(found: PlacementMap, mapping: Mapping) -> str:
+    right = sum(1 for thread in found.threads if not thread.wrong)
+    ran = len({thread.slot for thread in found.threads})
+    text = f"verify: {right} of {len(found.threads)} threads stood on their PU each time they were looked at"
+    if ran < mapping.threads:
+        text += f"; the program used {ran} of the mapping's {mapping.threads}"
+    wrong = [thread for thread in found.threads if thread.wrong]
+    if wrong:
+        first = wrong[0]
+        text += f"; thread {first.slot} was off PU {first.pu} {first.wrong} times of {first.wrong + first.right}"
+    return text
+
+
+def _pages_in_words(
+    tallies: tuple[RangeTally, ...], found: PlacementMap, mapping: Mapping, allowed: frozenset[int]
+) -> Iterator[str]:
+    pages, right = sum(tallied.pages for tallied in tallies), sum(tallied.right for tallied in tallies)
+    if not pages:
+        yield "verify: no pages were looked at"
+        return
+    decided = any(wanted >= 0 for placed in found.ranges for _, wanted, _ in placed.pages)
+    names = "the nodes of the threads" if mapping.page_policy == "first-touch" else "the mapping's page nodes"
+    listed = ", ".join(str(node) for node in sorted(allowed))
+    judged = f"any of {names} ({listed})" if len(allowed) > 1 else f"node {listed}"
+    if decided and len(allowed) > 1:
+        judged = f"the node decided for each, or where none was on {judged}"
+    yield f"verify: {right} of {pages} pages ({_percent(right, pages)}) stood on {judged}"
+    nodes: dict[int, int] = {}
+    for placed in found.ranges:
+        for node, _, count in placed.pages:
+            nodes[node] = nodes.get(node, 0) + count
+    if len(nodes) > 1:
+        shares = ", ".join(f"node {node} {_percent(count, pages)}" for node, count in sorted(nodes.items()))
+        yield f"verify: pages by node: {shares}"
+    yield from _astray_in_words([tallied for tallied in tallies if tallied.right < tallied.pages])
+
+
+def _astray_in_words(astray: list[RangeTally]) -> Iterator[str]:
+    if not astray:
+        return
+    yield f"  {'pages':>10} {'astray':>10}  range (where they stood)"
+    for tallied in astray[:_SHOWN_RANGES]:
+        where = ", ".join(f"node {node}: {count}" for node, count in tallied.elsewhere)
+        yield f"  {tallied.pages:>10} {tallied.pages - tallied.right:>10}  {tallied.name} ({where})"
+    if len(astray) > _SHOWN_RANGES:
+        yield f"  and {len(astray) - _SHOWN_RANGES} more ranges"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Return a share; rounding never makes a whole of what is not."""
+    share = 100 * part / whole
+    return "100%" if part == whole else f"{min(share, 99.9):.1f}%"

@@ -1,0 +1,117 @@
+"""Runs inside a guest: experiments that answer with JSON on standard
+output: `python -m tests.guest.experiments NAME ...`.
+
+starts PROGRAM      pages by node of a program started on each node in turn
+balancing PROGRAM   pages by node while the kernel's NUMA balancing is at work
+arrays REQUEST      where the pages of a program's arrays are under each mapping
+
+The first two run it once with its threads bound by the OpenMP runtime, and once under the library.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.host import host_topology
+from numapredict.collect.machines.command import launch
+from numapredict.collect.machines.preload import PlacementFiles, preload_environment
+from numapredict.collect.mapping import parse_label
+from numapredict.native.library import placement_library
+from tests.guest.placements import NOWHERE, read
+
+PAGE_BYTES = 4096
+# The kernel looks at a process's pages this often; the defaults would make the experiment take minutes.
+SCAN = {"scan_delay_ms": 20, "scan_period_min_ms": 50, "scan_period_max_ms": 100, "scan_size_mb": 64}
+
+
+class ArraysRequest(msgspec.Struct, frozen=True):
+    """A program that names its arrays (programs/arrays.h), and the mappings to run it under."""
+
+    command: tuple[str, ...]
+    labels: tuple[str, ...]
+
+
+def starts(program: str) -> dict[str, list[str]]:
+    """Start the program on the first CPU of each node, free to run anywhere, as a shell that was there would."""
+    topology = host_topology()
+    mapping = parse_label(f"{topology.core_count}x{len(topology.cpu_nodes)}-contiguous-first-touch")
+    everywhere = os.sched_getaffinity(0)
+    all_cpus = ",".join(map(str, sorted(everywhere)))
+    bound = {**os.environ, **dict(launch(mapping, topology).environment)}
+    placed = preload_environment(os.environ, mapping, topology, str(placement_library()))
+    answers: dict[str, list[str]] = {"runtime": [], "library": []}
+    for node in topology.cpu_nodes * 2:
+        for way, environment in (("runtime", bound), ("library", placed)):
+            os.sched_setaffinity(0, {node.cores[0].pus[0]})
+            command = ["taskset", "-c", all_cpus, program, "1", "0"]
+            done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+            answers[way].append(done.stdout.strip())
+            os.sched_setaffinity(0, everywhere)
+    return answers
+
+
+def balancing(program: str) -> dict[str, str]:
+    """Let threads of all nodes read for seconds what the main thread put on the first node."""
+    for name, value in SCAN.items():
+        Path("/sys/kernel/debug/sched/numa_balancing", name).write_text(str(value))
+    Path("/proc/sys/kernel/numa_balancing").write_text("1")
+    topology = host_topology()
+    mapping = parse_label(f"4x{len(topology.cpu_nodes)}-contiguous-first-touch")
+    ways = {
+        "runtime": {**os.environ, **dict(launch(mapping, topology).environment)},
+        "library": preload_environment(os.environ, mapping, topology, str(placement_library())),
+    }
+    return {
+        way: subprocess.run(
+            [program, "4", "8"], env=environment, check=True, capture_output=True, text=True
+        ).stdout.strip()
+        for way, environment in ways.items()
+    }
+
+
+def arrays(request_file: str) -> dict[str, dict[str, list[int]]]:
+    """Return the node of each page of each array (-1: never touched, or no range covers it), by mapping."""
+    request = msgspec.json.decode(Path(request_file).read_bytes(), type=ArraysRequest)
+    topology = host_topology()
+    folder = Path(os.environ["GUEST_FOLDER"])
+    found = {}
+    for label in request.labels:
+        addresses, map_file = folder / "addresses", folder / "map"
+        addresses.unlink(missing_ok=True)
+        map_file.unlink(missing_ok=True)
+        files = PlacementFiles(map=str(map_file))
+        caller = {**os.environ, "ADDRESSES": str(addresses)}
+        environment = preload_environment(caller, parse_label(label), topology, str(placement_library()), files)
+        subprocess.run(request.command, env=environment, check=False, capture_output=True)
+        where = _pages(map_file.read_text())
+        found[label] = {
+            name: [where.get(page, NOWHERE) for page in pages_of(start, size)]
+            for name, start, size in read_addresses(addresses)
+        }
+    return found
+
+
+def read_addresses(file: Path) -> list[tuple[str, int, int]]:
+    """Return name, start and size of each array."""
+    lines = [line.split() for line in file.read_text().splitlines()]
+    return [(name, int(start), int(size)) for name, start, size in lines]
+
+
+def pages_of(start: int, size_bytes: int) -> range:
+    """Return the numbers of the pages that an array alone has."""
+    return range(-(-start // PAGE_BYTES), (start + size_bytes) // PAGE_BYTES)
+
+
+def _pages(text: str) -> dict[int, int]:
+    """Return the node of every page of a map, by page number."""
+    _, ranges = read(text)
+    return {one.start + page: node for one in ranges for page, node in enumerate(one.nodes)}
+
+
+if __name__ == "__main__":
+    experiment = {"starts": starts, "balancing": balancing, "arrays": arrays}[sys.argv[1]]
+    sys.stdout.write(json.dumps(experiment(sys.argv[2])))

@@ -1,0 +1,232 @@
+"""Runs inside a guest: programs under mappings with the preload library, and what the kernel says of each.
+
+`python -m tests.guest.placements REQUEST RESULTS`: the request is JSON, the results one JSON object a line.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.host import host_topology
+from numapredict.collect.machines.preload import PlacementFiles, preload_environment
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
+from numapredict.collect.space import full_space
+from numapredict.collect.topology import Topology
+from numapredict.native.library import placement_library
+
+NOWHERE = -1
+REST = 4  # native/placement/verify.h: what no range covers
+HUGE_PAGES = 512
+HUGE_RANGE_PAGES = 1024  # native/placement/huge.h: smaller ranges are placed page by page
+RUN_S = 120
+TOLD = re.compile(rb" (threads|seconds)=\S+")  # what a codelet says of its run, beside its result
+
+
+class Subject(msgspec.Struct, frozen=True):
+    """A program to run; `{threads}` in its arguments stands for the mapping's.
+
+    ``owned``: page p of P of each of its ranges is used by thread p * threads / P alone; ``touched_by_owner``: and that
+    thread touched it first, where otherwise the main thread did.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    owned: bool = False
+    touched_by_owner: bool = False
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What to run; all mappings of the guest where no labels are given. Every ``of``-th mapping, from ``part`` on."""
+
+    subjects: tuple[Subject, ...]
+    labels: tuple[str, ...] = ()
+    part: int = 0
+    of: int = 1
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """One program under one mapping: its behaviour against a run without the library, and where everything stood.
+
+    ``placed`` of ``pages`` pages are on a node where the mapping may have them, by what this module works out itself;
+    ``kept`` of ``decided`` pages are on the node that the library had decided on. ``loads`` are the ranges' pages by
+    node, ``rest`` the judged pages outside of ranges, and ``huge`` the blocks of 2 MB that are judged as one page.
+    """
+
+    subject: str
+    label: str
+    same: bool
+    message: str
+    threads: tuple[int, ...]
+    threads_right: int
+    threads_wrong: int
+    pages: int
+    placed: int
+    decided: int
+    kept: int
+    loads: dict[int, int]
+    rest: int
+    huge: int
+
+
+class Range(msgspec.Struct):
+    """One range of a map: its first page's number, and page by page its node and the one that the library wanted."""
+
+    kind: int
+    start: int
+    nodes: list[int]
+    wanted: list[int]
+
+
+def main(request_file: str, results_file: str) -> None:
+    request = msgspec.json.decode(Path(request_file).read_bytes(), type=Request)
+    topology = host_topology()
+    mappings = [parse_label(label) for label in request.labels] or list(full_space(topology))
+    plain: dict[tuple[str, ...], tuple[int, bytes]] = {}
+    with Path(results_file).open("ab") as results:
+        for mapping in mappings[request.part :: request.of]:
+            for subject in request.subjects:
+                outcome = _outcome(subject, mapping, topology, plain)
+                results.write(msgspec.json.encode(outcome) + b"\n")
+                results.flush()
+
+
+def _outcome(
+    subject: Subject, mapping: Mapping, topology: Topology, plain: dict[tuple[str, ...], tuple[int, bytes]]
+) -> Outcome:
+    command = tuple(word.replace("{threads}", str(mapping.threads)) for word in subject.command)
+    map_file = Path(os.environ["GUEST_FOLDER"]) / "map"
+    map_file.unlink(missing_ok=True)
+    if command not in plain:
+        plain[command] = _run(command, {**os.environ, "OMP_NUM_THREADS": str(min(mapping.threads, 4))})
+    files = PlacementFiles(map=str(map_file))
+    placed = _run(command, preload_environment(os.environ, mapping, topology, str(placement_library()), files))
+    text = map_file.read_text() if map_file.exists() else ""
+    threads, ranges = read(text)
+    judge = Judge(mapping, topology, subject)
+    judged = [judge.count(placed_range) for placed_range in ranges]
+    loads = Counter(node for one in ranges if one.kind != REST for node in one.nodes if node != NOWHERE)
+    return Outcome(
+        subject=subject.name,
+        label=mapping.label,
+        same=placed == plain[command],
+        message="" if placed == plain[command] else f"{plain[command]} without, {placed} with",
+        threads=tuple(sorted(slot for slot, _, _, _ in threads)),
+        threads_right=sum(right for _, _, right, _ in threads),
+        threads_wrong=sum(wrong for _, _, _, wrong in threads),
+        pages=sum(pages for pages, _ in judged),
+        placed=sum(right for _, right in judged),
+        decided=sum(sum(NOWHERE not in (w, n) for n, w in zip(r.nodes, r.wanted, strict=True)) for r in ranges),
+        kept=sum(sum(w == n != NOWHERE for n, w in zip(r.nodes, r.wanted, strict=True)) for r in ranges),
+        loads=dict(loads),
+        rest=sum(pages for one, (pages, _) in zip(ranges, judged, strict=True) if one.kind == REST),
+        huge=sum(len(judge.huge_blocks(one)) for one in ranges),
+    )
+
+
+def _run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, bytes]:
+    done = subprocess.run(
+        command,
+        env=environment,
+        capture_output=True,
+        check=False,
+        timeout=RUN_S,
+        close_fds=False,
+        stdin=subprocess.DEVNULL,
+    )
+    return done.returncode, TOLD.sub(b"", done.stdout) + b"|" + done.stderr
+
+
+def read(text: str) -> tuple[list[tuple[int, ...]], list[Range]]:
+    """Return a map's threads (slot, PU, right, wrong) and its ranges, page by page."""
+    threads, ranges = [], []
+    for line in text.splitlines():
+        word, *rest = line.split(" ")
+        if word == "thread":
+            threads.append(tuple(map(int, rest)))
+        elif word == "range":
+            pages = int(rest[4])
+            ranges.append(Range(int(rest[0]), int(rest[5], 16), [NOWHERE] * pages, [NOWHERE] * pages))
+        elif word == "at":
+            first, count, node, wanted = map(int, rest)
+            ranges[-1].nodes[first : first + count] = [node] * count
+            ranges[-1].wanted[first : first + count] = [wanted] * count
+    return threads, ranges
+
+
+class Judge:
+    """Works out where pages may be, from the mapping and what is known of the program; nothing from the library."""
+
+    def __init__(self, mapping: Mapping, topology: Topology, subject: Subject) -> None:
+        os_index = [node.os_index for node in topology.nodes]
+        slots = thread_slots(mapping, topology)
+        self.policy = mapping.page_policy
+        self.threads = mapping.threads
+        self.home = [os_index[topology.home(slot.node)] for slot in slots]
+        self.nodes = [os_index[node] for node in page_node_set(mapping, topology)]
+        self.chunks = [os_index[node] for node in dataset_chunk_nodes(mapping, topology)]
+        self.subject = subject
+        self.huge = "[always]" in Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text()
+
+    def count(self, placed: Range) -> tuple[int, int]:
+        """Return the pages of a range that anybody touched, and those of them that are where they may be."""
+        if len(self.nodes) > 1 and placed.kind == REST and self.policy not in {"interleave", "first-touch"}:
+            return 0, 0  # what no range covers is left to the fallback
+        huge = self.huge_blocks(placed)
+        inside = {page for block in huge for page in block}
+        there = [(page, node) for page, node in enumerate(placed.nodes) if node != NOWHERE and page not in inside]
+        total = len(placed.nodes)
+        if self.policy == "interleave" and len(self.nodes) > 1:
+            blocks = [(number, placed.nodes[block[0]]) for number, block in enumerate(huge)]
+            right = self._dealt_out(there) + HUGE_PAGES * self._dealt_out(blocks)
+        else:
+            right = sum(node in self._allowed(page, total, placed.kind) for page, node in there)
+            for block in huge:
+                # A huge page goes where any of its pages may go: the first one, or the one touched first.
+                allowed = set().union(*(self._allowed(page, total, placed.kind) for page in block))
+                right += HUGE_PAGES * (placed.nodes[block[0]] in allowed)
+        return len(there) + len(inside), right
+
+    def huge_blocks(self, placed: Range) -> list[range]:
+        """Return the 2 MB blocks of addresses that can be huge pages: all there, and all on one node."""
+        if not self.huge or len(placed.nodes) < HUGE_RANGE_PAGES or placed.kind == REST:
+            return []
+        first = -placed.start % HUGE_PAGES
+        blocks = [range(at, at + HUGE_PAGES) for at in range(first, len(placed.nodes) - HUGE_PAGES + 1, HUGE_PAGES)]
+        return [
+            block
+            for block in blocks
+            if placed.nodes[block[0]] != NOWHERE and len({placed.nodes[page] for page in block}) == 1
+        ]
+
+    def _dealt_out(self, there: list[tuple[int, int]]) -> int:
+        """Return how many pages follow the round robin, wherever it begins."""
+        row, many = sorted(self.nodes), len(self.nodes)
+        return max(sum(row[(page + turn) % many] == node for page, node in there) for turn in range(many))
+
+    def _allowed(self, page: int, total: int, kind: int) -> set[int]:
+        if len(self.nodes) == 1:
+            return set(self.nodes)
+        if self.policy == "dataset":
+            return {self.chunks[page * self.threads // total]}
+        if self.policy == "locality" and self.subject.owned and kind != REST:
+            return self._owners(page, total)
+        if self.policy == "first-touch" and kind != REST and self.subject.owned:
+            return self._owners(page, total) if self.subject.touched_by_owner else {self.home[0]}
+        if self.policy in {"first-touch", "locality"}:
+            return set(self.home)
+        return set(self.nodes)
+
+    def _owners(self, page: int, total: int) -> set[int]:
+        """Return the homes of the threads that use a page: two where the page lies on a border of two."""
+        near = {min(max(page + step, 0), total - 1) for step in (-1, 0, 1)}
+        return {self.home[other * self.threads // total] for other in near}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

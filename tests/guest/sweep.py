@@ -1,0 +1,133 @@
+"""Runs programs under the mappings of guests of several shapes, two guests at a time: `python -m tests.guest.sweep`.
+
+Prints one line for each shape and program: how many mappings, and how many pages and threads stood where they should.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import msgspec
+
+from numapredict.native.library import codelets_program
+from tests.guest.machine import Guest
+from tests.guest.placements import Outcome, Request, Subject
+from tests.guest.shape import Shape
+
+SOURCES = Path(__file__).parent / "programs"
+CODELETS = ("stream-triad", "histogram", "pointer-chase")
+SWEEP_S = 3600
+# 4 KB pages, so that each can be judged by itself; huge ones have a sweep of their own.
+SMALL_PAGES = ("transparent_hugepage=never", "numa_balancing=disable")
+HUGE_PAGES = ("transparent_hugepage=always", "numa_balancing=disable")
+
+
+@dataclass(frozen=True)
+class Errand:
+    """One boot: the part of the mappings of a shape that it runs."""
+
+    shape: str
+    request: Request
+    options: tuple[str, ...] = SMALL_PAGES
+    distances: str = ""
+    memory_only: int = 0
+
+
+def built_subjects(folder: Path) -> tuple[Subject, ...]:
+    """Compile the programs: a grid with gcc and clang, static arrays, C++ vectors."""
+    built = {
+        "grid-gcc": ("gcc", "grid.c"),
+        "grid-clang": ("clang", "grid.c"),
+        "static-arrays": ("gcc", "static_arrays.c"),
+        "vectors": ("g++", "vectors.cpp"),
+    }
+    for name, (compiler, source) in built.items():
+        subprocess.run([compiler, "-O2", "-fopenmp", "-o", folder / name, SOURCES / source], check=True)
+    return (
+        Subject("grid-gcc", (str(folder / "grid-gcc"), "64", "2"), owned=True),
+        Subject("grid-clang", (str(folder / "grid-clang"), "64", "2"), owned=True),
+        Subject("static-arrays", (str(folder / "static-arrays"),), owned=True, touched_by_owner=True),
+        Subject("vectors", (str(folder / "vectors"),)),
+    )
+
+
+def codelet_subjects(names: Sequence[str] = CODELETS) -> tuple[Subject, ...]:
+    """Return codelets in their smallest size."""
+    program = str(codelets_program())
+    return tuple(Subject(name, (program, name, "--size", "small", "--iterations", "2")) for name in names)
+
+
+def run(errands: Sequence[Errand], guests: int = 2) -> tuple[tuple[str, Outcome], ...]:
+    """Return the outcomes of all errands, each with its shape; so many guests at a time."""
+    with ThreadPoolExecutor(guests) as pool:
+        outcomes = list(pool.map(_boot, errands))
+    return tuple((errand.shape, outcome) for errand, found in zip(errands, outcomes, strict=True) for outcome in found)
+
+
+def problems(outcomes: Sequence[tuple[str, Outcome]], share: float = 0.99) -> list[str]:
+    """Return in a line each what did not behave as without the library, or stood elsewhere than the mapping says."""
+    found = []
+    for shape, outcome in outcomes:
+        said = []
+        if not outcome.same:
+            said.append(f"it behaved differently: {outcome.message}")
+        if outcome.threads_wrong or not outcome.threads_right:
+            said.append(f"threads: {outcome.threads_right} right, {outcome.threads_wrong} wrong")
+        if not outcome.pages or outcome.placed < share * outcome.pages:
+            said.append(f"pages: {outcome.placed} of {outcome.pages} placed, {outcome.loads} by node")
+        if outcome.kept < share * outcome.decided:
+            said.append(f"decisions: {outcome.kept} of {outcome.decided} kept")
+        found += [f"{shape} {outcome.subject} {outcome.label}: {text}" for text in said]
+    return found
+
+
+def _boot(errand: Errand) -> list[Outcome]:
+    with tempfile.TemporaryDirectory(prefix="numapredict-sweep-") as name:
+        folder = Path(name)
+        (folder / "request").write_bytes(msgspec.json.encode(errand.request))
+        command = [sys.executable, "-m", "tests.guest.placements", str(folder / "request"), str(folder / "results")]
+        environment = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+        shape = Shape.parse(errand.shape, errand.distances, errand.memory_only)
+        result = Guest(shape, errand.options).run(command, folder, environment, SWEEP_S)
+        if result.exit_code != 0:
+            raise RuntimeError(f"{errand.shape}: exit code {result.exit_code}: {result.stderr.decode()[-2000:]}")
+        lines = (folder / "results").read_bytes().splitlines()
+        return [msgspec.json.decode(line, type=Outcome) for line in lines]
+
+
+@click.command()
+@click.option("--shape", "shapes", multiple=True, default=["4x4", "2x4"], show_default=True)
+@click.option("--every", default=1, show_default=True, help="Only every N-th mapping.")
+@click.option("--codelets/--no-codelets", default=True, show_default=True)
+def main(shapes: tuple[str, ...], every: int, codelets: bool) -> None:
+    """Run the programs under the mappings of guests and say how all stood."""
+    with tempfile.TemporaryDirectory(prefix="numapredict-programs-") as name:
+        subjects = (*built_subjects(Path(name)), *(codelet_subjects() if codelets else ()))
+        outcomes = run(
+            [Errand(shape, Request(subjects, part=part * every, of=2 * every)) for shape in shapes for part in range(2)]
+        )
+    for shape in shapes:
+        for subject in subjects:
+            found = [outcome for where, outcome in outcomes if where == shape and outcome.subject == subject.name]
+            click.echo(
+                f"{shape} {subject.name}: {len(found)} mappings,"
+                f" pages {sum(o.placed for o in found)} of {sum(o.pages for o in found)},"
+                f" least {min(o.placed / max(o.pages, 1) for o in found):.4f},"
+                f" threads {sum(o.threads_right for o in found)} right {sum(o.threads_wrong for o in found)} wrong,"
+                f" same behaviour {sum(o.same for o in found)}"
+            )
+    for line in problems(outcomes):
+        click.echo(line)
+
+
+if __name__ == "__main__":
+    if shutil.which("clang") is None:
+        raise SystemExit("the sweep needs clang and libomp-dev")
+    main()

@@ -1,0 +1,201 @@
+"""The preload library on a real NUMA kernel: every thread and page where the mapping says, and nothing else changed."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from numapredict.collect.machines.trace_store import TraceStore
+from numapredict.collect.machines.virtual import VirtualMachine
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.program import Program
+from tests.guest.experiments import ArraysRequest, pages_of, read_addresses
+from tests.guest.machine import Guest
+from tests.guest.placements import NOWHERE, Outcome, Request
+from tests.guest.shape import Shape
+from tests.guest.sweep import (
+    HUGE_PAGES,
+    SMALL_PAGES,
+    SOURCES,
+    Errand,
+    built_subjects,
+    codelet_subjects,
+    problems,
+    run,
+)
+from tests.openmp import BUDGET, CLANG, GCC
+from tests.traces import machine_of
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
+    pytest.mark.usefixtures("guests"),
+]
+
+# Of the codelets, which take longest under emulation, only every so many mappings; `tests.guest.sweep` runs all.
+CODELETS_EVERY = 16
+AGREEMENT = (
+    "16x4-contiguous-first-touch",
+    "16x4-contiguous-locality",
+    "16x4-scatter-locality",
+    "8x2-contiguous-locality",
+    "8x4-scatter-dataset",
+    "16x4-contiguous-dataset@2",
+    "4x2-contiguous-bind@1",
+    "4x2-contiguous-remote@1",
+    "16x4-contiguous-interleave",
+    "8x2-contiguous-interleave@4",
+    "16x4-contiguous-balance",
+    "8x2-scatter-balance@4",
+    "16x4-contiguous-mix",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture(scope="module")
+def outcomes(folder: Path) -> tuple[tuple[str, Outcome], ...]:
+    own, codelets = built_subjects(folder), codelet_subjects()
+    errands = [
+        Errand("4x4", Request(own, part=0, of=2)),
+        Errand("4x4", Request(own, part=1, of=2)),
+        Errand("2x4", Request(own)),
+        Errand("4x4", Request(codelets, part=3, of=CODELETS_EVERY)),
+        Errand("2x4", Request(codelets, part=7, of=CODELETS_EVERY)),
+    ]
+    return run(errands)
+
+
+@pytest.mark.parametrize(("shape", "mappings"), [("4x4", 137), ("2x4", 49)])
+def test_every_mapping_stands(outcomes: tuple[tuple[str, Outcome], ...], shape: str, mappings: int) -> None:
+    here = [(where, outcome) for where, outcome in outcomes if where == shape]
+    assert len({outcome.label for _, outcome in here}) == mappings
+    assert problems(here) == []
+
+
+def test_threads_have_the_slots_of_the_mapping(outcomes: tuple[tuple[str, Outcome], ...]) -> None:
+    for _, outcome in outcomes:
+        assert set(outcome.threads) == set(range(parse_label(outcome.label).threads)), outcome.label
+
+
+def test_balance_gives_every_node_its_share(outcomes: tuple[tuple[str, Outcome], ...]) -> None:
+    found = [o for _, o in outcomes if "-balance" in o.label and o.subject in {"grid-gcc", "grid-clang"}]
+    assert found
+    for outcome in found:
+        assert len(outcome.loads) == parse_label(outcome.label).page_nodes, outcome
+        assert max(outcome.loads.values()) - min(outcome.loads.values()) <= 2, outcome
+
+
+def test_huge_pages_stand_as_a_whole(folder: Path) -> None:
+    labels = (
+        "16x4-contiguous-locality",
+        "8x4-scatter-dataset",
+        "4x2-contiguous-bind@1",
+        "16x4-contiguous-interleave",
+        "8x4-contiguous-balance@2",
+    )
+    big = msgspec.structs.replace(built_subjects(folder)[0], command=(str(folder / "grid-gcc"), "4096", "2"))
+    found = run([Errand("4x4", Request((big,), labels=labels), HUGE_PAGES)])
+    assert len(found) == len(labels)
+    assert all(outcome.huge > 0 for _, outcome in found)
+    assert problems(found) == []
+
+
+def test_memory_only_node_and_uneven_distances(folder: Path) -> None:
+    subject = built_subjects(folder)[0]
+    labels = (
+        "4x2-contiguous-remote@1",
+        "4x2-contiguous-interleave@3",
+        "4x2-contiguous-dataset@3",
+        "4x2-scatter-locality",
+    )
+    distances = "10,16,22;17,10,31;22,31,10"
+    found = run([Errand("2x2", Request((subject,), labels=labels), distances=distances, memory_only=1)])
+    assert problems(found) == []
+    assert found[0][1].loads == {2: found[0][1].pages - found[0][1].rest}
+
+
+def in_guest(
+    experiment: str, argument: Path | str, folder: Path, options: Sequence[str] = SMALL_PAGES
+) -> dict[str, Any]:
+    environment = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+    command = [sys.executable, "-m", "tests.guest.experiments", experiment, str(argument)]
+    result = Guest(Shape.parse("4x4"), options).run(command, folder, environment, 900)
+    assert result.exit_code == 0, result.stderr.decode()
+    answers: dict[str, Any] = json.loads(result.stdout)
+    return answers
+
+
+@pytest.fixture(scope="module")
+def where(folder: Path) -> Path:
+    """Return a program that says where its serially initialised pages are, built with clang."""
+    program = folder / "where"
+    subprocess.run([CLANG, "-O2", "-fopenmp", "-o", program, SOURCES / "where.c"], check=True)
+    return program
+
+
+def test_early_binding_ends_the_two_kinds_of_runs(where: Path, tmp_path: Path) -> None:
+    # ICS'19 sec. 4.2: the runtime binds the main thread too late for what it initialises before the first region.
+    answers = in_guest("starts", where, tmp_path)
+    assert len(set(answers["runtime"])) > 1
+    assert set(answers["library"]) == {"0:256 nowhere:0"}
+
+
+def test_numa_balancing_leaves_placed_pages_alone(where: Path, tmp_path: Path) -> None:
+    answers = in_guest("balancing", where, tmp_path, ("transparent_hugepage=never",))
+    assert set(answers["runtime"].split()) != {"0:1024", "nowhere:0"}  # it was at work
+    assert answers["library"] == "0:1024 nowhere:0"
+
+
+@pytest.mark.parametrize("source", ["grid.c", "static_arrays.c"])
+def test_the_modelled_machine_places_pages_likewise(source: str, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    subprocess.run([GCC, "-O2", "-fopenmp", "-o", program, SOURCES / source], check=True)
+    command = (str(program), "128", "2")
+    (tmp_path / "request").write_bytes(msgspec.json.encode(ArraysRequest(command, AGREEMENT)))
+    truly = in_guest("arrays", tmp_path / "request", tmp_path)
+    machine = machine_of((4, 4, 4, 4))
+    for label in AGREEMENT:
+        mapping = parse_label(label)
+        addresses = tmp_path / f"addresses-{label}"
+        modelled = _modelled(mapping, command, addresses, VirtualMachine(machine, TraceStore(machine, BUDGET)))
+        assert _agreement(mapping, modelled, truly[label]) >= 0.99, label
+
+
+def _modelled(mapping: Mapping, command: tuple[str, ...], file: Path, machine: VirtualMachine) -> dict[str, list[int]]:
+    """Return the node of each page of each array in the model; -1 where it follows no line of the page."""
+    program = Program(name=f"traced-{mapping.label}", command=command, environment=(("ADDRESSES", str(file)),))
+    pages, nodes = machine.placement(program, mapping)
+    node_of = dict(zip(pages.tolist(), nodes.tolist(), strict=True))
+    latest = {name: (start, size) for name, start, size in read_addresses(file)}
+    return {name: [node_of.get(page, NOWHERE) for page in pages_of(*where)] for name, where in latest.items()}
+
+
+def _agreement(mapping: Mapping, modelled: dict[str, list[int]], truly: dict[str, list[int]]) -> float:
+    """Return the share of pages with the same node in both, of those that both know.
+
+    Addresses are not the same in two runs, and a round robin by address begins anywhere: it may be turned. Balancing
+    takes pages in the order of the addresses or of the touches: there the pages of each node are counted.
+    """
+    same = total = 0
+    nodes = mapping.page_nodes
+    for name, expected in modelled.items():
+        pairs = [(a, b) for a, b in zip(expected, truly[name], strict=False) if NOWHERE not in (a, b)]
+        assert len(pairs) > len(expected) // 2, f"{name}: {len(pairs)} of {len(expected)} pages are known to both"
+        total += len(pairs)
+        if mapping.page_policy == "balance":
+            same += sum(min(sum(a == n for a, _ in pairs), sum(b == n for _, b in pairs)) for n in range(4))
+        elif mapping.page_policy == "interleave":
+            same += max(sum((a + turn) % nodes == b for a, b in pairs) for turn in range(nodes))
+        else:
+            same += sum(a == b for a, b in pairs)
+    return same / total

@@ -1,0 +1,111 @@
+"""Pages that the preload library protects for a moment, and that the program cannot tell."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.profile_file import read_profile
+from numapredict.native.library import placement_library
+
+SOURCES = Path(__file__).parents[2]
+NATIVE = SOURCES / "native" / "placement"
+GCC = shutil.which("gcc") or ""
+PARTS = (
+    *("arming", "blocks", "calls", "counts", "holds", "known_ranges", "lock", "masks", "moves", "next_call"),
+    *("next_touch", "processes", "profile", "profile_writer", "protection", "signals"),
+)
+CASES = (
+    *("together", "refused", "handlers", "alternate_stack", "own_protection", "blocked", "full_mask", "cancellation"),
+    *("deaths", "system_calls", "processes", "locality", "balance", "mix"),
+)
+BUILDS = {
+    "plain": ("-O2",),
+    "address": ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+    "thread": ("-O1", "-g", "-fsanitize=thread", "-Wno-tsan"),
+}
+# SIGSEGV is the program's, and neither runtime calls our sigaltstack before it is ready.
+OPTIONS = {
+    "ASAN_OPTIONS": "handle_segv=0:allow_user_segv_handler=1",
+    "TSAN_OPTIONS": "handle_segv=0:allow_user_segv_handler=1:use_sigaltstack=0",
+}
+PROFILED = 4  # threads
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(not (GCC and NATIVE.is_dir()), reason="gcc or the C sources are missing"),
+]
+
+
+@pytest.fixture(scope="module", params=BUILDS)
+def stress(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("protection") / request.param
+    tests = sorted((SOURCES / "tests" / "native").glob("protection_*.c"))
+    sources = [*tests, *(NATIVE / f"{part}.c" for part in PARTS)]
+    flags = ("-std=gnu11", "-Wall", "-Wextra", "-Werror", *BUILDS[request.param], "-pthread", f"-I{NATIVE}")
+    subprocess.run([GCC, *flags, *sources, "-o", program], check=True)
+    return program
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_protected_memory_is_as_any_other(stress: Path, case: str) -> None:
+    if stress.name == "thread" and case == "full_mask":
+        return  # the thread sanitizer blocks all signals in handlers, by a call that nobody sees
+    ended = subprocess.run([stress, case], env={**os.environ, **OPTIONS}, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("pages") / "pages"
+    source = Path(__file__).parent / "placement" / "pages.c"
+    subprocess.run([GCC, "-O2", "-fopenmp", source, "-o", program], check=True)
+    return program
+
+
+def ran(pages: Path, folder: Path, iterations: int, **environment: str) -> str:
+    command = [str(pages), str(iterations), str(folder / "data")]
+    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True).stdout
+
+
+def placed(pages: str) -> dict[str, str]:
+    cpus = sorted(os.sched_getaffinity(0))
+    slots = ",".join(str(cpus[slot % len(cpus)]) for slot in range(PROFILED))
+    return {
+        "OMP_NUM_THREADS": str(PROFILED),
+        "LD_PRELOAD": str(placement_library()),
+        "NUMAPLACE": f"version=1;cpus={slots};homes=0,1,0,1;threads=contiguous;nodes=0,1;pages={pages}",
+    }
+
+
+@pytest.mark.parametrize("policy", ["locality", "balance", "mix"])
+def test_a_program_computes_the_same_under_next_touch(pages: Path, tmp_path: Path, policy: str) -> None:
+    alone = ran(pages, tmp_path, 20, OMP_NUM_THREADS=str(PROFILED))
+    assert ran(pages, tmp_path, 20, **placed(policy)) == alone
+
+
+def test_a_profile_knows_which_thread_has_which_part(pages: Path, tmp_path: Path) -> None:
+    environment = placed(f"first-touch;profile={tmp_path / 'profile'}")
+    alone = ran(pages, tmp_path, 300, OMP_NUM_THREADS=str(PROFILED))
+    assert ran(pages, tmp_path, 300, **environment) == alone
+    profile = read_profile(tmp_path / "profile")
+    large = [known for known in profile.ranges if known.pages == 2047]
+    assert profile.slots == PROFILED
+    assert profile.dropped == 0
+    assert len(large) == 2
+    assert profile.touched > 0
+    assert large[0].first_slot >= 0
+    # b is written in equal parts, thread by thread; the other accesses are to a and to the small array.
+    of_b = profile.samples[large[1].first : large[1].first + large[1].count]
+    touched = of_b[of_b["touches"] > 0]
+    assert len(touched) > 0
+    by_thread = touched["slot"] == touched["page"].astype(int) * PROFILED // large[1].pages
+    assert by_thread.mean() > 0.5  # thread 0 writes all of it to the file as well
+
+
+def test_a_program_without_a_region_writes_no_profile(tmp_path: Path) -> None:
+    ended = subprocess.run(["true"], env={**os.environ, **placed(f"locality;profile={tmp_path / 'p'}")}, check=False)
+    assert ended.returncode == 0
+    assert not (tmp_path / "p").exists()

@@ -1,0 +1,158 @@
+/* placement_texts.c: settings and plans as they should be, and damaged at random: read right, or refused.
+ *
+ * Built with the address and undefined-behaviour sanitizers by .ci/run; exits with 1 at the first wrong
+ * answer. */
+#define _GNU_SOURCE
+#include "../../native/placement/plan.h"
+#include "../../native/placement/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MUST(condition)                                                                                      \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
+            exit(1);                                                                                         \
+        }                                                                                                    \
+    } while (0)
+
+static const char good[] = "version=1;cpus=0-2,8,4*2;homes=0*3,1*3;threads=scatter;pages=dataset;nodes=1,0;"
+                           "chunks=1*5,0;report=/a%3Bb%25;map=/m";
+
+static struct settings parsed;
+
+static bool parse(const char *text) {
+    static char copy[4096];
+    (void)snprintf(copy, sizeof copy, "%s", text);
+    return settings_parse(copy, &parsed);
+}
+
+static void settings_are_read(void) {
+    static const uint16_t cpus[] = {0, 1, 2, 8, 4, 4}, homes[] = {0, 0, 0, 1, 1, 1},
+                          chunks[] = {1, 1, 1, 1, 1, 0};
+    MUST(parse(good));
+    MUST(parsed.slots == 6 && memcmp(parsed.cpu, cpus, sizeof cpus) == 0);
+    MUST(memcmp(parsed.home, homes, sizeof homes) == 0 && memcmp(parsed.chunk, chunks, sizeof chunks) == 0);
+    MUST(parsed.scatter && parsed.pages == PAGES_DATASET && parsed.nodes == 2 && parsed.node[0] == 1);
+    MUST(strcmp(parsed.report, "/a;b%") == 0 && strcmp(parsed.map, "/m") == 0);
+    MUST(!parsed.plan && !parsed.profile);
+}
+
+static void bad_settings_are_refused(void) {
+    static const char *const bad[] = {
+        "",
+        "cpus=0;homes=0;nodes=0",
+        "version=2;cpus=0;homes=0;nodes=0",
+        "version=1;cpus=0,;homes=0;nodes=0",
+        "version=1;cpus=3-1;homes=0;nodes=0",
+        "version=1;cpus=0-70000;homes=0;nodes=0",
+        "version=1;cpus=0-5000;homes=0*5001;nodes=0",
+        "version=1;cpus=0*0;homes=0;nodes=0",
+        "version=1;cpus=0-1;homes=0;nodes=0",
+        "version=1;cpus=0;homes=0;nodes=1024",
+        "version=1;cpus=0;homes=1024;nodes=0",
+        "version=1;cpus=0;homes=0",
+        "version=1;cpus=-1;homes=0;nodes=0",
+        "version=1;cpus=0;homes=0;nodes=0;pages=nowhere",
+        "version=1;cpus=0;homes=0;nodes=0;pages=dataset",
+        "version=1;cpus=0;homes=0;nodes=0;threads=both",
+        "version=1;cpus=0;homes=0;nodes=0;colour=red",
+        "version=1;cpus=0;homes=0;nodes=0;map=",
+        "version=1;cpus=0;homes=0;nodes=0;map=%4",
+        "version=1;cpus=0;homes=0;nodes=0;map=%00",
+        "version=1;cpus",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (parse(bad[i])) {
+            (void)fprintf(stderr, "taken: %s\n", bad[i]);
+            exit(1);
+        }
+    }
+}
+
+static bool load(const char *text, size_t bytes) {
+    char path[] = "/tmp/numapredict-plan-XXXXXX";
+    const int file = mkstemp(path);
+    MUST(file >= 0 && write(file, text, bytes) == (ssize_t)bytes);
+    close(file);
+    const bool read = plan_load(path);
+    unlink(path);
+    return read;
+}
+
+static const char plan[] = "numaplace-plan 1\nrange 1 00000000000000ab 2 3 10\nrun 0 4 1\nrun 6 4 0\n"
+                           "range 2 ffffffffffffffff 0 0 5\nrun 0 5 7\n";
+
+static struct range range_of(int kind, uint64_t site, uint32_t slot, uint32_t order, size_t pages) {
+    return (struct range){.kind = (enum range_kind)kind,
+                          .site = site,
+                          .slot = slot,
+                          .order = order,
+                          .start = 0,
+                          .end = pages * PAGE_BYTES};
+}
+
+static void plans_are_read(void) {
+    size_t count;
+    struct range range = range_of(1, 0xab, 2, 3, 10);
+    MUST(load(plan, sizeof plan - 1));
+    const struct plan_run *run = plan_for(&range, &count);
+    MUST(run && count == 2 && run[1].first == 6 && run[1].count == 4 && run[1].node == 0);
+    range = range_of(2, UINT64_MAX, 0, 0, 5);
+    run = plan_for(&range, &count);
+    MUST(run && count == 1 && run[0].node == 7);
+    range = range_of(2, UINT64_MAX, 0, 0, 6);
+    MUST(!plan_for(&range, &count) && count == 0);
+}
+
+static void bad_plans_are_refused(void) {
+    static const char *const bad[] = {
+        "",
+        "numaplace-plan 2\n",
+        "numaplace-plan 1\nrun 0 1 0\n",
+        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 0 5 0\n",
+        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 4 18446744073709551615 0\n",
+        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 0 0 0\n",
+        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 2 1 0\nrun 1 1 0\n",
+        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 0 1 1024\n",
+        "numaplace-plan 1\nrange 1 0 0 0 4\nrun 0 1 0",
+        "numaplace-plan 1\nrange 1 0 0 0\n",
+        "numaplace-plan 1\nwhat 1\n",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        if (load(bad[i], strlen(bad[i]))) {
+            (void)fprintf(stderr, "taken: %s\n", bad[i]);
+            exit(1);
+        }
+    }
+    MUST(!plan_load("/nowhere/at/all"));
+}
+
+/* Whatever comes out, it must not read or write where it may not. */
+static void damaged_texts_do_no_harm(void) {
+    srand(1);
+    for (int n = 0; n < 3000; n++) {
+        char text[sizeof good > sizeof plan ? sizeof good : sizeof plan];
+        const bool first = n % 2 == 0;
+        const size_t bytes = first ? sizeof good : sizeof plan;
+        memcpy(text, first ? good : plan, bytes);
+        for (int damage = rand() % 4; damage >= 0; damage--)
+            text[rand() % (int)(bytes - 1)] = (char)(rand() % 96 + 32);
+        if (first)
+            parse(text);
+        else
+            load(text, (size_t)(rand() % (int)bytes));
+    }
+}
+
+int main(void) {
+    settings_are_read();
+    bad_settings_are_refused();
+    plans_are_read();
+    bad_plans_are_refused();
+    damaged_texts_do_no_harm();
+    return 0;
+}

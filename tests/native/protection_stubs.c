@@ -1,0 +1,160 @@
+/* protection_stubs.c: see protection_stubs.h. */
+#define _GNU_SOURCE
+#include "protection_stubs.h"
+
+#include "huge.h"
+#include "profile.h"
+#include "protection.h"
+#include "sites.h"
+#include "slots.h"
+#include "system.h"
+#include "threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct settings stub_settings = {
+    .slots = 4, .home = {0, 1, 0, 1}, .pages = PAGES_LOCALITY, .nodes = 2, .node = {0, 1}};
+_Thread_local uint32_t stub_slot;
+_Atomic size_t stub_refuse_below;
+_Atomic uint64_t stub_protect_calls;
+
+static struct stub {
+    _Atomic uint32_t live;
+    struct range range;
+    _Atomic int8_t *node; /* one a page; -1: not moved */
+} stubs[STUB_RANGES];
+static atomic_flag adding = ATOMIC_FLAG_INIT;
+
+const struct settings *settings(void) { return &stub_settings; }
+uint32_t slot_of_this_thread(void) { return stub_slot; }
+void slots_release_binding(void) {}
+bool huge_range(const struct range *range) {
+    (void)range;
+    return false;
+}
+
+/* ---- ranges ---- */
+
+struct range *ranges_find(uintptr_t address) {
+    for (size_t n = 0; n < STUB_RANGES; n++)
+        if (atomic_load(&stubs[n].live) && address >= stubs[n].range.start && address < stubs[n].range.end)
+            return &stubs[n].range;
+    return NULL;
+}
+
+void ranges_for_each(void (*visit)(struct range *range, void *data), void *data) {
+    for (size_t n = 0; n < STUB_RANGES; n++)
+        if (atomic_load(&stubs[n].live))
+            visit(&stubs[n].range, data);
+}
+
+uint64_t ranges_dropped(void) { return 0; }
+
+struct range *stub_range_at(void *start, size_t bytes) {
+    while (atomic_flag_test_and_set(&adding))
+        ;
+    struct stub *s = stubs;
+    while (atomic_load(&s->live))
+        if (++s == stubs + STUB_RANGES)
+            abort();
+    s->range.start = (uintptr_t)start;
+    s->range.end = (uintptr_t)start + bytes;
+    s->range.bytes = bytes;
+    s->range.module = "stub";
+    atomic_store(&s->range.protection, NULL);
+    s->node = malloc(bytes / PAGE_BYTES);
+    memset((void *)s->node, -1, bytes / PAGE_BYTES);
+    atomic_store(&s->live, 1);
+    atomic_flag_clear(&adding);
+    profile_range_added(&s->range);
+    return &s->range;
+}
+
+struct range *stub_range(size_t pages) {
+    void *start = mmap(NULL, pages * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return start == MAP_FAILED ? NULL : stub_range_at(start, pages * PAGE_BYTES);
+}
+
+static struct stub *stub_of(const struct range *range) {
+    return (struct stub *)((char *)(uintptr_t)range - offsetof(struct stub, range));
+}
+
+void stub_forget(struct range *range) {
+    struct stub *s = stub_of(range);
+    profile_range_removed(range);
+    protection_forget(range);
+    atomic_store(&s->live, 0);
+    free((void *)s->node);
+}
+
+void stub_remove(struct range *range) {
+    void *start = (void *)range->start;
+    const size_t bytes = range->end - range->start;
+    stub_forget(range);
+    munmap(start, bytes);
+}
+
+void ranges_remove_overlapping(void *start, size_t bytes) {
+    for (size_t n = 0; n < STUB_RANGES; n++)
+        if (atomic_load(&stubs[n].live) && stubs[n].range.start < (uintptr_t)start + bytes &&
+            stubs[n].range.end > (uintptr_t)start)
+            stub_forget(&stubs[n].range);
+}
+
+int stub_node(const struct range *range, size_t page) { return atomic_load(&stub_of(range)->node[page]); }
+
+/* ---- the kernel ---- */
+
+int system_protect(uintptr_t start, size_t bytes, int protection) {
+    const int before = errno;
+    atomic_fetch_add(&stub_protect_calls, 1);
+    if (protection != PROT_NONE && bytes < atomic_load(&stub_refuse_below))
+        return -ENOMEM;
+    const int result = syscall(SYS_mprotect, start, bytes, protection) == 0 ? 0 : -errno;
+    errno = before;
+    return result;
+}
+
+int system_move_pages(size_t count, void **pages, const int *nodes, int *status) {
+    for (size_t n = 0; n < count; n++) {
+        const struct range *range = ranges_find((uintptr_t)pages[n]);
+        status[n] = nodes[n];
+        if (range)
+            atomic_store(&stub_of(range)->node[((uintptr_t)pages[n] - range->start) / PAGE_BYTES],
+                         (int8_t)nodes[n]);
+    }
+    return 0;
+}
+
+void *system_memory(size_t bytes) {
+    const long result = syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return result == -1 ? NULL : (void *)result;
+}
+
+void system_free(void *memory, size_t bytes) { syscall(SYS_munmap, memory, bytes); }
+
+uint64_t system_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                        void *argument) {
+    return pthread_create(thread, attributes, start, argument);
+}
+
+const struct site *site_of(const void *caller) {
+    static struct site site = {.module = "stub"};
+    (void)caller;
+    return &site;
+}
+
+uint64_t site_hash(const char *module, uint64_t offset) { return (uintptr_t)module ^ offset; }
