@@ -81,8 +81,6 @@ void region_begin(struct region_call *call) {
 void region_enter(struct region_call *call, int thread, int team) {
     if (!settings())
         return;
-    if (thread == 0)
-        call->team = (uint64_t)team;
     slot_enter(call, (uint32_t)thread, (uint32_t)team);
 }
 

@@ -21,6 +21,8 @@ static uint64_t set_mask(uint64_t mask) {
 
 uint64_t signals_block(void) { return set_mask(UINT64_MAX); }
 
+uint64_t signals_block_but_faults(void) { return set_mask(~(1ull << (SIGSEGV - 1))); }
+
 void signals_restore(uint64_t mask) { set_mask(mask); }
 
 static void futex(_Atomic uint32_t *word, int operation, uint32_t value) {

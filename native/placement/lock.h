@@ -16,6 +16,8 @@ struct lock {
 
 /* Block every signal of the calling thread, by a raw system call, and return its mask; and the way back. */
 uint64_t signals_block(void);
+/* The same around calls of the C library, which may touch memory that is protected. */
+uint64_t signals_block_but_faults(void);
 void signals_restore(uint64_t mask);
 
 /* Take the lock and return the signal mask for lock_give. */

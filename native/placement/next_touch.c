@@ -13,6 +13,7 @@
 #define DECIDED 1u
 #define SHARED 2u /* mix: slots of several homes touched it */
 #define ABSENT 4u /* when it was to be moved, a page of it was not there yet */
+#define LEAD 16   /* blocks */
 #define NODE_AT 10
 #define HOME_AT 20
 #define NODE_OF(note) ((note) >> NODE_AT & 1023u)
@@ -35,14 +36,18 @@ void next_touch_prepare(void) {
 
 /* ---- a touch ---- */
 
-static uint16_t fewest(const struct settings *s, size_t pages) {
+/* The page node with the fewest pages; but a range's blocks are dealt out in turn while no node is far ahead,
+ * so that each range is spread evenly and not only all of them together. */
+static uint16_t fewest(const struct settings *s, const struct touch *touch) {
+    const uint32_t turn = (uint32_t)(touch->first / touch->pages % s->nodes);
     for (;;) {
-        uint32_t best = 0;
-        for (uint32_t n = 1; n < s->nodes; n++)
-            if (atomic_load(&balanced_pages[n]) < atomic_load(&balanced_pages[best]))
+        uint32_t best = turn;
+        for (uint32_t n = 0; n < s->nodes; n++)
+            if (atomic_load(&balanced_pages[n]) + LEAD * touch->pages < atomic_load(&balanced_pages[turn]) &&
+                atomic_load(&balanced_pages[n]) < atomic_load(&balanced_pages[best]))
                 best = n;
         uint64_t had = atomic_load(&balanced_pages[best]);
-        if (atomic_compare_exchange_weak(&balanced_pages[best], &had, had + pages))
+        if (atomic_compare_exchange_weak(&balanced_pages[best], &had, had + touch->pages))
             return s->node[best];
     }
 }
@@ -52,15 +57,15 @@ static uint32_t noted(uint16_t node, uint16_t home, uint32_t flags) {
 }
 
 /* Return the block's new note: the old one where it stays. */
-static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, size_t pages) {
+static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, const struct touch *touch) {
     const bool decided = note & DECIDED;
     if (s->pages == PAGES_BALANCE)
-        return decided ? note : noted(fewest(s, pages), home, 0);
+        return decided ? note : noted(fewest(s, touch), home, 0);
     if (!decided)
         return noted(home, home, 0);
     if (HOME_OF(note) == home || note & SHARED)
         return note;
-    return s->pages == PAGES_MIX ? noted(fewest(s, pages), home, SHARED) : noted(home, home, 0);
+    return s->pages == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);
 }
 
 static void note_all(const struct range *range, size_t first, size_t pages, uint32_t note) {
@@ -87,7 +92,7 @@ void next_touch_touched(const struct touch *touch) {
     _Atomic uint32_t *word = protection_note(touch->range, touch->first);
     if (!word)
         return;
-    const uint32_t old = atomic_load(word), note = decide(s, old, s->home[touch->slot], touch->pages);
+    const uint32_t old = atomic_load(word), note = decide(s, old, s->home[touch->slot], touch);
     if (note == old)
         return;
     note_all(touch->range, touch->first, touch->pages, note);

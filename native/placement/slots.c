@@ -93,30 +93,31 @@ void slots_after_fork(void) {
     slots_release_binding();
 }
 
+/* The call is kept for the next instance of its region, and its team reads it: write only what is new. */
+static void set_row(struct region_call *call, uint32_t first, uint32_t count, uint32_t step) {
+    if (call->first != first || call->count != count || call->step != step) {
+        call->first = first;
+        call->count = count;
+        call->step = step;
+    }
+}
+
 void slot_row(struct region_call *call) {
     const struct settings *s = settings();
     if (deep == 0 || deep > DEEPEST) {
-        call->first = 0;
-        call->count = s->slots;
-        call->step = 1;
+        set_row(call, 0, s->slots, 1);
         return;
     }
     const struct place *outer = &places[deep - 1];
     const uint32_t n = outer->team, i = outer->thread;
     if (n >= outer->count) { /* no more slots than threads: each nested team stays on its parent's */
-        call->first = slot_of_this_thread();
-        call->count = 1;
-        call->step = 1;
+        set_row(call, slot_of_this_thread(), 1, 1);
     } else if (s->scatter) {
-        call->first = outer->first + i * outer->step;
-        call->count = (outer->count - i + n - 1) / n;
-        call->step = outer->step * n;
+        set_row(call, outer->first + i * outer->step, (outer->count - i + n - 1) / n, outer->step * n);
     } else {
         const uint32_t from = (uint32_t)((uint64_t)i * outer->count / n);
         const uint32_t to = (uint32_t)((uint64_t)(i + 1) * outer->count / n);
-        call->first = outer->first + from * outer->step;
-        call->count = to - from;
-        call->step = outer->step;
+        set_row(call, outer->first + from * outer->step, to - from, outer->step);
     }
 }
 

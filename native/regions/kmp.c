@@ -17,6 +17,7 @@ typedef void (*microtask)(int32_t *, int32_t *, ...);
    of the encountering thread; the runtime passes on one pointer. The most that is passed on; libomp keeps its
    own arrays for far fewer. */
 #define MOST_ARGUMENTS 256
+#define FEW 4
 #define GIVEN(n) given[n]
 #define GIVEN_4(n) GIVEN(n), GIVEN((n) + 1), GIVEN((n) + 2), GIVEN((n) + 3)
 #define GIVEN_16(n) GIVEN_4(n), GIVEN_4((n) + 4), GIVEN_4((n) + 8), GIVEN_4((n) + 12)
@@ -40,6 +41,7 @@ struct kmp_share {
     _Alignas(CACHE_LINE) caller call_with;
     void **given; /* as many as `call_with` passes on */
     struct region_call call;
+    _Alignas(CACHE_LINE) void *few[FEW]; /* `given`, where that is enough */
 };
 _Static_assert(offsetof(struct kmp_share, call.began_ns) == CACHE_LINE,
                "what is new each time is in the next line");
@@ -68,6 +70,12 @@ static struct kmp_share *choose_share(struct kmp_share *inner, caller call_with,
         *inner = (struct kmp_share){0};
     if (share->call_with != call_with)
         share->call_with = call_with;
+    if (call_with == call_with_4) {
+        for (int n = 0; n < FEW; n++)
+            if (share->few[n] != given[n])
+                share->few[n] = given[n];
+        given = share->few;
+    }
     if (share->given != given)
         share->given = given;
     return share;
@@ -90,7 +98,7 @@ static void start(void *location, microtask function, caller call_with, void **g
 void __kmpc_fork_call(void *location, int32_t count, microtask function, ...) {
     if (count > MOST_ARGUMENTS) /* the list could not be rebuilt whole */
         abort();
-    const int32_t places = count <= 4 ? 4 : count <= 16 ? 16 : count <= 64 ? 64 : MOST_ARGUMENTS;
+    const int32_t places = count <= FEW ? FEW : count <= 16 ? 16 : count <= 64 ? 64 : MOST_ARGUMENTS;
     void *given[places];
     va_list list;
     va_start(list, function);
@@ -98,7 +106,7 @@ void __kmpc_fork_call(void *location, int32_t count, microtask function, ...) {
         given[n] = n < count ? va_arg(list, void *) : NULL;
     va_end(list);
     start(location, function,
-          places == 4    ? call_with_4
+          places == FEW  ? call_with_4
           : places == 16 ? call_with_16
           : places == 64 ? call_with_64
                          : call_with_256,
@@ -110,7 +118,7 @@ void __kmpc_fork_call(void *location, int32_t count, microtask function, ...) {
 EXPORT void __kmpc_fork_call_if(void *, int32_t, microtask, int32_t, void *);
 void __kmpc_fork_call_if(void *location, int32_t count, microtask function, int32_t condition,
                          void *argument) {
-    void *given[4] = {argument};
+    void *given[FEW] = {argument};
     (void)count;
     if (condition) {
         start(location, function, call_with_4, given);

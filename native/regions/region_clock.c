@@ -122,9 +122,8 @@ __attribute__((destructor)) static void note_exit(void) {
 }
 
 void region_clock_forget(void) {
-    /* A child that comes before any region may be the program that a launcher starts. */
-    if (atomic_exchange(&opened, NULL))
-        atomic_store(&wanted, NULL);
+    atomic_store(&opened, NULL);
+    atomic_store(&wanted, NULL);
 }
 
 /* Return where the text has a path, added if it is new; 0 where it is empty or there is no room. */

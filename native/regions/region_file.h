@@ -4,9 +4,11 @@
  * REGION_FILE_ENTRIES entries of which the first `regions` are in use, then the text with the modules' paths.
  * The file is a shared mapping of the process, so that it survives any way to die; a reader may come at any
  * time, and numbers of one entry may then be one instance apart. It belongs to the first process that has a
- * region, under all programs which that process executes.
+ * region, under all programs which that process executes; a forked child has none, until it executes a
+ * program.
  *
- * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text).
+ * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text, counters of
+ * other threads).
  */
 #ifndef NUMAPREDICT_REGION_FILE_H
 #define NUMAPREDICT_REGION_FILE_H

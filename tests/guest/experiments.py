@@ -109,7 +109,7 @@ def pages_of(start: int, size_bytes: int) -> range:
 def _pages(text: str) -> dict[int, int]:
     """Return the node of every page of a map, by page number."""
     _, ranges = read(text)
-    return {one.start + page: node for one in ranges for page, node in enumerate(one.nodes)}
+    return {one.start + page: node for one in ranges for page, node in enumerate(one.nodes) if node != NOWHERE}
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 `python -m tests.guest.placements REQUEST RESULTS`: the request is JSON, the results one JSON object a line.
 """
 
+import itertools
 import os
 import re
 import subprocess
@@ -182,22 +183,31 @@ class Judge:
         there = [(page, node) for page, node in enumerate(placed.nodes) if node != NOWHERE and page not in inside]
         total = len(placed.nodes)
         if self.policy == "interleave" and len(self.nodes) > 1:
-            blocks = [(number, placed.nodes[block[0]]) for number, block in enumerate(huge)]
-            right = self._dealt_out(there) + HUGE_PAGES * self._dealt_out(blocks)
+            row, many = sorted(self.nodes), len(self.nodes)
+            right = self._dealt_out(there) + max(
+                sum(
+                    len(block)
+                    for block in huge
+                    if row[((placed.start + block[0]) // HUGE_PAGES + turn) % many] == placed.nodes[block[0]]
+                )
+                for turn in range(many)
+            )
         else:
             right = sum(node in self._allowed(page, total, placed.kind) for page, node in there)
             for block in huge:
                 # A huge page goes where any of its pages may go: the first one, or the one touched first.
                 allowed = set().union(*(self._allowed(page, total, placed.kind) for page in block))
-                right += HUGE_PAGES * (placed.nodes[block[0]] in allowed)
+                right += len(block) * (placed.nodes[block[0]] in allowed)
         return len(there) + len(inside), right
 
     def huge_blocks(self, placed: Range) -> list[range]:
-        """Return the 2 MB blocks of addresses that can be huge pages: all there, and all on one node."""
+        """Return the blocks of 2 MB of addresses that can be huge pages, or parts of them: all there, on one node."""
         if not self.huge or len(placed.nodes) < HUGE_RANGE_PAGES or placed.kind == REST:
             return []
+        total = len(placed.nodes)
         first = -placed.start % HUGE_PAGES
-        blocks = [range(at, at + HUGE_PAGES) for at in range(first, len(placed.nodes) - HUGE_PAGES + 1, HUGE_PAGES)]
+        borders = [0, *range(first, total, HUGE_PAGES), total]
+        blocks = [range(start, end) for start, end in itertools.pairwise(borders) if end - start > 1]
         return [
             block
             for block in blocks

@@ -51,7 +51,7 @@ def built_subjects(folder: Path) -> tuple[Subject, ...]:
     for name, (compiler, source) in built.items():
         subprocess.run([compiler, "-O2", "-fopenmp", "-o", folder / name, SOURCES / source], check=True)
     return (
-        Subject("grid-gcc", (str(folder / "grid-gcc"), "64", "2"), owned=True),
+        Subject("grid-gcc", (str(folder / "grid-gcc"), "64", "2", "3"), owned=True),
         Subject("grid-clang", (str(folder / "grid-clang"), "64", "2"), owned=True),
         Subject("static-arrays", (str(folder / "static-arrays"),), owned=True, touched_by_owner=True),
         Subject("vectors", (str(folder / "vectors"),)),

@@ -102,7 +102,7 @@ def test_a_profile_knows_which_thread_has_which_part(pages: Path, tmp_path: Path
     touched = of_b[of_b["touches"] > 0]
     assert len(touched) > 0
     by_thread = touched["slot"] == touched["page"].astype(int) * PROFILED // large[1].pages
-    assert by_thread.mean() > 0.5  # thread 0 writes all of it to the file as well
+    assert by_thread.mean() > 0.8  # thread 0 writes all of it to the file as well
 
 
 def test_a_program_without_a_region_writes_no_profile(tmp_path: Path) -> None:

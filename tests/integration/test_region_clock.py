@@ -110,7 +110,7 @@ def test_the_file_is_for_the_first_process_that_has_a_region(program: Path, coun
     done, times = counted(program, "launch")
     assert done.returncode == 0
     assert times is not None
-    assert [region.count for region in times.regions] == [6]
+    assert [region.count for region in times.regions] == [7]
     (tmp_path / "regions").unlink()
     done, times = counted("sh", "-c", f"echo before; {program} seven; {program} fork")
     assert times is not None

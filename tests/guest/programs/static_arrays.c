@@ -2,7 +2,9 @@
  * belongs to thread p * T / P. */
 #include "arrays.h"
 
+#ifndef LENGTH
 #define LENGTH 65536L /* 512 KB an array */
+#endif
 static double a[LENGTH], b[LENGTH], c[LENGTH];
 static double filled[LENGTH] = {1}; /* in .data, so the file has its pages */
 

@@ -85,11 +85,12 @@ int main(int argc, char **argv) {
         }
         waitpid(child, NULL, 0);
         times(3);
-    } else if (strcmp(what, "launch") == 0) { /* the first process with a region is a child */
+    } else if (strcmp(what, "launch") ==
+               0) { /* has no region itself; nor has a child of its own that counts */
         const pid_t child = fork();
         if (child == 0) {
             times(6);
-            exit(0);
+            execl("/proc/self/exe", argv[0], "seven", (char *)NULL);
         }
         waitpid(child, NULL, 0);
     } else if (strcmp(what, "exec") == 0) {

@@ -1,0 +1,44 @@
+"""The whole way on a computer with several nodes: learn, be killed, go on, advise, run as advised, verify."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.dataset import read_dataset
+from tests.guest.machine import Guest
+from tests.guest.shape import Shape
+from tests.guest.sweep import SMALL_PAGES, built_subjects
+from tests.openmp import CLANG, GCC
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
+    pytest.mark.usefixtures("guests"),
+]
+SCRIPT = Path(__file__).parent / "end_to_end.sh"
+RUNS = 21  # two variants of a codelet and a program, seven mappings each
+
+
+def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    grid, _, static_arrays, _ = built_subjects(programs)
+    folder = tmp_path / "guest"
+    folder.mkdir()
+    environment = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+    command = ["bash", str(SCRIPT), sys.executable, grid.command[0], static_arrays.command[0]]
+    result = Guest(Shape.parse("2x2"), SMALL_PAGES).run(command, folder, environment, 1200)
+    said, errors = result.stdout.decode(), result.stderr.decode()
+    assert result.exit_code == 0, said + errors
+    assert "left with 137" in said  # killed
+    assert f"{RUNS} of {RUNS} runs, 100 %" in errors
+    dataset = read_dataset(folder / "campaign")
+    assert len(dataset.measurements) == RUNS  # nothing was lost, and nothing measured twice
+    advice = json.loads((folder / "advice.json").read_text())
+    assert not advice["modelled"]
+    assert "threads stood on their PU each time" in errors
+    assert "(100%) stood" in errors or "(99." in errors
+    assert said.rstrip().endswith("left with 0")
