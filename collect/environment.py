@@ -9,6 +9,8 @@ NUMA_BALANCING = Path("/proc/sys/kernel/numa_balancing")
 _HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 _CPU = Path("/proc/cpuinfo")
+_VENDOR = Path("/sys/class/dmi/id/sys_vendor")
+_CLOCKS = Path("/sys/devices/system/clocksource/clocksource0/available_clocksource")
 
 
 def memory_settings() -> tuple[tuple[str, str], ...]:
@@ -29,6 +31,14 @@ def package_version() -> str:
         return "not installed"
 
 
+def emulation() -> str:
+    """Return by what this computer is emulated, in which case times mean nothing; an empty text for a real processor.
+
+    A guest of QEMU that has no clock of a hypervisor's runs on an emulated processor.
+    """
+    return "QEMU" if _line(_VENDOR) == "QEMU" and "kvm-clock" not in _line(_CLOCKS) else ""
+
+
 def host_environment() -> tuple[tuple[str, str], ...]:
     """Return versions and settings of this computer as pairs; none of them names the computer or its user."""
     return (
@@ -36,6 +46,7 @@ def host_environment() -> tuple[tuple[str, str], ...]:
         ("python", platform.python_version()),
         ("kernel", f"{platform.system()} {platform.release()}"),
         ("processor", _processor()),
+        ("emulated", emulation() or "no"),
         ("governor", _line(_GOVERNOR) or "unknown"),
         *memory_settings(),
     )

@@ -5,6 +5,7 @@ from typing import TextIO
 
 from numapredict.collect.campaign import Campaign
 from numapredict.collect.dataset import Dataset
+from numapredict.collect.environment import emulation
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.request import CampaignRequest, prepare, run_campaign
 from numapredict.collect.space import canonical
@@ -12,7 +13,7 @@ from numapredict.predictor.datasets import open_dataset
 from numapredict.predictor.model import Model
 from numapredict.predictor.model_choice import data_folder, trained_model_path
 from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.session import check_choice
+from numapredict.predictor.session import EMULATED, check_choice
 from numapredict.predictor.store import write_model
 from numapredict.predictor.train import train
 
@@ -42,6 +43,8 @@ def learn_from_campaign(
     """Run a campaign, learn from it, write the model, and return in words where."""
     if default:
         canonical(parse_label(default), campaign.machine.topology)
+    if not campaign.machine.modelled and emulation():
+        stream.write(EMULATED.format(emulation()) + "\n")
     dataset = run_campaign(campaign, stream)
     return _learn(dataset, output, default, clusters)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from numapredict.collect.environment import emulation
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.machines.executable import executable_of
 from numapredict.collect.machines.tracing import Budget, check_program
@@ -14,6 +15,10 @@ from numapredict.collect.topology import Topology
 from numapredict.collect.topology_text import shape_of
 from numapredict.predictor.advice import Advice, advise
 from numapredict.predictor.model_choice import NoModelError, choose_model, nearest_shipped, shipped_models
+
+EMULATED = (
+    "this computer is emulated by {}: its times mean nothing, and neither do speedups; only placement can be tried"
+)
 
 # A census and two traces share the budget so; what the census leaves is not handed on, the parts are upper bounds.
 _CENSUS_PART = 0.2
@@ -38,6 +43,8 @@ def ask(
         executable_of(program)
         machine = this_computer()
         announce(f"this computer: {shape_of(machine.topology)}")
+        if emulation():
+            announce(EMULATED.format(emulation()))
         check_choice(machine.topology, program.command[0])
     else:
         check_program(program)

@@ -61,9 +61,11 @@ static void flush(struct batch *batch) {
 
 static uintptr_t page_after(uintptr_t address) { return (address + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1); }
 
-/* Which page node an interleaved page goes to: the kernel counts file-backed memory by the place in the file,
- * and anonymous memory by address (linux/mempolicy.c: get_vma_policy). */
-static int interleaved(const ElfW(Phdr) * part, uintptr_t load, uintptr_t address) {
+/* Where a page goes that is there already. Interleaved ones are dealt out: the kernel counts file-backed
+ * memory by the place in the file, and anonymous memory by address (linux/mempolicy.c: get_vma_policy). */
+static int node_of_own_data(const ElfW(Phdr) * part, uintptr_t load, uintptr_t address) {
+    if (settings()->nodes > 1 && settings()->pages != PAGES_INTERLEAVE)
+        return settings()->home[0]; /* the main thread has touched it */
     const uintptr_t file_end = page_after(load + part->p_vaddr + part->p_filesz);
     const uintptr_t place = address < file_end ? address - load - part->p_vaddr + part->p_offset : address;
     return settings()->node[place / PAGE_BYTES % settings()->nodes];
@@ -83,7 +85,7 @@ static int move_own_data(struct dl_phdr_info *module, size_t bytes, void *unused
         while (at < end) {
             for (batch.count = 0; at < end && batch.count < BATCH; at += PAGE_BYTES) {
                 batch.page[batch.count] = (void *)at;
-                batch.node[batch.count++] = interleaved(part, module->dlpi_addr, at);
+                batch.node[batch.count++] = node_of_own_data(part, module->dlpi_addr, at);
             }
             flush(&batch);
         }
@@ -94,7 +96,7 @@ static int move_own_data(struct dl_phdr_info *module, size_t bytes, void *unused
 void pages_prepare(void) {
     const struct settings *s = settings();
     process_policy(s);
-    if (s->nodes == 1 || s->pages == PAGES_INTERLEAVE)
+    if (s->nodes == 1 || s->pages == PAGES_INTERLEAVE || s->pages == PAGES_FIRST_TOUCH)
         dl_iterate_phdr(move_own_data, NULL);
     if (s->plan && s->nodes > 1)
         have_plan = plan_load(s->plan);

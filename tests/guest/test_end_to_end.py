@@ -37,6 +37,7 @@ def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path
     assert f"{RUNS} of {RUNS} runs, 100 %" in errors
     dataset = read_dataset(folder / "campaign")
     assert len(dataset.measurements) == RUNS  # nothing was lost, and nothing measured twice
+    assert errors.count("its times mean nothing") == 3  # twice in training, once with the advice
     advice = json.loads((folder / "advice.json").read_text())
     assert not advice["modelled"]
     assert "threads stood on their PU each time" in errors

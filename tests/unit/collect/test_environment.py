@@ -26,3 +26,23 @@ def test_the_environment_is_words_and_names_no_computer() -> None:
     assert found["kernel"] == f"Linux {platform.release()}"
     assert all(value and "\n" not in value for value in found.values())
     assert platform.node() not in found.values()
+
+
+@pytest.mark.parametrize(
+    ("vendor", "clocks", "expected"),
+    [
+        ("QEMU", "tsc hpet acpi_pm", "QEMU"),
+        ("QEMU", "kvm-clock tsc acpi_pm", ""),
+        ("Dell Inc.", "tsc hpet acpi_pm", ""),
+        (None, "tsc", ""),
+    ],
+)
+def test_an_emulated_computer_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vendor: str | None, clocks: str, expected: str
+) -> None:
+    monkeypatch.setattr(environment, "_VENDOR", tmp_path / "vendor")
+    monkeypatch.setattr(environment, "_CLOCKS", tmp_path / "clocks")
+    if vendor is not None:
+        (tmp_path / "vendor").write_text(vendor + "\n")
+    (tmp_path / "clocks").write_text(clocks + "\n")
+    assert environment.emulation() == expected
