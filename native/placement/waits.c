@@ -14,6 +14,7 @@
 
 #define CALLER __builtin_return_address(0)
 
+#define MOST_BYTES 64 /* of any of these objects */
 #define NO_HOLD (UINT32_MAX - 1)
 
 static uint32_t keep(const void *object, size_t bytes, const void *caller) {
@@ -33,7 +34,7 @@ static void let_go(uint32_t hold) {
     EXPORT int name parameters {                                                                             \
         if (!protection_wanted())                                                                            \
             return NEXT(name) arguments;                                                                     \
-        const uint32_t hold = keep(object, sizeof *(object), CALLER);                                        \
+        const uint32_t hold = keep(object, MOST_BYTES, CALLER);                                              \
         const int answer = NEXT(name) arguments;                                                             \
         let_go(hold);                                                                                        \
         return answer;                                                                                       \
@@ -44,8 +45,7 @@ static void let_go(uint32_t hold) {
     EXPORT int name parameters {                                                                             \
         if (!protection_wanted())                                                                            \
             return NEXT(name) arguments;                                                                     \
-        const uint32_t held[] = {keep(condition, sizeof *condition, CALLER),                                 \
-                                 keep(mutex, sizeof *mutex, CALLER)};                                        \
+        const uint32_t held[] = {keep(condition, MOST_BYTES, CALLER), keep(mutex, MOST_BYTES, CALLER)};      \
         const int answer = NEXT(name) arguments;                                                             \
         for (int i = 0; i < 2; i++)                                                                          \
             let_go(held[i]);                                                                                 \
