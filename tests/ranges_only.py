@@ -9,7 +9,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "tests" / "integration" / "placement"
 NATIVE = ROOT / "native" / "placement"
-PARTS = ("allocations", "operators", "mappings", "statics", "elf_objects", "ranges", "sites", "next_call", "system")
+PARTS = (
+    "allocations",
+    "heap",
+    "operators",
+    "mappings",
+    "statics",
+    "elf_objects",
+    "ranges",
+    "sites",
+    "next_call",
+    "system",
+)
 GCC, GXX, CLANG, CLANGXX = (shutil.which(name) or "" for name in ("gcc", "g++", "clang", "clang++"))
 HEAP, STATIC, MAPPED = 1, 2, 3
 
