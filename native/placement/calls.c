@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "export.h"
+#include "heap.h"
 #include "next_symbol.h"
 #include "protection.h"
 
@@ -16,6 +17,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* In a build with optimisation they are macros too. */
@@ -157,7 +159,7 @@ PIECES(sendmsg, (int file, const struct msghdr *message, int flags), (file, mess
 /* ---- memory that is given away, locked or filled ---- */
 
 static void leave_alone(const void *start, size_t bytes) {
-    if (protection_wanted() && start)
+    if (protection_wanted() && start && !heap_leave_out(start, bytes))
         ranges_remove_overlapping((void *)(uintptr_t)start, bytes);
 }
 
@@ -185,6 +187,17 @@ EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict old) {
 EXPORT int pthread_attr_setstack(pthread_attr_t *attributes, void *stack, size_t bytes) {
     leave_alone(stack, bytes);
     return NEXT(pthread_attr_setstack)(attributes, stack, bytes);
+}
+
+/* Where a thread goes on to run, the kernel must be able to put a signal's frame. */
+EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to) {
+    leave_alone(to->uc_stack.ss_sp, to->uc_stack.ss_size);
+    return NEXT(swapcontext)(from, to);
+}
+
+EXPORT int setcontext(const ucontext_t *to) {
+    leave_alone(to->uc_stack.ss_sp, to->uc_stack.ss_size);
+    return NEXT(setcontext)(to);
 }
 
 CALL(int, mlock, (const void *start, size_t bytes), (start, bytes), start, bytes)

@@ -13,6 +13,7 @@
 #include "ranges.h"
 #include "settings.h"
 #include "slots.h"
+#include "stacks.h"
 #include "threads.h"
 #include "verify.h"
 
@@ -81,6 +82,7 @@ void region_begin(struct region_call *call) {
 void region_enter(struct region_call *call, int thread, int team) {
     if (!settings())
         return;
+    stack_prepare();
     slot_enter(call, (uint32_t)thread, (uint32_t)team);
 }
 

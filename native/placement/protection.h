@@ -11,14 +11,16 @@
  *
  * The kernel does not raise a signal when a system call touches protected memory: it fails with EFAULT. So
  * calls.c opens what the program hands to reading and writing calls, and keeps it open until they return
- * (protection_hold); fork, exec and what starts programs opens everything. What remains, and can fail under a
- * pass of next touch or a profile though not without:
- *   - other system calls on protected memory: ioctl, io_uring, aio, process_vm_readv, registering memory for
- *     a network; a futex in a large object, in the instant between the program's own access and the kernel's;
+ * (protection_hold); around the rarer calls (guards.c), fork, exec and what starts programs, everything is
+ * open; waits.c and heap.c leave out what threads wait for and what the C library keeps for itself. Threads
+ * get an alternate signal stack (stacks.c), for their own may be a fiber's in protected memory. What remains,
+ * and can fail under a pass of next touch or a profile though not without:
+ *   - raw system calls (syscall, C++20 atomic waits among them), io_uring, aio, registering memory for a
+ * network;
  *   - printf of a string of more than a page in a large object, straight out of it; a stream whose buffer,
  *     obtained before the library looked, lies there;
- *   - a stack inside a large object, where the program made it by its own means (fibers, makecontext): the
- *     kernel must put the signal's frame there. sigaltstack and pthread_attr_setstack are seen by calls.c.
+ *   - a fiber in protected memory in a program with a SIGSEGV handler of its own without SA_ONSTACK, where
+ * the switch to it is not swapcontext's or setcontext's.
  *
  * If the kernel refuses (too many mappings, a range gone), the block's whole range is opened and left alone.
  */

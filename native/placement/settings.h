@@ -1,24 +1,26 @@
+/* clang-format off */
 /* settings.h: what the preload library was asked to do: the variable NUMAPLACE.
  *
- * Contract. NUMAPLACE holds `key=value` pairs with `;` between them; in values `%XX` stands for a byte, so
- * that a path may hold any. Its writer is collect/machines/preload.py. Numbers of nodes and PUs are the
- * operating system's. Lists are written `a,b,c`, rows `a-b` (a to b, up) and repetitions `a*n` (n times a).
+ * Contract. NUMAPLACE holds `key=value` pairs with `;` between them; in values `%XX` stands for a byte, so that a path
+ * may hold any. Its writer is collect/machines/preload.py. Numbers of nodes and PUs are the operating system's.
+ * Lists are written `a,b,c`, rows `a-b` (a to b, up) and repetitions `a*n` (n times a).
  *
- *     version=1              must come first; another version leaves the library idle
- *     cpus=LIST              the PU of each thread slot, in thread order
- *     homes=LIST             the node whose memory serves each slot
+ *     version=1       must come first; another version leaves the library idle
+ *     cpus=LIST       the PU of each thread slot, in thread order
+ *     homes=LIST      the node whose memory serves each slot
  *     threads=contiguous|scatter
  *     pages=first-touch|bind|remote|interleave|locality|balance|mix|dataset
- *     nodes=LIST             the page nodes, the preferred one first
- *     chunks=LIST            dataset: the node of each chunk, one a slot
- *     plan=PATH              where the pages of known ranges go (plan.h); without it, locality, balance and
- * mix are found by next touch report=PATH            count and time every region into this file
- * (region_file.h) profile=PATH           sample who touches which page, and write it there (profile_file.h)
- *     map=PATH               at the end, append where the pages of each range stood (verify.h)
+ *     nodes=LIST      the page nodes, the preferred one first
+ *     chunks=LIST     dataset: the node of each chunk, one a slot
+ *     plan=PATH       where the pages of known ranges go (plan.h); without it, locality, balance and mix go by next touch
+ *     report=PATH     count and time every region into this file (region_file.h)
+ *     profile=PATH    sample who touches which page, and write it there (profile_file.h)
+ *     map=PATH        at the end, append where the pages of each range stood (verify.h)
  *
- * Without NUMAPLACE, or with one that cannot be read, `settings()` returns NULL and the library only passes
- * calls through.
+ * Without NUMAPLACE, or with one that cannot be read, `settings()` returns NULL and the library only passes calls
+ * through.
  */
+/* clang-format on */
 #ifndef NUMAPLACE_SETTINGS_H
 #define NUMAPLACE_SETTINGS_H
 

@@ -5,6 +5,7 @@
 #include "export.h"
 #include "settings.h"
 #include "slots.h"
+#include "stacks.h"
 #include "verify.h"
 
 #include <dlfcn.h>
@@ -29,6 +30,7 @@ static bool watched;
 
 static void give_back(void *unused) {
     (void)unused;
+    stack_end();
     verify_thread();
     const uint32_t slot = slot_end();
     if (slot != NO_SLOT)

@@ -31,6 +31,7 @@ WAYS = {
     "bind": {"NUMAPLACE": "version=1;cpus=0;homes=0;nodes=0;threads=contiguous;pages=bind"},
     "dataset": {"NUMAPLACE": MAPPING + "dataset;chunks=0"},
     "locality": {"NUMAPLACE": MAPPING + "locality;map={folder}/map;report={folder}/report"},
+    "balance": {"NUMAPLACE": MAPPING.replace("cpus=0;homes=0", "cpus=0-1;homes=0,1") + "balance"},
     "profile": {"NUMAPLACE": MAPPING + "first-touch;profile={folder}/profile"},
 }
 
@@ -120,7 +121,7 @@ def test_make_in_parallel(way: dict[str, str], tmp_path: Path) -> None:
 
 def test_children_of_a_plain_program_may_use_every_cpu(way: dict[str, str]) -> None:
     # The mapping of WAYS has one PU; bound there itself, make would hand that on to all that it starts.
-    variables = {key: value.replace("cpus=0;homes=0", "cpus=0-1;homes=0*2") for key, value in way.items()}
+    variables = {key: value.replace("cpus=0;homes=0;", "cpus=0-1;homes=0*2;") for key, value in way.items()}
     variables = {key: value.replace("chunks=0", "chunks=0*2") for key, value in variables.items()}
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one core has one order only")
@@ -234,3 +235,17 @@ def enders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.parametrize("name", list(ENDS))
 def test_every_way_to_end(enders: dict[str, str], way: dict[str, str], name: str) -> None:
     assert b"101" in same([enders[name]], way)
+
+
+@pytest.mark.parametrize(
+    ("source", "argument"),
+    [("heap_calls.c", ""), ("fibers.c", "16384"), ("fibers.c", "65536"), ("fibers.c", "1048576")],
+)
+def test_the_kernel_never_meets_a_protected_page(
+    way: dict[str, str], tmp_path: Path, source: str, argument: str
+) -> None:
+    program = tmp_path / "program"
+    command = [GCC, "-O1", "-fopenmp", "-o", str(program), str(Path(__file__).parent / "placement" / source)]
+    subprocess.run(command, check=True)
+    for _ in range(3):  # it is a matter of who comes first
+        same([str(program), argument], way)
