@@ -3,6 +3,7 @@ output: `python -m tests.guest.experiments NAME ...`.
 
 starts PROGRAM      pages by node of a program started on each node in turn
 balancing PROGRAM   pages by node while the kernel's NUMA balancing is at work
+teams PROGRAM       what it prints under 16 threads on 4 nodes, contiguous and scatter
 arrays REQUEST      where the pages of a program's arrays are under each mapping
 
 The first two run it once with its threads bound by the OpenMP runtime, and once under the library.
@@ -73,6 +74,18 @@ def balancing(program: str) -> dict[str, str]:
     }
 
 
+def teams(program: str) -> dict[str, str]:
+    """Run the program under the library with both thread policies."""
+    topology = host_topology()
+    answers = {}
+    for policy in ("contiguous", "scatter"):
+        mapping = parse_label(f"16x4-{policy}-first-touch")
+        environment = preload_environment(os.environ, mapping, topology, str(placement_library()))
+        done = subprocess.run([program], env=environment, check=True, capture_output=True, text=True)
+        answers[policy] = done.stdout.strip()
+    return answers
+
+
 def arrays(request_file: str) -> dict[str, dict[str, list[int]]]:
     """Return the node of each page of each array (-1: never touched, or no range covers it), by mapping."""
     request = msgspec.json.decode(Path(request_file).read_bytes(), type=ArraysRequest)
@@ -113,5 +126,5 @@ def _pages(text: str) -> dict[int, int]:
 
 
 if __name__ == "__main__":
-    experiment = {"starts": starts, "balancing": balancing, "arrays": arrays}[sys.argv[1]]
+    experiment = {"starts": starts, "balancing": balancing, "teams": teams, "arrays": arrays}[sys.argv[1]]
     sys.stdout.write(json.dumps(experiment(sys.argv[2])))

@@ -17,7 +17,7 @@ from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.program import Program
 from tests.guest.experiments import ArraysRequest, pages_of, read_addresses
 from tests.guest.machine import Guest
-from tests.guest.placements import NOWHERE, Outcome, Request
+from tests.guest.placements import NOWHERE, Outcome, Request, Subject
 from tests.guest.shape import Shape
 from tests.guest.sweep import (
     HUGE_PAGES,
@@ -154,6 +154,34 @@ def test_numa_balancing_leaves_placed_pages_alone(where: Path, tmp_path: Path) -
     answers = in_guest("balancing", where, tmp_path, ("transparent_hugepage=never",))
     assert set(answers["runtime"].split()) != {"0:1024", "nowhere:0"}  # it was at work
     assert answers["library"] == "0:1024 nowhere:0"
+
+
+@pytest.mark.parametrize("compiler", [GCC, CLANG])
+def test_teams_of_the_programs_own_choice_spread_over_the_nodes(compiler: str, tmp_path: Path) -> None:
+    program = tmp_path / "nested"
+    subprocess.run([compiler, "-O1", "-fopenmp", "-o", program, SOURCES / "nested.c"], check=True)
+    # Four teams of four inside a team of four, then a team of eight; and the PUs that the program is told of.
+    assert in_guest("teams", program, tmp_path) == {
+        "contiguous": "0000 1111 2222 3333 00112233 16",
+        "scatter": "0000 1111 2222 3333 01230123 16",
+    }
+
+
+def test_plain_threads_take_slots_by_creation_order(tmp_path: Path) -> None:
+    program = tmp_path / "numbered"
+    subprocess.run([GCC, "-O1", "-pthread", "-o", program, SOURCES / "numbered.c"], check=True)
+    subject = Subject("numbered", (str(program), "{threads}"), owned=True, touched_by_owner=True)
+    labels = (
+        "8x4-contiguous-first-touch",
+        "8x2-scatter-first-touch",
+        "16x4-contiguous-dataset",
+        "4x2-contiguous-bind@1",
+    )
+    found = run([Errand("4x4", Request((subject,), labels=labels))])
+    assert problems(found) == []
+    assert {outcome.label: len(outcome.threads) for _, outcome in found} == dict(
+        zip(labels, (8, 8, 16, 4), strict=True)
+    )
 
 
 @pytest.mark.parametrize("source", ["grid.c", "static_arrays.c"])
