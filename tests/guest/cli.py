@@ -1,10 +1,8 @@
 """The command line: one command in a guest, as if it ran here."""
 
-import signal
 import sys
 import tempfile
 from pathlib import Path
-from types import FrameType
 
 import click
 
@@ -44,8 +42,6 @@ def main(
     It sees this computer's files, read-only, and can write to GUEST_FOLDER. Exits with the command's exit code (128 +
     signal where one killed it), 2 where there was no guest, 124 when the time was spent.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _leave)  # so that the guest and its folder go as well
     try:
         if fetch:
             click.echo(fetch_kernel())
@@ -65,7 +61,3 @@ def main(
     if times:
         click.echo(f"guest: booted in {result.boot_s:.1f} s, ended after {result.total_s:.1f} s", err=True)
     sys.exit(result.exit_code)
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    sys.exit(128 + number)
