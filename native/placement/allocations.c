@@ -4,7 +4,7 @@
  * before it is given back: its pages may be protected, and the allocator writes into free blocks.
  */
 #define _GNU_SOURCE
-#include "export.h"
+#include "../regions/export.h"
 #include "heap.h"
 #include "next_call.h"
 #include "ranges.h"

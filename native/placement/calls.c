@@ -4,7 +4,7 @@
  * to the kernel or the C library for later: it is no longer looked after.
  */
 #define _GNU_SOURCE
-#include "export.h"
+#include "../regions/export.h"
 #include "heap.h"
 #include "next_symbol.h"
 #include "protection.h"

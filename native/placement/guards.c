@@ -7,7 +7,7 @@
  * and so is the answer.
  */
 #define _GNU_SOURCE
-#include "export.h"
+#include "../regions/export.h"
 #include "next_call.h"
 #include "protection.h"
 

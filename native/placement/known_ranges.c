@@ -59,11 +59,6 @@ static void resolve(struct known_range *k) {
         return;
     k->first_touch_module = site->module;
     k->file.first_touch_offset = site->offset;
-    if (k->live) {
-        k->live->first_site = site->offset;
-        k->live->first_module = site->module;
-        k->live->first_slot = k->first_slot;
-    }
 }
 
 void known_remove(struct range *range) {

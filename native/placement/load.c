@@ -45,8 +45,6 @@ __attribute__((constructor)) static void load(void) {
     }
     slot_take(0);
     if (pages_need_ranges()) {
-        if (pages_follow_touch() || s->profile)
-            protection_prepare();
         if (pages_follow_touch())
             next_touch_prepare();
         if (s->profile)

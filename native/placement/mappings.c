@@ -5,7 +5,7 @@
  * range.
  */
 #define _GNU_SOURCE
-#include "export.h"
+#include "../regions/export.h"
 #include "next_call.h"
 #include "ranges.h"
 

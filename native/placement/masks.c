@@ -1,7 +1,7 @@
 /* masks.c: the calls by which a program blocks signals, with SIGSEGV kept out of the real mask (signals.h).
  */
 #define _GNU_SOURCE
-#include "export.h"
+#include "../regions/export.h"
 #include "next_symbol.h"
 #include "signals.h"
 

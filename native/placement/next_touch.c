@@ -56,20 +56,13 @@ static uint32_t noted(uint16_t node, uint16_t home, uint32_t flags) {
     return DECIDED | flags | (uint32_t)node << NODE_AT | (uint32_t)home << HOME_AT;
 }
 
-static bool is_page_node(const struct settings *s, uint16_t node) {
-    for (uint32_t n = 0; n < s->nodes; n++)
-        if (s->node[n] == node)
-            return true;
-    return false;
-}
-
 /* Return the block's new note: the old one where it stays. */
 static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, const struct touch *touch) {
     const bool decided = note & DECIDED;
     if (s->pages == PAGES_BALANCE)
         return decided ? note : noted(fewest(s, touch), home, 0);
     if (!decided) /* where there are fewer page nodes than thread nodes, some homes are none of them */
-        return is_page_node(s, home) ? noted(home, home, 0) : noted(fewest(s, touch), home, SHARED);
+        return settings_page_node(s, home) ? noted(home, home, 0) : noted(fewest(s, touch), home, SHARED);
     if (HOME_OF(note) == home || note & SHARED)
         return note;
     return s->pages == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);

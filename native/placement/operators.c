@@ -4,7 +4,7 @@
  * The names are those of the Itanium C++ ABI for 64 bits (m: size_t). The program's own operators are called;
  * what they throw passes through here (compiled with unwind tables), where nothing is to be tidied up.
  */
-#include "export.h"
+#include "../regions/export.h"
 #include "next_call.h"
 #include "ranges.h"
 #include "sites.h"

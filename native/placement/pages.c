@@ -33,11 +33,8 @@ bool pages_follow_touch(void) {
 static void process_policy(const struct settings *s) {
     /* Pages may only stay where they are first touched when that is a page node. */
     bool at_home = true;
-    for (uint32_t slot = 0; slot < s->slots && at_home; slot++) {
-        at_home = false;
-        for (uint32_t n = 0; n < s->nodes; n++)
-            at_home |= s->node[n] == s->home[slot];
-    }
+    for (uint32_t slot = 0; slot < s->slots && at_home; slot++)
+        at_home = settings_page_node(s, s->home[slot]);
     if (s->nodes == 1)
         system_thread_policy(POLICY_PREFERRED, s->node, 1);
     else if (s->pages == PAGES_INTERLEAVE || s->pages == PAGES_BALANCE || !at_home)

@@ -3,7 +3,7 @@
  * execl and its like put their arguments together on the stack, and are left alone.
  */
 #define _GNU_SOURCE
-#include "export.h"
+#include "../regions/export.h"
 #include "next_symbol.h"
 #include "protection.h"
 

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "blocks.h"
 
-#include "export.h"
+#include "../regions/export.h"
 #include "holds.h"
 #include "signals.h"
 #include "slots.h"

@@ -258,9 +258,6 @@ static void add(uintptr_t address, const struct range *range) {
     into->bytes = range->bytes;
     into->protection = NULL;
     into->moves = 0;
-    into->first_slot = range->first_slot;
-    into->first_site = range->first_site;
-    into->first_module = range->first_module;
     entry->address = address;
     const uint64_t level = 1ull << level_of(range);
     if (!(atomic_load_explicit(&levels, memory_order_relaxed) & level))
@@ -273,7 +270,7 @@ static void add(uintptr_t address, const struct range *range) {
 }
 
 void ranges_add(void *start, size_t bytes, const void *caller, enum range_kind kind) {
-    struct range range = {.kind = kind, .slot = slot_of_this_thread(), .first_slot = -1};
+    struct range range = {.kind = kind, .slot = slot_of_this_thread()};
     if (bytes < RANGE_BYTES || !whole_pages((uintptr_t)start, bytes, &range))
         return;
     const struct site *site = site_of(caller);
@@ -290,7 +287,7 @@ void ranges_add(void *start, size_t bytes, const void *caller, enum range_kind k
 }
 
 void ranges_add_static(uintptr_t start, size_t bytes, const char *module, uint64_t offset) {
-    struct range range = {.kind = RANGE_STATIC, .module = module, .offset = offset, .first_slot = -1};
+    struct range range = {.kind = RANGE_STATIC, .module = module, .offset = offset};
     if (bytes < RANGE_BYTES || !whole_pages(start, bytes, &range) || find(range.start, range.end))
         return;
     range.site = site_hash(module, offset);
@@ -299,7 +296,7 @@ void ranges_add_static(uintptr_t start, size_t bytes, const char *module, uint64
 
 void ranges_add_arena(uintptr_t start, size_t bytes, uint32_t order) {
     static const char heap[] = "[heap]";
-    struct range range = {.kind = RANGE_ARENA, .module = heap, .order = order, .first_slot = -1};
+    struct range range = {.kind = RANGE_ARENA, .module = heap, .order = order};
     if (!whole_pages(start, bytes, &range) || find(range.start, range.end))
         return;
     range.site = site_hash(heap, 0);

@@ -38,13 +38,10 @@ struct range {
     uint32_t slot;        /* of the allocating thread */
     uint32_t order;       /* among the allocations of this site and slot, from 0 */
     enum range_kind kind;
-    uint64_t bytes;              /* as asked for */
-    _Atomic(void *) protection;  /* protection.c's record of this range, or NULL */
-    _Atomic uint32_t moves;      /* pages.c: how often a long plan was applied to it */
-    _Atomic uint32_t profile;    /* profile.c: its number there + 1, 0 where it has none */
-    _Atomic int32_t first_slot;  /* who touched it first (profile), -1: unknown */
-    _Atomic uint64_t first_site; /* where: offset in its module of the first touch's instruction */
-    _Atomic(const char *) first_module;
+    uint64_t bytes;             /* as asked for */
+    _Atomic(void *) protection; /* protection.c's record of this range, or NULL */
+    _Atomic uint32_t moves;     /* pages.c: how often a long plan was applied to it */
+    _Atomic uint32_t profile;   /* profile.c: its number there + 1, 0 where it has none */
 };
 
 /* Defined by pages.c and called with the range already findable, before the program sees its memory; and

@@ -56,6 +56,13 @@ struct settings {
 /* Return the settings of this process, read once by settings_load; NULL where the library is to stay idle. */
 const struct settings *settings(void);
 void settings_load(void);
+/* Whether a node is one of the page nodes. */
+static inline bool settings_page_node(const struct settings *s, uint16_t node) {
+    for (uint32_t n = 0; n < s->nodes; n++)
+        if (s->node[n] == node)
+            return true;
+    return false;
+}
 /* In the child of a fork: report, profile and map are the parent's. */
 void settings_forget_files(void);
 /* Parse a text; return false, with `into` undefined, where it cannot be read. Paths point into `text`, which

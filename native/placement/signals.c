@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "signals.h"
 
-#include "export.h"
+#include "../regions/export.h"
 #include "lock.h"
 #include "next_symbol.h"
 #include "protection.h"

@@ -2,15 +2,14 @@
 #define _GNU_SOURCE
 #include "slots.h"
 
-#include "export.h"
+#include "../regions/export.h"
+#include "../regions/spin.h"
 #include "settings.h"
 #include "system.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #define DEEPEST 16 /* nested regions that are told apart */
-#define UNBOUND UINT32_MAX
 
 /* What a thread is inside of: its place in each team from the outermost region on. */
 struct place {
@@ -21,37 +20,30 @@ struct place {
 static THREAD_LOCAL struct place places[DEEPEST];
 static THREAD_LOCAL int deep;
 static THREAD_LOCAL uint32_t mine;
-static THREAD_LOCAL uint32_t bound = UNBOUND;
+static THREAD_LOCAL uint32_t bound = NO_SLOT;
 
 static atomic_flag counting = ATOMIC_FLAG_INIT;
 static uint32_t threads_on[MOST_SLOTS];
-
-static void lock(void) {
-    while (atomic_flag_test_and_set_explicit(&counting, memory_order_acquire)) {
-    }
-}
-
-static void unlock(void) { atomic_flag_clear_explicit(&counting, memory_order_release); }
 
 uint32_t slot_of_this_thread(void) { return mine; }
 
 uint32_t slot_reserve(void) {
     const struct settings *s = settings();
     uint32_t best = 0;
-    lock();
+    spin_lock(&counting);
     for (uint32_t slot = 1; slot < s->slots && threads_on[best]; slot++)
         if (threads_on[slot] < threads_on[best])
             best = slot;
     threads_on[best]++;
-    unlock();
+    spin_unlock(&counting);
     return best;
 }
 
 void slot_give_back(uint32_t slot) {
-    lock();
+    spin_lock(&counting);
     if (threads_on[slot])
         threads_on[slot]--;
-    unlock();
+    spin_unlock(&counting);
 }
 
 static void bind_to(uint32_t slot) {
@@ -65,23 +57,23 @@ void slot_start(uint32_t slot) { bind_to(slot); }
 void slot_take(uint32_t slot) {
     if (bound == slot)
         return;
-    lock();
-    if (bound != UNBOUND && threads_on[mine])
+    spin_lock(&counting);
+    if (bound != NO_SLOT && threads_on[mine])
         threads_on[mine]--;
     threads_on[slot]++;
-    unlock();
+    spin_unlock(&counting);
     bind_to(slot);
 }
 
 void slots_release_binding(void) {
     const struct settings *s = settings();
     system_bind(s->cpu, s->slots);
-    if (bound != UNBOUND)
+    if (bound != NO_SLOT)
         slot_give_back(mine);
-    bound = UNBOUND;
+    bound = NO_SLOT;
 }
 
-uint32_t slot_end(void) { return bound == UNBOUND ? UNBOUND : mine; }
+uint32_t slot_end(void) { return bound; }
 
 void slots_after_fork(void) {
     atomic_flag_clear(&counting);
@@ -89,7 +81,7 @@ void slots_after_fork(void) {
         threads_on[slot] = 0;
     deep = 0;
     mine = 0;
-    bound = UNBOUND;
+    bound = NO_SLOT;
     slots_release_binding();
 }
 

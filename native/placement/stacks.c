@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "stacks.h"
 
-#include "export.h"
+#include "../regions/export.h"
 #include "protection.h"
 #include "system.h"
 

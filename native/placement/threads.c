@@ -2,20 +2,16 @@
 #define _GNU_SOURCE
 #include "threads.h"
 
-#include "export.h"
+#include "../regions/export.h"
+#include "next_symbol.h"
 #include "settings.h"
 #include "slots.h"
 #include "stacks.h"
 #include "verify.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <threads.h>
-
-typedef int (*creator)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-typedef int (*c11_creator)(thrd_t *, thrd_start_t, void *);
 
 /* How a thread starts; freed by the thread itself. */
 struct start {
@@ -75,11 +71,7 @@ static void forget_start(struct start *start) {
 
 int real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                         void *argument) {
-    static _Atomic(creator) next;
-    creator real = next;
-    if (!real)
-        next = real = (creator)dlsym(RTLD_NEXT, "pthread_create");
-    return real ? real(thread, attributes, start, argument) : EAGAIN;
+    return NEXT(pthread_create)(thread, attributes, start, argument);
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
@@ -95,16 +87,10 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 
 /* The C library's own does not go through pthread_create. */
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
-    static _Atomic(c11_creator) next;
-    c11_creator real = next;
-    if (!real)
-        next = real = (c11_creator)dlsym(RTLD_NEXT, "thrd_create");
-    if (!real)
-        return thrd_error;
     struct start *start = prepare_start(NULL, routine, argument);
     if (!start)
-        return real(thread, routine, argument);
-    int result = real(thread, run_c11, start);
+        return NEXT(thrd_create)(thread, routine, argument);
+    int result = NEXT(thrd_create)(thread, run_c11, start);
     if (result != thrd_success)
         forget_start(start);
     return result;

@@ -4,7 +4,7 @@
  * that holds such an object is left out for good the first time, and other memory stays open during the call.
  */
 #define _GNU_SOURCE
-#include "export.h"
+#include "../regions/export.h"
 #include "heap.h"
 #include "next_symbol.h"
 #include "protection.h"

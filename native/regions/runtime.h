@@ -13,12 +13,12 @@
 #ifndef NUMAPREDICT_RUNTIME_H
 #define NUMAPREDICT_RUNTIME_H
 
+#include "export.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define EXPORT __attribute__((visibility("default")))
-#define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
 #define CACHE_LINE 64
 
 /* One OpenMP runtime of the process. All functions are set. */

@@ -1,5 +1,6 @@
 """A guest that boots, runs one command, and ends."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -97,6 +98,11 @@ class Guest:
             arguments += ["-device", f"virtserialport,chardev={port},name={port},nr={number}"]
         options = " ".join([*KERNEL_OPTIONS, *self.kernel_options])
         return [*arguments, "-kernel", str(kernel), "-initrd", "initramfs", "-append", options]
+
+
+def python_environment() -> dict[str, str]:
+    """What a Python in the guest needs to find the same modules as here: environment variables."""
+    return {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
 
 
 def check_installed() -> None:

@@ -3,7 +3,6 @@
 Prints one line for each shape and program: how many mappings, and how many pages and threads stood where they should.
 """
 
-import os
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import click
 import msgspec
 
 from numapredict.native.library import codelets_program
-from tests.guest.machine import Guest
+from tests.guest.machine import Guest, python_environment
 from tests.guest.placements import Outcome, Request, Subject
 from tests.guest.shape import Shape
 
@@ -93,7 +92,7 @@ def _boot(errand: Errand) -> list[Outcome]:
         folder = Path(name)
         (folder / "request").write_bytes(msgspec.json.encode(errand.request))
         command = [sys.executable, "-m", "tests.guest.placements", str(folder / "request"), str(folder / "results")]
-        environment = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+        environment = python_environment()
         shape = Shape.parse(errand.shape, errand.distances, errand.memory_only)
         result = Guest(shape, errand.options).run(command, folder, environment, SWEEP_S)
         if result.exit_code != 0:

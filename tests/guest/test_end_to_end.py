@@ -1,14 +1,13 @@
 """The whole way on a computer with several nodes: learn, be killed, go on, advise, run as advised, verify."""
 
 import json
-import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from numapredict.collect.dataset import read_dataset
-from tests.guest.machine import Guest
+from tests.guest.machine import Guest, python_environment
 from tests.guest.shape import Shape
 from tests.guest.sweep import SMALL_PAGES, built_subjects
 from tests.openmp import CLANG, GCC
@@ -28,7 +27,7 @@ def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path
     grid, _, static_arrays, _ = built_subjects(programs)
     folder = tmp_path / "guest"
     folder.mkdir()
-    environment = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+    environment = python_environment()
     command = ["bash", str(SCRIPT), sys.executable, grid.command[0], static_arrays.command[0]]
     result = Guest(Shape.parse("2x2"), SMALL_PAGES).run(command, folder, environment, 1200)
     said, errors = result.stdout.decode(), result.stderr.decode()

@@ -1,7 +1,6 @@
 """The preload library on a real NUMA kernel: every thread and page where the mapping says, and nothing else changed."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from numapredict.collect.machines.virtual import VirtualMachine
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.program import Program
 from tests.guest.experiments import ArraysRequest, pages_of, read_addresses
-from tests.guest.machine import Guest
+from tests.guest.machine import Guest, python_environment
 from tests.guest.placements import NOWHERE, Outcome, Request, Subject
 from tests.guest.shape import Shape
 from tests.guest.sweep import (
@@ -128,7 +127,7 @@ def test_memory_only_node_and_uneven_distances(folder: Path) -> None:
 def in_guest(
     experiment: str, argument: Path | str, folder: Path, options: Sequence[str] = SMALL_PAGES
 ) -> dict[str, Any]:
-    environment = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+    environment = python_environment()
     command = [sys.executable, "-m", "tests.guest.experiments", experiment, str(argument)]
     result = Guest(Shape.parse("4x4"), options).run(command, folder, environment, 900)
     assert result.exit_code == 0, result.stderr.decode()
