@@ -19,7 +19,6 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FIRST_BATCH 2u
@@ -208,8 +207,7 @@ static void *help(void *unused) {
     uint64_t next_write = FIRST_WRITE_NS;
     for (size_t turn = 0; !atomic_load(&ended); turn++) {
         const uint64_t period = period_ns();
-        const struct timespec pause = {0, (long)period};
-        nanosleep(&pause, NULL);
+        system_pause(period);
         if (!atomic_load(&running)) {
             land_everything();
             if (turn % TURNS_A_LOOK == 0 && alone())

@@ -33,6 +33,8 @@ int system_protect(uintptr_t start, size_t bytes, int prot);
 /* Bind the calling thread to one PU, or to all of a list. */
 int system_bind(const uint16_t *cpus, size_t count);
 uint64_t system_now_ns(void);
+/* Sleep: not by nanosleep, which guards.c would take for the program's and open everything. */
+void system_pause(uint64_t ns);
 /* Return fresh zeroed memory that no wrapper of this library sees, or NULL; and give it back. */
 void *system_memory(size_t bytes);
 void system_free(void *memory, size_t bytes);

@@ -105,6 +105,17 @@ def test_a_profile_knows_which_thread_has_which_part(pages: Path, tmp_path: Path
     assert by_thread.mean() > 0.8  # thread 0 writes all of it to the file as well
 
 
+def test_a_streaming_program_is_seen_all_the_while(tmp_path: Path) -> None:
+    """The thread that protects pages must not open them again by what it calls itself, its sleep above all."""
+    triad = tmp_path / "triad"
+    subprocess.run([GCC, "-O2", "-fopenmp", SOURCES / "tests" / "benchmarks" / "triad.c", "-o", triad], check=True)
+    environment = {**os.environ, **placed(f"first-touch;profile={tmp_path / 'profile'}")}
+    subprocess.run([triad, "5000000", "100", tmp_path / "times"], env=environment, check=True)
+    profile = read_profile(tmp_path / "profile")
+    assert profile.touched > 20  # one a turn of the thread would be 60 or more; all in vain, it was one or two
+    assert profile.touched <= profile.armed
+
+
 def test_a_program_without_a_region_writes_no_profile(tmp_path: Path) -> None:
     ended = subprocess.run(["true"], env={**os.environ, **placed(f"locality;profile={tmp_path / 'p'}")}, check=False)
     assert ended.returncode == 0
