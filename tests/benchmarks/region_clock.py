@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import statistics
 import subprocess
 import tempfile
 from pathlib import Path
@@ -12,11 +13,11 @@ from numapredict.native.library import marks_library
 from tests.benchmarks.figures import Figure, show
 from tests.benchmarks.programs import HERE, compiled
 
-TURNS = 5
+TURNS = 21
 
 
 def region_ns(program: Path, threads: int, **environment: str) -> float:
-    """Return the time of an empty region, the least of many batches."""
+    """Return the time of an empty region, that of its fastest batch."""
     done = subprocess.run(
         [str(program), str(threads)], check=True, capture_output=True, text=True, env={**os.environ, **environment}
     )
@@ -26,21 +27,21 @@ def region_ns(program: Path, threads: int, **environment: str) -> float:
 def measure(compiler: str, folder: Path, threads: int, rounds: int) -> tuple[Figure, ...]:
     """Return the cost of the clock and of the library alone.
 
-    A round runs the three in turn several times and takes the least of each, then their differences: a computer that is
-    busy or slow for a while only adds.
+    A round runs the three in turn many times and takes the lower quartile of each, then their differences: a computer
+    that is busy only adds, and two threads have a fast way to meet that a process seldom falls into.
     """
     (folder / compiler).mkdir(exist_ok=True)
     program = compiled(HERE / "empty_region.c", folder / compiler, compiler)
     preload, file = {"LD_PRELOAD": str(marks_library())}, folder / "regions"
     bare, passed, clocked = [], [], []
     for _ in range(rounds):
-        least = [float("inf")] * 3
+        times: tuple[list[float], ...] = ([], [], [])
         for _ in range(TURNS):
             file.unlink(missing_ok=True)
             for n, environment in enumerate(({}, preload, {**preload, "NUMAPREDICT_CENSUS": str(file)})):
-                least[n] = min(least[n], region_ns(program, threads, **environment))
-        for values, value in zip((bare, passed, clocked), least, strict=True):
-            values.append(value)
+                times[n].append(region_ns(program, threads, **environment))
+        for values, of_round in zip((bare, passed, clocked), times, strict=True):
+            values.append(statistics.quantiles(of_round, n=4)[0])
     what = f"{compiler}, {threads} thread{'s' if threads > 1 else ''}"
     return (
         Figure(f"{what}: an empty region", "ns", tuple(bare)),
