@@ -4,22 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct codelet stream_triad;
-extern const struct codelet jacobi_2d;
-extern const struct codelet rhs_3d;
-extern const struct codelet line_solve_z;
-extern const struct codelet spmv_csr;
-extern const struct codelet fft_pass;
-extern const struct codelet kmeans_assignment;
-extern const struct codelet pgain;
-extern const struct codelet bfs_level;
-extern const struct codelet histogram;
-extern const struct codelet pointer_chase;
-extern const struct codelet matrix_product;
+#define CODELET(symbol) extern const struct codelet symbol;
+#include "names.h"
+#undef CODELET
 
 const struct codelet *const codelets[] = {
-    &stream_triad, &jacobi_2d, &rhs_3d,    &line_solve_z,  &spmv_csr,       &fft_pass, &kmeans_assignment,
-    &pgain,        &bfs_level, &histogram, &pointer_chase, &matrix_product, NULL,
+#define CODELET(symbol) &symbol,
+#include "names.h"
+#undef CODELET
+    NULL,
 };
 
 const char *const codelet_size_names[SIZE_COUNT] = {"small", "medium", "large"};
