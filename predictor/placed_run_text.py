@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from numapredict.collect.machines.placed_pages import PlacementMap, RangeTally, read_map, tally
+from numapredict.collect.machines.placed_pages import NOWHERE, PlacementMap, RangeTally, read_map, tally
 from numapredict.collect.machines.region_times import read_region_times
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_plan import PagePlan
@@ -101,7 +101,8 @@ def _pages_in_words(
     if not pages:
         yield "verify: no pages were looked at"
         return
-    decided = any(wanted >= 0 for placed in found.ranges for _, wanted, _ in placed.pages)
+    runs = [run for placed in found.ranges for run in placed.runs if run.node != NOWHERE]
+    decided = any(run.wanted != NOWHERE for run in runs)
     names = "the nodes of the threads" if mapping.page_policy == "first-touch" else "the mapping's page nodes"
     listed = ", ".join(str(node) for node in sorted(allowed))
     judged = f"any of {names} ({listed})" if len(allowed) > 1 else f"node {listed}"
@@ -109,9 +110,8 @@ def _pages_in_words(
         judged = f"the node decided for each, or where none was on {judged}"
     yield f"verify: {right} of {pages} pages ({_percent(right, pages)}) stood on {judged}"
     nodes: dict[int, int] = {}
-    for placed in found.ranges:
-        for node, _, count in placed.pages:
-            nodes[node] = nodes.get(node, 0) + count
+    for run in runs:
+        nodes[run.node] = nodes.get(run.node, 0) + run.count
     if len(nodes) > 1:
         shares = ", ".join(f"node {node} {_percent(count, pages)}" for node, count in sorted(nodes.items()))
         yield f"verify: pages by node: {shares}"

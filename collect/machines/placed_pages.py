@@ -30,18 +30,28 @@ class PlacedThread(msgspec.Struct, frozen=True):
     wrong: int
 
 
-class PlacedRange(msgspec.Struct, frozen=True):
-    """The pages of one range: how many are on which node (OS index), by the node that the library had decided on.
+class PageRun(msgspec.Struct, frozen=True):
+    """Neighbouring pages of a range on the same node (OS index, -1: never touched).
 
-    ``pages`` counts by (node, wanted); pages that nobody touched are left out, and ``wanted`` is -1 where the policy
-    left it to the kernel.
+    ``wanted`` is the node that the library had decided on, -1 where the policy left it to the kernel.
     """
+
+    first: int
+    count: int
+    node: int
+    wanted: int
+
+
+class PlacedRange(msgspec.Struct, frozen=True):
+    """The pages of one range, ``pages`` of them from page number ``start`` of the address space, as runs of equals."""
 
     process: int
     kind: int
     module: str
     offset: int
-    pages: tuple[tuple[int, int, int], ...]
+    pages: int
+    start: int
+    runs: tuple[PageRun, ...]
 
     @property
     def name(self) -> str:
@@ -62,13 +72,12 @@ def parse_map(text: str) -> PlacementMap:
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
     process = -1
-    head: tuple[int, str, int] | None = None
-    pages: Counter[tuple[int, int]] = Counter()
+    head: tuple[int, str, int, int, int] | None = None
+    runs: list[PageRun] = []
 
     def end_range() -> None:
         if head is not None:
-            found = tuple((node, wanted, count) for (node, wanted), count in sorted(pages.items()))
-            ranges.append(PlacedRange(process, *head, found))
+            ranges.append(PlacedRange(process, *head, tuple(runs)))
 
     for number, line in enumerate(text.splitlines(), 1):
         try:
@@ -82,13 +91,10 @@ def parse_map(text: str) -> PlacementMap:
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
             elif word == "range":
                 end_range()
-                kind, *_ = _numbers(rest[:1], 1)
-                head = (kind, " ".join(rest[7:]), int(rest[6], 16))
-                pages = Counter()
+                head = (int(rest[0]), " ".join(rest[7:]), int(rest[6], 16), int(rest[4]), int(rest[5], 16))
+                runs = []
             elif word == "at" and head is not None:
-                _, count, node, wanted = _numbers(rest, 4)
-                if node != NOWHERE:
-                    pages[node, wanted] += count
+                runs.append(PageRun(*_numbers(rest, 4)))
             else:
                 raise ValueError("no such line")
         except (ValueError, IndexError, TypeError) as error:
@@ -136,8 +142,10 @@ def tally(ranges: tuple[PlacedRange, ...], allowed: frozenset[int]) -> tuple[Ran
 
 def _judged(ranges: tuple[PlacedRange, ...], allowed: frozenset[int]) -> Iterator[tuple[str, int, bool, int]]:
     for placed in ranges:
-        for node, wanted, count in placed.pages:
-            yield placed.name, node, node in allowed if wanted == NOWHERE else node == wanted, count
+        for run in placed.runs:
+            if run.node != NOWHERE:
+                right = run.node in allowed if run.wanted == NOWHERE else run.node == run.wanted
+                yield placed.name, run.node, right, run.count
 
 
 def _numbers(words: list[str], count: int) -> tuple[int, ...]:

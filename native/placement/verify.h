@@ -4,11 +4,16 @@
  * collect/machines/placed_pages.py. Each block of lines is written at once, so processes do not mix:
  *
  *     numaplace-map 1 PID
- *     thread SLOT PU RIGHT WRONG            how often a thread of this slot ended its share on that PU, and
- * elsewhere range KIND SITE SLOT ORDER PAGES START OFFSET MODULE    as in ranges.h; START is its first page's
- * number; numbers in hexadecimal from SITE on, but for SLOT, ORDER and PAGES at FIRST COUNT NODE WANTED pages
- * FIRST to FIRST + COUNT - 1 of the range are on NODE, where -1 is nowhere: never touched. WANTED is the node
- * that the library decided on, -1 where the policy leaves it to the kernel
+ *     thread SLOT PU RIGHT WRONG
+ *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
+ *     at FIRST COUNT NODE WANTED
+ *
+ * thread: how often a thread of this slot ended its share on that PU, and elsewhere.
+ *
+ * range: as in ranges.h; START is its first page's number. SITE, START and OFFSET are hexadecimal.
+ *
+ * at: pages FIRST to FIRST + COUNT - 1 of the range are on NODE, where -1 is nowhere: never touched. WANTED
+ * is the node that the library decided on, -1 where the policy leaves it to the kernel.
  *
  * A range is asked for when it is given back, or at the program's end. KIND 4 is the rest of the heap and of
  * the program's own writable segments, that no range covers. History: 1 (first).

@@ -19,10 +19,11 @@ import msgspec
 
 from numapredict.collect.host import host_topology
 from numapredict.collect.machines.command import launch
+from numapredict.collect.machines.placed_pages import parse_map
 from numapredict.collect.machines.preload import PlacementFiles, preload_environment
 from numapredict.collect.mapping import parse_label
 from numapredict.native.library import placement_library
-from tests.guest.placements import NOWHERE, read
+from tests.guest.placements import NOWHERE, paged
 
 PAGE_BYTES = 4096
 # The kernel looks at a process's pages this often; the defaults would make the experiment take minutes.
@@ -121,7 +122,7 @@ def pages_of(start: int, size_bytes: int) -> range:
 
 def _pages(text: str) -> dict[int, int]:
     """Return the node of every page of a map, by page number."""
-    _, ranges = read(text)
+    ranges = [paged(placed) for placed in parse_map(text).ranges]
     return {one.start + page: node for one in ranges for page, node in enumerate(one.nodes) if node != NOWHERE}
 
 

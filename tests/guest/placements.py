@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host import host_topology
+from numapredict.collect.machines.placed_pages import PlacedRange, parse_map
 from numapredict.collect.machines.preload import PlacementFiles, preload_environment
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
@@ -113,7 +114,8 @@ def _outcome(
     files = PlacementFiles(map=str(map_file))
     placed = _run(command, preload_environment(os.environ, mapping, topology, str(placement_library()), files))
     text = map_file.read_text() if map_file.exists() else ""
-    threads, ranges = read(text)
+    found = parse_map(text)
+    threads, ranges = found.threads, [paged(placed) for placed in found.ranges]
     judge = Judge(mapping, topology, subject)
     judged = [judge.count(placed_range) for placed_range in ranges]
     loads = Counter(node for one in ranges if one.kind != REST for node in one.nodes if node != NOWHERE)
@@ -122,9 +124,9 @@ def _outcome(
         label=mapping.label,
         same=placed == plain[command],
         message="" if placed == plain[command] else f"{plain[command]} without, {placed} with",
-        threads=tuple(sorted(slot for slot, _, _, _ in threads)),
-        threads_right=sum(right for _, _, right, _ in threads),
-        threads_wrong=sum(wrong for _, _, _, wrong in threads),
+        threads=tuple(sorted(thread.slot for thread in threads)),
+        threads_right=sum(thread.right for thread in threads),
+        threads_wrong=sum(thread.wrong for thread in threads),
         pages=sum(pages for pages, _ in judged),
         placed=sum(right for _, right in judged),
         decided=sum(sum(NOWHERE not in (w, n) for n, w in zip(r.nodes, r.wanted, strict=True)) for r in ranges),
@@ -148,21 +150,12 @@ def _run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, by
     return done.returncode, TOLD.sub(b"", done.stdout) + b"|" + done.stderr
 
 
-def read(text: str) -> tuple[list[tuple[int, ...]], list[Range]]:
-    """Return a map's threads (slot, PU, right, wrong) and its ranges, page by page."""
-    threads, ranges = [], []
-    for line in text.splitlines():
-        word, *rest = line.split(" ")
-        if word == "thread":
-            threads.append(tuple(map(int, rest)))
-        elif word == "range":
-            pages = int(rest[4])
-            ranges.append(Range(int(rest[0]), int(rest[5], 16), [NOWHERE] * pages, [NOWHERE] * pages))
-        elif word == "at":
-            first, count, node, wanted = map(int, rest)
-            ranges[-1].nodes[first : first + count] = [node] * count
-            ranges[-1].wanted[first : first + count] = [wanted] * count
-    return threads, ranges
+def paged(placed: PlacedRange) -> Range:
+    nodes, wanted = [NOWHERE] * placed.pages, [NOWHERE] * placed.pages
+    for run in placed.runs:
+        nodes[run.first : run.first + run.count] = [run.node] * run.count
+        wanted[run.first : run.first + run.count] = [run.wanted] * run.count
+    return Range(placed.kind, placed.start, nodes, wanted)
 
 
 class Judge:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.machines.placed_pages import InvalidMapError, PlacedThread, parse_map, read_map, tally
+from numapredict.collect.machines.placed_pages import InvalidMapError, PageRun, PlacedThread, parse_map, read_map, tally
 
 TEXT = """numaplace-map 1 77
 thread 0 4 10 0
@@ -23,9 +23,10 @@ def test_a_map_is_read() -> None:
     found = parse_map(TEXT)
     assert found.threads == (PlacedThread(77, 0, 4, 10, 0), PlacedThread(77, 1, 5, 9, 1))
     heap, static, rest = found.ranges
-    assert (heap.name, heap.pages) == ("heap app+0x4a2", ((0, 0, 4), (1, 0, 3)))
-    assert (static.name, static.pages) == ("static app+0x80", ((1, -1, 4),))
-    assert (rest.process, rest.name, rest.pages) == (78, "rest [heap]", ((0, -1, 2),))
+    assert (heap.name, heap.pages, heap.start) == ("heap app+0x4a2", 10, 0x7F00)
+    assert heap.runs == (PageRun(0, 4, 0, 0), PageRun(4, 3, 1, 0), PageRun(7, 3, -1, 0))
+    assert (static.name, static.pages, static.runs) == ("static app+0x80", 4, (PageRun(0, 4, 1, -1),))
+    assert (rest.process, rest.name, rest.runs) == (78, "rest [heap]", (PageRun(0, 2, 0, -1),))
 
 
 def test_pages_are_judged_by_the_decided_node_or_else_by_the_allowed_ones() -> None:
