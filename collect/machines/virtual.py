@@ -111,7 +111,7 @@ class VirtualMachine:
                 message=str(error),
                 provenance=(("source", "model"),),
             )
-        return self._model(program, mapping, traced)
+        return self._measured(program, mapping, traced)
 
     def placement(self, program: Program, mapping: Mapping) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Return the page numbers that the model follows and the node of each under the mapping: int64[P], int32[P]."""
@@ -130,46 +130,56 @@ class VirtualMachine:
         lines = lines_of(phased, self.description, self.store.budget.seed)
         return TracedProgram(lines, _page_accesses(lines, trace), trace, census)
 
-    def _model(self, program: Program, mapping: Mapping, traced: TracedProgram) -> Measurement:
+    def run_placed(
+        self, program: Program, thread_node: tuple[int, ...], page_node: npt.NDArray[np.int32]
+    ) -> Repetition:
+        """Return the modelled time and counters where threads and pages stand as given, which no mapping need name.
+
+        ``thread_node``: the node of every thread; ``page_node``: int32[P], of every page of ``placement``. Raises as
+        ``run`` does, and TracingError for a program that fails.
+        """
+        traced = self.traced(program, len(thread_node))
         phased = traced.phased
-        node = tuple(slot.node for slot in thread_slots(mapping, self._topology))
         demand = _kept(
             self._demands,
-            (program.identity, node),
+            (program.identity, thread_node),
             _KEPT_GROUPINGS,
-            lambda: replay(traced.lines, node, len(self._topology.nodes)),
+            lambda: replay(traced.lines, thread_node, len(self._topology.nodes)),
         )
         scale = (phased.lines_per_record * phased.stands_for)[:, None, None]
-        memory = demand.by_memory_node(place_pages(mapping, self._topology, traced.pages)) * scale[..., None]
+        memory = demand.by_memory_node(page_node) * scale[..., None]
         load = contention.Load(
             memory=memory,
             transfers=demand.transfers * scale[..., None],
             hits=demand.hits * scale,
             instructions=phased.instructions,
             dynamic=phased.dynamic,
-            node=np.array(node, dtype=np.int32),
+            node=np.array(thread_node, dtype=np.int32),
         )
-        recorded_s = contention.solve(load, self._costs) * phased.imbalance + phased.barriers * self._barrier_s(node)
+        waiting_s = phased.barriers * self._barrier_s(thread_node)
+        recorded_s = contention.solve(load, self._costs) * phased.imbalance + waiting_s
         times = recorded_s * phased.weight
         region_time_s = float(times[~phased.serial].sum())
+        return Repetition(
+            time_s=float(times.sum()),
+            region_time_s=region_time_s,
+            counters=self._counters(memory, phased, thread_node, region_time_s),
+        )
+
+    def _measured(self, program: Program, mapping: Mapping, traced: TracedProgram) -> Measurement:
+        node = tuple(slot.node for slot in thread_slots(mapping, self._topology))
         return Measurement(
             program=program.name,
             mapping=mapping,
             machine=self.name,
             modelled=True,
-            repetitions=(
-                Repetition(
-                    time_s=float(times.sum()),
-                    region_time_s=region_time_s,
-                    counters=self._counters(memory, phased, node, region_time_s),
-                ),
-            ),
+            repetitions=(self.run_placed(program, node, place_pages(mapping, self._topology, traced.pages)),),
             provenance=(
                 ("source", "model"),
                 ("trace_end", t.ENDS.get(traced.trace.end, str(traced.trace.end))),
-                ("region_time_seen", f"{phased.share:.3f}"),
+                ("region_time_seen", f"{traced.phased.share:.3f}"),
                 ("census", "of the whole program" if traced.census.complete else "stopped by its time budget"),
-                ("lines_followed", f"1 in {phased.lines_per_record}"),
+                ("lines_followed", f"1 in {traced.phased.lines_per_record}"),
                 ("program_threads", str(int(traced.trace.segments["thread"].max()) + 1)),
             ),
         )
