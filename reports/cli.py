@@ -25,3 +25,37 @@ def clustermap(dataset: str, output: Path, default: str | None, clusters: int) -
     data = clustermap_data(open_dataset(dataset), default=default, n_clusters=clusters)
     draw_clustermap(data, output)
     click.echo(f"{output}: {data.title}", err=True)
+
+
+@report.command()
+@click.option("--only", "names", multiple=True, metavar="NAME", help="One comparison; repeatable. All by default.")
+@click.option(
+    "--output", type=click.Path(path_type=Path, dir_okay=False), help="A Markdown file; else the table is printed."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def fidelity(names: tuple[str, ...], output: Path | None, as_json: bool) -> None:
+    """Compare the modelled machines with what was published: some minutes of tracing the first time.
+
+    Comparisons: forestgomp, mctop, thesis, ics19, determinism.
+    """
+    import msgspec
+
+    from numapredict.collect.fidelity.bench import Bench
+    from numapredict.collect.fidelity.every import EVERY
+    from numapredict.reports.fidelity import fidelity_table, write_table
+
+    for name in names:
+        if name not in EVERY:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(EVERY)}", param_hint="--only")
+    bench = Bench(lambda text: click.echo(text, err=True))
+    chosen = names or tuple(EVERY)
+    comparisons = [comparison for name in chosen for comparison in EVERY[name](bench)]
+    command = " ".join(["numapredict report fidelity", *(f"--only {name}" for name in names)])
+    table = fidelity_table(comparisons, command)
+    if output is not None:
+        write_table(table, output)
+        click.echo(f"{output}: {sum(len(comparison.claims) for comparison in comparisons)} figures", err=True)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(comparisons)).decode())
+    elif output is None:
+        click.echo(table, nl=False)

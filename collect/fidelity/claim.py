@@ -1,0 +1,68 @@
+"""Claims: one published figure beside the modelled one, and whether they agree as well as asked."""
+
+import statistics
+from collections.abc import Sequence
+
+import msgspec
+
+_ROUNDING = 1e-9
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """One figure: what was published, what the model says, and what was asked of the two.
+
+    ``published`` is None where the paper states an order or a winner and no number. ``reason`` says why a figure is
+    not met, as far as it is known.
+    """
+
+    quantity: str
+    unit: str
+    published: float | None
+    modelled: float
+    asked: str
+    met: bool
+    reason: str = ""
+
+    @property
+    def deviation(self) -> float | None:
+        """Return modelled / published - 1, or None where no number was published."""
+        return None if self.published is None else self.modelled / self.published - 1
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """The figures of one source on one machine; ``used`` are the figures that the machine's description stands on."""
+
+    source: str
+    machine: str
+    used: str
+    predicted: str
+    claims: tuple[Claim, ...]
+
+
+def within(quantity: str, unit: str, figures: tuple[float, float], share: float, reason: str = "") -> Claim:
+    """Return the claim that the modelled figure is within a share of the published one.
+
+    ``figures`` are (published, modelled); the reason is kept only where the claim is not met.
+    """
+    published, modelled = figures
+    met = abs(modelled - published) <= share * published * (1 + _ROUNDING)
+    return Claim(quantity, unit, published, modelled, f"within {share:.0%}", met, "" if met else reason)
+
+
+def at_least(quantity: str, unit: str, figures: tuple[float | None, float], least: float, reason: str = "") -> Claim:
+    """Return the claim that the modelled figure is at least so large; ``figures`` as for ``within``."""
+    published, modelled = figures
+    met = modelled >= least
+    return Claim(quantity, unit, published, modelled, f"at least {least:g}", met, "" if met else reason)
+
+
+def at_most(quantity: str, unit: str, figures: tuple[float | None, float], most: float, reason: str = "") -> Claim:
+    """Return the claim that the modelled figure is at most so large; ``figures`` as for ``within``."""
+    published, modelled = figures
+    met = modelled <= most
+    return Claim(quantity, unit, published, modelled, f"at most {most:g}", met, "" if met else reason)
+
+
+def median_error(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return the median of |modelled / published - 1| over pairs (published, modelled)."""
+    return statistics.median(abs(modelled / published - 1) for published, modelled in pairs)

@@ -1,0 +1,47 @@
+"""ICS'19 (Popov et al.), fig. 7: the oracle's speedup over the suite on both machines, from the shipped datasets."""
+
+import importlib.resources
+import statistics
+
+from numapredict.collect.dataset import read_dataset
+from numapredict.collect.fidelity.bench import Bench
+from numapredict.collect.fidelity.claim import Claim, Comparison, within
+from numapredict.collect.mapping import Mapping
+
+SHARE = 0.25
+MACHINES = {"sandybridge-4x8": (2.48, 2.23), "broadwell-2x10": (1.4, None)}  # mean, median (sec. 4.3, 4.4)
+REASON = "our codelets are others than the regions of NAS and Rodinia, in other sizes"
+USED = "figures of other papers about the same processor; nothing of ICS'19"
+
+
+def comparisons(bench: Bench) -> tuple[Comparison, ...]:
+    """Return the comparison for each machine whose dataset is there; nothing is run."""
+    return tuple(
+        Comparison("ICS'19, fig. 7 and 8", name, USED, "mean and median over the suite", claims)
+        for name in MACHINES
+        if (claims := _claims(bench, name))
+    )
+
+
+def _claims(bench: Bench, name: str) -> tuple[Claim, ...]:
+    folder = importlib.resources.files("numapredict.training_data") / name
+    if not (folder / "dataset.json").is_file():
+        bench.announce(f"{name}: no dataset of its own is installed, so nothing to compare with ICS'19")
+        return ()
+    with importlib.resources.as_file(folder) as path:
+        dataset = read_dataset(path)
+    topology = dataset.topology
+    # The baseline of ICS'19, footnote 1: all cores, scattered threads, first touch.
+    default = Mapping(topology.core_count, len(topology.nodes), "scatter", len(topology.nodes), "first-touch")
+    times: dict[str, dict[str, float]] = {}
+    for measurement in dataset.measurements:
+        if measurement.status == "ok":
+            time_s = measurement.region_time_s or measurement.time_s  # ICS'19 speaks of regions
+            times.setdefault(measurement.program, {})[measurement.mapping.label] = time_s
+    speedups = [found[default.label] / min(found.values()) for found in times.values() if default.label in found]
+    mean, median = MACHINES[name]
+    what = f"oracle speedup over {default.label}, {len(speedups)} programs"
+    claims = [within(f"{what}: arithmetic mean", "x", (mean, statistics.fmean(speedups)), SHARE, REASON)]
+    if median is not None:
+        claims.append(within(f"{what}: median", "x", (median, statistics.median(speedups)), SHARE, REASON))
+    return tuple(claims)

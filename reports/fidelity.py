@@ -1,0 +1,61 @@
+"""The fidelity table: what was published beside what the model says, as Markdown."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from numapredict.collect.durable import reason_and_advice, replace_file
+from numapredict.collect.fidelity.claim import Claim, Comparison
+from numapredict.native.errors import NumapredictError
+
+_HEAD = (
+    "| figure | unit | published | modelled | deviation | asked | met |\n| --- | --- | ---: | ---: | ---: | --- | --- |"
+)
+
+
+class UnwritableTableError(NumapredictError):
+    """The table could not be written; what was there before is untouched."""
+
+
+def write_table(table: str, path: Path) -> None:
+    """Write a table in one step. Raises UnwritableTableError."""
+    try:
+        replace_file(path, table.encode())
+    except OSError as error:
+        raise UnwritableTableError(f"cannot write the table {path}: {reason_and_advice(error)}") from error
+
+
+def fidelity_table(comparisons: Sequence[Comparison], command: str) -> str:
+    """Return the comparisons as a Markdown page that names the command which made it."""
+    claims = [claim for comparison in comparisons for claim in comparison.claims]
+    met = sum(claim.met for claim in claims)
+    parts = [
+        "# Fidelity of the modelled machines",
+        f"Published figures beside modelled ones: {met} of {len(claims)} are as asked. Made by `{command}`.",
+        *(_section(comparison) for comparison in comparisons),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(comparison: Comparison) -> str:
+    lines = [f"## {_cell(comparison.source)}: {_cell(comparison.machine)}"]
+    if comparison.used:
+        lines.append(f"Used to describe the machine: {comparison.used}. Predicted: {comparison.predicted}.")
+    lines.append("\n".join([_HEAD, *(_row(claim) for claim in comparison.claims)]))
+    lines += _reasons(comparison.claims)
+    return "\n\n".join(lines)
+
+
+def _row(claim: Claim) -> str:
+    published = "" if claim.published is None else f"{claim.published:.4g}"
+    deviation = "" if claim.deviation is None else f"{claim.deviation:+.0%}"
+    cells = (claim.quantity, claim.unit, published, f"{claim.modelled:.4g}", deviation, claim.asked)
+    return f"| {' | '.join(map(_cell, cells))} | {'yes' if claim.met else '**no**'} |"
+
+
+def _reasons(claims: Sequence[Claim]) -> Iterator[str]:
+    for reason in dict.fromkeys(claim.reason for claim in claims if claim.reason):
+        yield f"Not met: {reason}."
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
