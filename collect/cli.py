@@ -2,8 +2,14 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from numapredict.collect.campaign_options import campaign_options
+
+if TYPE_CHECKING:
+    from numapredict.collect.request import CampaignRequest
 
 MACHINE = click.option(
     "--machine",
@@ -55,51 +61,36 @@ def codelets(as_json: bool) -> None:
 
 
 @collect.command()
-@MACHINE
+@campaign_options
 @click.option(
     "--into", type=click.Path(path_type=Path), required=True, help="The dataset's folder; resumed if it exists."
 )
-@click.option("--codelet", "names", multiple=True, help="Only this codelet; may be repeated.")
-@click.option("--size", "sizes", multiple=True, type=click.Choice(["small", "medium", "large"]), help="Only this size.")
-@click.option("--space", default="full", show_default=True, help="A named set of mappings: full, thesis, wang, ...")
-@click.option("--mapping", "labels", multiple=True, metavar="LABEL", help="Only this mapping; may be repeated.")
-@click.option(
-    "--program", "commands", multiple=True, metavar="COMMAND", help="A program of yours instead, with arguments."
-)
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; modelled machines only.")
-@click.option("--repetitions", type=click.IntRange(1), default=5, show_default=True, help="Timed runs of each pair.")
-@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
 @click.option("--dry-run", is_flag=True, help="Only say how many runs there are and how long they will take.")
-def campaign(
-    machine: str | None,
-    into: Path,
-    names: tuple[str, ...],
-    sizes: tuple[str, ...],
-    space: str,
-    labels: tuple[str, ...],
-    commands: tuple[str, ...],
-    jobs: int,
-    repetitions: int,
-    retry_failed: bool,
-    dry_run: bool,
-) -> None:
+def campaign(request: "CampaignRequest", into: Path, dry_run: bool) -> None:
     """Run programs under mappings and keep what was measured as a dataset."""
-    from numapredict.collect.request import CampaignRequest, prepare, run_campaign, say_estimate
+    from numapredict.collect.request import prepare, run_campaign, say_estimate
 
-    request = CampaignRequest(
-        machine=machine,
-        codelets=names,
-        sizes=sizes,
-        commands=commands,
-        space=space,
-        labels=labels,
-        jobs=jobs,
-        repetitions=repetitions,
-        retry_failed=retry_failed,
-    )
     prepared = prepare(request, into)
     if dry_run:
         click.echo(say_estimate(prepared))
         return
     dataset = run_campaign(prepared, sys.stderr)
     click.echo(f"{into}: {len(dataset.measurements)} measurements of {len(dataset.programs)} programs", err=True)
+
+
+@collect.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+def regions(folder: Path, as_json: bool) -> None:
+    """List the regions that CERE can extract from the application in FOLDER (`cere configure` was run there)."""
+    import msgspec
+
+    from numapredict.collect.cere import Cere
+
+    found = Cere(folder).regions()
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+        return
+    for region in found:
+        coverage = "" if region.coverage is None else f"{region.coverage:5.1f} %"
+        click.echo(f"{coverage:>8}  {region.name}  {region.file}")

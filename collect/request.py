@@ -8,7 +8,8 @@ from typing import TextIO
 import msgspec
 
 from numapredict.collect.campaign import Campaign, Options
-from numapredict.collect.codelets import SIZES, codelet_programs
+from numapredict.collect.cere import Cere
+from numapredict.collect.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.mapping import Mapping, parse_label
@@ -19,6 +20,9 @@ from numapredict.collect.progress import observer_for
 from numapredict.collect.space import canonical, subset
 from numapredict.native.errors import NumapredictError
 
+LEAST_COVERAGE = 1.0  # percent of the run time: what CERE itself calls worth extracting
+REPLAYS = 10  # of a region in one run, as CERE does it
+
 
 class EmptyRequestError(NumapredictError):
     """A campaign was asked for that has nothing to run."""
@@ -28,13 +32,18 @@ class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to measure and how, as a command line gives it; empty means all, or the default.
 
     ``commands`` are programs of the user's own, each a command with its arguments in one text, split as a shell would
-    but never given to one; when there are any, codelets run only if named.
+    but never given to one; ``cere_folders`` hold applications whose ``regions`` CERE replays. When there are any of
+    these, codelets run only if named.
     """
 
     machine: str | None = None
     codelets: tuple[str, ...] = ()
     sizes: tuple[str, ...] = ()
+    initialisations: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    cere_folders: tuple[Path, ...] = ()
+    regions: tuple[str, ...] = ()
+    invocation: int = 1
     space: str = "full"
     labels: tuple[str, ...] = ()
     jobs: int = 1
@@ -56,9 +65,10 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
         mappings = tuple(dict.fromkeys(canonical(parse_label(label), topology) for label in request.labels))
     else:
         mappings = subset(request.space, topology)
-    programs = _own_programs(request.commands)
-    if request.codelets or not request.commands:
-        programs += codelet_programs(request.codelets, request.sizes or SIZES)
+    programs = _own_programs(request.commands) + _replayed(request)
+    if request.codelets or not (request.commands or request.cere_folders):
+        initialisations = request.initialisations or INITIALISATIONS
+        programs += codelet_programs(request.codelets, request.sizes or CAMPAIGN_SIZES, initialisations)
     options = Options(jobs=request.jobs, retry_failed=request.retry_failed)
     return Campaign(machine, folder, programs, mappings, made_by(), options)
 
@@ -84,6 +94,23 @@ def run_campaign(campaign: Campaign, stream: TextIO) -> Dataset:
 def made_by() -> str:
     """Return the command that is running, without the path of the interpreter or the tool."""
     return shlex.join(["numapredict", *sys.argv[1:]])
+
+
+def _replayed(request: CampaignRequest) -> tuple[Program, ...]:
+    programs: tuple[Program, ...] = ()
+    for folder in request.cere_folders:
+        cere = Cere(folder)
+        known = cere.regions()
+        missing = [name for name in request.regions if name not in {region.name for region in known}]
+        if missing:
+            raise EmptyRequestError(
+                f"CERE knows no region {missing[0]!r} in {folder}; numapredict collect regions {folder} lists them"
+            )
+        hot = [region.name for region in known if region.coverage is None or region.coverage >= LEAST_COVERAGE]
+        programs += cere.programs(request.regions or hot, request.invocation, REPLAYS)
+    if request.cere_folders and not programs:
+        raise EmptyRequestError(f"CERE finds no region of {LEAST_COVERAGE:g}% of the run time; name one with --region")
+    return programs
 
 
 def _own_programs(commands: tuple[str, ...]) -> tuple[Program, ...]:

@@ -2,8 +2,14 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+from numapredict.collect.campaign_options import campaign_options
+
+if TYPE_CHECKING:
+    from numapredict.collect.request import CampaignRequest
 
 MACHINE = click.option("--machine", metavar="NAME", help="A described machine, modelled, by name or .toml file.")
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -38,52 +44,31 @@ def predict(machine: str | None, wanted: str | None, budget_s: float, as_json: b
 
 
 @click.command()
-@MACHINE
+@campaign_options
 @click.option("--dataset", metavar="NAME|FOLDER", help="Learn from this dataset instead of running a campaign.")
 @click.option("--into", type=click.Path(path_type=Path), help="The campaign's folder; resumed if it exists.")
 @click.option("--output", type=click.Path(path_type=Path), help="Where to write the model.")
-@click.option("--codelet", "names", multiple=True, help="Only this codelet; may be repeated.")
-@click.option("--size", "sizes", multiple=True, type=click.Choice(["small", "medium", "large"]), help="Only this size.")
-@click.option("--program", "commands", multiple=True, metavar="COMMAND", help="A program of yours, with arguments.")
-@click.option("--space", default="full", show_default=True, help="A named set of mappings: full, thesis, wang, ...")
 @click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
 @click.option(
     "--clusters", type=click.IntRange(1), help="The number of clusters; by cross-validation, at most 6, if not given."
 )
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; modelled machines only.")
-@click.option("--repetitions", type=click.IntRange(1), default=5, show_default=True, help="Timed runs of each pair.")
 @click.option("--dry-run", is_flag=True, help="Only say how many runs there are and how long they will take.")
 def train(
-    machine: str | None,
+    request: "CampaignRequest",
     dataset: str | None,
     into: Path | None,
     output: Path | None,
-    names: tuple[str, ...],
-    sizes: tuple[str, ...],
-    commands: tuple[str, ...],
-    space: str,
     default: str | None,
     clusters: int | None,
-    jobs: int,
-    repetitions: int,
     dry_run: bool,
 ) -> None:
     """Learn a model: run a campaign on a machine (this computer if none is named), then cluster its programs."""
-    from numapredict.collect.request import CampaignRequest, say_estimate
+    from numapredict.collect.request import say_estimate
     from numapredict.predictor.learning import campaign_for, learn_from, learn_from_campaign
 
     if dataset is not None:
         written = learn_from(dataset, output, default, clusters)
     else:
-        request = CampaignRequest(
-            machine=machine,
-            codelets=names,
-            sizes=sizes,
-            commands=commands,
-            space=space,
-            jobs=jobs,
-            repetitions=repetitions,
-        )
         campaign = campaign_for(request, into)
         if dry_run:
             click.echo(say_estimate(campaign))
