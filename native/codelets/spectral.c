@@ -1,17 +1,25 @@
-/* spectral.c: passes of a fast Fourier transform in place.
+/* spectral.c: the two kinds of data movement in a fast Fourier transform.
  *
- * Modelled on the butterflies of NAS FT, without its transpositions. One iteration is one radix-2 pass over
+ * fft-pass is modelled on the butterflies of NAS FT, in place. One iteration is one radix-2 pass over
  * all data: a butterfly joins two elements half a block apart, and blocks begin with the whole array and
  * halve from pass to pass. In the early passes a thread therefore works on two ranges that lie far apart,
  * most often one or both on other threads' pages; in the late ones it works on its own contiguous share.
  * After PASSES passes, blocks would fit into caches; inverse passes then lead back to the start, with the
  * same accesses in reverse order, and so on.
+ *
+ * fft-transpose is modelled on the global transposition of NAS FT between the 1-D passes along two axes: the
+ * first and the last axis of a complex 3-D array change places, by way of tiles that fit the first cache. A
+ * thread writes contiguous planes of its own. For eight of them it reads two cache lines of each row of the
+ * array, so that its reads take an equal part of what each other thread wrote in the iteration before. Every
+ * thread thus exchanges data with every other, and no placement makes both the reads and the writes local.
  */
 #include "codelet.h"
 
 #include <stdlib.h>
 
 #define PI 3.14159265358979323846
+
+/* ---- fft-pass ---- */
 
 enum { PASSES = 10, CHUNK = 512, STREAM_SIGNAL = 1, RE = 0, IM = 1 };
 
@@ -194,4 +202,143 @@ const struct codelet fft_pass = {
     .checksum = spectrum_checksum,
     .deviation = spectrum_deviation,
     .destroy = spectrum_destroy,
+};
+
+/* ---- fft-transpose ---- */
+
+enum { TILE = 8, STREAM_CUBE = 2 };
+
+struct cube {
+    size_t n;                     /* cells along each axis, a multiple of TILE */
+    complex_number *front, *back; /* the present array and the one to be written next */
+    const struct generator *generator;
+};
+
+/* Odd multiples of TILE, so that the rows of a tile do not meet in the same sets of a cache. */
+static size_t cube_n(enum codelet_size size) {
+    static const size_t n[SIZE_COUNT] = {72, 136, 216};
+    return n[size];
+}
+
+static size_t cube_array_bytes(enum codelet_size size) {
+    return cube_n(size) * cube_n(size) * cube_n(size) * sizeof(complex_number);
+}
+
+static size_t cube_bytes(enum codelet_size size) { return 2 * cube_array_bytes(size); }
+
+static void cube_destroy(void *state) {
+    struct cube *cube = state;
+    codelet_free(cube->front);
+    codelet_free(cube->back);
+    free(cube);
+}
+
+/* A unit is TILE planes by TILE rows of what is written, in full length. */
+static size_t cube_units(const struct cube *cube) { return cube->n / TILE * (cube->n / TILE); }
+
+static double *unit_of(const struct cube *cube, complex_number *array, size_t unit) {
+    const size_t across = cube->n / TILE, plane = unit / across * TILE, row = unit % across * TILE;
+    return array[(plane * cube->n + row) * cube->n];
+}
+
+/* As many rows as a unit has, in the order of the array, and the unit's own ones to be written next. */
+static void cube_fill(void *state, size_t unit) {
+    struct cube *cube = state;
+    const size_t count = (size_t)TILE * TILE * cube->n * 2, first = unit * count;
+    double *front = &cube->front[0][RE] + first, *back = unit_of(cube, cube->back, unit);
+    generator_fill_reals(cube->generator, STREAM_CUBE, first / GENERATOR_BLOCK, front, count);
+    for (size_t i = 0; i < count; i++)
+        front[i] -= 0.5;
+    for (size_t plane = 0; plane < TILE; plane++)
+        for (size_t i = 0; i < TILE * cube->n * 2; i++)
+            back[plane * cube->n * cube->n * 2 + i] = 0;
+}
+
+static void *cube_create(const struct codelet_setup *setup) {
+    struct cube *cube = calloc(1, sizeof *cube);
+    if (!cube)
+        return NULL;
+    cube->n = cube_n(setup->size);
+    cube->generator = setup->generator;
+    cube->front = codelet_allocate(cube_array_bytes(setup->size));
+    cube->back = codelet_allocate(cube_array_bytes(setup->size));
+    if (!cube->front || !cube->back) {
+        cube_destroy(cube);
+        return NULL;
+    }
+    codelet_initialise(setup->init, cube_units(cube), cube_fill, cube);
+    return cube;
+}
+
+/* By how much the array exceeds its beginning after that many iterations: never by 1 again, and by a power of
+ * two, so that nothing is lost. It tells a check what has been transposed, and how often. */
+static double magnitude(int iterations) { return iterations ? 2 << iterations % 4 : 1; }
+
+static void transpose_tile(double *restrict to, const double *restrict from, size_t plane, double factor) {
+    for (size_t i = 0; i < TILE; i++)
+        for (size_t j = 0; j < TILE; j++) {
+            to[i * plane + 2 * j + RE] = factor * from[j * plane + 2 * i + RE];
+            to[i * plane + 2 * j + IM] = factor * from[j * plane + 2 * i + IM];
+        }
+}
+
+static void transpose_unit(const struct cube *cube, size_t unit, double factor) {
+    const size_t row = cube->n * 2, plane = cube->n * row, across = cube->n / TILE;
+    const double *from = &cube->front[0][RE] + unit % across * TILE * row + unit / across * TILE * 2;
+    double *to = unit_of(cube, cube->back, unit);
+    for (size_t y = 0; y < TILE; y++)
+        for (size_t z = 0; z < cube->n; z += TILE)
+            transpose_tile(to + y * row + 2 * z, from + z * plane + y * row, plane, factor);
+}
+
+static void cube_iterate(void *state, int iteration) {
+    struct cube *cube = state;
+    const double factor = magnitude(iteration + 1) / magnitude(iteration);
+#pragma omp parallel
+#pragma omp for schedule(runtime)
+    for (size_t unit = 0; unit < cube_units(cube); unit++)
+        transpose_unit(cube, unit, factor);
+    complex_number *transposed = cube->back;
+    cube->back = cube->front;
+    cube->front = transposed;
+}
+
+static double cube_checksum(const void *state) {
+    const struct cube *cube = state;
+    double sum = 0;
+    for (size_t i = 0; i < cube->n * cube->n * cube->n; i += 4)
+        sum += fabs(cube->front[i][RE]) + fabs(cube->front[i][IM]);
+    return sum;
+}
+
+/* Cell by cell: two transpositions cancel out. */
+static double cube_deviation(const void *state, int iterations) {
+    const struct cube *cube = state;
+    const size_t n = cube->n;
+    const double scale = magnitude(iterations);
+    double worst = 0;
+    for (size_t i = 0; i < n * n * n; i++) {
+        const size_t x = i % n, y = i / n % n, z = i / n / n;
+        const size_t source = iterations % 2 ? (x * n + y) * n + z : i;
+        for (size_t part = RE; part <= IM; part++) {
+            const double begun = generator_real(cube->generator, STREAM_CUBE, 2 * source + part) - 0.5;
+            worst = codelet_worse(worst, cube->front[i][part], scale * begun);
+        }
+    }
+    return worst;
+}
+
+const struct codelet fft_transpose = {
+    .name = "fft-transpose",
+    .family = "spectral",
+    .summary = "Transposes a complex 3-D array in tiles, each thread reading a part of what each other one "
+               "wrote.",
+    .iterations = 11, /* odd: ends transposed */
+    .tolerance = 0,
+    .working_set_bytes = cube_bytes,
+    .create = cube_create,
+    .iterate = cube_iterate,
+    .checksum = cube_checksum,
+    .deviation = cube_deviation,
+    .destroy = cube_destroy,
 };
