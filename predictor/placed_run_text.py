@@ -84,7 +84,7 @@ def plan_in_words(plan: PagePlan, profile: Profile, mapping: Mapping) -> Iterato
 def _threads_in_words(found: PlacementMap, mapping: Mapping) -> str:
     right = sum(1 for thread in found.threads if not thread.wrong)
     ran = len({thread.slot for thread in found.threads})
-    text = f"verify: {right} of {len(found.threads)} threads stood on their PU each time they were looked at"
+    text = f"verify: {right} of {len(found.threads)} threads were bound to their PU each time they were looked at"
     if ran < mapping.threads:
         text += f"; the program used {ran} of the mapping's {mapping.threads}"
     wrong = [thread for thread in found.threads if thread.wrong]

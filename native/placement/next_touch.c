@@ -6,6 +6,7 @@
 #include "protection.h"
 #include "settings.h"
 #include "slots.h"
+#include "system.h"
 
 #include <stdatomic.h>
 
@@ -14,6 +15,10 @@
 #define SHARED 2u /* mix: slots of several homes touched it */
 #define ABSENT 4u /* when it was to be moved, a page of it was not there yet */
 #define LEAD 16   /* blocks */
+/* What looking at later allocations may take: this much, and this part of the time since the first region. */
+#define LATE_NS 500000000u
+#define LATE_PART 20
+#define TOUCH_NS 20000 /* assumed, of a thread: a signal, a system call, and its part of moving a page */
 #define NODE_AT 10
 #define HOME_AT 20
 #define NODE_OF(note) ((note) >> NODE_AT & 1023u)
@@ -27,6 +32,11 @@ static struct {
     _Atomic uint32_t passes;
 } done[PASSES];
 static _Atomic uint32_t regions, passes;
+static _Atomic uint32_t newcomers; /* ranges that were not touched in passes enough */
+static _Atomic uint32_t pass;      /* the number of the one that runs, or ran last */
+static bool late;                  /* whether it is for newcomers alone */
+static _Atomic uint32_t touches;   /* in it */
+static _Atomic uint64_t first_ns, spent_ns;
 static _Atomic uint64_t balanced_pages[MOST_NODES]; /* by index of the page node */
 
 void next_touch_prepare(void) {
@@ -92,6 +102,8 @@ void next_touch_touched(const struct touch *touch) {
     _Atomic uint32_t *word = protection_note(touch->range, touch->first);
     if (!word)
         return;
+    atomic_store(&touch->range->pass, atomic_load(&pass));
+    atomic_fetch_add(&touches, 1);
     const uint32_t old = atomic_load(word), note = decide(s, old, s->home[touch->slot], touch);
     if (note == old)
         return;
@@ -104,6 +116,32 @@ int next_touch_node(const struct range *range, size_t page) {
     const _Atomic uint32_t *word = prepared ? protection_note(range, page) : NULL;
     const uint32_t note = word ? atomic_load((_Atomic uint32_t *)word) : 0;
     return note & DECIDED ? (int)NODE_OF(note) : -1;
+}
+
+/* ---- ranges ---- */
+
+static uint32_t looks_wanted(void) { return settings()->pages == PAGES_MIX ? 2 : 1; }
+
+static bool is_newcomer(const struct range *range) { return atomic_load(&range->looks) < looks_wanted(); }
+
+void next_touch_range_added(struct range *range) {
+    atomic_store(&range->looks, 0);
+    atomic_store(&range->waits, 0);
+    atomic_store(&range->pass, 0);
+    if (prepared)
+        atomic_fetch_add(&newcomers, 1);
+}
+
+static void settle(struct range *range, uint32_t looks) {
+    const bool was = is_newcomer(range);
+    atomic_store(&range->looks, looks);
+    if (was && !is_newcomer(range))
+        atomic_fetch_sub(&newcomers, 1);
+}
+
+void next_touch_range_removed(struct range *range) {
+    if (prepared)
+        settle(range, looks_wanted());
 }
 
 /* ---- a pass ---- */
@@ -123,6 +161,8 @@ static bool open_question(const struct settings *s, struct range *range, size_t 
 /* `data`: the smallest block, in pages. */
 static void arm(struct range *range, void *data) {
     const struct settings *s = settings();
+    if (late && !is_newcomer(range))
+        return;
     protection_coarsen(range, *(const size_t *)data);
     const size_t blocks = protection_blocks(range);
     for (size_t b = 0; b < blocks; b++) {
@@ -137,7 +177,15 @@ static void arm(struct range *range, void *data) {
 
 static void disarm(struct range *range, void *unused) {
     (void)unused;
+    if (late && !is_newcomer(range))
+        return;
     protection_disarm(range, 0, SIZE_MAX, FOR_NEXT_TOUCH);
+    if (!is_newcomer(range))
+        return;
+    if (atomic_load(&range->pass) == atomic_load(&pass))
+        settle(range, atomic_load(&range->looks) + 1);
+    else if (atomic_fetch_add(&range->waits, 1) + 1 == MOST_WAITS)
+        settle(range, looks_wanted());
 }
 
 /* Return the region's place in `done`, or PASSES: regions of which no instance counted yet have none. */
@@ -150,11 +198,18 @@ static uint32_t place_of(const void *function) {
 }
 
 static bool is_due(const struct region_call *call) {
-    const uint32_t wanted = settings()->pages == PAGES_MIX ? 2 : 1;
-    if (!prepared || !protection_wanted() || atomic_load(&passes) >= PASSES)
+    if (atomic_load(&passes) >= PASSES)
         return false;
     const uint32_t place = place_of(call->function);
-    return place == PASSES || atomic_load(&done[place].passes) < wanted;
+    return place == PASSES || atomic_load(&done[place].passes) < looks_wanted();
+}
+
+/* Whether there are newcomers, and looking at them was cheap so far. */
+static bool is_late_due(void) {
+    if (!atomic_load_explicit(&newcomers, memory_order_relaxed) || !atomic_load(&passes))
+        return false;
+    const uint64_t now = system_now_ns();
+    return atomic_load(&spent_ns) < LATE_NS + (now - atomic_load(&first_ns)) / LATE_PART;
 }
 
 /* Count the instance, under the lock. */
@@ -170,16 +225,25 @@ static void count_pass(const struct region_call *call) {
 }
 
 void next_touch_region_begin(struct region_call *call) {
-    if (!is_due(call) || atomic_load(&owner))
+    if (!prepared || !protection_wanted() || atomic_load(&owner))
+        return;
+    const bool due = is_due(call);
+    if (!due && !is_late_due())
         return;
     size_t pages = 0;
     ranges_for_each(count_pages, &pages);
     if (pages == 0)
         return;
-    const uint64_t mask = lock_take(&lock);
-    const bool mine = !atomic_load(&owner) && is_due(call);
+    const uint64_t began = system_now_ns(), mask = lock_take(&lock);
+    const bool mine = !atomic_load(&owner) && (!due || is_due(call));
     if (mine) {
-        count_pass(call);
+        if (due)
+            count_pass(call);
+        late = !due;
+        atomic_fetch_add(&pass, 1);
+        atomic_store(&touches, 0);
+        uint64_t none = 0;
+        atomic_compare_exchange_strong(&first_ns, &none, began);
         atomic_store(&owner, call);
     }
     lock_give(&lock, mask);
@@ -187,6 +251,8 @@ void next_touch_region_begin(struct region_call *call) {
         return;
     size_t block = pages / (2ul * BLOCK_LIMIT) + 1; /* of all ranges together, twice the limit of one */
     ranges_for_each(arm, &block);
+    if (late)
+        atomic_fetch_add(&spent_ns, system_now_ns() - began);
 }
 
 static void move_late(struct range *range, void *unused) {
@@ -213,10 +279,13 @@ static void ignore(uintptr_t start, size_t pages) {
 void next_touch_region_end(struct region_call *call) {
     if (!prepared || atomic_load(&owner) != call)
         return;
+    const uint64_t began = system_now_ns();
     ranges_for_each(disarm, NULL);
     moves_flush(note_absent);
     ranges_for_each(move_late, NULL);
     moves_flush(ignore);
+    if (late)
+        atomic_fetch_add(&spent_ns, system_now_ns() - began + (uint64_t)TOUCH_NS * atomic_load(&touches));
     const uint64_t mask = lock_take(&lock);
     atomic_store(&owner, NULL);
     lock_give(&lock, mask);

@@ -166,6 +166,7 @@ void range_added(struct range *range) {
     } else if (s->pages == PAGES_DATASET && s->nodes > 1) {
         place_chunks(range, s);
     }
+    next_touch_range_added(range);
     profile_range_added(range);
 }
 
@@ -178,6 +179,7 @@ void range_removed(struct range *range) {
     if (have_plan && plan_for(range, &runs) && runs > MOST_POLICY_RUNS && range->moves < MOST_MOVES)
         waiting--;
     profile_range_removed(range);
+    next_touch_range_removed(range);
     protection_forget(range);
     /* The heap uses the addresses again, for something else. */
     heap_changed(range->start);

@@ -42,6 +42,9 @@ struct range {
     _Atomic(void *) protection; /* protection.c's record of this range, or NULL */
     _Atomic uint32_t moves;     /* pages.c: how often a long plan was applied to it */
     _Atomic uint32_t profile;   /* profile.c: its number there + 1, 0 where it has none */
+    _Atomic uint32_t looks;     /* next_touch.c: passes in which it was touched */
+    _Atomic uint32_t waits;     /* and those in which it was not */
+    _Atomic uint32_t pass;      /* the latest one in which it was touched */
 };
 
 /* Defined by pages.c and called with the range already findable, before the program sees its memory; and

@@ -8,6 +8,7 @@
 #include "system.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #define DEEPEST 16 /* nested regions that are told apart */
 
@@ -21,6 +22,7 @@ static THREAD_LOCAL struct place places[DEEPEST];
 static THREAD_LOCAL int deep;
 static THREAD_LOCAL uint32_t mine;
 static THREAD_LOCAL uint32_t bound = NO_SLOT;
+static THREAD_LOCAL bool entered; /* a region, so that the runtime has no more to do with its affinity */
 
 static atomic_flag counting = ATOMIC_FLAG_INIT;
 static uint32_t threads_on[MOST_SLOTS];
@@ -54,9 +56,19 @@ static void bind_to(uint32_t slot) {
 
 void slot_start(uint32_t slot) { bind_to(slot); }
 
+/* A runtime may have set a thread's affinity anew since it was created: libomp does, to all PUs. */
+static bool stands_on(uint32_t slot) {
+    return bound == slot && entered && sched_getcpu() == settings()->cpu[slot];
+}
+
 void slot_take(uint32_t slot) {
-    if (bound == slot)
+    if (stands_on(slot))
         return;
+    entered = true;
+    if (bound == slot) {
+        bind_to(slot);
+        return;
+    }
     spin_lock(&counting);
     if (bound != NO_SLOT && threads_on[mine])
         threads_on[mine]--;

@@ -81,6 +81,16 @@ int system_bind(const uint16_t *cpus, size_t count) {
     return (int)quiet(syscall(SYS_sched_setaffinity, 0, words * sizeof *mask, mask), before);
 }
 
+bool system_is_bound(uint16_t cpu) {
+    unsigned long mask[(UINT16_MAX + 1) / WORD_BITS];
+    int before = errno, count = 0;
+    const long bytes = quiet(syscall(SYS_sched_getaffinity, 0, sizeof mask, mask), before);
+    for (long word = 0; word < bytes / (long)sizeof *mask; word++)
+        count += __builtin_popcountl(mask[word]);
+    return count == 1 && cpu / WORD_BITS < (unsigned long)bytes / sizeof *mask &&
+           (mask[cpu / WORD_BITS] >> (cpu % WORD_BITS) & 1) != 0;
+}
+
 uint64_t system_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -32,6 +32,8 @@ int system_where(size_t count, void **pages, int *status);
 int system_protect(uintptr_t start, size_t bytes, int prot);
 /* Bind the calling thread to one PU, or to all of a list. */
 int system_bind(const uint16_t *cpus, size_t count);
+/* Whether the calling thread may run on this PU and no other. */
+bool system_is_bound(uint16_t cpu);
 uint64_t system_now_ns(void);
 /* Sleep: not by nanosleep, which guards.c would take for the program's and open everything. */
 void system_pause(uint64_t ns);

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -35,7 +34,7 @@ void verify_thread(void) {
     const uint32_t slot = slot_end();
     if (slot == NO_SLOT)
         return;
-    if (sched_getcpu() == settings()->cpu[slot])
+    if (system_is_bound(settings()->cpu[slot]))
         right[slot]++;
     else
         wrong[slot]++;

@@ -8,7 +8,7 @@
  *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
  *     at FIRST COUNT NODE WANTED
  *
- * thread: how often a thread of this slot ended its share on that PU, and elsewhere.
+ * thread: how often a thread of this slot ended its share bound to that PU alone, and otherwise.
  *
  * range: as in ranges.h; START is its first page's number. SITE, START and OFFSET are hexadecimal.
  *

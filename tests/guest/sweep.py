@@ -40,12 +40,13 @@ class Errand:
 
 
 def built_subjects(folder: Path) -> tuple[Subject, ...]:
-    """Compile the programs: a grid with gcc and clang, static arrays, C++ vectors."""
+    """Compile the programs: a grid with gcc and clang, static arrays, C++ vectors, arrays that come later."""
     built = {
         "grid-gcc": ("gcc", "grid.c"),
         "grid-clang": ("clang", "grid.c"),
         "static-arrays": ("gcc", "static_arrays.c"),
         "vectors": ("g++", "vectors.cpp"),
+        "later": ("clang", "later.c"),
     }
     for name, (compiler, source) in built.items():
         subprocess.run([compiler, "-O2", "-fopenmp", "-o", folder / name, SOURCES / source], check=True)
@@ -54,6 +55,7 @@ def built_subjects(folder: Path) -> tuple[Subject, ...]:
         Subject("grid-clang", (str(folder / "grid-clang"), "64", "2"), owned=True),
         Subject("static-arrays", (str(folder / "static-arrays"),), owned=True, touched_by_owner=True),
         Subject("vectors", (str(folder / "vectors"),)),
+        Subject("later", (str(folder / "later"), "64", "4"), owned=True),
     )
 
 

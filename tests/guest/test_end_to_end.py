@@ -24,7 +24,7 @@ RUNS = 21  # two variants of a codelet and a program, seven mappings each
 def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
-    grid, _, static_arrays, _ = built_subjects(programs)
+    grid, _, static_arrays, *_ = built_subjects(programs)
     folder = tmp_path / "guest"
     folder.mkdir()
     environment = python_environment()
@@ -39,6 +39,6 @@ def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path
     assert errors.count("its times mean nothing") == 3  # twice in training, once with the advice
     advice = json.loads((folder / "advice.json").read_text())
     assert not advice["modelled"]
-    assert "threads stood on their PU each time" in errors
+    assert "threads were bound to their PU each time" in errors
     assert "(100%) stood" in errors or "(99." in errors
     assert said.rstrip().endswith("left with 0")

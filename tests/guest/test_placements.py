@@ -110,6 +110,15 @@ def test_huge_pages_stand_as_a_whole(folder: Path) -> None:
     assert problems(found) == []
 
 
+def test_what_is_allocated_later_follows_its_users_too(folder: Path) -> None:
+    later = built_subjects(folder)[-1]
+    labels = ("8x4-contiguous-locality", "8x4-scatter-locality", "8x4-contiguous-mix", "16x4-contiguous-balance")
+    found = run([Errand("4x4", Request((later,), labels=labels))])
+    assert len(found) == len(labels)
+    assert problems(found) == []
+    assert all(outcome.decided >= 4 * 64 for _, outcome in found)  # four arrays: none is left to the kernel
+
+
 def test_memory_only_node_and_uneven_distances(folder: Path) -> None:
     subject = built_subjects(folder)[0]
     labels = (
