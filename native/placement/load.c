@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "../regions/region_table.h"
 #include "../regions/regions.h"
+#include "crew.h"
 #include "heap.h"
 #include "huge.h"
 #include "next_touch.h"
@@ -23,6 +24,19 @@ static void in_child(void) {
     settings_forget_files();
     ranges_after_fork();
     slots_after_fork();
+    crew_after_fork();
+}
+
+static void look_after_memory(const struct settings *s) {
+    if (!pages_need_ranges())
+        return;
+    if (pages_follow_touch())
+        next_touch_prepare();
+    if (s->profile)
+        profile_prepare();
+    heap_prepare();
+    ranges_wanted = true;
+    ranges_add_statics();
 }
 
 /* After the constructors of the program's libraries, so that libgomp has seen all PUs, and before the
@@ -44,15 +58,9 @@ __attribute__((constructor)) static void load(void) {
         return;
     }
     slot_take(0);
-    if (pages_need_ranges()) {
-        if (pages_follow_touch())
-            next_touch_prepare();
-        if (s->profile)
-            profile_prepare();
-        heap_prepare();
-        ranges_wanted = true;
-        ranges_add_statics();
-    }
+    look_after_memory(s);
+    if (!program_has_runtime())
+        crew_prepare();
 }
 
 __attribute__((destructor)) static void unload(void) {
@@ -70,6 +78,7 @@ void region_begin(struct region_call *call) {
     slot_row(call);
     if (call->level > 0)
         return;
+    crew_give_way();
     region_identify(call);
     pages_region_begin();
     next_touch_region_begin(call);

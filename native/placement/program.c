@@ -49,8 +49,10 @@ static bool calls_for_threads(const struct link_map *program) {
     return false;
 }
 
+bool program_has_runtime(void) { return dlsym(RTLD_DEFAULT, "omp_get_thread_num") != NULL; }
+
 bool program_is_parallel(void) {
-    if (dlsym(RTLD_DEFAULT, "omp_get_thread_num"))
+    if (program_has_runtime())
         return true;
     struct link_map *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
     struct link_map *map = NULL;

@@ -8,4 +8,7 @@
  * A shell, a compiler driver or make is neither: bound to one PU, all that it starts would share that PU. */
 bool program_is_parallel(void);
 
+/* Whether an OpenMP runtime is loaded where all can see it. */
+bool program_has_runtime(void);
+
 #endif

@@ -3,6 +3,7 @@
 #include "threads.h"
 
 #include "../regions/export.h"
+#include "crew.h"
 #include "next_symbol.h"
 #include "settings.h"
 #include "slots.h"
@@ -19,10 +20,12 @@ struct start {
     thrd_start_t c11_routine;
     void *argument;
     uint32_t slot;
+    bool in_crew;
 };
 
 static pthread_key_t at_end;
 static bool watched;
+static THREAD_LOCAL bool in_crew;
 
 static void give_back(void *unused) {
     (void)unused;
@@ -31,6 +34,9 @@ static void give_back(void *unused) {
     const uint32_t slot = slot_end();
     if (slot != NO_SLOT)
         slot_give_back(slot);
+    if (in_crew)
+        crew_shrinks();
+    in_crew = false;
 }
 
 void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) == 0; }
@@ -39,6 +45,7 @@ static struct start take_place(struct start *given) {
     struct start start = *given;
     free(given);
     slot_start(start.slot);
+    in_crew = start.in_crew;
     if (watched)
         pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor asks for the slot anew */
     return start;
@@ -59,13 +66,17 @@ static struct start *prepare_start(void *(*routine)(void *), thrd_start_t c11_ro
         return NULL;
     struct start *start = malloc(sizeof *start);
     if (start)
-        *start = (struct start){routine, c11_routine, argument, slot_reserve()};
+        *start = (struct start){routine, c11_routine, argument, slot_reserve(),
+                                watched && crew_grows(routine ? (void *)routine : (void *)c11_routine)};
     return start;
 }
 
 static void forget_start(struct start *start) {
-    if (start)
-        slot_give_back(start->slot);
+    if (!start)
+        return;
+    slot_give_back(start->slot);
+    if (start->in_crew)
+        crew_shrinks();
     free(start);
 }
 

@@ -119,6 +119,18 @@ def test_what_is_allocated_later_follows_its_users_too(folder: Path) -> None:
     assert all(outcome.decided >= 4 * 64 for _, outcome in found)  # four arrays: none is left to the kernel
 
 
+def test_pages_follow_plain_threads(folder: Path) -> None:
+    """Without OpenMP the threads that the program creates are what pages follow, from the first one on."""
+    program = folder / "workers"
+    subprocess.run([GCC, "-O2", "-pthread", "-o", program, SOURCES / "workers.c"], check=True)
+    subject = Subject("workers", (str(program), "{threads}", "128"), owned=True)
+    labels = ("8x4-contiguous-locality", "8x4-scatter-locality", "4x2-contiguous-mix", "8x4-contiguous-balance")
+    found = run([Errand("4x4", Request((subject,), labels=labels))])
+    assert len(found) == len(labels)
+    assert problems(found) == []
+    assert all(outcome.decided >= 128 for _, outcome in found)
+
+
 def test_memory_only_node_and_uneven_distances(folder: Path) -> None:
     subject = built_subjects(folder)[0]
     labels = (

@@ -42,8 +42,8 @@ def test_what_went_astray_is_said_range_by_range(tmp_path: Path) -> None:
     text = HEAD + "thread 0 0 7 2\n" + heap(1, 9999, (10, 10)) + heap(0x4A2, 1, (12, 10))
     lines = words(tmp_path, text, "2x1-contiguous-bind")
     assert lines[0] == (
-        "verify: 0 of 1 threads were bound to their PU each time they were looked at; the program used 1 of the mapping's 2;"
-        " thread 0 was off PU 0 2 times of 9"
+        "verify: 0 of 1 threads were bound to their PU each time they were looked at; the program used 1 of the "
+        "mapping's 2; thread 0 was off PU 0 2 times of 9"
     )
     assert lines[1] == "verify: 9999 of 10000 pages (99.9%) stood on node 10"
     assert lines[3:] == [

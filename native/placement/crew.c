@@ -1,0 +1,65 @@
+/* crew.c: counts the program's own threads. */
+#define _GNU_SOURCE
+#include "crew.h"
+
+#include "../regions/regions.h"
+#include "lock.h"
+#include "next_touch.h"
+#include "profile.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+static atomic_bool wanted;
+static struct lock lock; /* of what follows */
+static uint32_t size;
+static struct region_call call; /* its function is NULL between two crews */
+
+void crew_prepare(void) { atomic_store(&wanted, true); }
+
+static void begin(void *routine) {
+    call = (struct region_call){.function = routine};
+    next_touch_region_begin(&call);
+    profile_region_begin(&call);
+}
+
+static void end(void) {
+    if (!call.function)
+        return;
+    next_touch_region_end(&call);
+    profile_region_end(&call);
+    call.function = NULL;
+}
+
+void crew_give_way(void) {
+    if (!atomic_load_explicit(&wanted, memory_order_relaxed))
+        return;
+    const uint64_t mask = lock_take(&lock);
+    atomic_store(&wanted, false);
+    end();
+    lock_give(&lock, mask);
+}
+
+bool crew_grows(void *routine) {
+    if (!atomic_load_explicit(&wanted, memory_order_relaxed))
+        return false;
+    const uint64_t mask = lock_take(&lock);
+    if (size++ == 0)
+        begin(routine);
+    lock_give(&lock, mask);
+    return true;
+}
+
+void crew_shrinks(void) {
+    const uint64_t mask = lock_take(&lock);
+    if (--size == 0)
+        end();
+    lock_give(&lock, mask);
+}
+
+void crew_after_fork(void) {
+    lock = (struct lock){0};
+    atomic_store(&wanted, false);
+    size = 0;
+    call.function = NULL;
+}
