@@ -26,6 +26,11 @@ def placement_in_words(path: Path, mapping: Mapping, topology: Topology) -> Iter
         yield "verify: nothing was written: the program was killed, or never ran to its end under the library"
         return
     yield _threads_in_words(found, mapping)
+    if found.late:
+        yield (
+            "verify: the OpenMP runtime was loaded while the program ran: memory from before its first parallel region "
+            "was left to the kernel, and is not counted here"
+        )
     nodes = page_node_set(mapping, topology)
     if mapping.page_policy == "first-touch":
         nodes = tuple(dict.fromkeys(topology.home(slot.node) for slot in thread_slots(mapping, topology)))

@@ -61,17 +61,21 @@ class PlacedRange(msgspec.Struct, frozen=True):
 
 
 class PlacementMap(msgspec.Struct, frozen=True):
-    """Threads and ranges of all processes of a run."""
+    """Threads and ranges of all processes of a run.
+
+    ``late``: an OpenMP runtime was loaded while a program ran, so that memory from before its first region is missing.
+    """
 
     threads: tuple[PlacedThread, ...]
     ranges: tuple[PlacedRange, ...]
+    late: bool = False
 
 
 def parse_map(text: str) -> PlacementMap:
     """Return the map that a file's text holds; raise InvalidMapError, with the line, for another text."""
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
-    process = -1
+    process, late = -1, False
     head: tuple[int, str, int, int, int] | None = None
     runs: list[PageRun] = []
 
@@ -87,6 +91,8 @@ def parse_map(text: str) -> PlacementMap:
                 head, process = None, int(line.removeprefix(FIRST_LINE))
             elif process < 0:
                 raise ValueError("the first line must name the version")
+            elif line == "late":
+                late = True
             elif word == "thread":
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
             elif word == "range":
@@ -100,7 +106,7 @@ def parse_map(text: str) -> PlacementMap:
         except (ValueError, IndexError, TypeError) as error:
             raise InvalidMapError(f"line {number} of the map is {line[:60]!r}, which cannot be read: {error}") from None
     end_range()
-    return PlacementMap(tuple(threads), tuple(ranges))
+    return PlacementMap(tuple(threads), tuple(ranges), late)
 
 
 def read_map(path: Path) -> PlacementMap | None:

@@ -15,10 +15,12 @@
 #include "settings.h"
 #include "slots.h"
 #include "stacks.h"
+#include "system.h"
 #include "threads.h"
 #include "verify.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 static void in_child(void) {
     settings_forget_files();
@@ -26,6 +28,9 @@ static void in_child(void) {
     slots_after_fork();
     crew_after_fork();
 }
+
+/* An OpenMP runtime may come with a library that the program loads while it runs. */
+static atomic_bool asleep;
 
 static void look_after_memory(const struct settings *s) {
     if (!pages_need_ranges())
@@ -55,12 +60,21 @@ __attribute__((constructor)) static void load(void) {
         region_clock_open_at(s->report);
     if (!parallel) { /* what it starts shall not share one PU */
         slots_release_binding();
+        atomic_store(&asleep, true);
         return;
     }
     slot_take(0);
     look_after_memory(s);
     if (!program_has_runtime())
         crew_prepare();
+}
+
+/* Other threads may have SIGSEGV blocked, and would die of a page that is protected. */
+static void wake(void) {
+    if (!atomic_exchange(&asleep, false) || !system_is_single())
+        return;
+    look_after_memory(settings());
+    verify_late();
 }
 
 __attribute__((destructor)) static void unload(void) {
@@ -74,6 +88,8 @@ __attribute__((destructor)) static void unload(void) {
 void region_begin(struct region_call *call) {
     if (!settings())
         return;
+    if (atomic_load_explicit(&asleep, memory_order_relaxed))
+        wake();
     processors_show_all();
     slot_row(call);
     if (call->level > 0)

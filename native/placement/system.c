@@ -6,9 +6,11 @@
 #include "settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,6 +91,14 @@ bool system_is_bound(uint16_t cpu) {
         count += __builtin_popcountl(mask[word]);
     return count == 1 && cpu / WORD_BITS < (unsigned long)bytes / sizeof *mask &&
            (mask[cpu / WORD_BITS] >> (cpu % WORD_BITS) & 1) != 0;
+}
+
+/* The folder of the tasks has a link for itself, one for its parent, and one from each task. */
+bool system_is_single(void) {
+    struct statx tasks;
+    int before = errno;
+    return quiet(syscall(SYS_statx, AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &tasks), before) == 0 &&
+           tasks.stx_nlink == 3;
 }
 
 uint64_t system_now_ns(void) {

@@ -34,6 +34,8 @@ int system_protect(uintptr_t start, size_t bytes, int prot);
 int system_bind(const uint16_t *cpus, size_t count);
 /* Whether the calling thread may run on this PU and no other. */
 bool system_is_bound(uint16_t cpu);
+/* Whether the process has no other thread. */
+bool system_is_single(void);
 uint64_t system_now_ns(void);
 /* Sleep: not by nanosleep, which guards.c would take for the program's and open everything. */
 void system_pause(uint64_t ns);

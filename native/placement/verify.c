@@ -23,6 +23,8 @@
 
 static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
 
+static bool late;
+
 static const char *map_path(void) {
     const struct settings *s = settings();
     return s ? s->map : NULL;
@@ -39,6 +41,8 @@ void verify_thread(void) {
     else
         wrong[slot]++;
 }
+
+void verify_late(void) { late = true; }
 
 struct text {
     char *start, *end, *limit;
@@ -169,6 +173,8 @@ void verify_all(void) {
     struct text text;
     if (open_text(&text, HEAD_BYTES + (size_t)MOST_SLOTS * LINE_BYTES)) {
         say(&text, "numaplace-map 1 %d\n", (int)getpid());
+        if (late)
+            say(&text, "late\n");
         for (uint32_t slot = 0; slot < settings()->slots; slot++)
             if (right[slot] || wrong[slot])
                 say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);

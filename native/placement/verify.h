@@ -4,9 +4,13 @@
  * collect/machines/placed_pages.py. Each block of lines is written at once, so processes do not mix:
  *
  *     numaplace-map 1 PID
+ *     late
  *     thread SLOT PU RIGHT WRONG
  *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
  *     at FIRST COUNT NODE WANTED
+ *
+ * late: the OpenMP runtime was loaded while the program ran; memory from before its first region is not
+ * known.
  *
  * thread: how often a thread of this slot ended its share bound to that PU alone, and otherwise.
  *
@@ -27,6 +31,8 @@
 
 /* The calling thread is at the end of its share, or of its life. */
 void verify_thread(void);
+/* The library looks after memory from now on, and not from the start. */
+void verify_late(void);
 /* The range is about to be given back. */
 void verify_range(const struct range *range);
 /* The program is about to end. */

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from numapredict.collect.machines.placed_pages import parse_map
 from numapredict.collect.profile_file import read_profile
 from numapredict.native.library import placement_library
 
 SOURCES = Path(__file__).parents[2]
 NATIVE = SOURCES / "native" / "placement"
 GCC = shutil.which("gcc") or ""
+COMPILERS = [compiler for compiler in ("gcc", "clang") if shutil.which(compiler)]
 PARTS = (
     *("arming", "blocks", "calls", "counts", "holds", "known_ranges", "lock", "masks", "moves", "next_call"),
     *("next_touch", "processes", "profile", "profile_writer", "protection", "signals"),
@@ -114,6 +116,25 @@ def test_a_streaming_program_is_seen_all_the_while(tmp_path: Path) -> None:
     profile = read_profile(tmp_path / "profile")
     assert profile.touched > 20  # one a turn of the thread would be 60 or more; all in vain, it was one or two
     assert profile.touched <= profile.armed
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_openmp_that_is_loaded_later_is_looked_after_from_then_on(tmp_path: Path, compiler: str) -> None:
+    sources, module, loader = Path(__file__).parent / "placement", tmp_path / "module.so", tmp_path / "loader"
+    subprocess.run([compiler, "-O2", "-fopenmp", "-shared", "-fPIC", sources / "module.c", "-o", module], check=True)
+    subprocess.run([compiler, "-O2", sources / "loader.c", "-o", loader, "-ldl"], check=True)
+    command = [str(loader), str(module)]
+    environment = {**os.environ, **placed(f"locality;map={tmp_path / 'map'}")}
+    alone = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout == alone
+    found = parse_map((tmp_path / "map").read_text())
+    assert found.late
+    assert {thread.slot for thread in found.threads} == set(range(PROFILED))
+    assert not any(thread.wrong for thread in found.threads)
+    array = [known for known in found.ranges if known.module == str(module) and known.pages >= 255]
+    assert len(array) == 1  # the second: the first was there before the library knew of OpenMP
+    decided = sum(run.count for run in array[0].runs if run.wanted >= 0)
+    assert decided >= 255
 
 
 def test_a_program_without_a_region_writes_no_profile(tmp_path: Path) -> None:

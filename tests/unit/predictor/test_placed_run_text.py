@@ -38,6 +38,11 @@ def test_first_touch_is_judged_by_the_nodes_of_the_threads(tmp_path: Path) -> No
     assert lines[1] == "verify: 8 of 8 pages (100%) stood on any of the nodes of the threads (10, 11)"
 
 
+def test_openmp_that_came_later_is_said(tmp_path: Path) -> None:
+    lines = words(tmp_path, HEAD + "late\n" + THREADS + heap(1, 8, (10, 10)), "4x2-contiguous-locality")
+    assert lines[1].startswith("verify: the OpenMP runtime was loaded while the program ran: memory from before")
+
+
 def test_what_went_astray_is_said_range_by_range(tmp_path: Path) -> None:
     text = HEAD + "thread 0 0 7 2\n" + heap(1, 9999, (10, 10)) + heap(0x4A2, 1, (12, 10))
     lines = words(tmp_path, text, "2x1-contiguous-bind")
