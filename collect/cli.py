@@ -57,7 +57,7 @@ def codelets(as_json: bool) -> None:
         return
     for codelet in found:
         size_MB = codelet.sizes.get("medium", 0) / 1e6
-        click.echo(f"{codelet.name:18} {codelet.family:11} {size_MB:5.0f} MB  {codelet.summary}")
+        click.echo(f"{codelet.name:20} {codelet.family:19} {size_MB:5.1f} MB  {codelet.summary}")
 
 
 @collect.command()

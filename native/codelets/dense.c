@@ -1,14 +1,23 @@
-/* dense.c: blocked dense matrix product, C += A B.
+/* dense.c: dense matrices without a shape of their own: a blocked product and a transposition.
  *
- * Modelled on the rank-k updates inside blocked matrix products and factorisations (BLAS dgemm, LU of
- * LINPACK). One iteration adds the product of one panel: PANEL columns of A by PANEL rows of B. Each thread
- * owns rows of C and A; the panel of B is read by all and used again for each row, from a private cache, tile
- * by tile. With 16 operations a loaded element the codelet is bound by the cores, and should hardly react to
- * where its pages are.
+ * matrix-product computes C += A B by blocks. One iteration adds the product of one panel: PANEL columns of A
+ * by PANEL rows of B. Each thread owns rows of C and A; the panel of B is read by all and used again for each
+ * row, from a private cache, tile by tile. With 16 operations a loaded element the codelet is bound by the
+ * cores, and should hardly react to where its pages are. It is modelled on the rank-k updates inside blocked
+ * matrix products and factorisations (BLAS dgemm, LU of LINPACK).
+ *
+ * matrix-transpose writes the scaled transpose of one large matrix to another, tile by tile. A thread reads
+ * rows of its own from end to end and writes a narrow strip of columns, so two cache lines of every row of
+ * the other matrix: with rows placed by their owners, all of a thread's writes but its share go to pages of
+ * other threads, a different page with each row. Nothing is used twice, and there is no arithmetic to hide
+ * behind: bandwidth between nodes and the reach of the TLB bound it. It is modelled on the transpose of the
+ * Parallel Research Kernels and of the HPC Challenge (PTRANS).
  */
 #include "codelet.h"
 
 #include <stdlib.h>
+
+/* ---- matrix-product ---- */
 
 enum {
     PANEL = 64,
@@ -141,4 +150,112 @@ const struct codelet matrix_product = {
     .checksum = product_checksum,
     .deviation = product_deviation,
     .destroy = product_destroy,
+};
+
+/* ---- matrix-transpose ---- */
+
+enum { TILE = 16, STREAM_ROWS = 4 };
+
+struct transposition {
+    size_t n; /* a multiple of TILE */
+    double *rows, *columns;
+    const struct generator *generator;
+};
+
+/* Rows are no multiple of many cache lines apart, so that a tile's lines do not compete for a place in
+ * caches. */
+static size_t transposition_n(enum codelet_size size) {
+    static const size_t n[SIZE_COUNT] = {992, 2288, 4624};
+    return n[size];
+}
+
+static size_t transposition_bytes(enum codelet_size size) {
+    return 2 * transposition_n(size) * transposition_n(size) * sizeof(double);
+}
+
+static void transposition_destroy(void *state) {
+    struct transposition *transposition = state;
+    codelet_free(transposition->rows);
+    codelet_free(transposition->columns);
+    free(transposition);
+}
+
+static void transposition_fill(void *state, size_t unit) {
+    struct transposition *transposition = state;
+    const size_t length = TILE * transposition->n, first = unit * length;
+    generator_fill_reals(transposition->generator, STREAM_ROWS, first / GENERATOR_BLOCK,
+                         transposition->rows + first, length);
+    for (size_t i = first; i < first + length; i++)
+        transposition->columns[i] = 0;
+}
+
+static void *transposition_create(const struct codelet_setup *setup) {
+    struct transposition *transposition = calloc(1, sizeof *transposition);
+    if (!transposition)
+        return NULL;
+    transposition->n = transposition_n(setup->size);
+    transposition->generator = setup->generator;
+    transposition->rows = codelet_allocate(transposition_bytes(setup->size) / 2);
+    transposition->columns = codelet_allocate(transposition_bytes(setup->size) / 2);
+    if (!transposition->rows || !transposition->columns) {
+        transposition_destroy(transposition);
+        return NULL;
+    }
+    codelet_initialise(setup->init, transposition->n / TILE, transposition_fill, transposition);
+    return transposition;
+}
+
+static double scale_of(int iteration) { return 1.0 + 0.25 * (iteration % 8); }
+
+static void transpose_tile(double *restrict to, const double *restrict from, size_t n, double scale) {
+    for (size_t column = 0; column < TILE; column++)
+        for (size_t row = 0; row < TILE; row++)
+            to[column * n + row] = scale * from[row * n + column];
+}
+
+static void transposition_iterate(void *state, int iteration) {
+    const struct transposition *transposition = state;
+    const size_t n = transposition->n;
+    const double scale = scale_of(iteration);
+#pragma omp parallel
+#pragma omp for schedule(runtime)
+    for (size_t row = 0; row < n; row += TILE)
+        for (size_t column = 0; column < n; column += TILE)
+            transpose_tile(transposition->columns + column * n + row, transposition->rows + row * n + column,
+                           n, scale);
+}
+
+static double transposition_checksum(const void *state) {
+    const struct transposition *transposition = state;
+    double sum = 0; /* of multiples of 2^-22: exact */
+    for (size_t i = 0; i < transposition->n * transposition->n; i++)
+        sum += transposition->columns[i] * (double)(i % 31 + 1);
+    return sum;
+}
+
+/* Element by element, along the rows of the source. */
+static double transposition_deviation(const void *state, int iterations) {
+    const struct transposition *transposition = state;
+    const size_t n = transposition->n;
+    const double scale = scale_of(iterations - 1);
+    double worst = 0;
+    for (size_t i = 0; i < n * n; i++)
+        worst = codelet_worse(worst, transposition->columns[i % n * n + i / n],
+                              scale * generator_real(transposition->generator, STREAM_ROWS, i));
+    return worst;
+}
+
+const struct codelet matrix_transpose = {
+    .name = "matrix-transpose",
+    .family = "dense",
+    .summary =
+        "Transposes a large matrix tile by tile, reading own rows and writing into pages of all threads.",
+    .iterations = 60,
+    .tolerance = 0,
+    .working_set_bytes = transposition_bytes,
+    .create = transposition_create,
+    .iterate = transposition_iterate,
+    .checksum = transposition_checksum,
+    .deviation = transposition_deviation,
+    .destroy = transposition_destroy,
 };

@@ -50,18 +50,49 @@ CODELET(is_ranking)
 CODELET(radix_sort)
 CODELET(prefix_sum)
 
-/* clustering.c, facility.c */
+/* clustering.c, facility.c, neighbours.c */
 CODELET(kmeans_assignment)
 CODELET(pgain)
+CODELET(nearest_neighbour)
 
-/* graph.c */
+/* graph_search.c, graph_paths.c, graph_rank.c, graph_components.c, graph_triangles.c */
 CODELET(bfs_level)
+CODELET(sssp_relax)
+CODELET(pagerank)
+CODELET(connected_components)
+CODELET(triangle_count)
+
+/* dense.c, dense_factor.c, dense_solve.c */
+CODELET(matrix_product)
+CODELET(matrix_transpose)
+CODELET(lu_decomposition)
+CODELET(triangular_solve)
+
+/* alignment.c */
+CODELET(needleman_wunsch)
+CODELET(pathfinder)
+
+/* cells.c, particles.c, resampling.c */
+CODELET(nbody_cells)
+CODELET(particle_push)
+CODELET(particle_filter)
+
+/* mesh.c */
+CODELET(mesh_gather_scatter)
+
+/* database.c, hashing.c, lookup.c */
+CODELET(btree_search)
+CODELET(hash_build)
+CODELET(hash_join)
+CODELET(table_lookup)
 
 /* reductions.c */
 CODELET(histogram)
+CODELET(reduction_tree)
 
-/* pointers.c */
+/* sharing.c, tasks.c, random_pairs.c, pointers.c */
+CODELET(shared_table)
+CODELET(false_sharing)
+CODELET(task_recursion)
+CODELET(ep_pairs)
 CODELET(pointer_chase)
-
-/* dense.c */
-CODELET(matrix_product)

@@ -27,11 +27,11 @@ const struct codelet *codelet_find(const char *name) {
 }
 
 void codelet_list_table(void) {
-    printf("%-18s %-12s %6s %7s %6s  %s\n", "NAME", "FAMILY", "SMALL", "MEDIUM", "LARGE",
+    printf("%-20s %-19s %6s %7s %6s  %s\n", "NAME", "FAMILY", "SMALL", "MEDIUM", "LARGE",
            "WHAT IT DOES (sizes in MB)");
     for (size_t i = 0; codelets[i]; i++) {
         const struct codelet *codelet = codelets[i];
-        printf("%-18s %-12s %6.0f %7.0f %6.0f  %s\n", codelet->name, codelet->family,
+        printf("%-20s %-19s %6.1f %7.1f %6.1f  %s\n", codelet->name, codelet->family,
                (double)codelet->working_set_bytes(SIZE_SMALL) / 1e6,
                (double)codelet->working_set_bytes(SIZE_MEDIUM) / 1e6,
                (double)codelet->working_set_bytes(SIZE_LARGE) / 1e6, codelet->summary);
