@@ -28,7 +28,7 @@ def comparisons(bench: Bench) -> tuple[Comparison, ...]:
 
 def _label(shape: str, policy: str = "contiguous-first-touch") -> str:
     """Return the label of a shape such as 8x2; on one node the pages are all there."""
-    return f"{shape}-contiguous-bind@1" if shape.endswith("x1") else f"{shape}-{policy}"
+    return f"{shape}-contiguous-bind" if shape.endswith("x1") else f"{shape}-{policy}"
 
 
 def _order(bench: Bench) -> tuple[Claim, ...]:
@@ -75,7 +75,7 @@ def _pgain(bench: Bench) -> tuple[Claim, ...]:
         and mapping.page_nodes <= 4
     }
     among = {label: time for label, time in times.items() if _measured_in_the_thesis(label)}
-    one_node = among["8x1-contiguous-bind@1"]
+    one_node = among["8x1-contiguous-bind"]
     best = min(among, key=lambda label: among[label])
     spread = among["32x4-contiguous-first-touch"]
     counters = counters_of(bench.run(machine, program, "32x4-contiguous-first-touch").repetitions[0])
@@ -99,4 +99,4 @@ def _measured_in_the_thesis(label: str) -> bool:
     mapping = parse_label(label)
     if mapping.page_policy == "interleave":
         return mapping.thread_nodes == mapping.page_nodes == 4 and mapping.threads in {8, 32}
-    return mapping.page_policy == "first-touch" or label == "8x1-contiguous-bind@1"
+    return mapping.page_policy == "first-touch" or label == "8x1-contiguous-bind"

@@ -287,3 +287,25 @@ def test_a_campaign_says_its_size_before_and_resumes_after(tmp_path: Path) -> No
     description = json.loads((tmp_path / "data" / "dataset.json").read_text())
     assert description["modelled"] is True
     assert str(tmp_path) not in json.dumps(description["programs"])
+
+
+def test_the_fidelity_table_is_printed_or_written(tmp_path: Path) -> None:
+    printed = numapredict("report", "fidelity", "--only", "ics19")
+    assert printed.returncode == 0, printed.stderr
+    assert "## ICS'19, fig. 7 and 8: sandybridge-4x8" in printed.stdout
+    assert "Made by `numapredict report fidelity --only ics19`." in printed.stdout
+    written = numapredict("report", "fidelity", "--only", "ics19", "--output", str(tmp_path / "table.md"), "--json")
+    assert (tmp_path / "table.md").read_text() == printed.stdout
+    found = json.loads(written.stdout)[0]
+    assert found["machine"] == "sandybridge-4x8"
+    assert {claim["met"] for claim in found["claims"]} <= {True, False}
+    assert "none of forestgomp, mctop" in refusal(numapredict("report", "fidelity", "--only", "nobody"))
+    unwritable = numapredict("report", "fidelity", "--only", "ics19", "--output", str(tmp_path / "no" / "table.md"))
+    assert "cannot write the table" in refusal(unwritable)
+
+
+def test_cere_is_asked_for_where_it_is_missing(tmp_path: Path) -> None:
+    campaign = ("campaign", *SANDY, "--cere", str(tmp_path), "--into", str(tmp_path / "into"))
+    for words in (("regions", str(tmp_path)), campaign):
+        assert "cere is not on the PATH" in refusal(numapredict("collect", *words, PATH="/nowhere"))
+    assert not (tmp_path / "into").exists()
