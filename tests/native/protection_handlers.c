@@ -166,6 +166,39 @@ void full_mask(void) {
         arm_all(in_alarm);
 }
 
+static volatile bool segv_blocked_inside;
+
+static void while_suspended(int number) {
+    (void)number;
+    *page(in_alarm, 0) = 1; /* the kernel would kill a thread that has SIGSEGV blocked */
+    segv_blocked_inside = segv_blocked();
+}
+
+/* sigsuspend's mask holds while it waits and in the handler that ends it, and is gone after. */
+void suspended(void) {
+    struct sigaction action = {.sa_handler = while_suspended};
+    sigset_t all, waiting;
+    in_alarm = stub_range(PAGES);
+    sigfillset(&all);
+    set_handler(0);
+    CHECK(sigaction(SIGUSR1, &action, NULL) == 0 && sigprocmask(SIG_SETMASK, &all, NULL) == 0);
+    for (int turn = 0; turn < 2; turn++) { /* with SIGSEGV blocked meanwhile, and not */
+        waiting = all;
+        sigdelset(&waiting, SIGUSR1);
+        if (turn == 1)
+            sigdelset(&waiting, SIGSEGV);
+        arm_all(in_alarm);
+        CHECK(raise(SIGUSR1) == 0 && sigsuspend(&waiting) == -1);
+        CHECK(segv_blocked_inside == (turn == 0) && segv_blocked());
+    }
+    /* A SIGSEGV that was sent goes on waiting where sigsuspend blocks it. */
+    const int earlier = caught;
+    waiting = all;
+    sigdelset(&waiting, SIGUSR1);
+    CHECK(raise(SIGSEGV) == 0 && raise(SIGUSR1) == 0 && sigsuspend(&waiting) == -1 && caught == earlier);
+    CHECK(sigprocmask(SIG_UNBLOCK, &all, NULL) == 0 && caught == earlier + 1);
+}
+
 static void *cancelled_inside(void *range) {
     pthread_cleanup_push((void (*)(void *))(void *)on_number, (void *)SIGSEGV);
     set_handler(0);

@@ -309,6 +309,7 @@ static struct {
              {"own_protection", own_protection},
              {"blocked", blocked},
              {"full_mask", full_mask},
+             {"suspended", suspended},
              {"cancellation", cancellation},
              {"deaths", deaths},
              {"system_calls", system_calls},

@@ -47,6 +47,6 @@ static inline size_t arm_all(struct range *range) {
 
 /* The cases of protection_handlers.c. */
 void handlers(void), alternate_stack(void), own_protection(void), blocked(void), full_mask(void),
-    cancellation(void), deaths(void);
+    suspended(void), cancellation(void), deaths(void);
 
 #endif

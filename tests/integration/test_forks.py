@@ -1,0 +1,54 @@
+"""Forked children of a program under the library: the files that it writes are the parent's alone."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.machines.placed_pages import read_map
+from numapredict.collect.machines.region_times import read_region_times
+from numapredict.collect.profile_file import read_profile
+from tests.preloaded import GCC, built, placed
+
+pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="gcc is not installed")]
+
+CPU = min(os.sched_getaffinity(0))
+MAPPING = f"cpus={CPU}*2;homes=0*2;threads=contiguous;nodes=0,1;pages="
+FILES = ("map", "profile", "report")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("fork.c", tmp_path_factory.mktemp("fork"), GCC)
+
+
+def files_of(program: Path, end: str, pages: str, folder: Path) -> set[str]:
+    """Run the program until it ends in this way, and return the names of the files that were written."""
+    settings = "".join(f";{name}={folder / name}" for name in FILES)
+    environment = placed(MAPPING + pages + settings, 2)
+    done = subprocess.run([program, end], env=environment, check=True, capture_output=True, text=True, timeout=120)
+    assert done.stdout == ("7\n" if end == "exit" else "")
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("pages", ["first-touch", "locality"])
+def test_a_child_writes_nothing(program: Path, tmp_path: Path, pages: str) -> None:
+    # The parent leaves by _exit, before the library has written more than the regions, which it does as they end.
+    assert files_of(program, "_exit", pages, tmp_path) == {"report"}
+    times = read_region_times(tmp_path / "report")
+    assert times is not None
+    assert [region.count for region in times.regions] == [4]
+
+
+@pytest.mark.parametrize("pages", ["first-touch", "locality"])
+def test_the_parents_files_hold_nothing_of_the_childs(program: Path, tmp_path: Path, pages: str) -> None:
+    assert files_of(program, "exit", pages, tmp_path) == set(FILES)
+    found = read_map(tmp_path / "map")
+    assert found is not None
+    assert len({thread.process for thread in found.threads} | {placed.process for placed in found.ranges}) == 1
+    assert {thread.slot for thread in found.threads} == {0, 1}
+    times = read_region_times(tmp_path / "report")
+    assert times is not None
+    assert [(region.count, region.team) for region in times.regions] == [(7, 2)]
+    assert read_profile(tmp_path / "profile").slots == 2
