@@ -23,8 +23,10 @@
 /* In a build with optimisation they are macros too. */
 #undef fread_unlocked
 #undef fwrite_unlocked
+#undef fputs_unlocked
 
 #define CALLER __builtin_return_address(0)
+#define NO_HOLD (UINT32_MAX - 1)
 
 /* Define `name`, which reads or writes `bytes` at `memory`. */
 #define CALL(result, name, parameters, arguments, memory, bytes)                                             \
@@ -49,14 +51,17 @@ CALL(ssize_t, pwrite64, (int file, const void *from, size_t bytes, off64_t at), 
 CALL(ssize_t, recv, (int file, void *to, size_t bytes, int flags), (file, to, bytes, flags), to, bytes)
 CALL(ssize_t, send, (int file, const void *from, size_t bytes, int flags), (file, from, bytes, flags), from,
      bytes)
-CALL(ssize_t, recvfrom,
-     (int file, void *restrict to, size_t bytes, int flags, struct sockaddr *restrict who,
-      socklen_t *restrict size),
-     (file, to, bytes, flags, who, size), to, bytes)
-CALL(ssize_t, sendto,
-     (int file, const void *from, size_t bytes, int flags, const struct sockaddr *who, socklen_t size),
-     (file, from, bytes, flags, who, size), from, bytes)
 CALL(ssize_t, getrandom, (void *to, size_t bytes, unsigned flags), (to, bytes, flags), to, bytes)
+CALL(int, getentropy, (void *to, size_t bytes), (to, bytes), to, bytes)
+
+/* It ends the process where the kernel refuses. Before version 2.36 the C library has none. */
+EXPORT void arc4random_buf(void *to, size_t bytes);
+EXPORT void arc4random_buf(void *to, size_t bytes) {
+    const uint32_t hold = protection_wanted() ? protection_hold(to, bytes, CALLER) : NO_HOLD;
+    NEXT(arc4random_buf)(to, bytes);
+    if (hold != NO_HOLD)
+        protection_release(hold);
+}
 
 #define STREAM FILE *restrict stream
 CALL(size_t, fread, (void *restrict to, size_t size, size_t count, STREAM), (to, size, count, stream), to,
@@ -70,6 +75,7 @@ CALL(size_t, fwrite_unlocked, (const void *restrict from, size_t size, size_t co
 CALL(char *, fgets, (char *restrict to, int bytes, STREAM), (to, bytes, stream), to,
      bytes > 0 ? (size_t)bytes : 0)
 CALL(int, fputs, (const char *restrict text, STREAM), (text, stream), text, strlen(text))
+CALL(int, fputs_unlocked, (const char *restrict text, STREAM), (text, stream), text, strlen(text))
 CALL(int, puts, (const char *text), (text), text, strlen(text))
 
 /* The same as called by programs built with _FORTIFY_SOURCE; `most` is the size of the object. */
@@ -81,9 +87,6 @@ CALL(ssize_t, __pread64_chk, (int file, void *to, size_t bytes, off64_t at, MOST
      (file, to, bytes, at, most), to, bytes)
 CALL(ssize_t, __recv_chk, (int file, void *to, size_t bytes, MOST, int flags), (file, to, bytes, most, flags),
      to, bytes)
-CALL(ssize_t, __recvfrom_chk,
-     (int file, void *to, size_t bytes, MOST, int flags, struct sockaddr *who, socklen_t *size),
-     (file, to, bytes, most, flags, who, size), to, bytes)
 CALL(size_t, __fread_chk, (void *to, MOST, size_t size, size_t count, STREAM),
      (to, most, size, count, stream), to, size *count)
 CALL(size_t, __fread_unlocked_chk, (void *to, MOST, size_t size, size_t count, STREAM),
@@ -179,9 +182,16 @@ EXPORT void setbuffer(FILE *restrict stream, char *restrict buffer, size_t bytes
 }
 
 EXPORT int sigaltstack(const stack_t *restrict stack, stack_t *restrict old) {
+    if (!protection_wanted())
+        return NEXT(sigaltstack)(stack, old);
+    const uint32_t holds[] = {protection_hold(stack, stack ? sizeof *stack : 0, CALLER),
+                              protection_hold(old, old ? sizeof *old : 0, CALLER)};
     if (stack && !(stack->ss_flags & SS_DISABLE))
         leave_alone(stack->ss_sp, stack->ss_size);
-    return NEXT(sigaltstack)(stack, old);
+    const int answer = NEXT(sigaltstack)(stack, old);
+    for (int i = 0; i < 2; i++)
+        protection_release(holds[i]);
+    return answer;
 }
 
 EXPORT int pthread_attr_setstack(pthread_attr_t *attributes, void *stack, size_t bytes) {
@@ -189,14 +199,19 @@ EXPORT int pthread_attr_setstack(pthread_attr_t *attributes, void *stack, size_t
     return NEXT(pthread_attr_setstack)(attributes, stack, bytes);
 }
 
-/* Where a thread goes on to run, the kernel must be able to put a signal's frame. */
-EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to) {
+/* Where a thread goes on to run, the kernel must be able to put a signal's frame. It reads the mask. */
+static void prepare(const ucontext_t *to) {
     leave_alone(to->uc_stack.ss_sp, to->uc_stack.ss_size);
+    (void)*(const volatile char *)&to->uc_sigmask;
+}
+
+EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to) {
+    prepare(to);
     return NEXT(swapcontext)(from, to);
 }
 
 EXPORT int setcontext(const ucontext_t *to) {
-    leave_alone(to->uc_stack.ss_sp, to->uc_stack.ss_size);
+    prepare(to);
     return NEXT(setcontext)(to);
 }
 

@@ -39,6 +39,18 @@ EXPORT int sigsuspend(const sigset_t *set) {
     return NEXT(sigsuspend)(&wanted);
 }
 
+EXPORT int sigpending(sigset_t *set) {
+    sigset_t pending;
+    const int result = NEXT(sigpending)(&pending);
+    if (result == 0 && signals_watched()) {
+        mask_for_program(&pending);
+        sigdelset(&pending, SEGV_BLOCKED);
+    }
+    if (result == 0)
+        *set = pending;
+    return result;
+}
+
 EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set) {
     if (!set || !signals_watched())
         return NEXT(pthread_attr_setsigmask_np)(attributes, set);

@@ -112,7 +112,8 @@ void protection_release(uint32_t hold) { hold_give(hold); }
 
 uint32_t protection_hold_all(void) {
     const uint32_t hold = hold_take_everything();
-    protection_open_all();
+    if (atomic_load(&blocks_armed))
+        protection_open_all();
     return hold;
 }
 

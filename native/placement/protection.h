@@ -10,15 +10,17 @@
  * protection_fault, which opens the block, tells its user who touched it, and returns true.
  *
  * The kernel does not raise a signal when a system call touches protected memory: it fails with EFAULT. So
- * calls.c opens what the program hands to reading and writing calls, and keeps it open until they return
- * (protection_hold); around the rarer calls (guards.c), fork, exec and what starts programs, everything is
- * open; waits.c and heap.c leave out what threads wait for and what the C library keeps for itself. Threads
- * get an alternate signal stack (stacks.c), for their own may be a fiber's in protected memory. What remains,
- * and can fail under a pass of next touch or a profile though not without:
- *   - raw system calls (syscall, C++20 atomic waits among them), io_uring, aio, registering memory for a
- * network;
+ * calls.c and delays.c open what the program hands to calls that move data or may wait, and keep it open
+ * until they return (protection_hold); around the rarer calls (guards.c), fork, exec and what starts
+ * programs, everything is open; waits.c and heap.c leave out what threads wait for and what the C library
+ * keeps for itself. Threads get an alternate signal stack (stacks.c), for their own may be a fiber's in
+ * protected memory. What remains, and can fail under a pass of next touch or a profile though not without:
+ *   - raw system calls (syscall, clone, C++20 atomic waits among them), io_uring, aio, registering memory for
+ * a network; what an argument of ioctl points to in its turn, where the call waits;
  *   - printf of a string of more than a page in a large object, straight out of it; a stream whose buffer,
- *     obtained before the library looked, lies there;
+ * obtained before the library looked, lies there;
+ *   - clock_gettime, gettimeofday and timespec_get (clocks.c) where the vDSO cannot read the clock source
+ * (not tsc, a hypervisor's or Arm's) and the program has not touched where the time goes;
  *   - a fiber in protected memory in a program with a SIGSEGV handler of its own without SA_ONSTACK, where
  * the switch to it is not swapcontext's or setcontext's.
  *
@@ -58,7 +60,7 @@ bool protection_fault(uintptr_t address, uintptr_t instruction);
  * and keep it open until the release. A hold is never lost, only at worst wider than asked for. */
 uint32_t protection_hold(const void *start, size_t bytes, const void *caller);
 void protection_release(uint32_t hold);
-/* Open everything, and keep it open until the release: before fork, exec and the like. */
+/* Open everything, and keep it open until the release: before fork and the like. */
 uint32_t protection_hold_all(void);
 /* Open everything, and keep it open for a second: before exec, which does not return, and in the child of a
  * vfork does so in its parent's memory. */

@@ -9,7 +9,7 @@
  * ignores SIGSEGV, the process dies of the same signal as without us. Before signals_watch every call is
  * passed on as it is.
  *
- * Not followed: sigwait for SIGSEGV, and masks given to pselect, ppoll and epoll_pwait.
+ * Not followed: sigwait for SIGSEGV.
  */
 #ifndef NUMAPLACE_SIGNALS_H
 #define NUMAPLACE_SIGNALS_H

@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <threads.h>
 
 #define CALLER __builtin_return_address(0)
 
@@ -23,55 +24,72 @@ static uint32_t keep(const void *object, size_t bytes, const void *caller) {
     return protection_hold(object, bytes, caller);
 }
 
+/* Until when: read anew by the kernel each time the thread goes on waiting. */
+static uint32_t keep_time(const struct timespec *until, const void *caller) {
+    return until ? protection_hold(until, sizeof *until, caller) : NO_HOLD;
+}
+
 static void let_go(uint32_t hold) {
     if (hold != NO_HOLD)
         protection_release(hold);
 }
 
-/* Define `name`, which may wait for `object`. */
-#define WAIT(name, parameters, arguments, object)                                                            \
+#define WAIT_FOR(name, parameters, arguments, ...)                                                           \
     EXPORT int name parameters;                                                                              \
     EXPORT int name parameters {                                                                             \
         if (!protection_wanted())                                                                            \
             return NEXT(name) arguments;                                                                     \
-        const uint32_t hold = keep(object, MOST_BYTES, CALLER);                                              \
+        const uint32_t hold[] = {__VA_ARGS__};                                                               \
         const int answer = NEXT(name) arguments;                                                             \
-        let_go(hold);                                                                                        \
+        for (size_t n = 0; n < sizeof hold / sizeof *hold; n++)                                              \
+            let_go(hold[n]);                                                                                 \
         return answer;                                                                                       \
     }
+#define KEPT(object) keep(object, MOST_BYTES, CALLER)
+/* Define `name`, which may wait for `object`, or until a time. */
+#define WAIT(name, parameters, arguments, object) WAIT_FOR(name, parameters, arguments, KEPT(object))
+#define WAIT_UNTIL(name, parameters, arguments, object)                                                      \
+    WAIT_FOR(name, parameters, arguments, KEPT(object), keep_time(until, CALLER))
 /* The same for a condition, which is in memory of its own. */
 #define WAIT_BOTH(name, parameters, arguments)                                                               \
-    EXPORT int name parameters;                                                                              \
-    EXPORT int name parameters {                                                                             \
-        if (!protection_wanted())                                                                            \
-            return NEXT(name) arguments;                                                                     \
-        const uint32_t held[] = {keep(condition, MOST_BYTES, CALLER), keep(mutex, MOST_BYTES, CALLER)};      \
-        const int answer = NEXT(name) arguments;                                                             \
-        for (int i = 0; i < 2; i++)                                                                          \
-            let_go(held[i]);                                                                                 \
-        return answer;                                                                                       \
-    }
+    WAIT_FOR(name, parameters, arguments, KEPT(condition), KEPT(mutex))
+#define WAIT_BOTH_UNTIL(name, parameters, arguments)                                                         \
+    WAIT_FOR(name, parameters, arguments, KEPT(condition), KEPT(mutex), keep_time(until, CALLER))
 
 #define UNTIL const struct timespec *until
+#define CLOCKED clockid_t clock, UNTIL
 WAIT(pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex), mutex)
-WAIT(pthread_mutex_timedlock, (pthread_mutex_t *restrict mutex, UNTIL), (mutex, until), mutex)
-WAIT(pthread_mutex_clocklock, (pthread_mutex_t *restrict mutex, clockid_t clock, UNTIL),
-     (mutex, clock, until), mutex)
+WAIT_UNTIL(pthread_mutex_timedlock, (pthread_mutex_t *restrict mutex, UNTIL), (mutex, until), mutex)
+WAIT_UNTIL(pthread_mutex_clocklock, (pthread_mutex_t *restrict mutex, CLOCKED), (mutex, clock, until), mutex)
 WAIT(pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock), lock)
 WAIT(pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock), lock)
-WAIT(pthread_rwlock_timedrdlock, (pthread_rwlock_t *restrict lock, UNTIL), (lock, until), lock)
-WAIT(pthread_rwlock_timedwrlock, (pthread_rwlock_t *restrict lock, UNTIL), (lock, until), lock)
+WAIT_UNTIL(pthread_rwlock_timedrdlock, (pthread_rwlock_t *restrict lock, UNTIL), (lock, until), lock)
+WAIT_UNTIL(pthread_rwlock_timedwrlock, (pthread_rwlock_t *restrict lock, UNTIL), (lock, until), lock)
+WAIT_UNTIL(pthread_rwlock_clockrdlock, (pthread_rwlock_t *restrict lock, CLOCKED), (lock, clock, until), lock)
+WAIT_UNTIL(pthread_rwlock_clockwrlock, (pthread_rwlock_t *restrict lock, CLOCKED), (lock, clock, until), lock)
 WAIT(pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier), barrier)
+WAIT(pthread_barrier_destroy, (pthread_barrier_t * barrier), (barrier), barrier)
 WAIT(pthread_cond_signal, (pthread_cond_t * condition), (condition), condition)
 WAIT(pthread_cond_broadcast, (pthread_cond_t * condition), (condition), condition)
+WAIT(pthread_cond_destroy, (pthread_cond_t * condition), (condition), condition)
+WAIT(pthread_once, (pthread_once_t * once, void (*first)(void)), (once, first), once)
 WAIT(sem_wait, (sem_t * semaphore), (semaphore), semaphore)
-WAIT(sem_timedwait, (sem_t *restrict semaphore, UNTIL), (semaphore, until), semaphore)
-WAIT(sem_clockwait, (sem_t *restrict semaphore, clockid_t clock, UNTIL), (semaphore, clock, until), semaphore)
+WAIT_UNTIL(sem_timedwait, (sem_t *restrict semaphore, UNTIL), (semaphore, until), semaphore)
+WAIT_UNTIL(sem_clockwait, (sem_t *restrict semaphore, CLOCKED), (semaphore, clock, until), semaphore)
 WAIT_BOTH(pthread_cond_wait, (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex),
           (condition, mutex))
-WAIT_BOTH(pthread_cond_timedwait,
-          (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, UNTIL),
-          (condition, mutex, until))
-WAIT_BOTH(pthread_cond_clockwait,
-          (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, clockid_t clock, UNTIL),
-          (condition, mutex, clock, until))
+WAIT_BOTH_UNTIL(pthread_cond_timedwait,
+                (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, UNTIL),
+                (condition, mutex, until))
+WAIT_BOTH_UNTIL(pthread_cond_clockwait,
+                (pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, CLOCKED),
+                (condition, mutex, clock, until))
+
+/* C11's: they wait in the C library, not by those of POSIX. */
+WAIT(mtx_lock, (mtx_t * mutex), (mutex), mutex)
+WAIT_UNTIL(mtx_timedlock, (mtx_t *restrict mutex, UNTIL), (mutex, until), mutex)
+WAIT(cnd_signal, (cnd_t * condition), (condition), condition)
+WAIT(cnd_broadcast, (cnd_t * condition), (condition), condition)
+WAIT_BOTH(cnd_wait, (cnd_t * condition, mtx_t *mutex), (condition, mutex))
+WAIT_BOTH_UNTIL(cnd_timedwait, (cnd_t *restrict condition, mtx_t *restrict mutex, UNTIL),
+                (condition, mutex, until))

@@ -16,7 +16,7 @@ NATIVE = SOURCES / "native" / "placement"
 GCC = shutil.which("gcc") or ""
 COMPILERS = [compiler for compiler in ("gcc", "clang") if shutil.which(compiler)]
 PARTS = (
-    *("arming", "blocks", "calls", "counts", "holds", "known_ranges", "lock", "masks", "moves", "next_call"),
+    *("arming", "blocks", "calls", "counts", "delays", "holds", "known_ranges", "lock", "masks", "moves", "next_call"),
     *("next_touch", "processes", "profile", "profile_writer", "protection", "signals"),
 )
 CASES = (

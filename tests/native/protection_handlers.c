@@ -3,13 +3,17 @@
 #define _GNU_SOURCE
 #include "protection_stubs.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t caught;
 static siginfo_t last;
@@ -174,28 +178,44 @@ static void while_suspended(int number) {
     segv_blocked_inside = segv_blocked();
 }
 
-/* sigsuspend's mask holds while it waits and in the handler that ends it, and is gone after. */
+static int by_ppoll(const sigset_t *mask) { return ppoll(NULL, 0, NULL, mask); }
+
+static int by_pselect(const sigset_t *mask) { return pselect(0, NULL, NULL, NULL, NULL, mask); }
+
+static int by_epoll(const sigset_t *mask) {
+    struct epoll_event event;
+    const int events = epoll_create1(EPOLL_CLOEXEC);
+    const int result = epoll_pwait(events, &event, 1, -1, mask);
+    close(events);
+    return result;
+}
+
+/* The mask that a call is given holds while it waits and in the handler that ends it, and is gone after. */
 void suspended(void) {
+    static int (*const ways[])(const sigset_t *) = {sigsuspend, by_ppoll, by_pselect, by_epoll};
     struct sigaction action = {.sa_handler = while_suspended};
     sigset_t all, waiting;
     in_alarm = stub_range(PAGES);
     sigfillset(&all);
     set_handler(0);
     CHECK(sigaction(SIGUSR1, &action, NULL) == 0 && sigprocmask(SIG_SETMASK, &all, NULL) == 0);
-    for (int turn = 0; turn < 2; turn++) { /* with SIGSEGV blocked meanwhile, and not */
+    for (int turn = 0; turn < 8; turn++) { /* with SIGSEGV blocked meanwhile, and not */
+        const bool blocked = turn % 2 == 0;
         waiting = all;
         sigdelset(&waiting, SIGUSR1);
-        if (turn == 1)
+        if (!blocked)
             sigdelset(&waiting, SIGSEGV);
         arm_all(in_alarm);
-        CHECK(raise(SIGUSR1) == 0 && sigsuspend(&waiting) == -1);
-        CHECK(segv_blocked_inside == (turn == 0) && segv_blocked());
+        CHECK(raise(SIGUSR1) == 0 && ways[turn / 2](&waiting) == -1);
+        CHECK(segv_blocked_inside == blocked && segv_blocked());
     }
+    CHECK(raise(SIGSEGV) == 0 && sigpending(&waiting) == 0);
+    CHECK(sigismember(&waiting, SIGSEGV) == 1 && sigismember(&waiting, SIGSTKFLT) == 0);
     /* A SIGSEGV that was sent goes on waiting where sigsuspend blocks it. */
     const int earlier = caught;
     waiting = all;
     sigdelset(&waiting, SIGUSR1);
-    CHECK(raise(SIGSEGV) == 0 && raise(SIGUSR1) == 0 && sigsuspend(&waiting) == -1 && caught == earlier);
+    CHECK(raise(SIGUSR1) == 0 && sigsuspend(&waiting) == -1 && caught == earlier);
     CHECK(sigprocmask(SIG_UNBLOCK, &all, NULL) == 0 && caught == earlier + 1);
 }
 
