@@ -378,7 +378,7 @@ const struct codelet hash_join = {
     .family = "database",
     .summary =
         "Streams tuples and looks each up in a hash table that all threads read: one random line each.",
-    .iterations = 8,
+    .iterations = 6,
     .tolerance = 0,
     .working_set_bytes = join_bytes,
     .create = join_create,

@@ -23,6 +23,7 @@ static void *work(void *number) {
          page++)
         for (long i = 0; i < PAGE; i += 64)
             sums[n] += array[page * PAGE + i]++;
+    pthread_barrier_wait(&all_here); /* and where none is left, nobody is at work */
     return NULL;
 }
 
