@@ -19,7 +19,7 @@ MOST_SHARE = 0.1  # of the differences between mappings
 
 def comparisons(bench: Bench) -> tuple[Comparison, ...]:
     """Return the spread of each codelet's modelled times."""
-    programs = [bench.codelet(name, "small", "serial") for name in CODELETS]
+    programs = [bench.codelet(name, "medium", "serial") for name in CODELETS]
     return (
         Comparison(
             source="determinism",
