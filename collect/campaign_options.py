@@ -11,12 +11,13 @@ SIZES = click.Choice(["small", "medium", "large"])
 INITIALISATIONS = click.Choice(["serial", "parallel"])
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
+MACHINE = click.option(
+    "--machine",
+    metavar="NAME",
+    help="A described machine, modelled (see `numapredict topology --list`), or a .toml file.",
+)
 _OPTIONS = (
-    click.option(
-        "--machine",
-        metavar="NAME",
-        help="A described machine, modelled (see `numapredict topology --list`), or a .toml file.",
-    ),
+    MACHINE,
     click.option("--codelet", "codelets", multiple=True, help="Only this codelet; may be repeated."),
     click.option(
         "--size", "sizes", multiple=True, type=SIZES, help="This size, medium if none is given; may be repeated."
@@ -46,10 +47,6 @@ _OPTIONS = (
     ),
     click.option("--retry-failed", is_flag=True, help="Run again what failed before."),
 )
-_NAMES = (
-    *("machine", "codelets", "sizes", "initialisations", "commands", "cere_folders", "regions", "invocation", "space"),
-    *("labels", "jobs", "repetitions", "retry_failed"),
-)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,7 +58,7 @@ def campaign_options(command: F) -> Callable[..., Any]:
     def gather(**options: Any) -> Any:  # noqa: ANN401 - click decides the types
         from numapredict.collect.request import CampaignRequest
 
-        request = CampaignRequest(**{name: options.pop(name) for name in _NAMES})
+        request = CampaignRequest(**{name: options.pop(name) for name in CampaignRequest.__struct_fields__})
         return command(request=request, **options)
 
     decorated: Callable[..., Any] = gather

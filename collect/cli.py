@@ -6,16 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from numapredict.collect.campaign_options import campaign_options
+from numapredict.collect.campaign_options import MACHINE, campaign_options
 
 if TYPE_CHECKING:
     from numapredict.collect.request import CampaignRequest
-
-MACHINE = click.option(
-    "--machine",
-    metavar="NAME",
-    help="A described machine, modelled (see `numapredict topology --list`), or a .toml file.",
-)
 
 
 @click.command()

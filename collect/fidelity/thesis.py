@@ -5,7 +5,7 @@ from scipy.stats import spearmanr
 
 from numapredict.collect.fidelity.bench import Bench, counters_of
 from numapredict.collect.fidelity.claim import Claim, Comparison, at_least, at_most
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
 
@@ -67,14 +67,11 @@ def _line_solve(bench: Bench) -> tuple[Claim, ...]:
 
 def _pgain(bench: Bench) -> tuple[Claim, ...]:
     machine, program = bench.machine(MACHINE), bench.codelet("pgain", "medium", "serial")
-    times = {
+    among = {
         mapping.label: bench.region_s(machine, program, mapping.label)
         for mapping in full_space(machine.topology)
-        if mapping.threads >= 8
-        and mapping.page_policy in {"first-touch", "interleave", "bind"}
-        and mapping.page_nodes <= 4
+        if _measured_in_the_thesis(mapping)
     }
-    among = {label: time for label, time in times.items() if _measured_in_the_thesis(label)}
     one_node = among["8x1-contiguous-bind"]
     best = min(among, key=lambda label: among[label])
     spread = among["32x4-contiguous-first-touch"]
@@ -94,9 +91,10 @@ def _pgain(bench: Bench) -> tuple[Claim, ...]:
     )
 
 
-def _measured_in_the_thesis(label: str) -> bool:
+def _measured_in_the_thesis(mapping: Mapping) -> bool:
     """Return whether figures 16 to 18 have the mapping: first touch, which puts all on node 0, or interleave."""
-    mapping = parse_label(label)
     if mapping.page_policy == "interleave":
         return mapping.thread_nodes == mapping.page_nodes == 4 and mapping.threads in {8, 32}
-    return mapping.page_policy == "first-touch" or label == "8x1-contiguous-bind"
+    if mapping.page_policy == "first-touch":
+        return mapping.threads >= 8
+    return mapping.label == "8x1-contiguous-bind"

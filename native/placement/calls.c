@@ -26,7 +26,6 @@
 #undef fputs_unlocked
 
 #define CALLER __builtin_return_address(0)
-#define NO_HOLD (UINT32_MAX - 1)
 
 /* Define `name`, which reads or writes `bytes` at `memory`. */
 #define CALL(result, name, parameters, arguments, memory, bytes)                                             \
@@ -59,8 +58,7 @@ EXPORT void arc4random_buf(void *to, size_t bytes);
 EXPORT void arc4random_buf(void *to, size_t bytes) {
     const uint32_t hold = protection_wanted() ? protection_hold(to, bytes, CALLER) : NO_HOLD;
     NEXT(arc4random_buf)(to, bytes);
-    if (hold != NO_HOLD)
-        protection_release(hold);
+    protection_release(hold);
 }
 
 #define STREAM FILE *restrict stream

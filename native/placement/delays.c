@@ -28,7 +28,6 @@
 #include <time.h>
 
 #define CALLER __builtin_return_address(0)
-#define NO_HOLD (UINT32_MAX - 1)
 #define LEAST_BYTES 256 /* of an argument whose request says nothing of its size */
 
 struct piece {
@@ -42,8 +41,7 @@ static uint32_t keep(struct piece piece, const void *caller) {
 
 static void let_go(const uint32_t *hold, size_t count) {
     for (size_t n = 0; n < count; n++)
-        if (hold[n] != NO_HOLD)
-            protection_release(hold[n]);
+        protection_release(hold[n]);
 }
 
 /* Define `name`, which hands the pieces to the kernel. */
@@ -202,6 +200,6 @@ EXPORT int ioctl(int file, unsigned long request, ...) {
     const uint32_t hold = keep((struct piece){argument, bytes}, CALLER);
     protection_release(all);
     const int answer = NEXT(ioctl)(file, request, argument);
-    let_go(&hold, 1);
+    protection_release(hold);
     return answer;
 }

@@ -108,7 +108,10 @@ uint32_t protection_hold(const void *start, size_t bytes, const void *caller) {
     return hold;
 }
 
-void protection_release(uint32_t hold) { hold_give(hold); }
+void protection_release(uint32_t hold) {
+    if (hold != NO_HOLD)
+        hold_give(hold);
+}
 
 uint32_t protection_hold_all(void) {
     const uint32_t hold = hold_take_everything();

@@ -36,6 +36,7 @@
 #include <stdint.h>
 
 #define BLOCK_LIMIT 16384
+#define NO_HOLD (UINT32_MAX - 1)
 
 enum purpose { FOR_NEXT_TOUCH = 0, FOR_PROFILE = 1 };
 
@@ -59,6 +60,7 @@ bool protection_fault(uintptr_t address, uintptr_t instruction);
 /* Open [start, start + bytes) as if the calling thread had touched it, by the call that returns to `caller`,
  * and keep it open until the release. A hold is never lost, only at worst wider than asked for. */
 uint32_t protection_hold(const void *start, size_t bytes, const void *caller);
+/* NO_HOLD, which stands for none, needs no release and may be given one. */
 void protection_release(uint32_t hold);
 /* Open everything, and keep it open until the release: before fork and the like. */
 uint32_t protection_hold_all(void);

@@ -16,7 +16,6 @@
 #define CALLER __builtin_return_address(0)
 
 #define MOST_BYTES 64 /* of any of these objects */
-#define NO_HOLD (UINT32_MAX - 1)
 
 static uint32_t keep(const void *object, size_t bytes, const void *caller) {
     if (heap_leave_out(object, bytes) || !ranges_find((uintptr_t)object))
@@ -29,11 +28,6 @@ static uint32_t keep_time(const struct timespec *until, const void *caller) {
     return until ? protection_hold(until, sizeof *until, caller) : NO_HOLD;
 }
 
-static void let_go(uint32_t hold) {
-    if (hold != NO_HOLD)
-        protection_release(hold);
-}
-
 #define WAIT_FOR(name, parameters, arguments, ...)                                                           \
     EXPORT int name parameters;                                                                              \
     EXPORT int name parameters {                                                                             \
@@ -42,7 +36,7 @@ static void let_go(uint32_t hold) {
         const uint32_t hold[] = {__VA_ARGS__};                                                               \
         const int answer = NEXT(name) arguments;                                                             \
         for (size_t n = 0; n < sizeof hold / sizeof *hold; n++)                                              \
-            let_go(hold[n]);                                                                                 \
+            protection_release(hold[n]);                                                                     \
         return answer;                                                                                       \
     }
 #define KEPT(object) keep(object, MOST_BYTES, CALLER)
