@@ -107,12 +107,6 @@ uint64_t system_now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-void system_pause(uint64_t ns) {
-    const struct timespec pause = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-    int before = errno;
-    quiet(syscall(SYS_nanosleep, &pause, NULL), before);
-}
-
 void *system_memory(size_t bytes) {
     int before = errno;
     const long result = quiet(

@@ -37,8 +37,6 @@ bool system_is_bound(uint16_t cpu);
 /* Whether the process has no other thread. */
 bool system_is_single(void);
 uint64_t system_now_ns(void);
-/* Sleep: not by nanosleep, which guards.c would take for the program's and open everything. */
-void system_pause(uint64_t ns);
 /* Return fresh zeroed memory that no wrapper of this library sees, or NULL; and give it back. */
 void *system_memory(size_t bytes);
 void system_free(void *memory, size_t bytes);

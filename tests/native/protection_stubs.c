@@ -140,11 +140,6 @@ void *system_memory(size_t bytes) {
     return result == -1 ? NULL : (void *)result;
 }
 
-void system_pause(uint64_t ns) {
-    const struct timespec pause = {0, (long)ns};
-    syscall(SYS_nanosleep, &pause, NULL);
-}
-
 void system_free(void *memory, size_t bytes) { syscall(SYS_munmap, memory, bytes); }
 
 uint64_t system_now_ns(void) {
