@@ -93,6 +93,7 @@ def machine_of(
         summary="made up",
         frequency_GHz=1.0,
         cycles_per_instruction=1.0,
+        reorder_window=100,
         line_bytes=64,
         page_bytes=4096,
         private_cache=CacheShape(32768, 8),

@@ -1,9 +1,15 @@
 """Contention: how long threads take when they share memory controllers and links. Pure arithmetic on arrays.
 
-A phase ends when its slowest thread does. A thread computes, waits for accesses that hang on one another (their
-latency, each in turn), and meanwhile streams and fetches independent lines (their rate). Controllers and links have a
-bandwidth; as their use grows, so does the wait in front of them, and no phase is shorter than its busiest resource
-needs. Use and time depend on each other, so both are found together.
+A phase ends when its slowest thread does. A thread computes and meanwhile streams, since prefetchers run ahead of it.
+It waits for accesses that hang on one another (their latency, each in turn), and for independent ones as far as its
+reorder window does not hide them: a core goes on past a miss until the window is full, so misses within one window
+overlap with each other and with the window's instructions, and misses that lie farther apart are waited for one by one
+(interval analysis: Karkhanis and Smith, ISCA 2004; Eyerman et al., TOCS 2009).
+
+Controllers and links have a bandwidth; as their use grows, so does the wait in front of them, and no phase is shorter
+than its busiest resource needs. Use and time depend on each other, so both are found together. Streams do not wait in
+the queue: a prefetcher keeps a fixed number of lines under way, so that a stream slows down only where a resource is
+full, and the bandwidths of a description were measured with streams, their queues included.
 """
 
 from dataclasses import dataclass
@@ -14,9 +20,8 @@ import numpy.typing as npt
 from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.shared_caches import DEPENDENT, INDEPENDENT, STREAMED, WRITTEN_BACK
 
-# Assumption: independent misses that a core keeps in flight. Its reorder window holds a handful of them (168 entries on
-# Sandy Bridge; about one miss in thirty instructions fills it with five), while streams, which the prefetchers run
-# ahead of, reach the one-thread bandwidth that was measured.
+# Assumption: the most independent misses that a core keeps in flight, where its reorder window holds as many. Streams,
+# which the prefetchers run ahead of, reach the one-thread bandwidth that was measured.
 MISSES_IN_FLIGHT = 5.0
 # Assumption: the same for hits in the shared cache, where the window hides most of the shorter wait.
 HITS_IN_FLIGHT = 5.0
@@ -33,7 +38,8 @@ Floats = npt.NDArray[np.float64]
 class Costs:
     """A machine's figures as arrays, per 64-byte line; N nodes (row: the core's, column: the memory's), K links.
 
-    ``line_ns`` [N, N, KINDS]: a thread's time for one access on an idle machine. ``latency_ns`` [N, N].
+    ``line_ns`` [N, N, KINDS]: a thread's time for one access on an idle machine, of INDEPENDENT ones that of one alone.
+    ``latency_ns`` [N, N].
     ``controller_ns`` [N, 2]: a controller's time for one line read, or written back. ``link_ns`` [K, 2], ``route``
     [N, N, K]: 1 where the way from a core's node to a memory's node takes the link.
     """
@@ -45,6 +51,7 @@ class Costs:
     route: Floats
     shared_hit_ns: float
     instruction_ns: float
+    reorder_window: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +82,7 @@ def costs_of(machine: MachineDescription) -> Costs:
     latency = np.array(machine.read_latency_ns)
     stack = np.empty((*latency.shape, 4))
     stack[..., STREAMED] = read_ns
-    stack[..., INDEPENDENT] = np.maximum(latency / MISSES_IN_FLIGHT, read_ns)
+    stack[..., INDEPENDENT] = np.maximum(latency, MISSES_IN_FLIGHT * read_ns)
     stack[..., DEPENDENT] = latency
     stack[..., WRITTEN_BACK] = np.maximum(write_ns - read_ns, 0)
     controller = np.column_stack(
@@ -96,6 +103,7 @@ def costs_of(machine: MachineDescription) -> Costs:
         route=route,
         shared_hit_ns=machine.shared_cache.latency_ns,
         instruction_ns=machine.cycles_per_instruction / machine.frequency_GHz,
+        reorder_window=machine.reorder_window,
     )
 
 
@@ -103,14 +111,15 @@ def solve(load: Load, costs: Costs) -> Floats:
     """Return the time of every phase in seconds, float64[M]."""
     nodes = costs.latency_ns.shape[0]
     own = costs.line_ns[load.node]  # [T, N, KINDS]
-    rated = (STREAMED, INDEPENDENT, WRITTEN_BACK)
     fetched = load.memory + load.transfers  # what another node's cache hands over comes the way its memory would
-    streaming = sum(fetched[:, :, kind, :] * own[None, :, :, kind] for kind in rated)
+    streaming = sum((fetched[:, :, kind, :] * own[None, :, :, kind]).sum(axis=2) for kind in (STREAMED, WRITTEN_BACK))
+    scattered = fetched[:, :, INDEPENDENT, :] * own[None, :, :, INDEPENDENT]
     waiting = fetched[:, :, DEPENDENT, :] * own[None, :, :, DEPENDENT]
     hit_ns = np.array([1 / HITS_IN_FLIGHT, 1 / HITS_IN_FLIGHT, 1.0, 0.0]) * costs.shared_hit_ns
     hit_rated = load.hits[:, :, :DEPENDENT] @ hit_ns[:DEPENDENT]
     hit_waiting = load.hits[:, :, DEPENDENT] * hit_ns[DEPENDENT]
     computing = load.instructions * costs.instruction_ns
+    overlap, hidden = _windows(fetched[:, :, INDEPENDENT, :].sum(axis=2), load.instructions, costs)
 
     membership = (load.node[:, None] == np.arange(nodes)[None, :]).astype(np.float64)  # [T, N]
     read = np.einsum("mtk,tn->mnk", load.memory[:, :, :WRITTEN_BACK, :].sum(axis=2), membership)
@@ -127,8 +136,9 @@ def solve(load: Load, costs: Costs) -> Floats:
 
     def duration(slowdown: Floats) -> Floats:
         mine = slowdown[:, load.node, :]  # [M, T, N]
-        rate = (streaming * mine).sum(axis=2) + hit_rated
-        thread = np.maximum(computing, rate) + (waiting * mine).sum(axis=2) + hit_waiting
+        exposed = np.maximum((scattered * mine).sum(axis=2) / overlap - hidden, 0)
+        running = np.maximum(computing, streaming + hit_rated)
+        thread = running + exposed + (waiting * mine).sum(axis=2) + hit_waiting
         slowest = thread.max(axis=1)
         if some_dynamic:
             slowest = np.where(load.dynamic, thread.mean(axis=1), slowest)
@@ -152,6 +162,14 @@ def solve(load: Load, costs: Costs) -> Floats:
         least, most = np.where(longer, middle, least), np.where(longer, most, middle)
     result: Floats = (least + most) / 2 * 1e-9
     return result
+
+
+def _windows(misses: Floats, instructions: Floats, costs: Costs) -> tuple[Floats, Floats]:
+    """Return how many independent misses overlap, and the time of the computing behind which they hide, [M, T] each."""
+    in_window = costs.reorder_window * misses / np.maximum(instructions, 1.0)
+    overlap = np.clip(in_window, 1.0, MISSES_IN_FLIGHT)
+    covered = np.minimum(misses / overlap * costs.reorder_window, instructions)
+    return overlap, covered * costs.instruction_ns
 
 
 def _queue(use: Floats) -> Floats:

@@ -67,13 +67,15 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
 
     GBps are 1e9 bytes a second. Write bandwidths count the bytes that the program writes: fetching a line in order to
     own it and writing it back later belong to its cost and are not counted again. ``cycles_per_instruction`` is what
-    a core needs when memory never makes it wait. ``sources`` says of every figure where it comes from.
+    a core needs when memory never makes it wait, ``reorder_window`` how many instructions it begins past one that
+    waits. ``sources`` says of every figure where it comes from.
     """
 
     name: str
     summary: str
     frequency_GHz: float
     cycles_per_instruction: float
+    reorder_window: int
     line_bytes: int
     page_bytes: int
     private_cache: CacheShape
@@ -169,6 +171,7 @@ def _description(file: MachineFile) -> MachineDescription:
         summary=file.summary,
         frequency_GHz=file.core.frequency_GHz,
         cycles_per_instruction=file.core.cycles_per_instruction,
+        reorder_window=file.core.reorder_window,
         line_bytes=file.memory.line_bytes,
         page_bytes=file.memory.page_bytes,
         private_cache=CacheShape(file.private_cache.size_bytes, file.private_cache.ways),

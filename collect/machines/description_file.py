@@ -32,6 +32,7 @@ class CoreTable(Table, frozen=True, kw_only=True):
 
     frequency_GHz: float
     cycles_per_instruction: float
+    reorder_window: Count
 
 
 class MemoryTable(Table, frozen=True, kw_only=True):

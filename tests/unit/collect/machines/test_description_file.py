@@ -9,6 +9,7 @@ summary = "two nodes"
 source = "invented"
 frequency_GHz = 2.0
 cycles_per_instruction = 0.5
+reorder_window = 100
 [memory]
 source = "invented"
 line_bytes = 64
@@ -64,7 +65,7 @@ def test_every_figure_has_a_source() -> None:
     assert sources["core.frequency_GHz"] == sources["links.ends"] == "invented"
     assert "latency.unit" not in sources  # no figure
     assert "links.paths" not in sources  # not given
-    assert len(sources) == 19
+    assert len(sources) == 20
 
 
 def test_rows_come_in_the_order_of_the_nodes() -> None:
