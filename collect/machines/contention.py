@@ -136,9 +136,10 @@ def solve(load: Load, costs: Costs) -> Floats:
 
     def duration(slowdown: Floats) -> Floats:
         mine = slowdown[:, load.node, :]  # [M, T, N]
-        exposed = np.maximum((scattered * mine).sum(axis=2) / overlap - hidden, 0)
-        running = np.maximum(computing, streaming + hit_rated)
-        thread = running + exposed + (waiting * mine).sum(axis=2) + hit_waiting
+        gathered = (scattered * mine).sum(axis=2) / overlap
+        core = computing + np.maximum(gathered - hidden, 0)
+        memory = streaming + gathered + hit_rated
+        thread = np.maximum(core, memory) + (waiting * mine).sum(axis=2) + hit_waiting
         slowest = thread.max(axis=1)
         if some_dynamic:
             slowest = np.where(load.dynamic, thread.mean(axis=1), slowest)

@@ -8,23 +8,25 @@
 
 struct way {
     int32_t line;
-    bool dirty;
+    bool dirty; /* this copy is newer than memory; a line that a core stores to is, until it writes it back, not */
 };
 
 struct caches {
     const struct replay_input *in;
     struct way *ways;  /* [nodes][sets][ways], the latest used first */
     uint64_t *holders; /* [lines] one bit a node that has a copy */
-    int8_t *owner;     /* [lines] the node whose copy is changed, or -1 */
+    int8_t *owner;     /* [lines] the node that has it changed, in this cache or in a core's own, or -1 */
 };
 
 static struct way *set_of(const struct caches *c, int32_t node, int32_t line) {
     return c->ways + ((int64_t)node * c->in->sets + c->in->set[line]) * c->in->ways;
 }
 
+enum use { TO_READ, TO_STORE, WRITTEN_BACK };
+
 /* Bring a line to the front of its set; return whether it was there, and in `evicted` what had to leave
  * changed. */
-static bool use(const struct caches *c, int32_t node, int32_t line, bool dirty, int32_t *evicted) {
+static bool use(const struct caches *c, int32_t node, int32_t line, enum use how, int32_t *evicted) {
     struct way *set = set_of(c, node, line);
     int32_t at = 0, last = c->in->ways - 1;
     while (at < last && set[at].line != line)
@@ -42,8 +44,8 @@ static bool use(const struct caches *c, int32_t node, int32_t line, bool dirty, 
         found = (struct way){line, false};
         c->holders[line] |= 1ull << node;
     }
-    if (dirty) {
-        found.dirty = true;
+    if (how != TO_READ) {
+        found.dirty = how == WRITTEN_BACK;
         c->owner[line] = (int8_t)node;
     }
     memmove(set + 1, set, (size_t)at * sizeof *set);
@@ -77,7 +79,7 @@ static enum replay_outcome follow(const struct caches *c, int64_t n, int8_t *sup
         /* A line that another node has taken since went with its latest contents. */
         if (owner >= 0 && owner != node)
             return REPLAY_NOTHING;
-        use(c, node, line, true, evicted);
+        use(c, node, line, WRITTEN_BACK, evicted);
         return REPLAY_NOTHING;
     }
     enum replay_outcome outcome = REPLAY_MEMORY;
@@ -90,7 +92,7 @@ static enum replay_outcome follow(const struct caches *c, int64_t n, int8_t *sup
     if (store)
         for (uint64_t others = c->holders[line] & ~(1ull << node); others; others &= others - 1)
             drop(c, __builtin_ctzll(others), line);
-    if (use(c, node, line, store, evicted)) {
+    if (use(c, node, line, store ? TO_STORE : TO_READ, evicted)) {
         outcome = REPLAY_HIT;
         *supplier = -1;
     }

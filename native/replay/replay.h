@@ -40,7 +40,9 @@ struct replay_input {
 
 /* Fill outcome[records], supplier[records] (the node of a transfer, else -1) and evicted[records] (a changed
    line that this record pushed out to memory, else -1). Caches start empty, replace the least recently used
-   line, and keep one changed copy at most: a store takes the line away from the other nodes. */
+   line, and keep one changed copy at most: a store takes the line away from the other nodes. What a core has
+   changed is in its own cache until its write-back comes, whether or not the shared cache still has the line:
+   so each write-back of a core leads to one to memory at most. */
 int replay_shared_caches(const struct replay_input *, uint8_t *outcome, int8_t *supplier, int32_t *evicted);
 
 /* Add up events by cell and by the node of their page: sums[cell * nodes + node_of_page[page]] += 1. */

@@ -78,6 +78,63 @@ def test_independent_misses_overlap() -> None:
     assert time_of(load, slow) == pytest.approx(N * 64, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("apart", "time"),
+    # A window of 100 instructions, 1 ns each, and misses of 250 ns, so many instructions apart.
+    [
+        (10, 250 / 5),  # ten in a window, five under way: the computing hides
+        (20, 250 / 5),
+        (50, 250 / 2),  # two in a window wait together
+        (100, 250),
+        (400, 400 + 250 - 100),  # alone: the window hides as much of the wait as it takes to fill
+    ],
+)
+def test_independent_misses_hide_as_far_as_the_window_reaches(apart: int, time: float) -> None:
+    load = load_of(2, (0,))
+    load.memory[0, 0, INDEPENDENT, 0] = N
+    load.instructions[0, 0] = N * apart
+    assert time_of(load, machine_of(local_ns=250.0, thread_GBps=100.0)) == pytest.approx(N * time, rel=2e-3)
+
+
+def test_a_larger_window_hides_more() -> None:
+    load = load_of(2, (0,))
+    load.memory[0, 0, INDEPENDENT, 0] = N
+    load.instructions[0, 0] = 60 * N
+    times = [
+        time_of(load, msgspec.structs.replace(machine_of(local_ns=250.0), reorder_window=window))
+        for window in (60, 120, 240)
+    ]
+    assert times[0] > 1.9 * times[1] > 3.5 * times[2]
+
+
+def test_a_stream_takes_turns_with_independent_misses() -> None:
+    load = load_of(2, (0,))
+    load.memory[0, 0, STREAMED, 0] = N
+    load.memory[0, 0, INDEPENDENT, 0] = N
+    load.instructions[0, 0] = N
+    machine = machine_of(thread_GBps=6.4)
+    assert time_of(load, machine) == pytest.approx(N * (10 + 100 / 5), rel=1e-3)
+
+
+@pytest.mark.parametrize("streams", [2, 4, 8])
+def test_streams_share_a_full_controller_without_loss(streams: int) -> None:
+    load = load_of(2, (0,) * streams)
+    load.memory[0, :, STREAMED, 0] = N
+    machine = machine_of((8, 8), thread_GBps=10.0, node_GBps=20.0)
+    assert time_of(load, machine) == pytest.approx(max(N * 6.4, streams * N * 3.2), rel=1e-3)
+
+
+def test_a_miss_waits_in_the_queue_that_streams_fill() -> None:
+    machine = machine_of((8, 8), thread_GBps=10.0, node_GBps=20.0)
+    load = load_of(2, (0,) * 8)
+    load.memory[0, :7, STREAMED, 0] = N
+    load.memory[0, 7, DEPENDENT, 0] = N / 10
+    crowd = 7 * N * 3.2
+    alone = N / 10 * 100
+    assert alone < 0.5 * crowd
+    assert time_of(load, machine) > 1.01 * crowd
+
+
 def test_a_read_and_its_write_back_cost_a_written_line() -> None:
     load = load_of(2, (0,))
     load.memory[0, 0, STREAMED, 0] = N
@@ -205,6 +262,13 @@ TIGHT = machine_of((4, 4, 4), links=CHAIN, node_GBps=20.0, link_GBps=5.0)
 def test_more_to_do_is_never_faster(load: c.Load, thread: int, kind: int, node: int, more: int) -> None:
     before = time_of(load, TIGHT)
     load.memory[0, thread, kind, node] += more
+    assert time_of(load, TIGHT) >= before * (1 - 1e-4)
+
+
+@given(loads(), st.integers(0, 3), st.integers(1, 50000))
+def test_more_to_compute_is_never_faster(load: c.Load, thread: int, more: int) -> None:
+    before = time_of(load, TIGHT)
+    load.instructions[0, thread] += more
     assert time_of(load, TIGHT) >= before * (1 - 1e-4)
 
 

@@ -79,7 +79,7 @@ def test_two_nodes_have_twice_the_capacity() -> None:
 
 
 def test_changed_lines_that_leave_are_written_to_the_memory_of_their_page() -> None:
-    accesses = [(0, line * PAGE_LINES, t.STORE) for line in range(1, 18)]
+    accesses = [(0, line * PAGE_LINES, flags) for line in range(1, 18) for flags in (t.STORE, t.WRITEBACK)]
     machine = machine_of(shared_bytes=16 * 64, shared_ways=16)
     lines = s.lines_of(phased_of(accesses, 1), machine, seed=1)
     demand = s.replay(lines, (0,), 2)
@@ -89,6 +89,20 @@ def test_changed_lines_that_leave_are_written_to_the_memory_of_their_page() -> N
     sums = demand.by_memory_node(only_page_one_remote)
     assert sums[0, 0, s.INDEPENDENT].tolist() == [16, 1]
     assert sums[0, 0, s.WRITTEN_BACK].tolist() == [0, 1]
+
+
+def test_a_line_that_leaves_before_its_core_writes_it_back_is_written_once() -> None:
+    """A core's own cache may keep a line longer than the shared one does, where many cores share a small one."""
+    stores = [(0, line, t.STORE) for line in range(1, 41)]
+    back = [(0, line, t.WRITEBACK) for line in range(1, 41)]
+    more = [(0, line, 0) for line in range(101, 117)]  # push out what is left
+    demand = demand_of(stores + back + more, (0,), shared_lines=16)
+    assert (memory(demand), memory(demand, s.WRITTEN_BACK)) == (40 + 16, 40)
+
+
+def test_a_line_in_a_core_s_own_cache_is_still_its_node_s() -> None:
+    accesses = [(0, 5, t.STORE), *((0, line, 0) for line in range(101, 117)), (1, 5, 0)]
+    assert by_supplier(demand_of(accesses, (0, 1), shared_lines=16)) == [[0, 0], [1, 0]]
 
 
 def test_a_write_back_into_the_shared_cache_asks_nothing_of_the_memory() -> None:
@@ -131,43 +145,48 @@ def test_sampling_leaves_as_many_fewer_sets() -> None:
 
 
 def expected(accesses: list[Access], node_of: tuple[int, ...], set_of: dict[int, int], ways: int) -> dict[str, int]:
-    """Replay in the plainest way: one list a set and node, most recently used last, and a set of changed lines."""
+    """Replay in the plainest way: one list a set and node, most recently used last, and who has which line changed."""
     cache: dict[tuple[int, int], list[int]] = {}
     changed: dict[int, int] = {}  # line -> node
+    returned: set[tuple[int, int]] = set()  # (node, line): the core has written it back
     count: Counter[str] = Counter()
 
     def held(node: int, line: int) -> list[int]:
         return cache.setdefault((node, set_of[line]), [])
 
-    def bring(node: int, line: int, change: bool) -> bool:
+    def bring(node: int, line: int) -> bool:
         lines = held(node, line)
         there = line in lines
         if there:
             lines.remove(line)
         elif len(lines) == ways:
             gone = lines.pop(0)
-            if changed.get(gone) == node:
+            if (node, gone) in returned:
+                returned.remove((node, gone))
                 del changed[gone]
                 count["written"] += 1
         lines.append(line)
-        if change:
-            changed[line] = node
         return there
 
     for thread, line, flags in accesses:
         node, owner = node_of[thread], changed.get(line)
         if flags & t.WRITEBACK:
             if owner in (None, node):
-                bring(node, line, change=True)
+                bring(node, line)
+                changed[line] = node
+                returned.add((node, line))
             continue
         moved = owner is not None and owner != node
         if moved:
-            del changed[line]
+            returned.discard((changed.pop(line), line))
         if flags & t.STORE:
             for other in set(node_of) - {node}:
                 if line in held(other, line):
                     held(other, line).remove(line)
-        there = bring(node, line, change=bool(flags & t.STORE))
+        there = bring(node, line)
+        if flags & t.STORE:
+            changed[line] = node
+            returned.discard((node, line))
         count["hit" if there else "moved" if moved else "memory"] += 1
     return {name: count[name] for name in ("hit", "moved", "memory", "written")}
 
