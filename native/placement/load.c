@@ -102,11 +102,11 @@ void region_begin(struct region_call *call) {
     region_clock_begin(call);
 }
 
-void region_enter(struct region_call *call, int thread, int team) {
+void region_enter(struct region_call *call, int thread) {
     if (!settings())
         return;
     stack_prepare();
-    slot_enter(call, (uint32_t)thread, (uint32_t)team);
+    slot_enter(call, (uint32_t)thread, (uint32_t)region_team(call));
 }
 
 void region_leave(struct region_call *call) {

@@ -10,6 +10,8 @@ static THREAD_LOCAL int depth;
 
 int region_depth(void) { return depth; }
 
+int region_team(const struct region_call *call) { return call->runtime->num_threads(); }
+
 struct passage passage_begin(struct region_call *call, void *function, const struct runtime *runtime) {
     const struct passage before = {runtime_inside, depth};
     if (call->function != function || call->runtime != runtime || call->level != depth)
@@ -29,12 +31,11 @@ void passage_end(struct region_call *call, struct passage before) {
 }
 
 void passage_enter(struct region_call *call, int thread) {
-    const int team = call->runtime->num_threads();
     runtime_inside = call->runtime;
     depth = call->level + 1;
     if (thread == 0)
-        call->team = (uint64_t)team;
-    region_enter(call, thread, team);
+        call->team = (uint64_t)region_team(call);
+    region_enter(call, thread);
 }
 
 void passage_leave(struct region_call *call) { region_leave(call); }

@@ -35,8 +35,8 @@ struct region_call {
 /* The encountering thread is about to start the region. `function`, `runtime` and `level` are set, `began_ns`
  * and `team` are 0, and all else is 0 or, where the same region came just before, as it was then. */
 void region_begin(struct region_call *call);
-/* A thread starts its share, as number `thread` of `team`. */
-void region_enter(struct region_call *call, int thread, int team);
+/* A thread starts its share, as number `thread` of the team that region_team gives. */
+void region_enter(struct region_call *call, int thread);
 /* It has ended its share. */
 void region_leave(struct region_call *call);
 /* The encountering thread is back: all shares have ended. */
@@ -47,6 +47,10 @@ void region_barrier(void);
 void region_next_chunk(void);
 /* Whether anybody wants region_next_chunk: asking a runtime for its schedule costs time. */
 bool region_wants_chunks(void);
+
+/* Not a hook: how many threads the calling thread's team has. Asking the runtime costs time, so only who wants
+ * the number asks. */
+int region_team(const struct region_call *call);
 
 /* Not a hook: how many regions the calling thread is in, on the way from the outermost one. */
 int region_depth(void);

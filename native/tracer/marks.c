@@ -48,8 +48,7 @@ void region_end(struct region_call *call) {
     region_clock_end(call);
 }
 
-void region_enter(struct region_call *call, int thread, int team) {
-    (void)team;
+void region_enter(struct region_call *call, int thread) {
     if (call->region)
         mark(MARK_ENTER, call->region->key, call->number, (uint64_t)thread);
 }
