@@ -59,3 +59,29 @@ def fidelity(names: tuple[str, ...], output: Path | None, as_json: bool) -> None
         click.echo(msgspec.json.format(msgspec.json.encode(comparisons)).decode())
     elif output is None:
         click.echo(table, nl=False)
+
+
+@report.command()
+@click.option("--dataset", required=True, metavar="NAME|FOLDER", help="A shipped dataset by name, or a folder.")
+@click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
+@click.option("--count", type=click.IntRange(1), default=20, show_default=True, help="Pairs to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print the pairs as one JSON array.")
+def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
+    """Show which programs of a dataset the model can hardly tell apart: one of such a pair teaches nothing."""
+    import msgspec
+
+    from numapredict.predictor.datasets import open_dataset
+    from numapredict.predictor.features import observe
+    from numapredict.predictor.learning import options_of
+    from numapredict.predictor.likeness import like_pairs
+    from numapredict.predictor.train import default_label
+    from numapredict.reports.pairs import pairs_in_words
+
+    opened = open_dataset(dataset)
+    label = default_label(opened, options_of(default, None))
+    observations = observe(opened, label)
+    found = like_pairs(observations, observations.column(label))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(found[:count])).decode())
+    else:
+        click.echo(pairs_in_words(found[:count], len(found)))

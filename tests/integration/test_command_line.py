@@ -304,6 +304,17 @@ def test_the_fidelity_table_is_printed_or_written(tmp_path: Path) -> None:
     assert "cannot write the table" in refusal(unwritable)
 
 
+def test_the_pairs_most_alike_are_shown() -> None:
+    dataset = ("--dataset", "sandybridge-4x8", "--count", "3")
+    shown = numapredict("report", "pairs", *dataset)
+    assert shown.returncode == 0, shown.stderr
+    rows = [line.split(",")[0] for line in shown.stdout.splitlines()[4:]]
+    found = json.loads(numapredict("report", "pairs", *dataset, "--json").stdout)
+    assert rows == [pair["first"] for pair in found]
+    assert all(1 <= pair["time"] <= pair["time_at_most"] for pair in found)
+    assert "no dataset 'nowhere'" in refusal(numapredict("report", "pairs", "--dataset", "nowhere"))
+
+
 def test_cere_is_asked_for_where_it_is_missing(tmp_path: Path) -> None:
     campaign = ("campaign", *SANDY, "--cere", str(tmp_path), "--into", str(tmp_path / "into"))
     for words in (("regions", str(tmp_path)), campaign):
