@@ -1,7 +1,8 @@
 """The trace cache: traces and censuses on disk, by what could change them.
 
 A key covers the program's content, its arguments (and the content of files they name), its environment, the private
-cache, the budget and the tracer itself; the thread count is added for a trace. Losing the cache loses only time.
+cache, the budget and the tracer itself; the thread count is added for a trace. So machines with the same private cache
+share their traces. Losing the cache loses only time; above its bound, what was used longest ago goes.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ from numapredict.native.errors import NumapredictError
 from numapredict.native.library import marks_library, tracer_plugin
 
 FOLDER_VARIABLE = "NUMAPREDICT_CACHE"
+BOUND_VARIABLE = "NUMAPREDICT_CACHE_MB"
 MOST_BYTES = 4 << 30
 _COUNTED = ("OMP_", "KMP_", "GOMP_", "LD_", "MALLOC_", "GLIBC_TUNABLES")
 _DIGESTED_BYTES = 64 << 20
@@ -126,8 +128,10 @@ class TraceStore:
                 status = file.stat()
                 files.append((max(status.st_mtime, status.st_atime), status.st_size, file))
         size = sum(entry[1] for entry in files)
+        bound = os.environ.get(BOUND_VARIABLE, "")
+        most = int(bound) << 20 if bound.isascii() and bound.isdigit() else MOST_BYTES
         for _, bytes_, file in sorted(files)[:-1]:
-            if size <= MOST_BYTES:
+            if size <= most:
                 return
             with contextlib.suppress(OSError):
                 file.unlink()

@@ -15,7 +15,7 @@ static double scale_of(int iteration) { return 1.0 + 0.25 * (iteration % 8); }
 enum {
     BLOCK = 64,
     WIDTH = 4,
-    PANELS = 128,
+    PANELS = 96,
     BLOCK_ELEMENTS = BLOCK * BLOCK,
     STREAM_L = 1,
     STREAM_B = 2,
@@ -34,7 +34,7 @@ struct substitution {
 };
 
 static size_t substitution_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {1280, 3584, 7168};
+    static const size_t n[SIZE_COUNT] = {1024, 2048, 4096};
     return n[size];
 }
 

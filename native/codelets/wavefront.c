@@ -38,7 +38,7 @@ struct front {
 
 static const struct {
     size_t nx, ny, nz;
-} shapes[SIZE_COUNT] = {{32, 64, 64}, {48, 128, 128}, {64, 192, 200}};
+} shapes[SIZE_COUNT] = {{32, 64, 64}, {48, 96, 96}, {64, 192, 200}};
 
 static size_t cells_of(enum codelet_size size) { return shapes[size].nx * shapes[size].ny * shapes[size].nz; }
 

@@ -243,6 +243,19 @@ def test_the_files_used_longest_ago_go_when_there_are_too_many(
     assert tracer.traces == [2, 4]
 
 
+@pytest.mark.parametrize(("bound", "stays"), [("1", False), ("3", True), ("nonsense", True), ("-1", True)])
+def test_a_variable_bounds_the_cache(
+    tracer: Tracer, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, stays: bool
+) -> None:
+    folder = tmp_path / "cache" / "traces"
+    folder.mkdir(parents=True)
+    (folder / "old").write_bytes(bytes(2 << 20))
+    os.utime(folder / "old", (1, 1))
+    monkeypatch.setenv("NUMAPREDICT_CACHE_MB", bound)
+    store().trace(program, 2)
+    assert (folder / "old").exists() == stays
+
+
 def test_a_program_that_cannot_be_traced_is_refused_before_anything_is_run(tracer: Tracer, tmp_path: Path) -> None:
     script = tmp_path / "run.sh"
     script.write_text("#!/bin/sh\n")
