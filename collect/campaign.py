@@ -25,7 +25,7 @@ from numapredict.collect.journal import (
     create_journal,
     read_journal,
 )
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import Mapping, order_of
 from numapredict.collect.measurement import Machine
 from numapredict.collect.plan import Estimate, Options, Plan, estimate, left_by_program, pace_of, plan
 from numapredict.collect.program import Program
@@ -115,7 +115,7 @@ class Campaign:
             created=record.header.created,
             environment=record.header.environment,
             programs=programs,
-            measurements=tuple(sorted(record.measurements, key=lambda m: (rank[m.program], m.mapping))),
+            measurements=tuple(sorted(record.measurements, key=lambda m: (rank[m.program], order_of(m.mapping)))),
         )
         try:
             write_dataset(dataset, self.folder)
@@ -166,6 +166,10 @@ class Campaign:
         if self.journal_path.exists() or not (self.folder / DESCRIPTION_FILE).exists():
             return read_journal(self.journal_path)
         dataset = read_dataset(self.folder)
+        if dataset.topology is None:
+            raise CampaignError(
+                f"{self.folder}: holds imported measurements, to which no campaign can add; name another folder"
+            )
         header = Header(
             machine=dataset.machine,
             modelled=dataset.modelled,

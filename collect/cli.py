@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -70,6 +70,51 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool) -> None:
         return
     dataset = run_campaign(prepared, sys.stderr)
     click.echo(f"{into}: {len(dataset.measurements)} measurements of {len(dataset.programs)} programs", err=True)
+
+
+@collect.command("import")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("-o", "--output", "into", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+@click.option("--program", required=True, metavar="COL[,COL]", help="What names a program; several are joined.")
+@click.option("--mapping", required=True, metavar="COL[,COL]", help="What names a mapping; several are joined by '-'.")
+@click.option("--time", required=True, metavar="COL", help="The run time.")
+@click.option(
+    "--time-unit", type=click.Choice(["s", "ms", "us", "ns", "min"]), default="s", show_default=True, help="Its unit."
+)
+@click.option("--group", metavar="COL", help="What is held out together; each program alone if not given.")
+@click.option("--counter", "counters", multiple=True, metavar="COL", help="A reading to keep; repeatable.")
+@click.option("--where", "where", multiple=True, metavar="COL=VALUE", help="Only such rows; repeatable.")
+@click.option("--drop-if", "drop_if", multiple=True, metavar="COL=VALUE", help="No such rows; repeatable.")
+@click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
+@click.option("--machine", metavar="NAME", help="The machine's name.")
+def import_(file: Path, into: Path, default: str | None, machine: str | None, **named: Any) -> None:  # noqa: ANN401
+    """Make a dataset of a CSV FILE of somebody's run times; its mappings need not be ours."""
+    from numapredict.collect.foreign_table import UNITS_S, TableColumns
+    from numapredict.collect.import_text import tally_in_words
+    from numapredict.collect.table_import import import_table
+
+    columns = TableColumns(
+        program=_names(named["program"]),
+        mapping=_names(named["mapping"]),
+        time=named["time"],
+        group=named["group"],
+        counters=named["counters"],
+        where=_conditions(named["where"], "--where"),
+        drop_if=_conditions(named["drop_if"], "--drop-if"),
+        unit_s=UNITS_S[named["time_unit"]],
+    )
+    click.echo(f"{into}: {tally_in_words(import_table(file, into, columns, default, machine))}", err=True)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(","))
+
+
+def _conditions(texts: tuple[str, ...], option: str) -> tuple[tuple[str, str], ...]:
+    for text in texts:
+        if "=" not in text:
+            raise click.BadParameter(f"{text!r} is not COLUMN=VALUE", param_hint=option)
+    return tuple((name, value) for name, _, value in (text.partition("=") for text in texts))
 
 
 @collect.command()

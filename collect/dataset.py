@@ -7,6 +7,7 @@ halves of two datasets are never read as one. Reading either never runs code.
 History of the schema version:
 
 1. the first: machine, modelled, topology, made_by, created, environment, units, programs, rows, measurements_sha256.
+2. topology may be null, mappings may be opaque, and there is a default: datasets made of other people's tables.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.topology import InvalidTopologyError, Topology
 from numapredict.native.errors import NumapredictError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 DESCRIPTION_FILE = "dataset.json"
 TABLE_FILE = "measurements.parquet"
 UNITS = (
@@ -47,13 +48,16 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
 
     ``made_by`` is the command that made it, ``created`` an ISO 8601 time, ``environment`` what may have influenced the
     figures (kernel, compiler, settings) as pairs. ``modelled`` is true when the figures come from a model.
+    ``topology`` is None where nobody said what the machine looks like; ``default`` is then the label that speedups
+    are counted from, None where the topology gives it.
     """
 
     machine: str
     modelled: bool
-    topology: Topology
+    topology: Topology | None
     made_by: str
     created: str
+    default: str | None = None
     environment: tuple[tuple[str, str], ...] = ()
     programs: tuple[Program, ...] = ()
     measurements: tuple[Measurement, ...] = ()
@@ -73,6 +77,11 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
             if (m.program, m.mapping) in seen:
                 raise ValueError(f"{where}: there twice")
             seen.add((m.program, m.mapping))
+
+    @property
+    def nodes(self) -> int | None:
+        """Return the machine's number of nodes, None where it is not known."""
+        return None if self.topology is None else len(self.topology.nodes)
 
     def program(self, name: str) -> Program:
         """Return the program of that name; KeyError where there is none."""
@@ -95,7 +104,8 @@ class _Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     rows: int
     measurements_sha256: str
     programs: tuple[Program, ...]
-    topology: Topology
+    default: str | None = None
+    topology: Topology | None
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -126,7 +136,8 @@ def read_dataset(path: Path) -> Dataset:
             " one copy, or resume the campaign that writes them"
         )
     try:
-        measurements = measurement_table.from_parquet(data, description.machine, len(description.topology.nodes))
+        nodes = None if description.topology is None else len(description.topology.nodes)
+        measurements = measurement_table.from_parquet(data, description.machine, nodes)
         if {m.modelled for m in measurements} - {description.modelled}:
             raise ValueError(f"column modelled: not {description.modelled}, as {DESCRIPTION_FILE} says")
     except ValueError as error:
@@ -138,6 +149,7 @@ def read_dataset(path: Path) -> Dataset:
             topology=description.topology,
             made_by=description.made_by,
             created=description.created,
+            default=description.default,
             environment=description.environment,
             programs=description.programs,
             measurements=measurements,
@@ -155,7 +167,7 @@ def write_dataset(dataset: Dataset, path: Path) -> None:
     from numapredict.collect import measurement_table
 
     try:
-        data, rows = measurement_table.to_parquet(dataset.measurements, len(dataset.topology.nodes))
+        data, rows = measurement_table.to_parquet(dataset.measurements, dataset.nodes)
     except ValueError as error:
         raise InvalidDatasetError(f"dataset of {dataset.machine}: {error}; nothing was written") from error
     description = _Description(
@@ -164,6 +176,7 @@ def write_dataset(dataset: Dataset, path: Path) -> None:
         modelled=dataset.modelled,
         made_by=dataset.made_by,
         created=dataset.created,
+        default=dataset.default,
         environment=dataset.environment,
         units=dict(UNITS),
         rows=rows,

@@ -48,6 +48,28 @@ class Mapping(msgspec.Struct, frozen=True, order=True):
         return f"{self.threads}x{self.thread_nodes}-{self.thread_policy}-{self.page_policy}{suffix}"
 
 
+class OpaqueMapping(msgspec.Struct, frozen=True, order=True):
+    """Somebody else's mapping, known by its label alone: it can be compared and ranked, but not applied."""
+
+    label: str
+
+
+AnyMapping = Mapping | OpaqueMapping
+
+
+def mapping_named(label: str) -> AnyMapping:
+    """Return the mapping that a label names, an opaque one where it is none of ours."""
+    try:
+        return parse_label(label)
+    except InvalidLabelError:
+        return OpaqueMapping(label)
+
+
+def order_of(mapping: AnyMapping) -> tuple[bool, AnyMapping]:
+    """Return what mappings of both kinds are sorted by: ours first, by their fields, then the others by label."""
+    return isinstance(mapping, OpaqueMapping), mapping
+
+
 def parse_label(text: str) -> Mapping:
     """Return the mapping that a label names; raise InvalidLabelError for a text that names none."""
     match = _LABEL.fullmatch(text)

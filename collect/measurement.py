@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
 
@@ -54,11 +54,15 @@ class Counters(msgspec.Struct, frozen=True):
 
 
 class Repetition(msgspec.Struct, frozen=True):
-    """One run: its time, the part spent in parallel regions where that is known, and counters where there are any."""
+    """One run: its time, the part spent in parallel regions where that is known, and counters where there are any.
+
+    ``readings`` are other people's counters, by their own names and in their own units (``collect import``).
+    """
 
     time_s: float
     region_time_s: float | None = None
     counters: Counters | None = None
+    readings: tuple[tuple[str, float], ...] = ()
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +74,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     program: str
-    mapping: Mapping
+    mapping: AnyMapping
     machine: str
     modelled: bool
     status: Status = "ok"

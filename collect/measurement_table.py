@@ -1,8 +1,9 @@
 """The tidy table of measurements: one row a repetition, as Parquet.
 
 A failed measurement is one row whose repetition and figures are null. The mapping stands there twice, as its label and
-as five columns, so that other tools need no parser; a reader refuses rows where the two disagree. Totals are sums over
-the per-node lists. ``provenance`` is a JSON list of pairs.
+as five columns, so that other tools need no parser; a reader refuses rows where the two disagree. An opaque mapping
+has its label alone. Totals are sums over the per-node lists. ``provenance`` is a JSON list of pairs, ``readings`` a map
+from a foreign counter's name to its value.
 """
 
 import math
@@ -13,7 +14,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from numapredict.collect.mapping import InvalidLabelError, Mapping, parse_label
+from numapredict.collect.mapping import AnyMapping, OpaqueMapping, mapping_named
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition, Status
 
 _FIGURES = ("local_accesses", "remote_accesses", "local_bandwidth_GBps", "remote_bandwidth_GBps")
@@ -22,11 +23,11 @@ SCHEMA = pa.schema(
     [
         pa.field("program", _WORD, nullable=False),
         pa.field("mapping", _WORD, nullable=False),
-        pa.field("threads", pa.int32(), nullable=False),
-        pa.field("thread_nodes", pa.int32(), nullable=False),
-        pa.field("thread_policy", _WORD, nullable=False),
-        pa.field("page_nodes", pa.int32(), nullable=False),
-        pa.field("page_policy", _WORD, nullable=False),
+        pa.field("threads", pa.int32()),
+        pa.field("thread_nodes", pa.int32()),
+        pa.field("thread_policy", _WORD),
+        pa.field("page_nodes", pa.int32()),
+        pa.field("page_policy", _WORD),
         pa.field("status", _WORD, nullable=False),
         pa.field("message", _WORD, nullable=False),
         pa.field("repetition", pa.int32()),
@@ -36,13 +37,14 @@ SCHEMA = pa.schema(
         *(pa.field(f"node_{name}", pa.list_(pa.float64())) for name in _FIGURES),
         pa.field("modelled", pa.bool_(), nullable=False),
         pa.field("provenance", _WORD, nullable=False),
+        pa.field("readings", pa.map_(pa.string(), pa.float64())),
     ]
 )
 _KEYS = ("program", "mapping", "status", "message", "modelled", "provenance")
 _PAIRS = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 
 
-def to_parquet(measurements: Iterable[Measurement], nodes: int) -> tuple[bytes, int]:
+def to_parquet(measurements: Iterable[Measurement], nodes: int | None) -> tuple[bytes, int]:
     """Return the Parquet file's bytes and its number of rows; raise ValueError for a measurement that breaks a rule."""
     columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
     for m in measurements:
@@ -57,7 +59,7 @@ def to_parquet(measurements: Iterable[Measurement], nodes: int) -> tuple[bytes, 
     return sink.getvalue().to_pybytes(), len(columns["program"])
 
 
-def from_parquet(data: bytes, machine: str, nodes: int) -> tuple[Measurement, ...]:
+def from_parquet(data: bytes, machine: str, nodes: int | None) -> tuple[Measurement, ...]:
     """Return the measurements in a Parquet file's bytes, in the order of their first rows.
 
     Raises ValueError, in one line that names the column, for a file that is not such a table.
@@ -78,8 +80,10 @@ def from_parquet(data: bytes, machine: str, nodes: int) -> tuple[Measurement, ..
     return _measurements(groups, _mappings(columns), machine, nodes)
 
 
-def fault_of(measurement: Measurement, nodes: int) -> str:
+def fault_of(measurement: Measurement, nodes: int | None) -> str:
     """Return what is wrong with a measurement on a machine of ``nodes`` nodes; an empty text where nothing is."""
+    if not measurement.mapping.label:
+        return "the mapping has no label"
     if (measurement.status == "ok") != bool(measurement.repetitions):
         return f"status is {measurement.status!r} with {len(measurement.repetitions)} repetitions"
     for repetition in measurement.repetitions:
@@ -88,8 +92,12 @@ def fault_of(measurement: Measurement, nodes: int) -> str:
         region = repetition.region_time_s
         if region is not None and not (math.isfinite(region) and region >= 0):
             return f"region_time_s is {region}, not a number from 0"
+        if any(not name or not math.isfinite(value) for name, value in repetition.readings):
+            return "a reading has no name or no finite value"
         if repetition.counters is None:
             continue
+        if nodes is None:
+            return "counters of nodes, where the machine's nodes are not known"
         if len(repetition.counters.nodes) != nodes:
             return f"counters have {len(repetition.counters.nodes)} entries, the machine {nodes} nodes"
         for node in repetition.counters.nodes:
@@ -110,12 +118,14 @@ def _row(m: Measurement, index: int | None, repetition: Repetition | None) -> tu
         [list(v) for v in zip(*map(_figures, counters.nodes), strict=True)] if counters else [None] * 4
     )
     return (
-        *(m.program, mapping.label, mapping.threads, mapping.thread_nodes, mapping.thread_policy),
-        *(mapping.page_nodes, mapping.page_policy, m.status, m.message, index),
+        *(m.program, mapping.label),
+        *([None] * 5 if isinstance(mapping, OpaqueMapping) else msgspec.structs.astuple(mapping)),
+        *(m.status, m.message, index),
         *(repetition.time_s if repetition else None, repetition.region_time_s if repetition else None),
         *(math.fsum(values) if values is not None else None for values in lists),
         *lists,
         *(m.modelled, msgspec.json.encode(m.provenance).decode()),
+        list(repetition.readings) if repetition and repetition.readings else None,
     )
 
 
@@ -123,6 +133,9 @@ def _columns(table: pa.Table) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     for field in SCHEMA:
         if field.name not in table.column_names:
+            if field.name == "readings":  # new in version 2
+                columns[field.name] = [None] * table.num_rows
+                continue
             raise ValueError(f"column {field.name} is missing")
         column = table.column(field.name)
         if not field.nullable and column.null_count:
@@ -139,8 +152,8 @@ def _columns(table: pa.Table) -> dict[str, list[Any]]:
 
 def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
     lists = [columns[f"node_{name}"] for name in _FIGURES]
-    for time_s, region, per_node in zip(
-        columns["time_s"], columns["region_time_s"], zip(*lists, strict=True), strict=True
+    for time_s, region, per_node, readings in zip(
+        columns["time_s"], columns["region_time_s"], zip(*lists, strict=True), columns["readings"], strict=True
     ):
         if time_s is None:
             yield None
@@ -151,39 +164,38 @@ def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
                 counters = Counters(tuple(NodeCounters(*v) for v in zip(*per_node, strict=True)))
             except (TypeError, ValueError) as error:
                 raise ValueError(f"columns node_{' node_'.join(_FIGURES)} have lists of unequal length") from error
-        yield Repetition(time_s, region, counters)
+        yield Repetition(time_s, region, counters, tuple(readings or ()))
 
 
 class _Row(NamedTuple):
-    """The mapping of a row, by its five columns."""
+    """The mapping of a row, by its five columns; all are empty for an opaque one."""
 
-    threads: int
-    thread_nodes: int
-    thread_policy: str
-    page_nodes: int
-    page_policy: str
+    threads: int | None
+    thread_nodes: int | None
+    thread_policy: str | None
+    page_nodes: int | None
+    page_policy: str | None
 
 
-def _mappings(columns: dict[str, list[Any]]) -> dict[str, Mapping]:
+def _mappings(columns: dict[str, list[Any]]) -> dict[str, AnyMapping]:
     """Return the mapping of every label; raise ValueError where a label and the five columns disagree."""
-    mappings: dict[str, Mapping] = {}
+    mappings: dict[str, AnyMapping] = {}
     for label, *values in set(zip(*(columns[name] for name in ("mapping", *_Row._fields)), strict=True)):
-        try:
-            mapping = mappings[label] = parse_label(label)
-        except InvalidLabelError as error:
-            raise ValueError(f"column mapping: {error}") from error
+        mapping = mappings[label] = mapping_named(label)
         row = _Row(*values)
+        if isinstance(mapping, OpaqueMapping) and any(value is not None for value in row):
+            raise ValueError(f"column mapping: {label!r} is none of our labels, and yet its five columns are filled")
         for name in _Row._fields:
-            if getattr(row, name) != getattr(mapping, name):
+            if getattr(row, name) != getattr(mapping, name, None):
                 raise ValueError(f"column {name} is {getattr(row, name)!r} where mapping is {label!r}")
     return mappings
 
 
 def _measurements(
     groups: dict[tuple[Any, ...], list[tuple[int, Repetition | None]]],
-    mappings: dict[str, Mapping],
+    mappings: dict[str, AnyMapping],
     machine: str,
-    nodes: int,
+    nodes: int | None,
 ) -> tuple[Measurement, ...]:
     measurements = []
     notes: dict[str, tuple[tuple[str, str], ...]] = {}

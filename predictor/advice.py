@@ -201,7 +201,7 @@ def _warnings(measured: list[Measurement], prediction: Prediction) -> tuple[str,
     if _is_cut(measured):
         found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
     own = told.get("program_threads")
-    if own is not None and all(int(own) != m.mapping.threads for m in measured):
+    if own is not None and all(int(own) != parse_label(m.mapping.label).threads for m in measured):
         found.append(f"the program sets its own number of threads: {own} ran, whatever OMP_NUM_THREADS said")
     placement = told.get("placement", "")
     if placement.startswith(WITHOUT_LIBRARY):

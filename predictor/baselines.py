@@ -22,7 +22,7 @@ class Baseline(msgspec.Struct, frozen=True):
     summary: Summary
 
 
-def baselines_of(observations: Observations, default: int, topology: Topology) -> tuple[Baseline, ...]:
+def baselines_of(observations: Observations, default: int, topology: Topology | None) -> tuple[Baseline, ...]:
     """Return the baselines of all programs.
 
     ``default`` keeps the default mapping; ``fixed`` takes the mapping with the best geometric mean over the programs
@@ -37,8 +37,8 @@ def baselines_of(observations: Observations, default: int, topology: Topology) -
         _baseline("random", len(every), gains, gains.mean(axis=1)),
         _baseline("fixed", len(every), gains, _best_fixed(gains, observations.groups)),
     ]
-    for name in space.SUBSETS:
-        labels = {mapping.label for mapping in space.subset(name, topology)}
+    for name in space.SUBSETS if topology is not None else ():
+        labels = {mapping.label for mapping in space.subset(name, topology)} if topology else set()
         columns = [column for column in every if observations.labels[column] in labels]
         if name != "full" and columns:
             found.append(_baseline(f"{name} oracle", len(columns), gains, gains[:, columns].max(axis=1)))

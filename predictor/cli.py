@@ -117,7 +117,8 @@ def evaluate(dataset: str, default: str | None, jobs: int, as_json: bool) -> Non
     from numapredict.predictor.evaluation_text import evaluation_in_words
     from numapredict.predictor.learning import options_of
 
-    evaluation = evaluate_held_out(open_dataset(dataset), options_of(default, None), jobs)
+    opened = open_dataset(dataset)
+    evaluation = evaluate_held_out(opened, options_of(default, None, opened), jobs)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(evaluation)).decode())
     else:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.dataset import Dataset
+from numapredict.collect.mapping import order_of
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.native.errors import NumapredictError
@@ -78,7 +79,7 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
     """
     programs = dataset.programs
     row_of = {program.name: row for row, program in enumerate(programs)}
-    mappings = sorted({m.mapping for m in dataset.measurements})
+    mappings = sorted({m.mapping for m in dataset.measurements}, key=order_of)
     column_of = {mapping: column for column, mapping in enumerate(mappings)}
     labels = tuple(mapping.label for mapping in mappings)
     time_s = np.full((len(programs), len(mappings)), np.nan)

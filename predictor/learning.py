@@ -9,6 +9,7 @@ from numapredict.collect.environment import emulation
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.request import CampaignRequest, prepare, run_campaign
 from numapredict.collect.space import canonical
+from numapredict.native.errors import NumapredictError
 from numapredict.predictor.datasets import open_dataset
 from numapredict.predictor.model import Model
 from numapredict.predictor.model_choice import data_folder, trained_model_path
@@ -18,9 +19,17 @@ from numapredict.predictor.store import write_model
 from numapredict.predictor.train import train
 
 
-def options_of(default: str | None, clusters: int | None) -> TrainingOptions:
-    """Return the training options of a command line; InvalidLabelError for a default that is no label."""
-    label = parse_label(default).label if default else None
+class UnappliableModelError(NumapredictError):
+    """A model was asked for whose mappings nothing could apply."""
+
+
+def options_of(default: str | None, clusters: int | None, dataset: Dataset | None = None) -> TrainingOptions:
+    """Return the training options of a command line.
+
+    InvalidLabelError for a default that is no label, unless it is for a ``dataset`` of other people's mappings.
+    """
+    foreign = dataset is not None and dataset.topology is None
+    label = default if foreign else parse_label(default).label if default else None
     # A program of any length may come: only features without the scale of its run time carry over. With two probes the
     # thesis needs 6 clusters (sec. 6, fig. 29); more only split programs that the probes cannot tell apart.
     return TrainingOptions(default=label, n_clusters=clusters, max_clusters=6, feature_kinds=("ratio",))
@@ -55,6 +64,11 @@ def learn_from(name: str, output: Path | None, default: str | None, clusters: in
 
 
 def _learn(dataset: Dataset, output: Path | None, default: str | None, clusters: int | None) -> str:
+    if dataset.topology is None:
+        raise UnappliableModelError(
+            f"the dataset of {dataset.machine} has mappings of other people's, which nothing here could apply: "
+            "`numapredict evaluate` says what predicting among them would give"
+        )
     model = train(dataset, options_of(default, clusters))
     path = output or trained_model_path(dataset.machine, dataset.topology)
     write_model(model, path)

@@ -11,6 +11,8 @@ from numapredict.predictor.options import Clock, Rule, TrainingOptions
 from numapredict.predictor.probes import Probe, Scales
 
 SCHEMA_VERSION: Final = 1
+UNKNOWN: Final = "unknown"
+"""The fingerprint of a machine that nobody described: that of no topology."""
 
 
 class ExpectedSpeedup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -104,16 +106,19 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     clusters: tuple[Cluster, ...]
 
     def __post_init__(self) -> None:
-        """Refuse parts that contradict each other and labels that name no mapping."""
+        """Refuse parts that contradict each other, and labels that name no mapping of a machine that is known."""
         problem = _problem_of(self)
         if problem:
             raise ValueError(problem)
-        for label in {ranked.mapping for cluster in self.clusters for ranked in cluster.ranked}:
-            parse_label(label)
+        if self.topology.fingerprint != UNKNOWN:
+            for label in {ranked.mapping for cluster in self.clusters for ranked in cluster.ranked}:
+                parse_label(label)
 
 
-def summarise(topology: Topology) -> TopologySummary:
-    """Return the shape of a topology."""
+def summarise(topology: Topology | None, machine: str) -> TopologySummary:
+    """Return the shape of a topology, or one that no machine has where it is not known."""
+    if topology is None:
+        return TopologySummary(name=machine, fingerprint=UNKNOWN, cpu_nodes=0, memory_nodes=0, cores=0)
     return TopologySummary(
         name=topology.name,
         fingerprint=topology.fingerprint,

@@ -5,7 +5,7 @@ import numpy as np
 from numapredict.collect import space
 from numapredict.collect.dataset import Dataset
 from numapredict.predictor.clustering import Array, Labels, WardClustering
-from numapredict.predictor.features import Observations, clustering_rows, observe
+from numapredict.predictor.features import InsufficientDataError, Observations, clustering_rows, observe
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Member, Merge, Model, RankedMapping, summarise
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.probes import ProbeAssignment, probes_of
@@ -19,8 +19,15 @@ def train(dataset: Dataset, options: TrainingOptions | None = None) -> Model:
 
 
 def default_label(dataset: Dataset, options: TrainingOptions) -> str:
-    """Return the label of the default mapping: the options', or what programs get on this machine today."""
-    return options.default or space.default_mapping(dataset.topology).label
+    """Return the label of the default mapping: the options', the dataset's, or what programs get there today."""
+    label = options.default or dataset.default
+    if label is None and dataset.topology is not None:
+        label = space.default_mapping(dataset.topology).label
+    if label is None:
+        raise InsufficientDataError(
+            f"dataset of {dataset.machine} has no default mapping: name one with --default, here or when importing"
+        )
+    return label
 
 
 def train_on(observations: Observations, dataset: Dataset, options: TrainingOptions) -> Model:
@@ -36,7 +43,7 @@ def train_on(observations: Observations, dataset: Dataset, options: TrainingOpti
     return Model(
         machine=dataset.machine,
         modelled=dataset.modelled,
-        topology=summarise(dataset.topology),
+        topology=summarise(dataset.topology, dataset.machine),
         dataset_created=dataset.created,
         options=options,
         clock=observations.clock,

@@ -78,7 +78,7 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
     from numapredict.reports.pairs import pairs_in_words
 
     opened = open_dataset(dataset)
-    label = default_label(opened, options_of(default, None))
+    label = default_label(opened, options_of(default, None, opened))
     observations = observe(opened, label)
     found = like_pairs(observations, observations.column(label))
     if as_json:

@@ -55,6 +55,10 @@ def clustermap_data(
 
     ``default`` is the label that times are divided by; InsufficientDataError when it or all programs are missing.
     """
+    if dataset.topology is None:
+        raise InsufficientDataError(
+            f"dataset of {dataset.machine} has mappings of other people's, whose choices the figure cannot show"
+        )
     label = default_label(dataset, TrainingOptions(default=default))
     observations = observe(dataset, label)
     column = observations.column(label)

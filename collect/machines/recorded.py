@@ -19,16 +19,25 @@ class RecordedMachine:
     """The machine on which a dataset was made, as far as the dataset knows it.
 
     A program is known by its name, with the same arguments and environment as when it was recorded; a mapping by
-    what it means, so that any of its equal labels finds it.
+    what it means, so that any of its equal labels finds it. Opaque mappings cannot be asked for.
+
+    Raises NotRecordedError for a dataset that does not say what its machine looks like.
     """
 
     def __init__(self, dataset: Dataset) -> None:
+        if dataset.topology is None:
+            raise NotRecordedError(
+                f"the dataset of {dataset.machine} does not say what the machine looks like, so nothing can be run "
+                "there; evaluate it instead"
+            )
         self.dataset = dataset
+        self._topology = dataset.topology
         self._programs = {program.name: program for program in dataset.programs}
         self._meanings: dict[Mapping, Mapping] = {}
         self._found: dict[tuple[str, Mapping], Measurement] = {}
         for measurement in dataset.measurements:
-            self._found[measurement.program, self._meaning(measurement.mapping)] = measurement
+            if isinstance(measurement.mapping, Mapping):
+                self._found[measurement.program, self._meaning(measurement.mapping)] = measurement
         self._mappings = {mapping for _, mapping in self._found}
 
     @property
@@ -39,7 +48,7 @@ class RecordedMachine:
     @property
     def topology(self) -> Topology:
         """Return the topology of the recorded machine."""
-        return self.dataset.topology
+        return self._topology
 
     @property
     def modelled(self) -> bool:

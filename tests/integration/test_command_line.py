@@ -304,6 +304,32 @@ def test_the_fidelity_table_is_printed_or_written(tmp_path: Path) -> None:
     assert "cannot write the table" in refusal(unwritable)
 
 
+def test_somebody_s_table_is_imported_and_evaluated(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    rows = [
+        f"{code},{size},{policy},{threads},{(2 if policy == best else 3) * int(size) / int(threads)},{suspect}"
+        for code, best in zip("abcdef", ("near", "far") * 3, strict=True)
+        for size in ("1", "2")
+        for policy in ("near", "far", "none")
+        for threads in ("4", "8")
+        for suspect in ("0", "1")
+    ]
+    table.write_text("\n".join(["code,size,policy,threads,time_ms,suspect", *rows]) + "\n")
+    named = ("--program", "code,size", "--group", "code", "--mapping", "policy,threads", "--time", "time_ms")
+    picked = ("--time-unit", "ms", "--drop-if", "suspect=1", "--default", "none-8", "--machine", "theirs")
+    words = ("collect", "import", str(table), "-o", str(tmp_path / "data"), *named, *picked)
+    done = numapredict(*words)
+    assert done.returncode == 0, done.stderr
+    assert "12 programs x 6 mappings; 144 rows, of which 72 dropped as suspect" in done.stderr
+    assert "holds a dataset already" in refusal(numapredict(*words))
+    evaluation = json.loads(numapredict("evaluate", "--dataset", str(tmp_path / "data"), "--json").stdout)
+    assert (evaluation["machine"], evaluation["default"], len(evaluation["programs"])) == ("theirs", "none-8", 12)
+    assert evaluation["summary"]["gain_captured"] == pytest.approx(1.0)
+    for other in (("train",), ("report", "clustermap")):
+        assert "other people's" in refusal(numapredict(*other, "--dataset", str(tmp_path / "data")))
+    assert "is not COLUMN=VALUE" in refusal(numapredict(*words[:-2], "--where", "suspect"))
+
+
 def test_the_pairs_most_alike_are_shown() -> None:
     dataset = ("--dataset", "sandybridge-4x8", "--count", "3")
     shown = numapredict("report", "pairs", *dataset)
