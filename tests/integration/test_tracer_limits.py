@@ -198,6 +198,13 @@ def test_a_program_that_fails_with_this_many_threads_only_is_said_to(hostile: Pa
     assert traced(program_of(hostile, "four-fail"), threads=3).trace.segments.size
 
 
+def test_a_run_that_the_emulator_lost_is_tried_again(hostile: Path, tmp_path: Path) -> None:
+    program = program_of(hostile, "crash-once", tmp_path / "was-here")
+    data = take_trace(program, 2, MACHINE, census_of((1, 1, 1.0)), BUDGET)
+    assert (tmp_path / "was-here").exists()
+    assert t.parse_trace(data, "x").end == 1
+
+
 def test_a_program_whose_regions_come_too_late_is_said_to_need_time(kernels: Path) -> None:
     message = refusal(TracingError, program_of(kernels, "gather", 4_000_000), trace_s=0.05)
     assert "reached no parallel region within 0 s" in message

@@ -48,6 +48,11 @@ int main(int count, char **arguments) {
         end_forked();
     if (strcmp(name, "print") == 0)
         print(4);
+    if (strcmp(name, "crash-once") == 0 && count > 2 && access(arguments[2], F_OK) != 0) {
+        if (!fopen(arguments[2], "w"))
+            return 8;
+        *(volatile int *)8 = 1;
+    }
     if (strcmp(name, "own-threads") == 0)
         omp_set_num_threads(3);
     region();
