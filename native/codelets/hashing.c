@@ -38,7 +38,7 @@ struct build {
 };
 
 static int build_bits(enum codelet_size size) {
-    static const int bits[SIZE_COUNT] = {19, 22, 24};
+    static const int bits[SIZE_COUNT] = {19, 21, 24};
     return bits[size];
 }
 

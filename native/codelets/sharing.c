@@ -62,7 +62,7 @@ struct table {
 };
 
 static size_t table_units(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {384, 2048, 8192};
+    static const size_t units[SIZE_COUNT] = {384, 1024, 8192};
     return units[size];
 }
 
