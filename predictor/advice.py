@@ -66,11 +66,12 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 
     ``clock`` is ``regions`` where times and speedups are those of the parallel regions, ``process`` where they are of
     the whole run. ``region_share`` is the regions' part of the slower probe's run time, where it is known.
-    ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false for a program unlike any
-    that the model has seen. ``trace_share`` is the part of the program's region time that was seen, for modelled runs;
-    ``whole_program`` is false when the native run that counts regions had to be stopped. ``command`` applies the
-    mapping exactly, with the preload library, and ``alternative`` without it as far as that goes. ``warnings`` say in
-    words what makes the answer doubtful.
+    ``confidence`` is the probability that the mapping beats the default, None for the default itself and where the
+    model does not say. ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false
+    for a program unlike any that the model has seen. ``trace_share`` is the part of the program's region time that
+    was seen, for modelled runs; ``whole_program`` is false when the native run that counts regions had to be stopped.
+    ``command`` applies the mapping exactly, with the preload library, and ``alternative`` without it as far as that
+    goes. ``warnings`` say in words what makes the answer doubtful.
     """
 
     program: str
@@ -80,6 +81,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     default: str
     mapping: str
     expected_speedup: ExpectedSpeedup
+    confidence: float | None
     clock: str
     region_share: float | None
     trace_share: float | None
@@ -121,6 +123,7 @@ def advise(
         default=model.default,
         mapping=prediction.mapping,
         expected_speedup=prediction.expected_speedup,
+        confidence=prediction.confidence,
         clock=model.clock,
         region_share=_region_share(measured),
         trace_share=_trace_share(measured),
@@ -176,14 +179,16 @@ def _alternative(prediction: Prediction, machine: Machine, program: Program) -> 
         return Alternative(prediction.mapping, prediction.expected_speedup, command.text, True, command.note)
     within = [
         ranked
-        for ranked in prediction.cluster.ranked
+        for ranked in prediction.ranked
         if _possible(ranked.mapping, machine)
         and applied(parse_label(ranked.mapping), topology).page_policy in EXPRESSIBLE
     ]
     if not within:
         nearest = nearest_expressible(parse_label(prediction.mapping))
         return Alternative(nearest.label, None, command.text, False, command.note)
-    best = max(within, key=lambda ranked: ranked.expected_speedup.median)
+    if prediction.confidence is None:
+        within.sort(key=lambda ranked: -ranked.expected_speedup.median)
+    best = within[0]
     command = shell_command(parse_label(best.mapping), topology, program, shell)
     return Alternative(best.mapping, best.expected_speedup, command.text, False, command.note)
 
@@ -251,19 +256,34 @@ def advice_in_words(advice: Advice) -> str:
     """Return the answer for a person to read."""
     modelled = " (modelled)" if advice.modelled else ""
     what = "its parallel regions" if advice.clock == "regions" else "the whole run"
-    speed = advice.expected_speedup
     lines = [
         f"{advice.program} on {advice.machine}{modelled}",
         "",
         f"  best mapping      {advice.mapping}",
         _wrapped(mapping_in_words(parse_label(advice.mapping))),
-        f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
-        f"                    ({speed.low:.2f}x to {speed.high:.2f}x among the programs it resembles)",
+        *_expectation_lines(advice, what),
     ]
     if advice.region_share is not None and advice.clock == "regions":
         lines.append(f"                    the regions take {advice.region_share:.0%} of its run time under the probes")
     lines += ["", *_probe_lines(advice), "", *_cluster_lines(advice), "", *_command_lines(advice)]
     return "\n".join(lines)
+
+
+def _expectation_lines(advice: Advice, what: str) -> list[str]:
+    speed = advice.expected_speedup
+    if advice.mapping == advice.default:
+        return ["  expected speedup  none: that is what it gets today, and no other mapping is expected to beat it"]
+    least = "among the programs it resembles"
+    if advice.confidence is not None:
+        least = f"in nine cases of ten; it beats the default in {_percent(advice.confidence)}"
+    return [
+        f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
+        f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
+    ]
+
+
+def _percent(share: float) -> str:
+    return "more than 99%" if share > 0.99 else f"{share:.0%}"
 
 
 def _probe_lines(advice: Advice) -> list[str]:

@@ -30,9 +30,16 @@ def options_of(default: str | None, clusters: int | None, dataset: Dataset | Non
     """
     foreign = dataset is not None and dataset.topology is None
     label = default if foreign else parse_label(default).label if default else None
-    # A program of any length may come: only features without the scale of its run time carry over. With two probes the
-    # thesis needs 6 clusters (sec. 6, fig. 29); more only split programs that the probes cannot tell apart.
-    return TrainingOptions(default=label, n_clusters=clusters, max_clusters=6, feature_kinds=("ratio",))
+    # A program of any length may come: only features without the scale of its run time carry over. The clusters
+    # explain: the thesis has 6 (sec. 6, fig. 29), and on its linear scale one of them would hold nearly all programs.
+    return TrainingOptions(
+        default=label,
+        scale="log",
+        n_clusters=clusters,
+        max_clusters=6,
+        feature_kinds=("ratio",),
+        method="expectation",
+    )
 
 
 def campaign_for(request: CampaignRequest, into: Path | None) -> Campaign:

@@ -7,10 +7,11 @@ import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.topology import Topology
+from numapredict.predictor.expectation import Expectation
 from numapredict.predictor.options import Clock, Rule, TrainingOptions
 from numapredict.predictor.probes import Probe, Scales
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 UNKNOWN: Final = "unknown"
 """The fingerprint of a machine that nobody described: that of no topology."""
 
@@ -83,11 +84,12 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     ``default`` is the label that speedups are counted from. ``linkage`` merges the programs in the order of
     ``programs``. ``selection_speedup`` is the geometric mean speedup over the default in the cross-validation that
-    chose the probes: it is the best of many and so flatters; ``evaluate`` gives the honest one. Raises ValueError
-    when its parts contradict each other. ``clock`` says which times it was learned from and wants of the probes.
+    chose the probes: it is the best of many and so flatters; ``evaluate`` gives the honest one. ``expectation``, where
+    there is one, chooses the mapping, else the cluster does. Raises ValueError when its parts contradict each other.
+    ``clock`` says which times it was learned from and wants of the probes.
     """
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1, 2] = SCHEMA_VERSION
     machine: str
     modelled: bool
     topology: TopologySummary
@@ -104,6 +106,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     dropped_mappings: tuple[str, ...]
     linkage: tuple[Merge, ...]
     clusters: tuple[Cluster, ...]
+    expectation: Expectation | None = None
 
     def __post_init__(self) -> None:
         """Refuse parts that contradict each other, and labels that name no mapping of a machine that is known."""
@@ -144,6 +147,8 @@ def _problem_of(model: Model) -> str:
     mappings = {ranked.mapping for ranked in model.clusters[0].ranked}
     if not {model.default, *(probe.mapping for probe in model.probes)} <= mappings:
         return "default and probes must be among the ranked mappings"
+    if model.expectation is not None and set(model.expectation.labels) != mappings:
+        return "expectation.labels: must be the ranked mappings"
     return next(filter(None, (_problem_of_cluster(model, cluster, mappings) for cluster in model.clusters)), "")
 
 

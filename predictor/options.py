@@ -8,6 +8,7 @@ Scale = Literal["linear", "log"]
 Ranking = Literal["centroid", "members", "pooled"]
 FeatureKind = Literal["thesis", "ratio", "times"]
 Rule = Literal["centre", "member"]
+Method = Literal["cluster", "expectation"]
 Clock = Literal["regions", "process"]
 """Whether a time is the time in parallel regions (the thesis's codelets are regions) or that of the whole run."""
 
@@ -25,7 +26,9 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     steadies small clusters. ``n_clusters`` fixes the number of clusters, ``max_clusters`` bounds the choice.
     ``feature_kinds`` and ``rules`` are those that may be chosen, ties going to the first; without counters the kind
     is ``times``, whatever is asked. ``probe_candidates`` are the labels that may become
-    probes; empty means all that were measured.
+    probes; empty means all that were measured. ``method`` says who chooses the mapping: the ``cluster`` that the probes
+    assign a program to, as in the thesis, or what the probes let it expect of each mapping (``expectation``), the
+    cluster being the explanation.
     """
 
     default: str | None = None
@@ -36,6 +39,7 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     feature_kinds: tuple[FeatureKind, ...] = ("ratio", "thesis")
     rules: tuple[Rule, ...] = ("centre", "member")
     probe_candidates: tuple[str, ...] = ()
+    method: Method = "cluster"
 
     def __post_init__(self) -> None:
         """Refuse numbers of clusters below one and empty choices."""

@@ -6,13 +6,18 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import NumapredictError
+from numapredict.predictor.expectation import Expectation, outlook
 from numapredict.predictor.features import time_by
-from numapredict.predictor.model import Cluster, ExpectedSpeedup, Model
+from numapredict.predictor.model import Cluster, ExpectedSpeedup, Model, RankedMapping
 from numapredict.predictor.options import Clock
 from numapredict.predictor.probes import cluster_distances, scaled_features
+
+NINE_IN_TEN = 1.645
+"""Deviations of a normal distribution to either side that hold nine in ten."""
 
 
 class UnusableProbeError(NumapredictError):
@@ -32,12 +37,16 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
     ``distance`` is to the chosen cluster in scaled features. ``ambiguity`` is that distance over the one to the next
     cluster: 0 is clear, 1 a toss-up. ``familiar`` is false when the program lies farther from every training program
-    than any of them lies from its nearest neighbour.
+    than any of them lies from its nearest neighbour. ``ranked`` holds all mappings, best first, with what is expected
+    of each: for this program, where the model has an expectation, or for its cluster's members. ``confidence`` is the
+    probability that the mapping beats the default, None without an expectation and for the default itself.
     """
 
     mapping: str
     cluster: Cluster
     expected_speedup: ExpectedSpeedup
+    ranked: tuple[RankedMapping, ...]
+    confidence: float | None
     features: tuple[float, ...]
     distance: float
     ambiguity: float
@@ -75,7 +84,11 @@ def predict(
     features = scaled_features(model.scales, row)
     distances = cluster_distances(model.rule, features, rows, labels)[0]
     cluster = model.clusters[int(distances.argmin())]
-    choice = next((ranked for ranked in cluster.ranked if usable(ranked.mapping)), None)
+    ranked, confidence = cluster.ranked, None
+    if model.expectation is not None:
+        ranked, confidences = _expected(model, model.expectation, readings)
+        confidence = next((confidences[each.mapping] for each in ranked if usable(each.mapping)), None)
+    choice = next((each for each in ranked if usable(each.mapping)), None)
     if choice is None:
         raise UnusableProbeError(
             f"none of the model's mappings can be applied on {model.machine}: choose another model"
@@ -85,6 +98,8 @@ def predict(
         mapping=choice.mapping,
         cluster=cluster,
         expected_speedup=choice.expected_speedup,
+        ranked=ranked,
+        confidence=confidence,
         features=tuple(map(float, features[0])),
         distance=float(nearest),
         ambiguity=_ambiguity(float(nearest), float(others[0])) if others else 0.0,
@@ -110,6 +125,43 @@ def _row(model: Model, readings: Sequence[ProbeReading]) -> tuple[float, float, 
     first, second = (by_mapping[probe.mapping] for probe in model.probes)
     bandwidth = second.local_bandwidth_GBps
     return first.time_s, second.time_s, math.nan if bandwidth is None else bandwidth
+
+
+def _expected(
+    model: Model, expectation: Expectation, readings: Sequence[ProbeReading]
+) -> tuple[tuple[RankedMapping, ...], dict[str, float | None]]:
+    """Return all mappings by what they are worth to the program, and the probability that each beats the default."""
+    by_mapping = {reading.mapping: reading for reading in readings}
+    first, second = (by_mapping[probe.mapping] for probe in model.probes)
+    bandwidths = [reading.local_bandwidth_GBps for reading in (first, second)] if expectation.floors_GBps else []
+    if None in bandwidths:
+        raise UnusableProbeError(
+            f"probe {first.mapping} read no local_bandwidth_GBps: make counters readable, or train without them"
+        )
+    found = outlook(
+        expectation,
+        (first.time_s, second.time_s),
+        [value for value in bandwidths if value is not None],
+        (first.mapping, second.mapping),
+        model.default,
+    )
+    order = np.argsort(-found.worth(expectation.caution), kind="stable")
+    confidences = {
+        label: None if label == model.default else float(ndtr(gain / deviation))
+        for label, gain, deviation in zip(
+            expectation.labels, found.gain, np.maximum(found.deviation, 1e-9), strict=True
+        )
+    }
+    ranked = tuple(
+        RankedMapping(expectation.labels[at], _speedup(float(found.gain[at]), float(found.deviation[at])))
+        for at in order
+    )
+    return ranked, confidences
+
+
+def _speedup(gain: float, deviation: float) -> ExpectedSpeedup:
+    """Return a gain in log2 as speedups: its own, and the ends of the interval that holds nine in ten."""
+    return ExpectedSpeedup(2**gain, 2 ** (gain - NINE_IN_TEN * deviation), 2 ** (gain + NINE_IN_TEN * deviation))
 
 
 def _ambiguity(nearest: float, second: float) -> float:

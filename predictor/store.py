@@ -3,6 +3,7 @@
 A model is one JSON file and reading it never runs code. History of the schema version:
 
 1. the first: machine, topology, options, default, probes, scales, rule, linkage, clusters.
+2. expectation: what chooses the mapping; options.method.
 """
 
 import re

@@ -1,15 +1,18 @@
 """Learn a model from a dataset (thesis sec. 5 and 6)."""
 
+import msgspec
 import numpy as np
 
 from numapredict.collect import space
 from numapredict.collect.dataset import Dataset
 from numapredict.predictor.clustering import Array, Labels, WardClustering
+from numapredict.predictor.expectation import Expectation, fit_expectation
 from numapredict.predictor.features import InsufficientDataError, Observations, clustering_rows, observe
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Member, Merge, Model, RankedMapping, summarise
 from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.probes import ProbeAssignment, probes_of
-from numapredict.predictor.selection import mapping_costs, select
+from numapredict.predictor.probe_search import gains_of, readings_at, search_probes
+from numapredict.predictor.probes import BANDWIDTH, TIME, Probe, ProbeAssignment, probes_of
+from numapredict.predictor.selection import Choice, mapping_costs, select
 
 
 def train(dataset: Dataset, options: TrainingOptions | None = None) -> Model:
@@ -33,7 +36,20 @@ def default_label(dataset: Dataset, options: TrainingOptions) -> str:
 def train_on(observations: Observations, dataset: Dataset, options: TrainingOptions) -> Model:
     """Return the model of these observations alone; of the dataset only the machine is used."""
     default = observations.column(default_label(dataset, options))
-    choice = select(observations, default, options)
+    expectation = None
+    if options.method == "expectation":
+        pair = search_probes(observations, default, _candidates(observations, options))
+        probes = (observations.labels[pair.first], observations.labels[pair.second])
+        # The cluster is the explanation: it is chosen for these probes.
+        clusters = options.n_clusters or min(options.max_clusters, len(observations.programs))
+        fixed = msgspec.structs.replace(options, probe_candidates=probes, n_clusters=clusters)
+        choice = select(observations, default, fixed)
+        columns = (observations.column(choice.first), observations.column(choice.second))
+        _, readings, floors = readings_at(observations, columns)
+        gains = gains_of(observations, default)
+        expectation = fit_expectation(observations.labels, readings, floors, gains, observations.groups, default)
+    else:
+        choice = select(observations, default, options)
     rows = clustering_rows(observations.time_s, default, options.scale)
     clustering = WardClustering(choice.n_clusters).fit(rows)
     assignment = ProbeAssignment(choice.kind, choice.rule).fit(
@@ -48,7 +64,7 @@ def train_on(observations: Observations, dataset: Dataset, options: TrainingOpti
         options=options,
         clock=observations.clock,
         default=observations.labels[default],
-        probes=probes_of(choice.kind, choice.first, choice.second),
+        probes=_probes(choice, expectation),
         scales=assignment.scales_,
         rule=choice.rule,
         selection_speedup=choice.speedup,
@@ -66,7 +82,19 @@ def train_on(observations: Observations, dataset: Dataset, options: TrainingOpti
             )
             for cluster in range(clustering.n_clusters_)
         ),
+        expectation=expectation,
     )
+
+
+def _probes(choice: Choice, expectation: Expectation | None) -> tuple[Probe, Probe]:
+    """Return the probes with all that is read from each."""
+    if expectation is None or not expectation.floors_GBps:
+        return probes_of(choice.kind, choice.first, choice.second)
+    return Probe(choice.first, (TIME, BANDWIDTH)), Probe(choice.second, (TIME, BANDWIDTH))
+
+
+def _candidates(observations: Observations, options: TrainingOptions) -> tuple[int, ...]:
+    return tuple(observations.column(label) for label in dict.fromkeys(options.probe_candidates))
 
 
 def probe_readings(observations: Observations, first: str, second: str) -> Array:

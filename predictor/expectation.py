@@ -1,0 +1,198 @@
+"""What a program may expect from every mapping, given what its two probe runs read.
+
+The log2 gains over the default, one a mapping, are regressed on the probes' readings (ridge regression, the groups of
+programs weighing the same). How far the regression is off is measured on programs held out by group, a mapping at a
+time, and a mapping's expected gain is discounted by a part of that before mappings are compared: of many that look
+good, the one that looks best is often only the least known. The default's gain is known to be none, so where no other
+is expected to win after its discount, the default is kept. If one of the probes is the default, the other's gain was
+measured.
+
+Readings enter in scale-free form: the ratio of the times, and bandwidths, which do not change when a program runs
+longer.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+RIDGE = 0.05
+"""Added to the variance of every standardised reading: as if each told 5% more noise than it does."""
+
+CAUTION = 0.75
+"""The part of its deviation by which a mapping's gain is discounted; with a half, some measured programs lost."""
+
+NOISE = 0.1
+"""The least deviation of a gain that was not measured, in log2 (7%): runs of the same program differ."""
+
+MEASURED_NOISE = 0.05
+"""The deviation of a gain that was measured by two runs, in log2."""
+
+MIN_DEVIATION = 0.05
+"""The least standard deviation that a reading is divided by, in log2."""
+
+FLOOR_SHARE = 0.01
+"""A bandwidth below this share of the largest counts as this share."""
+
+
+class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A fitted regression; one value a reading in ``centre``, ``scale`` and ``slopes``, one a mapping in the others.
+
+    ``labels`` order the mappings; ``gain`` and ``deviation`` are in log2 over the default; ``slopes`` has a row a
+    reading. ``floors_GBps`` are the lowest bandwidths told apart at either probe; empty where times alone are read.
+    """
+
+    labels: tuple[str, ...]
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+    gain: tuple[float, ...]
+    slopes: tuple[tuple[float, ...], ...]
+    deviation: tuple[float, ...]
+    floors_GBps: tuple[float, ...]
+    caution: float = CAUTION
+
+    def __post_init__(self) -> None:
+        """Refuse parts of different lengths and values that no gain could be made of."""
+        width, count = len(self.centre), len(self.labels)
+        if not width or width != 1 + len(self.floors_GBps) or {len(self.scale), len(self.slopes)} != {width}:
+            raise ValueError("expectation: centre, scale and slopes must have a value a reading")
+        if not count or {len(self.gain), len(self.deviation), *map(len, self.slopes)} != {count}:
+            raise ValueError("expectation: gain, deviation and slopes must have a value a mapping")
+        if min(*self.scale, *self.deviation, *self.floors_GBps, 1.0) <= 0:
+            raise ValueError("expectation: scale, deviation and floors must be positive")
+
+
+class Outlook(msgspec.Struct, frozen=True, eq=False):
+    """What one program may expect: log2 gains over the default and their deviations, float64[mappings] each."""
+
+    gain: Array
+    deviation: Array
+
+    def worth(self, caution: float) -> Array:
+        """Return the gains after their discount, float64[mappings]."""
+        return self.gain - caution * self.deviation
+
+
+def group_weights(groups: Sequence[str]) -> Array:
+    """Return float64[programs]: the weights with which every group counts the same; they add up to 1."""
+    _, inverse, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+    return 1 / counts[inverse] / len(counts)
+
+
+def bandwidth_floors(bandwidth_GBps: Array) -> Array:
+    """Return the lowest bandwidth told apart, over the first axis; 1 where no program has any."""
+    largest = bandwidth_GBps.max(axis=0)
+    floors: Array = np.where(largest > 0, largest * FLOOR_SHARE, 1.0)
+    return floors
+
+
+def readings_of(times: Array, bandwidths: Array, floors: Array) -> Array:
+    """Return float64[programs, 1 or 3]: the readings of times float64[programs, 2] and bandwidths, as many or none."""
+    ratio = np.log2(times[:, :1]) - np.log2(times[:, 1:])
+    return np.hstack([ratio, np.log2(np.maximum(bandwidths, floors))]) if bandwidths.shape[1] else ratio
+
+
+def regress(readings: Array, gains: Array, weights: Array) -> tuple[Array, Array, Array, Array]:
+    """Return centre and scale of the readings, mean gain, and slopes float64[readings, mappings]."""
+    centre = weights @ readings
+    scale: Array = np.sqrt(np.maximum(weights @ (readings - centre) ** 2, MIN_DEVIATION**2))
+    standard = (readings - centre) / scale
+    gain = weights @ gains
+    weighted = (standard * weights[:, None]).T
+    inner = weighted @ standard + RIDGE * np.eye(readings.shape[1])
+    slopes = np.asarray(np.linalg.solve(inner, weighted @ (gains - gain)), dtype=np.float64)
+    return centre, scale, gain, slopes
+
+
+def held_out_gains(readings: Array, gains: Array, groups: Sequence[str]) -> Array:
+    """Return float64[programs, mappings]: what is expected of each program by the programs of the other groups.
+
+    One fit serves all groups: without a group, its residuals are (I - H)^-1 times those of the fit with it, where H is
+    the group's block of the hat matrix (Cook and Weisberg, Residuals and Influence in Regression, 1982, sec. 2.2). Only
+    centre and scale of the readings are those of all programs.
+    """
+    names, inverse, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+    weights = group_weights(groups)
+    if len(names) < 2:
+        return np.tile(weights @ gains, (len(gains), 1))
+    centre, scale, _, _ = regress(readings, gains, weights)
+    rows = np.hstack([np.ones((len(readings), 1)), (readings - centre) / scale])
+    penalty = np.diag([0.0] + [RIDGE] * readings.shape[1])
+    weighted = (rows * weights[:, None]).T
+    inner = np.linalg.inv(weighted @ rows + penalty)
+    residual = gains - rows @ (inner @ (weighted @ gains))
+    order = np.argsort(inverse, kind="stable")
+    starts = np.cumsum(counts) - counts
+    for size in np.unique(counts):
+        members = order[starts[counts == size][:, None] + np.arange(size)]  # [groups of that size, size]
+        block = rows[members] @ inner @ (rows[members] * weights[members][:, :, None]).transpose(0, 2, 1)
+        residual[members] = np.linalg.solve(np.eye(size) - block, residual[members])
+    expected: Array = gains - residual
+    return expected
+
+
+def deviations(expected: Array, gains: Array, groups: Sequence[str], default: int) -> Array:
+    """Return float64[mappings]: how far expected gains are off, at least by noise; the default's is known."""
+    found = np.sqrt(group_weights(groups) @ (gains - expected) ** 2 + NOISE**2)
+    found[default] = MEASURED_NOISE
+    return found
+
+
+def with_what_is_known(
+    expected: Array, deviation: Array, times: Array, probes: tuple[int, int], default: int
+) -> tuple[Array, Array]:
+    """Return gains and deviations float64[programs, mappings] with those that were measured, or are none, in place.
+
+    ``probes`` are the probes' columns, in the order of ``times`` float64[programs, 2].
+    """
+    gain, spread = expected.copy(), np.tile(deviation, (len(expected), 1))
+    gain[:, default], spread[:, default] = 0.0, 0.0
+    if default in probes:
+        at = probes.index(default)
+        other = probes[1 - at]
+        gain[:, other] = np.log2(times[:, at] / times[:, 1 - at])
+        spread[:, other] = MEASURED_NOISE
+    return gain, spread
+
+
+def fit_expectation(
+    labels: Sequence[str], readings: Array, floors: Array, gains: Array, groups: Sequence[str], default: int
+) -> Expectation:
+    """Return the expectation that programs of these readings and gains teach."""
+    centre, scale, gain, slopes = regress(readings, gains, group_weights(groups))
+    spread = deviations(held_out_gains(readings, gains, groups), gains, groups, default)
+    return Expectation(
+        labels=tuple(labels),
+        centre=_floats(centre),
+        scale=_floats(scale),
+        gain=_floats(gain),
+        slopes=tuple(map(_floats, slopes)),
+        deviation=_floats(spread),
+        floors_GBps=_floats(floors),
+    )
+
+
+def outlook(
+    expectation: Expectation,
+    times: tuple[float, float],
+    bandwidths: Sequence[float],
+    probes: tuple[str, str],
+    default: str,
+) -> Outlook:
+    """Return what a program may expect whose probes took these times and read these local bandwidths."""
+    time = np.array([times])
+    readings = readings_of(time, np.array([bandwidths]).reshape(1, -1), np.array(expectation.floors_GBps))
+    standard = (readings - np.array(expectation.centre)) / np.array(expectation.scale)
+    expected = np.array(expectation.gain) + standard @ np.array(expectation.slopes)
+    columns = (expectation.labels.index(probes[0]), expectation.labels.index(probes[1]))
+    gain, spread = with_what_is_known(
+        expected, np.array(expectation.deviation), time, columns, expectation.labels.index(default)
+    )
+    return Outlook(gain[0], spread[0])
+
+
+def _floats(values: Array) -> tuple[float, ...]:
+    return tuple(map(float, values))

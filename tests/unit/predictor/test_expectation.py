@@ -1,0 +1,163 @@
+"""What is expected of every mapping: by hand, against plain refits, and on made-up programs."""
+
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from numapredict.collect.program import Program
+from numapredict.predictor import expectation as ex
+from numapredict.predictor import probe_search as ps
+from numapredict.predictor.evaluate import evaluate_held_out
+from numapredict.predictor.features import InsufficientDataError, Observations, observe
+from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.predict import ProbeReading, UnusableProbeError, predict
+from numapredict.predictor.train import train
+from tests.planted import planted_dataset
+
+OPTIONS = TrainingOptions(method="expectation", feature_kinds=("ratio",))
+
+
+def test_groups_weigh_the_same() -> None:
+    assert ex.group_weights(["a", "b", "a", "a"]).tolist() == pytest.approx([1 / 6, 1 / 2, 1 / 6, 1 / 6])
+
+
+@given(st.integers(0, 10_000), st.lists(st.integers(0, 4), min_size=6, max_size=14))
+@settings(max_examples=50)
+def test_holding_out_in_one_fit_is_refitting_without_the_group(seed: int, groups: list[int]) -> None:
+    """With the centre and scale of all programs, and weights that are not made to add up to 1 again."""
+    names = [str(group) for group in groups]
+    if len(set(names)) < 2:
+        return
+    generator = np.random.default_rng(seed)
+    readings, gains = generator.normal(size=(len(names), 3)), generator.normal(size=(len(names), 4))
+    weights = ex.group_weights(names)
+    centre, scale, _, _ = ex.regress(readings, gains, weights)
+    rows = np.hstack([np.ones((len(names), 1)), (readings - centre) / scale])
+    found = ex.held_out_gains(readings, gains, names)
+    for name in set(names):
+        inside = np.array(names) != name
+        weighted = (rows[inside] * weights[inside, None]).T
+        penalty = np.diag([0.0, *[ex.RIDGE] * 3])
+        slopes = np.linalg.solve(weighted @ rows[inside] + penalty, weighted @ gains[inside])
+        assert found[~inside] == pytest.approx(rows[~inside] @ slopes, abs=1e-6)
+
+
+def test_a_single_group_expects_its_own_mean() -> None:
+    gains = np.array([[0.0, 1.0], [0.0, 3.0]])
+    assert ex.held_out_gains(np.array([[1.0], [2.0]]), gains, ["a", "a"]).tolist() == [[0.0, 2.0], [0.0, 2.0]]
+
+
+def test_the_default_gains_nothing_and_what_was_measured_is_known() -> None:
+    expected, deviation = np.array([[0.3, 2.0, 1.0]]), np.array([0.05, 0.4, 0.6])
+    gain, spread = ex.with_what_is_known(expected, deviation, np.array([[8.0, 2.0]]), (0, 2), default=0)
+    assert gain.tolist() == [[0.0, 2.0, 2.0]]
+    assert spread.tolist() == [[0.0, 0.4, ex.MEASURED_NOISE]]
+    gain, _ = ex.with_what_is_known(expected, deviation, np.array([[8.0, 2.0]]), (1, 2), default=0)
+    assert gain.tolist() == [[0.0, 2.0, 1.0]]
+
+
+def test_what_is_little_known_must_promise_more() -> None:
+    found = ex.Outlook(np.array([0.0, 0.5, 0.45, 0.1]), np.array([0.0, 0.8, 0.1, 0.9]))
+    assert int(found.worth(0.0).argmax()) == 1
+    assert int(found.worth(0.5).argmax()) == 2
+    doubtful = ex.Outlook(np.array([0.0, 0.3]), np.array([0.0, 0.8]))
+    assert int(doubtful.worth(0.5).argmax()) == 0  # the default is kept
+
+
+def test_readings_do_not_change_with_the_length_of_a_run() -> None:
+    floors = np.array([1.0, 0.1])
+    short = ex.readings_of(np.array([[2.0, 4.0]]), np.array([[8.0, 0.01]]), floors)
+    assert short.tolist() == ex.readings_of(np.array([[20.0, 40.0]]), np.array([[8.0, 0.02]]), floors).tolist()
+    assert short[0] == pytest.approx([-1.0, 3.0, np.log2(0.1)])
+
+
+def few(times: list[list[float]]) -> Observations:
+    programs = tuple(Program(name=f"p{n}", command=("x",)) for n in range(len(times)))
+    return Observations(programs, tuple("abcd"[: len(times[0])]), np.array(times))
+
+
+def test_the_search_finds_the_probe_that_tells() -> None:
+    """Mappings c and d tell the programs that gain by d from those that lose; b says nothing."""
+    wins = [[8.0, 8.0, 4.0, 1.0 + n / 100] for n in range(6)]
+    loses = [[8.0, 8.0, 16.0, 64.0 + n] for n in range(6)]
+    observations = few([row for pair in zip(wins, loses, strict=True) for row in pair])
+    pair = ps.search_probes(observations, default=0)
+    assert (pair.first, pair.second) in {(0, 2), (0, 3)}
+    gains = ps.gains_of(observations, 0)
+    got = ps.held_out_choices(observations, gains, 0, pair.second)
+    assert got[0::2] == pytest.approx(np.full(6, 3.0), abs=0.1)
+    assert got[1::2] == pytest.approx(np.zeros(6))
+    assert got.mean() > ps.held_out_choices(observations, gains, 0, 1).mean() + 1
+    assert pair.score <= got.mean()
+
+
+def test_the_search_needs_another_mapping_than_the_default() -> None:
+    with pytest.raises(InsufficientDataError, match="two probes"):
+        ps.search_probes(few([[1.0, 2.0]]), 1, (1,))
+
+
+def test_a_model_of_expectations_is_read_back_and_predicts() -> None:
+    dataset = planted_dataset(15)
+    model = train(dataset, OPTIONS)
+    assert msgspec.json.decode(msgspec.json.encode(model), type=type(model)) == model
+    observations = observe(dataset)
+    local = observations.local_bandwidth_GBps
+    assert local is not None
+    columns = [observations.column(probe.mapping) for probe in model.probes]
+    row = observations.names.index("stream-1")
+    readings = [
+        ProbeReading(model.probes[n].mapping, float(observations.time_s[row, c]), float(local[row, c]))
+        for n, c in enumerate(columns)
+    ]
+    prediction = predict(model, readings)
+    assert prediction.mapping == prediction.ranked[0].mapping
+    default_s = observations.time_s[row, observations.column(model.default)]
+    speedup = default_s / observations.time_s[row, observations.column(prediction.mapping)]
+    assert prediction.expected_speedup.low <= speedup <= prediction.expected_speedup.high
+    longer = [msgspec.structs.replace(reading, time_s=100 * reading.time_s) for reading in readings]
+    assert predict(model, longer).mapping == prediction.mapping
+    blind = [msgspec.structs.replace(reading, local_bandwidth_GBps=None) for reading in readings]
+    with pytest.raises(UnusableProbeError, match="local_bandwidth_GBps"):
+        predict(model, blind)
+
+
+@pytest.mark.parametrize("counters", [True, False])
+def test_held_out_programs_get_most_of_their_gain(counters: bool) -> None:
+    evaluation = evaluate_held_out(planted_dataset(15, counters=counters), OPTIONS)
+    captured = evaluation.summary.gain_captured
+    assert captured is not None
+    assert captured > 0.8
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"gain": (0.0,)}, "a value a mapping"),
+        ({"slopes": ()}, "a value a reading"),
+        ({"deviation": (0.0, 1.0)}, "must be positive"),
+        ({"floors_GBps": (1.0, 1.0)}, "a value a reading"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(change: dict[str, tuple[float, ...]], says: str) -> None:
+    good = {
+        "labels": ("a", "b"),
+        "centre": (0.0,),
+        "scale": (1.0,),
+        "gain": (0.0, 1.0),
+        "slopes": ((0.0, 1.0),),
+        "deviation": (0.1, 0.2),
+        "floors_GBps": (),
+    }
+    ex.Expectation(**good)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=says):
+        ex.Expectation(**{**good, **change})  # type: ignore[arg-type]
+
+
+def test_without_bandwidths_times_are_enough() -> None:
+    observations = replace(observe(planted_dataset(10)), local_bandwidth_GBps=None)
+    _, readings, floors = ps.readings_at(observations, (0, 1))
+    assert (readings.shape[1], len(floors)) == (1, 0)
