@@ -48,8 +48,8 @@ void region_next_chunk(void);
 /* Whether anybody wants region_next_chunk: asking a runtime for its schedule costs time. */
 bool region_wants_chunks(void);
 
-/* Not a hook: how many threads the calling thread's team has. Asking the runtime costs time, so only who wants
- * the number asks. */
+/* Not a hook: how many threads the calling thread's team has. Asking the runtime costs time, so only who
+ * wants the number asks. */
 int region_team(const struct region_call *call);
 
 /* Not a hook: how many regions the calling thread is in, on the way from the outermost one. */

@@ -8,7 +8,8 @@
 
 struct way {
     int32_t line;
-    bool dirty; /* this copy is newer than memory; a line that a core stores to is, until it writes it back, not */
+    bool dirty; /* this copy is newer than memory; a line that a core stores to is, until it writes it back,
+                   not */
 };
 
 struct caches {
