@@ -37,7 +37,7 @@ def train_on(observations: Observations, dataset: Dataset, options: TrainingOpti
     """Return the model of these observations alone; of the dataset only the machine is used."""
     default = observations.column(default_label(dataset, options))
     expectation = None
-    if options.method == "expectation":
+    if options.method == "expectation" and len(set(observations.groups)) > 1:  # else nothing says how far it is off
         pair = search_probes(observations, default, _candidates(observations, options))
         probes = (observations.labels[pair.first], observations.labels[pair.second])
         # The cluster is the explanation: it is chosen for these probes.

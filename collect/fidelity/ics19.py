@@ -10,7 +10,10 @@ from numapredict.collect.mapping import Mapping
 
 SHARE = 0.25
 MACHINES = {"sandybridge-4x8": (2.48, 2.23), "broadwell-2x10": (1.4, None)}  # mean, median (sec. 4.3, 4.4)
-REASON = "our codelets are others than the regions of NAS and Rodinia, in other sizes"
+REASON = (
+    "half of our suite initialises serially and gains much, half in parallel and gains next to nothing, so the median "
+    "falls between the two; the mean too is that of this mixture, and not of the regions of NAS and Rodinia"
+)
 USED = "figures of other papers about the same processor; nothing of ICS'19"
 
 
@@ -41,7 +44,16 @@ def _claims(bench: Bench, name: str) -> tuple[Claim, ...]:
             times.setdefault(measurement.program, {})[measurement.mapping.label] = time_s
     speedups = [found[default.label] / min(found.values()) for found in times.values() if default.label in found]
     mean, median = MACHINES[name]
-    what = f"oracle speedup over {default.label}, {len(speedups)} programs"
+    halves = ", ".join(
+        f"{statistics.fmean(gains):.2f} of those with {kind} initialisation"
+        for kind in ("serial", "parallel")
+        if (
+            gains := [
+                found[default.label] / min(found.values()) for name, found in times.items() if name.endswith(kind)
+            ]
+        )
+    )
+    what = f"oracle speedup over {default.label}, {len(speedups)} programs (mean {halves})"
     claims = [within(f"{what}: arithmetic mean", "x", (mean, statistics.fmean(speedups)), SHARE, REASON)]
     if median is not None:
         claims.append(within(f"{what}: median", "x", (median, statistics.median(speedups)), SHARE, REASON))

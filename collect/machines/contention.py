@@ -82,7 +82,7 @@ def costs_of(machine: MachineDescription) -> Costs:
     latency = np.array(machine.read_latency_ns)
     stack = np.empty((*latency.shape, 4))
     stack[..., STREAMED] = read_ns
-    stack[..., INDEPENDENT] = np.maximum(latency, MISSES_IN_FLIGHT * read_ns)
+    stack[..., INDEPENDENT] = latency
     stack[..., DEPENDENT] = latency
     stack[..., WRITTEN_BACK] = np.maximum(write_ns - read_ns, 0)
     controller = np.column_stack(
@@ -113,7 +113,7 @@ def solve(load: Load, costs: Costs) -> Floats:
     own = costs.line_ns[load.node]  # [T, N, KINDS]
     fetched = load.memory + load.transfers  # what another node's cache hands over comes the way its memory would
     streaming = sum((fetched[:, :, kind, :] * own[None, :, :, kind]).sum(axis=2) for kind in (STREAMED, WRITTEN_BACK))
-    scattered = fetched[:, :, INDEPENDENT, :] * own[None, :, :, INDEPENDENT]
+    scattered = fetched[:, :, INDEPENDENT, :]
     waiting = fetched[:, :, DEPENDENT, :] * own[None, :, :, DEPENDENT]
     hit_ns = np.array([1 / HITS_IN_FLIGHT, 1 / HITS_IN_FLIGHT, 1.0, 0.0]) * costs.shared_hit_ns
     hit_rated = load.hits[:, :, :DEPENDENT] @ hit_ns[:DEPENDENT]
@@ -136,7 +136,9 @@ def solve(load: Load, costs: Costs) -> Floats:
 
     def duration(slowdown: Floats) -> Floats:
         mine = slowdown[:, load.node, :]  # [M, T, N]
-        gathered = (scattered * mine).sum(axis=2) / overlap
+        # However many overlap, a thread draws no more than the bandwidth that was measured for one.
+        each = np.maximum(own[None, :, :, INDEPENDENT] * mine / overlap[:, :, None], own[None, :, :, STREAMED])
+        gathered = (scattered * each).sum(axis=2)
         core = computing + np.maximum(gathered - hidden, 0)
         memory = streaming + gathered + hit_rated
         thread = np.maximum(core, memory) + (waiting * mine).sum(axis=2) + hit_waiting

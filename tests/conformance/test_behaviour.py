@@ -118,7 +118,7 @@ def test_remote_is_never_faster_than_local(name: str, kernel: str, kernels: Path
 
 
 @pytest.mark.parametrize("codelet", ["stream-triad", "spmv-csr", "histogram", "pgain", "matrix-product"])
-def test_more_threads_never_raise_the_work_done(codelet: str, cache: Path) -> None:
+def test_more_threads_neither_raise_nor_lower_the_work_done(codelet: str, cache: Path) -> None:
     machine = made_up(cache, node_GBps=10.0, link_GBps=5.0)
     program = codelet_programs((codelet,), ("small",), ("parallel",))[0]
     work = {}
@@ -127,7 +127,7 @@ def test_more_threads_never_raise_the_work_done(codelet: str, cache: Path) -> No
         work[threads] = float((phased.instructions.sum(axis=1) * phased.weight)[~phased.serial].sum())
     assert work[1] > 0
     for threads, instructions in work.items():
-        assert instructions < 1.05 * work[1], threads
+        assert 0.95 * work[1] < instructions < 1.05 * work[1], threads
 
 
 def test_relabelling_the_nodes_of_a_symmetric_machine_changes_nothing(kernels: Path, cache: Path) -> None:

@@ -92,7 +92,8 @@ def test_advice_on_a_program_that_is_no_codelet(example: str, request: pytest.Fi
     words = numapredict(*SANDY, f"./{program.name}", cwd=program.parent)
     assert advice["mapping"] in words.stdout
     assert "(modelled)" in words.stdout
-    assert f"{speedup['median']:.2f}x" in words.stdout
+    kept = advice["mapping"] == advice["default"]
+    assert ("that is what it gets today" if kept else f"{speedup['median']:.2f}x") in words.stdout
 
 
 @pytest.mark.native
@@ -220,7 +221,7 @@ def test_a_computer_with_one_node_has_nothing_to_place() -> None:
     for words in (("ls",), ("train",)):
         text = refusal(numapredict(*words, **one))
         assert "one NUMA node" in text
-        assert "numapredict --machine sandybridge-4x8" in text
+        assert "numapredict --machine broadwell-2x10" in text
 
 
 def test_a_numa_computer_without_a_model_is_told_how_to_get_one(tmp_path: Path) -> None:

@@ -125,6 +125,16 @@ def test_a_model_of_expectations_is_read_back_and_predicts() -> None:
         predict(model, blind)
 
 
+def test_one_group_alone_expects_nothing() -> None:
+    """Nothing was held out, so nothing says how far an expectation would be off: the cluster chooses."""
+    dataset = planted_dataset(4)
+    one = msgspec.structs.replace(
+        dataset, programs=tuple(msgspec.structs.replace(program, group="same") for program in dataset.programs)
+    )
+    assert train(one, OPTIONS).expectation is None
+    assert train(dataset, OPTIONS).expectation is not None
+
+
 @pytest.mark.parametrize("counters", [True, False])
 def test_held_out_programs_get_most_of_their_gain(counters: bool) -> None:
     evaluation = evaluate_held_out(planted_dataset(15, counters=counters), OPTIONS)

@@ -96,6 +96,36 @@ def test_independent_misses_hide_as_far_as_the_window_reaches(apart: int, time: 
     assert time_of(load, machine_of(local_ns=250.0, thread_GBps=100.0)) == pytest.approx(N * time, rel=2e-3)
 
 
+@pytest.mark.parametrize("apart", [0, 20, 100, 1000])
+@pytest.mark.parametrize("thread_GBps", [1.0, 3.0, 20.0])
+def test_an_independent_miss_never_costs_more_than_a_dependent_one(apart: int, thread_GBps: float) -> None:
+    times = []
+    for kind in (INDEPENDENT, DEPENDENT):
+        load = load_of(2, (0,))
+        load.memory[0, 0, kind, 1] = N
+        load.instructions[0, 0] = N * apart
+        times.append(time_of(load, machine_of(local_ns=250.0, thread_GBps=thread_GBps)))
+    assert times[0] <= times[1] * (1 + 1e-4)
+
+
+def test_a_controller_takes_its_time_for_lines_written_back() -> None:
+    load = load_of(2, (0,) * 8)
+    load.memory[0, :, STREAMED, 0] = N
+    load.memory[0, :, WRITTEN_BACK, 0] = N
+    machine = machine_of((8, 8), thread_GBps=20.0, node_GBps=20.0)  # writes: 10
+    assert time_of(load, machine) == pytest.approx(8 * N * 6.4, rel=1e-3)
+
+
+def test_a_miss_waits_in_the_queue_of_a_link() -> None:
+    machine = machine_of((8, 8), thread_GBps=10.0, link_GBps=5.0, node_GBps=1000.0)
+    load = load_of(2, (0,) * 8)
+    load.memory[0, :7, STREAMED, 1] = N
+    load.memory[0, 7, DEPENDENT, 1] = N / 10
+    crowd = 7 * N * 12.8
+    assert 0.5 * crowd > N / 10 * 150
+    assert time_of(load, machine) > 1.01 * crowd
+
+
 def test_a_larger_window_hides_more() -> None:
     load = load_of(2, (0,))
     load.memory[0, 0, INDEPENDENT, 0] = N
