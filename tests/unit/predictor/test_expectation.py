@@ -92,7 +92,16 @@ def test_the_search_finds_the_probe_that_tells() -> None:
     assert got[0::2] == pytest.approx(np.full(6, 3.0), abs=0.1)
     assert got[1::2] == pytest.approx(np.zeros(6))
     assert got.mean() > ps.held_out_choices(observations, gains, 0, 1).mean() + 1
-    assert pair.score <= got.mean()
+    assert pair.score == pytest.approx(got.mean() - ps.DOUBT * got.std() / np.sqrt(len(got)))
+    assert pair.score < got.mean() - 0.3
+
+
+def test_a_gamble_is_left_alone() -> None:
+    """Under b half of the programs gain much and half lose as much, less a little, and c does not tell which."""
+    observations = few([[8.0, 2.0 if n % 2 else 30.0, 8.0] for n in range(8)])
+    gains = ps.gains_of(observations, 0)
+    assert gains[:, 1].mean() > 0.02
+    assert ps.held_out_choices(observations, gains, 0, 2).tolist() == [0.0] * 8
 
 
 def test_the_search_needs_another_mapping_than_the_default() -> None:
