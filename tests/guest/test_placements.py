@@ -210,8 +210,8 @@ def test_the_modelled_machine_places_pages_likewise(source: str, tmp_path: Path)
     program = tmp_path / "program"
     # Under next touch a page that two threads share goes to the first of them, in the model to the one that uses it
     # more: there is one such page on every border, so the arrays are large enough for these to be few.
-    subprocess.run([GCC, "-O2", "-fopenmp", "-DLENGTH=262144L", "-o", program, SOURCES / source], check=True)
-    command = (str(program), "512", "2")
+    subprocess.run([GCC, "-O2", "-fopenmp", "-DLENGTH=1048576L", "-o", program, SOURCES / source], check=True)
+    command = (str(program), "1024", "2")
     (tmp_path / "request").write_bytes(msgspec.json.encode(ArraysRequest(command, AGREEMENT)))
     truly = in_guest("arrays", tmp_path / "request", tmp_path)
     machine = machine_of((4, 4, 4, 4))
