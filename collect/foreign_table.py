@@ -135,7 +135,6 @@ def dataset_of_rows(
             )
         status, repetition = _run(row, columns)
         count[status if repetition is None else "ok"] += 1
-        count["missing"] += status == "crashed"
         found.setdefault((program, label), []).append((status, repetition))
         known = seen.setdefault((program, label), row)
         varying |= {name for name in others if row[name] != known[name] and not (_is_number(row[name]))}
@@ -156,7 +155,7 @@ def dataset_of_rows(
         rows=len(rows),
         other=len(rows) - len(taken),
         suspect=len(taken) - len(kept),
-        missing=count["missing"],
+        missing=count["crashed"],
         censored=count["timeout"],
         repeated=sum(len(m.repetitions) - 1 for m in measurements if m.repetitions),
         programs=len(groups),

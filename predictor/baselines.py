@@ -6,7 +6,7 @@ import numpy as np
 from numapredict.collect import space
 from numapredict.collect.topology import Topology
 from numapredict.predictor.clustering import Array
-from numapredict.predictor.features import Observations
+from numapredict.predictor.features import Observations, gains_of
 from numapredict.predictor.scores import Summary, summarise_speedups
 
 
@@ -30,7 +30,7 @@ def baselines_of(observations: Observations, default: int, topology: Topology | 
     best. A named subset's oracle is the best that a method limited to that part of the space could do, were it never
     wrong (thesis sec. 7, fig. 30); subsets of which nothing was measured are left out.
     """
-    gains = np.log2(observations.time_s[:, [default]] / observations.time_s)
+    gains = gains_of(observations.time_s, default)
     every = list(range(gains.shape[1]))
     found = [
         _baseline("default", 1, gains, gains[:, default]),

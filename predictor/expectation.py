@@ -17,6 +17,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.predictor.probes import MIN_DEVIATION
+
 Array = npt.NDArray[np.float64]
 
 RIDGE = 0.05
@@ -30,12 +32,6 @@ NOISE = 0.1
 
 MEASURED_NOISE = 0.05
 """The deviation of a gain that was measured by two runs, in log2."""
-
-MIN_DEVIATION = 0.05
-"""The least standard deviation that a reading is divided by, in log2."""
-
-FLOOR_SHARE = 0.01
-"""A bandwidth below this share of the largest counts as this share."""
 
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,13 +76,6 @@ def group_weights(groups: Sequence[str]) -> Array:
     """Return float64[programs]: the weights with which every group counts the same; they add up to 1."""
     _, inverse, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
     return 1 / counts[inverse] / len(counts)
-
-
-def bandwidth_floors(bandwidth_GBps: Array) -> Array:
-    """Return the lowest bandwidth told apart, over the first axis; 1 where no program has any."""
-    largest = bandwidth_GBps.max(axis=0)
-    floors: Array = np.where(largest > 0, largest * FLOOR_SHARE, 1.0)
-    return floors
 
 
 def readings_of(times: Array, bandwidths: Array, floors: Array) -> Array:

@@ -129,6 +129,12 @@ def normalise_by_default(time_s: Array, column: int) -> Array:
     return time_s / time_s[:, [column]]
 
 
+def gains_of(time_s: Array, default: int) -> Array:
+    """Return float64[programs, mappings]: log2 of the time at the default's column over each mapping's."""
+    gains: Array = np.log2(time_s[:, [default]] / time_s)
+    return gains
+
+
 def normalise_across_programs(values: Array) -> Array:
     """Divide every mapping's values by their largest over the programs, leaving a column of zeros as it is.
 

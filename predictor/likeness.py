@@ -9,7 +9,7 @@ from itertools import combinations
 import msgspec
 import numpy as np
 
-from numapredict.predictor.features import Array, InsufficientDataError, Observations
+from numapredict.predictor.features import Array, InsufficientDataError, Observations, normalise_by_default
 from numapredict.predictor.probes import bandwidth_floor
 
 
@@ -44,7 +44,7 @@ def like_pairs(observations: Observations, default: int) -> tuple[LikePair, ...]
     rows: dict[str, dict[str, int]] = {}
     for row, (name, group) in enumerate(zip(observations.names, observations.groups, strict=True)):
         rows.setdefault(group, {})[name.removeprefix(group).lstrip(".")] = row
-    time = np.log2(observations.time_s / observations.time_s[:, [default]])
+    time = np.log2(normalise_by_default(observations.time_s, default))
     bandwidth = None
     if (local := observations.local_bandwidth_GBps) is not None:
         bandwidth = np.log2(np.maximum(local, bandwidth_floor(local)))

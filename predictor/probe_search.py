@@ -17,14 +17,14 @@ import numpy as np
 from numapredict.predictor.expectation import (
     CAUTION,
     Array,
-    bandwidth_floors,
     deviations,
     group_weights,
     held_out_gains,
     readings_of,
     with_what_is_known,
 )
-from numapredict.predictor.features import InsufficientDataError, Observations
+from numapredict.predictor.features import InsufficientDataError, Observations, gains_of
+from numapredict.predictor.probes import bandwidth_floor
 
 DOUBT = 1.0
 """The part of a score's standard error that is taken from it."""
@@ -44,7 +44,7 @@ def search_probes(observations: Observations, default: int, candidates: tuple[in
     columns = [column for column in candidates or range(len(observations.labels)) if column != default]
     if not columns:
         raise InsufficientDataError("two probes need at least two mappings measured for all programs: collect more")
-    gains = gains_of(observations, default)
+    gains = gains_of(observations.time_s, default)
     return max((_scored(observations, gains, default, second) for second in columns), key=lambda pair: pair.score)
 
 
@@ -55,13 +55,8 @@ def readings_at(observations: Observations, pair: tuple[int, int]) -> tuple[Arra
     bandwidths = np.empty((len(times), 0))
     if observations.local_bandwidth_GBps is not None:
         bandwidths = observations.local_bandwidth_GBps[:, columns]
-    floors = bandwidth_floors(bandwidths)
+    floors = bandwidth_floor(bandwidths)
     return times, readings_of(times, bandwidths, floors), floors
-
-
-def gains_of(observations: Observations, default: int) -> Array:
-    """Return float64[programs, mappings]: log2 of the default's time over each mapping's."""
-    return np.log2(observations.time_s[:, [default]] / observations.time_s)
 
 
 def held_out_choices(observations: Observations, gains: Array, default: int, second: int) -> Array:

@@ -7,10 +7,10 @@ from numapredict.collect import space
 from numapredict.collect.dataset import Dataset
 from numapredict.predictor.clustering import Array, Labels, WardClustering
 from numapredict.predictor.expectation import Expectation, fit_expectation
-from numapredict.predictor.features import InsufficientDataError, Observations, clustering_rows, observe
+from numapredict.predictor.features import InsufficientDataError, Observations, clustering_rows, gains_of, observe
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Member, Merge, Model, RankedMapping, summarise
 from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.probe_search import gains_of, readings_at, search_probes
+from numapredict.predictor.probe_search import readings_at, search_probes
 from numapredict.predictor.probes import BANDWIDTH, TIME, Probe, ProbeAssignment, probes_of
 from numapredict.predictor.selection import Choice, mapping_costs, select
 
@@ -46,7 +46,7 @@ def train_on(observations: Observations, dataset: Dataset, options: TrainingOpti
         choice = select(observations, default, fixed)
         columns = (observations.column(choice.first), observations.column(choice.second))
         _, readings, floors = readings_at(observations, columns)
-        gains = gains_of(observations, default)
+        gains = gains_of(observations.time_s, default)
         expectation = fit_expectation(observations.labels, readings, floors, gains, observations.groups, default)
     else:
         choice = select(observations, default, options)

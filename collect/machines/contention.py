@@ -119,7 +119,7 @@ def solve(load: Load, costs: Costs) -> Floats:
     hit_rated = load.hits[:, :, :DEPENDENT] @ hit_ns[:DEPENDENT]
     hit_waiting = load.hits[:, :, DEPENDENT] * hit_ns[DEPENDENT]
     computing = load.instructions * costs.instruction_ns
-    overlap, hidden = _windows(fetched[:, :, INDEPENDENT, :].sum(axis=2), load.instructions, costs)
+    overlap, hidden = _windows(scattered.sum(axis=2), load.instructions, costs)
 
     membership = (load.node[:, None] == np.arange(nodes)[None, :]).astype(np.float64)  # [T, N]
     read = np.einsum("mtk,tn->mnk", load.memory[:, :, :WRITTEN_BACK, :].sum(axis=2), membership)

@@ -12,7 +12,7 @@ from numapredict.collect.program import Program
 from numapredict.predictor import expectation as ex
 from numapredict.predictor import probe_search as ps
 from numapredict.predictor.evaluate import evaluate_held_out
-from numapredict.predictor.features import InsufficientDataError, Observations, observe
+from numapredict.predictor.features import InsufficientDataError, Observations, gains_of, observe
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.predict import ProbeReading, UnusableProbeError, predict
 from numapredict.predictor.train import train
@@ -87,7 +87,7 @@ def test_the_search_finds_the_probe_that_tells() -> None:
     observations = few([row for pair in zip(wins, loses, strict=True) for row in pair])
     pair = ps.search_probes(observations, default=0)
     assert (pair.first, pair.second) in {(0, 2), (0, 3)}
-    gains = ps.gains_of(observations, 0)
+    gains = gains_of(observations.time_s, 0)
     got = ps.held_out_choices(observations, gains, 0, pair.second)
     assert got[0::2] == pytest.approx(np.full(6, 3.0), abs=0.1)
     assert got[1::2] == pytest.approx(np.zeros(6))
@@ -99,7 +99,7 @@ def test_the_search_finds_the_probe_that_tells() -> None:
 def test_a_gamble_is_left_alone() -> None:
     """Under b half of the programs gain much and half lose as much, less a little, and c does not tell which."""
     observations = few([[8.0, 2.0 if n % 2 else 30.0, 8.0] for n in range(8)])
-    gains = ps.gains_of(observations, 0)
+    gains = gains_of(observations.time_s, 0)
     assert gains[:, 1].mean() > 0.02
     assert ps.held_out_choices(observations, gains, 0, 2).tolist() == [0.0] * 8
 
