@@ -12,9 +12,6 @@ from numapredict.native.library import codelets_program
 SIZES = ("small", "medium", "large")
 CAMPAIGN_SIZES = ("medium",)  # in both initialisations; with more sizes a campaign takes hours
 INITIALISATIONS = ("serial", "parallel")
-# The tracer books what inner teams do, and tasks that run after a thread's share, outside of the region: with more
-# threads these seem to work less. A modelled campaign takes them only if named.
-MISJUDGED = ("nested-stream", "task-recursion")
 
 
 class UnknownCodeletError(NumapredictError):

@@ -9,7 +9,7 @@ import msgspec
 
 from numapredict.collect.campaign import Campaign, Options
 from numapredict.collect.cere import Cere
-from numapredict.collect.codelets import CAMPAIGN_SIZES, INITIALISATIONS, MISJUDGED, codelet_programs
+from numapredict.collect.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.mapping import Mapping, parse_label
@@ -68,9 +68,7 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     programs = _own_programs(request.commands) + _replayed(request)
     if request.codelets or not (request.commands or request.cere_folders):
         initialisations = request.initialisations or INITIALISATIONS
-        found = codelet_programs(request.codelets, request.sizes or CAMPAIGN_SIZES, initialisations)
-        left_out = MISJUDGED if machine.modelled and not request.codelets else ()
-        programs += tuple(program for program in found if program.group not in left_out)
+        programs += codelet_programs(request.codelets, request.sizes or CAMPAIGN_SIZES, initialisations)
     options = Options(jobs=request.jobs, retry_failed=request.retry_failed)
     return Campaign(machine, folder, programs, mappings, made_by(), options)
 

@@ -48,11 +48,11 @@ class Traced:
         return self.census.regions[number].key
 
     def chosen(self, region: int, **fields: int) -> np.ndarray:
-        """Return which segments belong to a region and have these fields, bool[S]."""
+        """Return which segments belong to a region and have these fields (``thread``: the contiguous slot), bool[S]."""
         segments = self.trace.segments
         mask = segments["region"] == region
         for name, value in fields.items():
-            mask &= segments[name] == value
+            mask &= segments["contiguous" if name == "thread" else name] == value
         return mask
 
     def instructions(self, region: int, **fields: int) -> int:

@@ -27,6 +27,8 @@ class Segment:
     instance: int = 0
     phase: int = 0
     thread: int = 0
+    scattered: int | None = None  # as `thread`
+    team: int = 0
     flags: int = 0
     instructions: int = 0
     records: Sequence[tuple[int, int, int]] = field(default_factory=tuple)
@@ -49,10 +51,11 @@ def trace_bytes(
         )
     ]
     for s in segments:
-        numbers = (s.region, s.after, s.instance, s.phase, s.thread, s.flags, s.thread, s.instructions, len(s.records))
-        parts.append(struct.pack("<QQIIIIQQQ", *numbers))
+        scattered = s.thread if s.scattered is None else s.scattered
+        numbers = (s.region, s.after, s.instance, s.phase, s.thread, scattered, s.flags, s.thread, s.team)
+        parts.append(struct.pack("<QQIIHHIIIQQ", *numbers, s.instructions, len(s.records)))
     parts += [struct.pack("<QQ", line << 8 | flags, at) for line, flags, at in records]
-    parts += [struct.pack("<QQII", page, page % 7, toucher, 0) for page, toucher in pages]
+    parts += [struct.pack("<QQHHI", page, page % 7, toucher, toucher, 0) for page, toucher in pages]
     return b"".join(parts)
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from numapredict.collect.machines import trace as t
 from numapredict.collect.machines.census import Census
 from numapredict.collect.machines.trace import Trace
+from numapredict.collect.mapping import ThreadPolicy
 
 # Barriers after this many share one phase: they differ in nothing that the shares of later barriers would not show.
 MOST_PHASES = 24
@@ -52,14 +53,15 @@ class PhasedTrace:
     share: float
 
 
-def phase_trace(trace: Trace, census: Census, threads: int) -> PhasedTrace:
-    """Cut a trace into phases and weigh them by the census."""
+def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: ThreadPolicy = "contiguous") -> PhasedTrace:
+    """Cut a trace into phases and weigh them by the census, each thread in its slot under the thread policy."""
     segments = trace.segments
+    slot = slots(segments, thread_policy)
     keep = (segments["flags"] & t.MUTED) == 0
     keep &= ~_superseded(segments, keep)
     group, key, exact, sub_of_segment = _group(segments, keep)
     count = len(key)
-    thread = np.minimum(segments["thread"].astype(np.int64), threads - 1)
+    thread = np.minimum(slot, threads - 1)
 
     subs = len(exact)
     per_sub = np.zeros((subs, threads))
@@ -77,7 +79,7 @@ def phase_trace(trace: Trace, census: Census, threads: int) -> PhasedTrace:
     counted = np.bincount(group[recorded], weights=segments["instructions"][recorded], minlength=count)
     stands_for = np.divide(instructions.sum(axis=1), counted, out=np.ones(count), where=counted > 0)
 
-    order, owner = _order(trace, keep, sub_of_segment, exact)
+    order, owner = _order(trace, keep, thread, sub_of_segment, exact)
     return PhasedTrace(
         threads=threads,
         weight=_weights(key, segments, keep, census),
@@ -94,6 +96,18 @@ def phase_trace(trace: Trace, census: Census, threads: int) -> PhasedTrace:
         stands_for=stands_for,
         share=_share(segments, census),
     )
+
+
+def slots(rows: npt.NDArray[np.void], thread_policy: ThreadPolicy) -> Ints:
+    """Return the slot of the thread of each of a trace's segments or pages under a thread policy, int64."""
+    column = rows["scattered" if thread_policy == "scatter" else "contiguous"]
+    return column.astype(np.int64)
+
+
+def _is_main(segments: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
+    """Return which segments are of a thread that starts regions: slot 0 under either policy."""
+    mask: npt.NDArray[np.bool_] = segments["contiguous"] == 0
+    return mask
 
 
 def _superseded(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -139,7 +153,7 @@ def _columns(*columns: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
 
 
 def _order(
-    trace: Trace, keep: npt.NDArray[np.bool_], sub: Ints, first_segment: Ints
+    trace: Trace, keep: npt.NDArray[np.bool_], thread: Ints, sub: Ints, first_segment: Ints
 ) -> tuple[npt.NDArray[np.intp], Ints]:
     """Return the kept records in the order of time, and the segment that owns each.
 
@@ -154,14 +168,14 @@ def _order(
     owner = owner[kept]
     length = np.maximum(segments["instructions"][owner].astype(np.float64), 1)
     progress = np.minimum(trace.records["at"][kept] / length, 1.0)
-    order = np.lexsort((segments["thread"][owner], progress, rank[sub[owner]]))
+    order = np.lexsort((thread[owner], progress, rank[sub[owner]]))
     return kept[order], owner[order]
 
 
 def _weights(key: Ints, segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_], census: Census) -> Floats:
     """Return how often each phase's recorded part happens."""
     counts = {region.key: region.count for region in census.regions}
-    main = keep & (segments["thread"] == 0)
+    main = keep & _is_main(segments)
     seen: dict[int, int] = {}
     followed: dict[int, int] = {}
     for region in np.unique(segments["region"][main]):
@@ -185,7 +199,7 @@ def _weights(key: Ints, segments: npt.NDArray[np.void], keep: npt.NDArray[np.boo
 
 def _share(segments: npt.NDArray[np.void], census: Census) -> float:
     """Return the part of the native region time that belongs to regions with at least one whole instance traced."""
-    whole = (segments["region"] != 0) & ((segments["flags"] & (t.CUT_OFF | t.MUTED)) == 0) & (segments["thread"] == 0)
+    whole = (segments["region"] != 0) & ((segments["flags"] & (t.CUT_OFF | t.MUTED)) == 0) & _is_main(segments)
     seen = {int(region) for region in np.unique(segments["region"][whole])}
     if census.region_time_s <= 0:
         return 0.0

@@ -1,7 +1,7 @@
 """Shared caches: which private-cache misses of a trace reach memory, for one grouping of the threads on nodes.
 
-The replay itself is native/replay/replay.h: set-associative, least recently used, one cache a node, one changed copy of
-a line at most. What comes out does not depend on where the pages are, so one replay serves every page policy.
+The replay itself is native/replay/replay.h: set-associative, least recently used, one cache a node, kept
+coherent by MESI. What comes out does not depend on where the pages are, so one replay serves every page policy.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ from numapredict.native.library import replay_library
 STREAMED, INDEPENDENT, DEPENDENT, WRITTEN_BACK = 0, 1, 2, 3
 KINDS = 4
 
-_HIT, _MEMORY, _TRANSFER = 0, 1, 2
+_HIT, _MEMORY, _TRANSFER, _TRANSFER_WRITTEN = 0, 1, 2, 4
 
 Floats = npt.NDArray[np.float64]
 
@@ -147,14 +147,17 @@ def replay(lines: Lines, node_of_thread: tuple[int, ...], nodes: int) -> Demand:
     )
     shape = (len(phased.weight), phased.threads, KINDS)
     hits = np.bincount(lines.row[outcome == _HIT], minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
-    moved = outcome == _TRANSFER
+    handed = outcome == _TRANSFER_WRITTEN
+    moved = (outcome == _TRANSFER) | handed
     transfers = np.bincount(lines.row[moved] * nodes + supplier[moved], minlength=int(np.prod(shape)) * nodes)
     missed, pushed = outcome == _MEMORY, evicted >= 0
     return Demand(
         hits=hits,
         transfers=transfers.reshape(*shape, nodes).astype(np.float64),
-        cell=np.concatenate([lines.row[missed], lines.row[pushed] // KINDS * KINDS + WRITTEN_BACK]).astype(np.int32),
-        page=np.concatenate([lines.page_of_line[lines.line[missed]], lines.page_of_line[evicted[pushed]]]),
+        cell=np.concatenate(
+            [lines.row[missed], *(lines.row[by] // KINDS * KINDS + WRITTEN_BACK for by in (handed, pushed))]
+        ).astype(np.int32),
+        page=lines.page_of_line[np.concatenate([lines.line[missed], lines.line[handed], evicted[pushed]])],
         nodes=nodes,
     )
 

@@ -4,6 +4,7 @@ The file's contract is native/tracer/trace_file.h; this is its only reader.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +13,13 @@ import numpy.typing as npt
 from numapredict.native.errors import NumapredictError
 
 MAGIC = 0x314543415254554E
-VERSION = 1
+VERSION = 2
 PAGE_SHIFT = 12
 LINE_SHIFT = 6
 MOST_SAMPLE_SHIFT = 8  # COARSEST_SHIFT of native/tracer/plugin.c
 
+# The fields that name a thread by its slot, under each thread policy.
+SLOTS = ("contiguous", "scattered")
 # Segment flags
 DYNAMIC, CUT_OFF, MUTED, SPUN, UNRECORDED = 1, 2, 4, 8, 16
 # Record flags
@@ -50,15 +53,16 @@ _SEGMENT = np.dtype(
         ("after", "<u8"),
         ("instance", "<u4"),
         ("phase", "<u4"),
-        ("thread", "<u4"),
+        *((name, "<u2") for name in SLOTS),
         ("flags", "<u4"),
-        ("vcpu", "<u8"),
+        ("vcpu", "<u4"),
+        ("team", "<u4"),
         ("instructions", "<u8"),
         ("records", "<u8"),
     ]
 )
 _RECORD = np.dtype([("word", "<u8"), ("at", "<u8")])
-_PAGE = np.dtype([("page", "<u8"), ("site", "<u8"), ("thread", "<u4"), ("flags", "<u4")])
+_PAGE = np.dtype([("page", "<u8"), ("site", "<u8"), *((name, "<u2") for name in SLOTS), ("flags", "<u4")])
 
 
 class InvalidTraceError(NumapredictError):
@@ -80,6 +84,17 @@ class Trace:
     end: int
     instructions: int
     marks_loaded: bool
+
+    @cached_property
+    def follows_thread_policy(self) -> bool:
+        """Return whether a thread has another slot under each thread policy: nested teams, or smaller ones."""
+        return any((part["contiguous"] != part["scattered"]).any() for part in (self.segments, self.pages))
+
+    @property
+    def threads(self) -> int:
+        """Return how many threads the program had in its regions, whatever the mapping."""
+        segments = self.segments[self.segments["region"] != 0]
+        return max(int(segments["team"].max(initial=0)), len(np.unique(segments["contiguous"])))
 
 
 def read_trace(path: Path) -> Trace:

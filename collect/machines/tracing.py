@@ -119,7 +119,7 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
         plugin = ",".join([_plain(tracer_plugin()), *(f"{name}={value}" for name, value in options.items())])
         command = [
             *_fixed_addresses(),
-            *[emulator, "-E", f"LD_PRELOAD={_plain(marks_library())}", "-E", "NUMAPREDICT_TRACE=1"],
+            *[emulator, "-E", f"LD_PRELOAD={_plain(marks_library())}", "-E", f"NUMAPREDICT_TRACE={threads}"],
             *["-plugin", plugin, executable, *program.command[1:]],
         ]
         for _ in range(ATTEMPTS):

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -12,12 +13,12 @@ from numapredict.collect.machines import contention
 from numapredict.collect.machines import trace as t
 from numapredict.collect.machines.census import Census
 from numapredict.collect.machines.description import MachineDescription
-from numapredict.collect.machines.phases import PhasedTrace, phase_trace
+from numapredict.collect.machines.phases import PhasedTrace, phase_trace, slots
 from numapredict.collect.machines.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
 from numapredict.collect.machines.trace import Trace
 from numapredict.collect.machines.trace_store import TraceStore
 from numapredict.collect.machines.tracing import TracingError
-from numapredict.collect.mapping import InvalidMappingError, Mapping
+from numapredict.collect.mapping import InvalidMappingError, Mapping, ThreadPolicy
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.placement import PageAccesses, place_pages, thread_slots
 from numapredict.collect.program import Program
@@ -100,7 +101,7 @@ class VirtualMachine:
         """
         check(mapping, self._topology)
         try:
-            traced = self.traced(program, mapping.threads)
+            traced = self.traced(program, mapping.threads, mapping.thread_policy)
         except TracingError as error:
             return Measurement(
                 program=program.name,
@@ -116,33 +117,46 @@ class VirtualMachine:
     def placement(self, program: Program, mapping: Mapping) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Return the page numbers that the model follows and the node of each under the mapping: int64[P], int32[P]."""
         check(mapping, self._topology)
-        pages = self.traced(program, mapping.threads).pages
+        pages = self.traced(program, mapping.threads, mapping.thread_policy).pages
         return pages.address, place_pages(mapping, self._topology, pages)
 
-    def traced(self, program: Program, threads: int) -> TracedProgram:
-        """Return a program's trace with a number of threads, taken now if there is none in the cache."""
-        return _kept(self._traced, (program.identity, threads), _KEPT_TRACES, lambda: self._prepare(program, threads))
+    def traced(self, program: Program, threads: int, thread_policy: ThreadPolicy = "contiguous") -> TracedProgram:
+        """Return a program's trace with a number of threads, taken now if there is none in the cache.
 
-    def _prepare(self, program: Program, threads: int) -> TracedProgram:
+        The thread policy matters where a team is smaller than the mapping or nested: which slots its threads take.
+        """
+        key = (program.identity, threads)
+        traced = _kept(self._traced, key, _KEPT_TRACES, lambda: self._prepare(program, threads, "contiguous"))
+        if thread_policy == "contiguous" or not traced.trace.follows_thread_policy:
+            return traced
+        prepare = partial(self._prepare, program, threads, thread_policy)
+        return _kept(self._traced, (*key, thread_policy), _KEPT_TRACES, prepare)
+
+    def _prepare(self, program: Program, threads: int, thread_policy: ThreadPolicy) -> TracedProgram:
         trace = self.store.trace(program, threads)
         census = self.store.census(program)
-        phased = phase_trace(trace, census, threads)
+        phased = phase_trace(trace, census, threads, thread_policy)
         lines = lines_of(phased, self.description, self.store.budget.seed)
-        return TracedProgram(lines, _page_accesses(lines, trace), trace, census)
+        return TracedProgram(lines, _page_accesses(lines, slots(trace.pages, thread_policy), trace), trace, census)
 
     def run_placed(
-        self, program: Program, thread_node: tuple[int, ...], page_node: npt.NDArray[np.int32]
+        self,
+        program: Program,
+        thread_node: tuple[int, ...],
+        page_node: npt.NDArray[np.int32],
+        thread_policy: ThreadPolicy = "contiguous",
     ) -> Repetition:
         """Return the modelled time and counters where threads and pages stand as given, which no mapping need name.
 
-        ``thread_node``: the node of every thread; ``page_node``: int32[P], of every page of ``placement``. Raises as
-        ``run`` does, and TracingError for a program that fails.
+        ``thread_node``: the node of every slot; ``page_node``: int32[P], of every page of ``placement``;
+        ``thread_policy``: which slots a nested or smaller team takes. Raises as ``run`` does, and TracingError for a
+        program that fails.
         """
-        traced = self.traced(program, len(thread_node))
+        traced = self.traced(program, len(thread_node), thread_policy)
         phased = traced.phased
         demand = _kept(
             self._demands,
-            (program.identity, thread_node),
+            (program.identity, thread_node, traced.trace.follows_thread_policy and thread_policy),
             _KEPT_GROUPINGS,
             lambda: replay(traced.lines, thread_node, len(self._topology.nodes)),
         )
@@ -168,19 +182,20 @@ class VirtualMachine:
 
     def _measured(self, program: Program, mapping: Mapping, traced: TracedProgram) -> Measurement:
         node = tuple(slot.node for slot in thread_slots(mapping, self._topology))
+        pages = place_pages(mapping, self._topology, traced.pages)
         return Measurement(
             program=program.name,
             mapping=mapping,
             machine=self.name,
             modelled=True,
-            repetitions=(self.run_placed(program, node, place_pages(mapping, self._topology, traced.pages)),),
+            repetitions=(self.run_placed(program, node, pages, mapping.thread_policy),),
             provenance=(
                 ("source", "model"),
                 ("trace_end", t.ENDS.get(traced.trace.end, str(traced.trace.end))),
                 ("region_time_seen", f"{traced.phased.share:.3f}"),
                 ("census", "of the whole program" if traced.census.complete else "stopped by its time budget"),
                 ("lines_followed", f"1 in {traced.phased.lines_per_record}"),
-                ("program_threads", str(int(traced.trace.segments["thread"].max()) + 1)),
+                ("program_threads", str(traced.trace.threads)),
             ),
         )
 
@@ -214,18 +229,22 @@ class VirtualMachine:
         )
 
 
-def _page_accesses(lines: Lines, trace: Trace) -> PageAccesses:
-    """Return who uses which page in the regions, as a page-access profile would see it, and who touched it first."""
+def _page_accesses(lines: Lines, toucher_of_page: npt.NDArray[np.int64], trace: Trace) -> PageAccesses:
+    """Return who uses which page in the regions, as a page-access profile would see it, and who touched it first.
+
+    ``toucher_of_page``: the slot of each of the trace's pages.
+    """
     phased = lines.phased
     page = lines.page_of_line[lines.line].astype(np.int64)
     share = np.where(phased.serial, 0.0, phased.weight * phased.stands_for)[phased.phase]
     share = np.where(lines.kind == WRITTEN_BACK, 0.0, share) * phased.lines_per_record
     count = len(lines.page)
     accesses = np.bincount(page * phased.threads + phased.thread, weights=share, minlength=count * phased.threads)
-    known = trace.pages[np.argsort(trace.pages["page"], kind="stable")]
+    by_page = np.argsort(trace.pages["page"], kind="stable")
+    known, touchers = trace.pages[by_page], toucher_of_page[by_page]
     at = np.minimum(np.searchsorted(known["page"], lines.page.astype(np.uint64)), max(len(known) - 1, 0))
     found = known["page"][at] == lines.page.astype(np.uint64)
-    toucher = np.where(found, np.minimum(known["thread"][at], phased.threads - 1), 0)
+    toucher = np.where(found, np.minimum(touchers[at], phased.threads - 1), 0)
     _, site = np.unique(np.where(found, known["site"][at], 0), return_inverse=True)
     return PageAccesses(
         address=lines.page,

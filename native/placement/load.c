@@ -91,7 +91,7 @@ void region_begin(struct region_call *call) {
     if (atomic_load_explicit(&asleep, memory_order_relaxed))
         wake();
     processors_show_all();
-    slot_row(call);
+    slot_choose_row(call);
     if (call->level > 0)
         return;
     crew_give_way();

@@ -14,7 +14,7 @@
 
 /* What a thread is inside of: its place in each team from the outermost region on. */
 struct place {
-    uint32_t first, count, step;
+    struct slot_row row;
     uint32_t thread, team;
 };
 
@@ -97,45 +97,34 @@ void slots_after_fork(void) {
     slots_release_binding();
 }
 
-/* The call is kept for the next instance of its region, and its team reads it: write only what is new. */
-static void set_row(struct region_call *call, uint32_t first, uint32_t count, uint32_t step) {
-    if (call->first != first || call->count != count || call->step != step) {
-        call->first = first;
-        call->count = count;
-        call->step = step;
-    }
+static enum thread_policy policy(void) { return settings()->scatter ? SCATTER : CONTIGUOUS; }
+
+static bool same_row(struct slot_row a, struct slot_row b) {
+    return a.first == b.first && a.count == b.count && a.step == b.step;
 }
 
-void slot_row(struct region_call *call) {
-    const struct settings *s = settings();
+/* The call is kept for the next instance of its region, and its team reads it: write only what is new. */
+static void set_row(struct region_call *call, struct slot_row row) {
+    struct slot_row *kept = &call->rows[policy()];
+    if (!same_row(*kept, row))
+        *kept = row;
+}
+
+void slot_choose_row(struct region_call *call) {
     if (deep == 0 || deep > DEEPEST) {
-        set_row(call, 0, s->slots, 1);
+        set_row(call, (struct slot_row){0, (uint16_t)settings()->slots, 1});
         return;
     }
     const struct place *outer = &places[deep - 1];
-    const uint32_t n = outer->team, i = outer->thread;
-    if (n >= outer->count) { /* no more slots than threads: each nested team stays on its parent's */
-        set_row(call, slot_of_this_thread(), 1, 1);
-    } else if (s->scatter) {
-        set_row(call, outer->first + i * outer->step, (outer->count - i + n - 1) / n, outer->step * n);
-    } else {
-        const uint32_t from = (uint32_t)((uint64_t)i * outer->count / n);
-        const uint32_t to = (uint32_t)((uint64_t)(i + 1) * outer->count / n);
-        set_row(call, outer->first + from * outer->step, to - from, outer->step);
-    }
-}
-
-uint32_t slot_in_row(const struct region_call *call, uint32_t thread, uint32_t team) {
-    const uint32_t count = call->count;
-    const uint32_t at = settings()->scatter ? thread % count : (uint32_t)((uint64_t)thread * count / team);
-    return call->first + (at < count ? at : count - 1) * call->step;
+    set_row(call, row_of_inner_team(outer->row, outer->thread, outer->team, policy()));
 }
 
 void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team) {
+    const struct slot_row row = call->rows[policy()];
     if (deep < DEEPEST)
-        places[deep] = (struct place){call->first, call->count, call->step, thread, team};
+        places[deep] = (struct place){row, thread, team};
     deep++;
-    slot_take(slot_in_row(call, thread, team));
+    slot_take(slot_in_row(row, thread, team, policy()));
 }
 
 void slot_leave(void) {

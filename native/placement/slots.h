@@ -37,9 +37,7 @@ void slots_release_binding(void);
 void slots_after_fork(void);
 
 /* Fill in the row of slots for the region that the calling thread is about to start. */
-void slot_row(struct region_call *call);
-/* The slot for thread `thread` of `team` in that row. */
-uint32_t slot_in_row(const struct region_call *call, uint32_t thread, uint32_t team);
+void slot_choose_row(struct region_call *call);
 /* Bind the calling thread to its place in the row, and remember it for regions inside; and the way back. */
 void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team);
 void slot_leave(void);

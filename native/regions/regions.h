@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "slot_row.h"
+
 struct region;  /* what region_table.c knows of one region */
 struct runtime; /* one libgomp or libomp of the process (runtime.h) */
 
@@ -22,14 +24,16 @@ struct region_call {
     /* What the threads of the team read comes first, so that it is in one cache line. */
     void *function;                /* the outlined function: the same for all instances in one process */
     const struct runtime *runtime; /* what runs it */
-    struct region
-        *region;     /* set by region_identify; NULL inside another region, and where the table is full */
-    uint64_t number; /* of this instance, from 0; set by region_count, where somebody wants it */
-    int level;       /* regions around it on the encountering thread: 0 is an outermost one */
-    uint32_t first, count; /* placement: the row of slots that the team may use (slots.h) */
-    uint32_t step;         /* placement: and the distance between them */
-    uint64_t began_ns;     /* 0 where nobody counts time */
-    uint64_t team;         /* threads, once thread 0 has entered */
+    struct region *region; /* set by region_identify; NULL inside another region (but for the tracer: there it
+                              is the outermost one), and where the table is full */
+    uint64_t number;       /* of this instance, from 0; set by region_count, where somebody wants it */
+    int level;             /* regions around it on the encountering thread: 0 is an outermost one */
+    struct slot_row
+        rows[THREAD_POLICIES]; /* that the team may use, under each policy that somebody asks for */
+    uint64_t began_ns;         /* 0 where nobody counts time */
+    uint64_t team;             /* threads, once thread 0 has entered */
+    uint64_t phase;            /* tracer: barriers that the thread has passed which starts a nested region */
+    uint64_t chunks;           /* tracer: dealt out to the team so far */
 };
 
 /* The encountering thread is about to start the region. `function`, `runtime` and `level` are set, `began_ns`

@@ -8,8 +8,7 @@
 
 struct way {
     int32_t line;
-    bool dirty; /* this copy is newer than memory; a line that a core stores to is, until it writes it back,
-                   not */
+    bool dirty; /* this copy is newer than memory, and no core has a newer one */
 };
 
 struct caches {
@@ -17,17 +16,17 @@ struct caches {
     struct way *ways;  /* [nodes][sets][ways], the latest used first */
     uint64_t *holders; /* [lines] one bit a node that has a copy */
     int8_t *owner;     /* [lines] the node that has it changed, in this cache or in a core's own, or -1 */
+    int32_t *writer;   /* [lines] the thread whose core has it changed in its own cache, or -1 */
+    uint8_t *taken; /* [lines][threads] one bit: the thread's changed copy has been taken since it got it */
 };
 
 static struct way *set_of(const struct caches *c, int32_t node, int32_t line) {
     return c->ways + ((int64_t)node * c->in->sets + c->in->set[line]) * c->in->ways;
 }
 
-enum use { TO_READ, TO_STORE, WRITTEN_BACK };
-
 /* Bring a line to the front of its set; return whether it was there, and in `evicted` what had to leave
  * changed. */
-static bool use(const struct caches *c, int32_t node, int32_t line, enum use how, int32_t *evicted) {
+static bool use(const struct caches *c, int32_t node, int32_t line, bool dirty, int32_t *evicted) {
     struct way *set = set_of(c, node, line);
     int32_t at = 0, last = c->in->ways - 1;
     while (at < last && set[at].line != line)
@@ -42,15 +41,10 @@ static bool use(const struct caches *c, int32_t node, int32_t line, enum use how
                 c->owner[found.line] = -1;
             }
         }
-        found = (struct way){line, false};
         c->holders[line] |= 1ull << node;
     }
-    if (how != TO_READ) {
-        found.dirty = how == WRITTEN_BACK;
-        c->owner[line] = (int8_t)node;
-    }
     memmove(set + 1, set, (size_t)at * sizeof *set);
-    set[0] = found;
+    set[0] = (struct way){line, dirty};
     return hit;
 }
 
@@ -65,6 +59,11 @@ static void drop(const struct caches *c, int32_t node, int32_t line) {
     c->holders[line] &= ~(1ull << node);
 }
 
+static void drop_from_others(const struct caches *c, int32_t node, int32_t line) {
+    for (uint64_t others = c->holders[line] & ~(1ull << node); others; others &= others - 1)
+        drop(c, __builtin_ctzll(others), line);
+}
+
 static void clean(const struct caches *c, int32_t node, int32_t line) {
     struct way *set = set_of(c, node, line);
     for (int32_t at = 0; at < c->in->ways; at++)
@@ -72,31 +71,75 @@ static void clean(const struct caches *c, int32_t node, int32_t line) {
             set[at].dirty = false;
 }
 
+/* The bit that says so, and where it is. */
+static uint8_t *taken_byte(const struct caches *c, int32_t line, int32_t thread, uint8_t *bit) {
+    const int64_t at = (int64_t)line * c->in->threads + thread;
+    *bit = (uint8_t)(1u << (at & 7));
+    return &c->taken[at >> 3];
+}
+
+/* The core that has the line changed has to give it up. Its write-back, which is still to come, is none. */
+static void take_from_writer(const struct caches *c, int32_t line) {
+    uint8_t bit;
+    if (c->writer[line] < 0)
+        return;
+    *taken_byte(c, line, c->writer[line], &bit) |= bit;
+    c->writer[line] = -1;
+}
+
+static bool forget_taken(const struct caches *c, int32_t line, int32_t thread) {
+    uint8_t bit;
+    uint8_t *byte = taken_byte(c, line, thread, &bit);
+    const bool was = *byte & bit;
+    *byte &= (uint8_t)~bit;
+    return was;
+}
+
+/* A core's own cache gives a changed line back. A store that hit there has left no record of its own. */
+static void give_back(const struct caches *c, int32_t line, int32_t thread, int32_t node, int32_t *evicted) {
+    const bool stale = forget_taken(c, line, thread) || (c->writer[line] >= 0 && c->writer[line] != thread) ||
+                       (c->owner[line] >= 0 && c->owner[line] != node);
+    if (stale)
+        return;
+    drop_from_others(c, node, line);
+    c->writer[line] = -1;
+    c->owner[line] = (int8_t)node;
+    use(c, node, line, true, evicted);
+}
+
+/* The states of MESI: changed lines have an owner, and are the writer's own until somebody else asks for them
+ * or they come back. A reader of another node gets them by way of memory, a writer of another node as they
+ * are. */
 static enum replay_outcome follow(const struct caches *c, int64_t n, int8_t *supplier, int32_t *evicted) {
-    int32_t line = c->in->line[n], node = c->in->node[c->in->thread[n]];
-    bool store = c->in->flags[n] & REPLAY_STORE, writeback = c->in->flags[n] & REPLAY_WRITEBACK;
-    int8_t owner = c->owner[line];
-    if (writeback) {
-        /* A line that another node has taken since went with its latest contents. */
-        if (owner >= 0 && owner != node)
-            return REPLAY_NOTHING;
-        use(c, node, line, WRITTEN_BACK, evicted);
+    const int32_t line = c->in->line[n], thread = c->in->thread[n], node = c->in->node[thread];
+    const bool store = c->in->flags[n] & REPLAY_STORE;
+    if (c->in->flags[n] & REPLAY_WRITEBACK) {
+        give_back(c, line, thread, node, evicted);
         return REPLAY_NOTHING;
     }
     enum replay_outcome outcome = REPLAY_MEMORY;
+    const int8_t owner = c->owner[line];
+    bool dirty = false;
+    forget_taken(c, line, thread);
     if (owner >= 0 && owner != node) {
-        outcome = REPLAY_TRANSFER;
+        outcome = store ? REPLAY_TRANSFER : REPLAY_TRANSFER_WRITTEN;
         *supplier = owner;
-        clean(c, owner, line); /* the owner writes it to memory as it hands it on */
+        take_from_writer(c, line);
+        clean(c, owner, line);
         c->owner[line] = -1;
+    } else if (owner == node) {
+        outcome = REPLAY_HIT; /* in the shared cache, or in a core's own beside it */
+        if (c->writer[line] != thread)
+            take_from_writer(c, line);
+        dirty = c->writer[line] < 0 && !store;
     }
-    if (store)
-        for (uint64_t others = c->holders[line] & ~(1ull << node); others; others &= others - 1)
-            drop(c, __builtin_ctzll(others), line);
-    if (use(c, node, line, store ? TO_STORE : TO_READ, evicted)) {
+    if (store) {
+        drop_from_others(c, node, line);
+        c->owner[line] = (int8_t)node;
+        c->writer[line] = thread;
+    }
+    if (use(c, node, line, dirty, evicted) && outcome == REPLAY_MEMORY)
         outcome = REPLAY_HIT;
-        *supplier = -1;
-    }
     return outcome;
 }
 
@@ -120,13 +163,19 @@ int replay_shared_caches(const struct replay_input *in, uint8_t *outcome, int8_t
     if (!in_range(in))
         return REPLAY_BAD_INPUT;
     size_t count = (size_t)in->nodes * (size_t)in->sets * (size_t)in->ways;
-    struct caches c = {in, malloc(count * sizeof(struct way)),
-                       calloc((size_t)in->lines + 1, sizeof(uint64_t)), malloc((size_t)in->lines + 1)};
-    int error = c.ways && c.holders && c.owner ? 0 : REPLAY_NO_MEMORY;
+    const size_t lines = (size_t)in->lines + 1;
+    struct caches c = {.in = in,
+                       .ways = malloc(count * sizeof(struct way)),
+                       .holders = calloc(lines, sizeof *c.holders),
+                       .owner = malloc(lines),
+                       .writer = malloc(lines * sizeof *c.writer),
+                       .taken = calloc(lines * (size_t)in->threads / 8 + 1, 1)};
+    int error = c.ways && c.holders && c.owner && c.writer && c.taken ? 0 : REPLAY_NO_MEMORY;
     if (!error) {
         for (size_t n = 0; n < count; n++)
             c.ways[n] = (struct way){EMPTY, false};
-        memset(c.owner, -1, (size_t)in->lines + 1);
+        memset(c.owner, -1, lines);
+        memset(c.writer, -1, lines * sizeof *c.writer);
         for (int64_t n = 0; n < in->records; n++) {
             supplier[n] = -1;
             evicted[n] = -1;
@@ -136,6 +185,8 @@ int replay_shared_caches(const struct replay_input *in, uint8_t *outcome, int8_t
     free(c.ways);
     free(c.holders);
     free(c.owner);
+    free(c.writer);
+    free(c.taken);
     return error;
 }
 

@@ -19,13 +19,20 @@ static size_t range_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static enum code_owner owner_of(const char *path) {
-    static const char *const runtime[] = {"libgomp.so", "libomp.so", "libomp-",     "libiomp5",
-                                          "ld-linux",   "ld-2.",     "libnumamarks"};
+    static const struct {
+        const char *begins;
+        enum code_owner owner;
+    } known[] = {
+        {"libgomp.so", CODE_RUNTIME},   {"libomp.so", CODE_RUNTIME}, {"libomp-", CODE_RUNTIME},
+        {"libiomp5", CODE_RUNTIME},     {"ld-linux", CODE_RUNTIME},  {"ld-2.", CODE_RUNTIME},
+        {"libnumamarks", CODE_RUNTIME}, {"libc.so", CODE_C_LIBRARY}, {"libc-2.", CODE_C_LIBRARY},
+        {"libpthread", CODE_C_LIBRARY},
+    };
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    for (size_t n = 0; n < sizeof runtime / sizeof *runtime; n++)
-        if (strncmp(name, runtime[n], strlen(runtime[n])) == 0)
-            return CODE_RUNTIME;
+    for (size_t n = 0; n < sizeof known / sizeof *known; n++)
+        if (strncmp(name, known[n].begins, strlen(known[n].begins)) == 0)
+            return known[n].owner;
     return CODE_PROGRAM;
 }
 
@@ -61,7 +68,7 @@ enum code_owner code_at(uint64_t guest_address) {
         read_ranges();
         range = find(guest_address);
     }
-    enum code_owner owner = range ? range->owner : CODE_PROGRAM;
+    enum code_owner owner = range ? range->owner : CODE_C_LIBRARY;
     pthread_mutex_unlock(&lock);
     return owner;
 }

@@ -2,16 +2,16 @@
 #include "first_touch.h"
 #include "private_cache.h"
 #include "reserve.h"
-#include "trace_file.h"
 
 #include <sys/mman.h>
 
 /* Two levels: tables of 2^18 pages each, made when one of their pages is touched. */
 struct touched {
     uint64_t site;
-    uint16_t thread; /* + 1; 0 = untouched */
-    uint8_t by_store;
-    uint8_t serial;
+    struct trace_thread thread;
+    bool known;
+    bool by_store;
+    bool serial;
 };
 #define TABLE_BITS 18
 #define TOP_ENTRIES (1u << (47 - PAGE_SHIFT - TABLE_BITS))
@@ -37,11 +37,12 @@ void first_touch_open(void) { page_tables = reserve(TOP_ENTRIES * sizeof *page_t
 
 /* A first load of an anonymous page maps the shared zero page: memory is taken, and placed, at the first
  * store. */
-void first_touch_note(uint64_t page, bool store, uint32_t thread, bool serial, uint64_t site) {
+void first_touch_note(uint64_t page, bool store, struct trace_thread thread, bool serial, uint64_t site) {
     struct touched *p = touched_page(page, true);
-    if (!p || (p->thread && (p->by_store || !store)))
+    if (!p || (p->known && (p->by_store || !store)))
         return;
-    p->thread = (uint16_t)(thread + 1);
+    p->thread = thread;
+    p->known = true;
     p->by_store = store;
     p->serial = serial;
     p->site = site;
@@ -64,11 +65,11 @@ bool first_touch_write(FILE *file, uint64_t *pages) {
     for (uint64_t top = 0; top < TOP_ENTRIES; top++) {
         const struct touched *table = page_tables[top];
         for (uint64_t n = 0; table && n < 1u << TABLE_BITS; n++) {
-            if (!table[n].thread)
+            if (!table[n].known)
                 continue;
             struct trace_page page = {.page = top << TABLE_BITS | n,
                                       .site = table[n].site,
-                                      .thread = table[n].thread - 1u,
+                                      .thread = table[n].thread,
                                       .flags = table[n].serial ? PAGE_SERIAL : 0};
             if (fwrite(&page, sizeof page, 1, file) != 1)
                 return false;

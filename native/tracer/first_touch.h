@@ -6,6 +6,8 @@
 #ifndef NUMAPREDICT_FIRST_TOUCH_H
 #define NUMAPREDICT_FIRST_TOUCH_H
 
+#include "trace_file.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 void first_touch_open(void);
 
 /* Note an access of a thread to a page, by an instruction (`site`), outside any region if `serial`. */
-void first_touch_note(uint64_t page, bool store, uint32_t thread, bool serial, uint64_t site);
+void first_touch_note(uint64_t page, bool store, struct trace_thread thread, bool serial, uint64_t site);
 
 /* Memory was given back to the kernel: its pages will be touched first again. */
 void first_touch_forget(uint64_t address, uint64_t bytes);

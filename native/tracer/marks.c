@@ -7,15 +7,38 @@
  */
 #define _GNU_SOURCE
 #include "marks.h"
+#include "task_mark.h"
 
+#include "../regions/export.h"
 #include "../regions/region_table.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-static bool tracing;
+#define DEEPEST 16     /* nested regions that are told apart */
+#define CHUNKS_AHEAD 2 /* of the team's average */
+#define NAP_NS 50000
+#define MOST_NAPS 64
+
+/* The calling thread's place in its team, and what it has had dealt out of the team's work. */
+struct place {
+    struct slot_row rows[THREAD_POLICIES];
+    uint32_t thread, team;
+    struct region_call *call;
+    uint64_t chunks;
+    uint32_t patience;
+};
+
+static uint32_t tracing; /* slots of the mappings that are asked about; 0 where nothing is traced */
+
+/* The outermost region and its instance, places from there inwards, and the barriers passed there. */
+static THREAD_LOCAL struct region *outermost;
+static THREAD_LOCAL uint64_t instance;
+static THREAD_LOCAL struct place places[DEEPEST];
+static THREAD_LOCAL uint64_t phase;
 
 static void mark(enum mark what, uint64_t a, uint64_t b, uint64_t c) {
     if (!tracing)
@@ -27,51 +50,111 @@ static void mark(enum mark what, uint64_t a, uint64_t b, uint64_t c) {
 
 __attribute__((constructor)) static void load(void) {
     const char *census = getenv("NUMAPREDICT_CENSUS");
-    tracing = getenv("NUMAPREDICT_TRACE") != NULL;
+    const char *slots = getenv("NUMAPREDICT_TRACE");
+    tracing = slots ? (uint32_t)strtoul(slots, NULL, 10) : 0;
     if (census)
         region_clock_open_at(census);
     mark(MARK_HELLO, 0, 0, 0);
 }
 
+/* What a nested region's team does belongs to the outermost region, in the slots of the thread that starts
+ * it.
+ */
+static void join_outermost(struct region_call *call) {
+    const struct place *mine = &places[call->level - 1];
+    call->region = outermost;
+    call->number = instance;
+    call->phase = phase;
+    for (int policy = 0; policy < THREAD_POLICIES; policy++)
+        call->rows[policy] = row_of_inner_team(mine->rows[policy], mine->thread, mine->team, policy);
+}
+
 void region_begin(struct region_call *call) {
     region_identify(call);
-    if (tracing && call->region) {
+    if (tracing && call->level > 0 && call->level < DEEPEST) {
+        join_outermost(call);
+    } else if (tracing && call->region) {
         region_count(call);
+        for (int policy = 0; policy < THREAD_POLICIES; policy++)
+            call->rows[policy] = (struct slot_row){0, (uint16_t)tracing, 1};
         mark(MARK_BEGIN, call->region->key, call->number, 0);
     }
+    call->chunks = 0;
     region_clock_begin(call);
 }
 
 void region_end(struct region_call *call) {
-    if (call->region)
+    if (tracing && call->region && call->level == 0)
         mark(MARK_END, call->region->key, call->number, 0);
     region_clock_end(call);
 }
 
+/* A thread that has begun a share belongs to the region until the region ends, or until it begins another
+   share: tasks of the region may run after the shares. The thread that starts a nested region is its thread
+   0, and stays where it is. */
 void region_enter(struct region_call *call, int thread) {
-    if (call->region)
-        mark(MARK_ENTER, call->region->key, call->number, (uint64_t)thread);
+    if (!tracing || !call->region)
+        return;
+    struct place *mine = &places[call->level];
+    *mine = (struct place){
+        .thread = (uint32_t)thread, .team = (uint32_t)region_team(call), .call = call, .patience = MOST_NAPS};
+    uint64_t slot[THREAD_POLICIES];
+    for (int policy = 0; policy < THREAD_POLICIES; policy++) {
+        mine->rows[policy] = call->rows[policy];
+        slot[policy] = slot_in_row(call->rows[policy], mine->thread, mine->team, policy);
+    }
+    outermost = call->region;
+    instance = call->number;
+    phase = call->phase;
+    if (call->level == 0 || thread > 0)
+        mark(MARK_ENTER, outermost->key, instance,
+             enter_mark(slot[CONTIGUOUS], slot[SCATTER], phase, mine->team));
 }
 
 void region_leave(struct region_call *call) {
-    if (call->region)
+    if (tracing && call->region)
         mark(MARK_LEAVE, 0, 0, 0);
 }
 
 void region_barrier(void) {
-    if (region_depth() == 1)
+    if (tracing && region_depth() == 1) {
+        phase++;
         mark(MARK_BARRIER, 0, 0, 0);
+    }
 }
 
-bool region_wants_chunks(void) { return tracing; }
+void task_mark(void) { mark(MARK_DYNAMIC, 0, 0, 0); }
 
-/* Many threads on few cores would let the first thread that runs take all chunks of a dynamic loop. Giving
-   the core away after every chunk deals them out about evenly, as a machine with a core a thread does. */
-void region_next_chunk(void) {
-    if (tracing) {
-        const int error = errno;
-        mark(MARK_DYNAMIC, 0, 0, 0);
-        sched_yield();
-        errno = error;
+bool region_wants_chunks(void) { return tracing != 0; }
+
+/* Many threads on few cores would let the first thread that runs take all chunks of a dynamic loop. A thread
+   that is ahead of its team naps, so that the chunks are dealt out about evenly, as a machine with a core a
+   thread does. It is less patient each time that the others take none meanwhile: they may have other things
+   to do. */
+static void let_others_catch_up(struct place *mine) {
+    const struct timespec nap = {0, NAP_NS};
+    uint64_t dealt = __atomic_add_fetch(&mine->call->chunks, 1, __ATOMIC_RELAXED), seen = dealt;
+    uint32_t naps = 0;
+    mine->chunks++;
+    while (mine->chunks > CHUNKS_AHEAD + dealt / mine->team * 9 / 8 && naps < mine->patience) {
+        nanosleep(&nap, NULL);
+        dealt = __atomic_load_n(&mine->call->chunks, __ATOMIC_RELAXED);
+        if (dealt > seen)
+            mine->patience = MOST_NAPS;
+        naps = dealt > seen ? 0 : naps + 1;
+        seen = dealt;
     }
+    if (naps == mine->patience)
+        mine->patience /= 2;
+}
+
+void region_next_chunk(void) {
+    if (!tracing)
+        return;
+    const int error = errno, depth = region_depth();
+    mark(MARK_DYNAMIC, 0, 0, 0);
+    sched_yield();
+    if (depth > 0 && depth <= DEEPEST && places[depth - 1].call)
+        let_others_catch_up(&places[depth - 1]);
+    errno = error;
 }

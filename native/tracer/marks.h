@@ -14,14 +14,21 @@
 /* Far above any assigned x86-64 system call, and not in the x32 range. */
 #define MARK_SYSCALL 0x3a11
 
+/* In 16 bits each: the thread's slots under the two thread policies, the barriers that the outermost team had
+   passed when a nested region began (65535: as many or more), and the threads of the team. */
+static inline uint64_t enter_mark(uint64_t contiguous, uint64_t scattered, uint64_t phase, uint64_t team) {
+    return contiguous | scattered << 16 | (phase < 0xffff ? phase : 0xffff) << 32 | team << 48;
+}
+
 enum mark {
-    MARK_HELLO = 1,   /* the library is loaded */
-    MARK_BEGIN = 2,   /* a = region key; the encountering thread is about to start a parallel region */
-    MARK_ENTER = 3,   /* a = region key, b = instance, c = OpenMP thread number; a thread begins its share */
-    MARK_LEAVE = 4,   /* the thread has ended its share */
-    MARK_END = 5,     /* a = region key; the encountering thread is back from the region */
+    MARK_HELLO = 1, /* the library is loaded */
+    MARK_BEGIN = 2, /* a = region key; the encountering thread is about to start a parallel region */
+    MARK_ENTER = 3, /* a = region key, b = instance, c = enter_mark; a thread begins its share of the region,
+                       or of one nested in it, and belongs there until it enters another or ends this one */
+    MARK_LEAVE = 4, /* the thread has ended its share, and may run tasks of the region until that ends */
+    MARK_END = 5,   /* a = region key, b = instance; the encountering thread is back from the region */
     MARK_BARRIER = 6, /* the thread has passed a barrier inside a region */
-    MARK_DYNAMIC = 7, /* the thread asks for the next chunk of a dynamically scheduled loop */
+    MARK_DYNAMIC = 7, /* the thread's work is dealt out at run time: a chunk of a loop, or a task */
 };
 
 #endif

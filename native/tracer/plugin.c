@@ -40,11 +40,13 @@ __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_INT
 struct site {
     uint64_t address;
     uint32_t instructions; /* of the block, where this site counts it */
+    bool of_c_library;
     _Atomic uint32_t slot; /* 0 until its first access */
 };
 
 struct block {
     uint32_t instructions;
+    bool of_c_library;
 };
 
 struct thread {
@@ -56,8 +58,10 @@ struct thread {
     /* read at every new line */
     bool muted;
     bool in_region;
-    uint32_t number; /* OpenMP thread number, or the order of creation */
-    uint32_t index;
+    bool
+        share_done; /* and no task runs since: what the C library does is for the runtime, and not followed */
+    struct trace_thread number;
+    uint32_t index; /* the order of creation */
     uint32_t shift;
     uint64_t last_page; /* page << 1 | store */
     uint64_t recent[RECENT_VALUES];
@@ -243,12 +247,19 @@ static __attribute__((noinline)) void new_line(struct thread *t, struct site *si
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
     struct site *site = data;
+    if (site->of_c_library && t->share_done)
+        return;
     if (__builtin_expect(t->sites[site->slot].line == ((address >> LINE_SHIFT) | t->epoch), 1))
         return;
     new_line(t, site, info, address);
 }
 
-static inline void count_block(struct thread *t, uint32_t instructions) {
+static inline void count_block(struct thread *t, uint32_t instructions, bool of_c_library) {
+    if (__builtin_expect(t->share_done, 0)) {
+        if (of_c_library)
+            return;
+        t->share_done = false;
+    }
     t->instructions += instructions;
     if (__builtin_expect(++t->blocks == EPOCH_BLOCKS, 0)) {
         t->blocks = 0;
@@ -259,14 +270,15 @@ static inline void count_block(struct thread *t, uint32_t instructions) {
 }
 
 static void on_block(unsigned vcpu, void *data) {
-    count_block(threads[vcpu & (MAX_THREADS - 1)], ((const struct block *)data)->instructions);
+    const struct block *block = data;
+    count_block(threads[vcpu & (MAX_THREADS - 1)], block->instructions, block->of_c_library);
 }
 
 /* The one access of its instruction counts the block as well: a call less for every block that has such an
    instruction. */
 static void on_counting_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
     struct site *site = data;
-    count_block(threads[vcpu & (MAX_THREADS - 1)], site->instructions);
+    count_block(threads[vcpu & (MAX_THREADS - 1)], site->instructions, site->of_c_library);
     on_access(vcpu, info, address, data);
 }
 
@@ -306,7 +318,7 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
         return;
     struct thread *t = reserve(sizeof *t);
     t->index = index;
-    t->number = index;
+    t->number = (struct trace_thread){(uint16_t)index, (uint16_t)index};
     t->shift = global_shift;
     t->epoch = 1ull << 48;
     t->spin_instructions = UINT64_MAX;
@@ -328,7 +340,8 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
-    if (code_at(qemu_plugin_tb_vaddr(tb)) != CODE_PROGRAM)
+    const enum code_owner owner = code_at(qemu_plugin_tb_vaddr(tb));
+    if (owner == CODE_RUNTIME)
         return;
     size_t count = qemu_plugin_tb_n_insns(tb);
     struct block *block = calloc(1, sizeof *block);
@@ -336,6 +349,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     if (!block || !sites)
         return;
     block->instructions = (uint32_t)count;
+    block->of_c_library = owner == CODE_C_LIBRARY;
     static const qemu_exec_cb on[] = {
         [WORKS] = on_block, [WAITS] = on_spin_block, [PASSES] = on_passing_block};
     enum block_kind kind = kind_of(tb, count);
@@ -346,6 +360,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
         sites[n].address = qemu_plugin_insn_vaddr(instruction);
         sites[n].instructions = (uint32_t)count;
+        sites[n].of_c_library = block->of_c_library;
         qemu_plugin_register_vcpu_mem_cb(instruction, n == counting ? on_counting_access : on_access,
                                          QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, &sites[n]);
     }
@@ -363,10 +378,13 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
         marks_loaded = true;
         break;
     case MARK_ENTER:
-        t->number = (uint32_t)c;
+        t->share_done = false;
+        t->number = (struct trace_thread){(uint16_t)c, (uint16_t)(c >> 16)};
         t->in_region = true;
         t->muted = b >= settings.instances;
         now = (struct trace_segment){.region = a, .instance = (uint32_t)b, .thread = t->number};
+        now.phase = (uint32_t)(c >> 32) & 0xffff;
+        now.team = (uint32_t)(c >> 48);
         now.flags = t->muted ? SEGMENT_MUTED : 0;
         open_segment(t, now);
         break;
@@ -376,24 +394,24 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
         open_segment(t, now);
         break;
     case MARK_DYNAMIC:
-        t->segments[t->segment_count - 1].flags |= SEGMENT_DYNAMIC;
+        if (t->in_region) /* outside, there is nobody to deal to */
+            t->segments[t->segment_count - 1].flags |= SEGMENT_DYNAMIC;
         break;
     case MARK_LEAVE:
-        t->in_region = false;
-        t->muted = false;
-        open_segment(t, (struct trace_segment){.after = latest_region, .thread = t->number});
+        t->share_done = true;
         break;
     case MARK_BEGIN:
+        break;
     case MARK_END:
-        if (what == MARK_END) {
-            latest_region = a;
-            t->muted = b >= settings.instances;
-            now = (struct trace_segment){.after = a, .instance = (uint32_t)b, .thread = t->number};
-            now.flags = t->muted ? SEGMENT_MUTED : 0;
-            open_segment(t, now);
-            if (settings_instance_done(&settings, a, b))
-                request_stop(TRACE_ENOUGH);
-        }
+        t->share_done = false;
+        latest_region = a;
+        t->in_region = false;
+        t->muted = b >= settings.instances;
+        now = (struct trace_segment){.after = a, .instance = (uint32_t)b, .thread = t->number};
+        now.flags = t->muted ? SEGMENT_MUTED : 0;
+        open_segment(t, now);
+        if (settings_instance_done(&settings, a))
+            request_stop(TRACE_ENOUGH);
         break;
     }
 }
@@ -423,7 +441,9 @@ static bool write_body(FILE *file, struct trace_header *header) {
         if (!threads[n])
             continue;
         struct trace_segment *last = &threads[n]->segments[threads[n]->segment_count - 1];
-        if (last->region && header->end != TRACE_EXITED)
+        /* A thread stays in its region when that has ended, until it enters the next one. */
+        if (last->region && header->end != TRACE_EXITED &&
+            last->instance >= settings_instances_ended(&settings, last->region))
             last->flags |= SEGMENT_CUT_OFF;
         thin_records(threads[n], shift); /* also closes the open segment */
         header->segments += threads[n]->segment_count;

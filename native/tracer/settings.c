@@ -9,7 +9,8 @@
 
 struct wanted_region {
     uint64_t key;
-    uint64_t left; /* instances still to be seen */
+    uint64_t ended; /* instances */
+    uint64_t left;  /* instances still to be seen */
 };
 
 static bool read_wanted(struct settings *s, const char *path) {
@@ -23,7 +24,7 @@ static bool read_wanted(struct settings *s, const char *path) {
             break;
         s->wanted = more;
         s->wanted[s->wanted_count++] =
-            (struct wanted_region){key, count < s->instances ? count : s->instances};
+            (struct wanted_region){.key = key, .left = count < s->instances ? count : s->instances};
     }
     fclose(file);
     s->wanted_left = s->wanted_count;
@@ -79,16 +80,26 @@ bool settings_read(struct settings *s, int count, char **arguments) {
     return s->error == NULL;
 }
 
-bool settings_instance_done(struct settings *s, uint64_t key, uint64_t instance) {
+bool settings_instance_done(struct settings *s, uint64_t key) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (s->wanted_count == 0)
         return false;
-    (void)instance;
     pthread_mutex_lock(&lock);
-    for (uint32_t n = 0; n < s->wanted_count; n++)
-        if (s->wanted[n].key == key && s->wanted[n].left && --s->wanted[n].left == 0)
+    for (uint32_t n = 0; n < s->wanted_count; n++) {
+        if (s->wanted[n].key != key)
+            continue;
+        s->wanted[n].ended++;
+        if (s->wanted[n].left && --s->wanted[n].left == 0)
             s->wanted_left--;
+    }
     bool done = s->wanted_left == 0;
     pthread_mutex_unlock(&lock);
     return done;
+}
+
+uint64_t settings_instances_ended(const struct settings *s, uint64_t key) {
+    for (uint32_t n = 0; n < s->wanted_count; n++)
+        if (s->wanted[n].key == key)
+            return s->wanted[n].ended;
+    return 0;
 }

@@ -27,6 +27,9 @@ struct settings {
 bool settings_read(struct settings *, int count, char **arguments);
 
 /* Note that an instance has ended; true once every wanted region was seen often enough. */
-bool settings_instance_done(struct settings *, uint64_t key, uint64_t instance);
+bool settings_instance_done(struct settings *, uint64_t key);
+
+/* How many instances of a wanted region have ended; they do so in the order of their numbers. */
+uint64_t settings_instances_ended(const struct settings *, uint64_t key);
 
 #endif

@@ -5,7 +5,8 @@
  * own them, then `pages` pages. All numbers are little endian; every struct is packed by its natural
  * alignment, no padding. A file without TRACE_MAGIC at its start is no trace; the writer puts it there last.
  *
- * Version history: 1, the first.
+ * Version history: 1, the first. 2, two slots of a thread instead of its number; what nested teams and tasks
+ * do belongs to their region.
  */
 #ifndef NUMAPREDICT_TRACE_FILE_H
 #define NUMAPREDICT_TRACE_FILE_H
@@ -13,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC 0x314543415254554eull /* "NUTRACE1", little endian */
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2
 
 enum trace_end {
     TRACE_EXITED = 1,       /* the program came to its own end */
@@ -36,19 +37,26 @@ struct trace_header {
     uint64_t marks_loaded; /* 1 if the preload library was seen */
 };
 
+/* Which of the mapping's threads: its slot under each thread policy. The two differ where a team is not as
+ * large as the mapping, or nested. Before a thread's first region, both are its order of creation. */
+struct trace_thread {
+    uint16_t contiguous, scattered;
+};
+
 /* What one thread did between two marks. */
 struct trace_segment {
     uint64_t region; /* key; 0 outside any region */
     uint64_t after;  /* outside: key of the latest region of the process, 0 before the first */
     uint32_t instance;
-    uint32_t phase;  /* barriers passed since the region began */
-    uint32_t thread; /* OpenMP thread number; outside regions the thread's order of creation */
+    uint32_t phase; /* barriers passed since the region began */
+    struct trace_thread thread;
     uint32_t flags;
-    uint64_t vcpu; /* order of creation; vcpu 0 is the main thread */
+    uint32_t vcpu; /* order of creation; vcpu 0 is the main thread */
+    uint32_t team; /* threads of its team; 0 outside regions */
     uint64_t instructions;
     uint64_t records;
 };
-#define SEGMENT_DYNAMIC 1u     /* asked for a chunk of a dynamically scheduled loop */
+#define SEGMENT_DYNAMIC 1u     /* its work was dealt out at run time: chunks of a loop, or tasks */
 #define SEGMENT_CUT_OFF 2u     /* the trace ended inside */
 #define SEGMENT_MUTED 4u       /* instance beyond the wanted number: counted, not recorded */
 #define SEGMENT_UNRECORDED 16u /* no room for more records: only its instructions were counted */
@@ -69,7 +77,7 @@ struct trace_record {
 struct trace_page {
     uint64_t page;
     uint64_t site; /* address of the instruction that touched it first */
-    uint32_t thread;
+    struct trace_thread thread;
     uint32_t flags;
 };
 #define PAGE_SERIAL 1u /* first touched outside any region */

@@ -15,6 +15,7 @@ from numapredict.collect.machines.virtual import VirtualMachine
 from numapredict.collect.measurement import Repetition
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
+from tests.integration.test_codelets import NAMES
 from tests.openmp import BUDGET, CAN_TRACE, GCC, build, program_of
 from tests.traces import machine_of
 
@@ -117,17 +118,24 @@ def test_remote_is_never_faster_than_local(name: str, kernel: str, kernels: Path
         assert min(times) == times[source], source
 
 
-@pytest.mark.parametrize("codelet", ["stream-triad", "spmv-csr", "histogram", "pgain", "matrix-product"])
+# The algorithm itself does more with more threads (each adds up counts of its own), or as the threads happen to
+# meet (labels that are already low need no more work).
+OWN_BOUNDS = {"is-ranking": (0.95, 1.4), "connected-components": (0.85, 1.15)}
+
+
+@pytest.mark.parametrize("codelet", NAMES)
 def test_more_threads_neither_raise_nor_lower_the_work_done(codelet: str, cache: Path) -> None:
     machine = made_up(cache, node_GBps=10.0, link_GBps=5.0)
     program = codelet_programs((codelet,), ("small",), ("parallel",))[0]
-    work = {}
-    for threads in (1, 4, 16):
+    work, serial = {}, {}
+    for threads in (1, 16):
         phased = machine.traced(program, threads).phased
-        work[threads] = float((phased.instructions.sum(axis=1) * phased.weight)[~phased.serial].sum())
+        done = phased.instructions.sum(axis=1) * phased.weight
+        work[threads], serial[threads] = float(done[~phased.serial].sum()), float(done[phased.serial].sum())
+    least, most = OWN_BOUNDS.get(codelet, (0.95, 1.05))
     assert work[1] > 0
-    for threads, instructions in work.items():
-        assert 0.95 * work[1] < instructions < 1.05 * work[1], threads
+    assert least * work[1] < work[16] < most * work[1]
+    assert serial[16] < 1.1 * serial[1] + 0.001 * work[1]
 
 
 def test_relabelling_the_nodes_of_a_symmetric_machine_changes_nothing(kernels: Path, cache: Path) -> None:

@@ -31,7 +31,7 @@ def run(kernels: Path, *arguments: object, threads: int = 2, **environment: str)
 
 
 def test_every_region_and_instance_is_counted(kernels: Path) -> None:
-    seen = run(kernels, "regions", 1000)
+    seen = run(kernels, "regions", 20_000)
     census, segments = seen.census, seen.trace.segments
     assert [region.count for region in census.regions] == [5, 2]
     assert [region.team for region in census.regions] == [2, 2]
@@ -183,7 +183,7 @@ def touchers(seen: Traced, output: Path) -> np.ndarray:
     pages = seen.trace.pages
     mine = pages[(pages["page"] >= first) & (pages["page"] < last)]
     assert len(mine) >= last - first - 1
-    return np.asarray(mine["thread"][np.argsort(mine["page"])])
+    return np.asarray(mine["contiguous"][np.argsort(mine["page"])])
 
 
 @pytest.mark.parametrize("who", ["serial", "parallel"])

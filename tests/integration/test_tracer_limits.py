@@ -121,15 +121,46 @@ def test_a_program_may_do_other_things_beside_its_regions(hostile: Path, name: s
 def test_a_program_with_a_mind_of_its_own_about_threads_is_seen_as_it_is(hostile: Path) -> None:
     seen = traced(program_of(hostile, "own-threads"), threads=2)
     assert seen.census.regions[0].team == 3
-    threads = seen.trace.segments["thread"][seen.chosen(seen.region())]
-    assert sorted(set(threads.tolist())) == [0, 1, 2]
+    assert seen.trace.threads == 3
+    slots = seen.trace.segments["contiguous"][seen.chosen(seen.region())]
+    assert sorted(set(slots.tolist())) == [0, 1]  # as under the preload library: three threads share two slots
 
 
 def test_nested_regions_belong_to_the_outer_one(kernels: Path) -> None:
-    seen = traced(program_of(kernels, "nested", 10_000))
+    seen = traced(program_of(kernels, "nested", 100_000), threads=4)
     assert [region.count for region in seen.census.regions] == [1]
-    for thread in range(2):
-        assert seen.instructions(seen.region(), thread=thread) > 20_000
+    work = [seen.instructions(seen.region(), thread=thread) for thread in range(4)]
+    assert min(work) > 0.95 * max(work) > 200_000  # two teams of two: four threads with the same work
+
+
+def test_inner_teams_take_the_slots_that_the_preload_library_gives_them(kernels: Path) -> None:
+    seen = traced(program_of(kernels, "nested", 10_000), threads=4)
+    segments = seen.trace.segments[seen.chosen(seen.region())]
+    slots = {(int(s["contiguous"]), int(s["scattered"])) for s in segments if s["instructions"] > 10_000}
+    # Outer thread 1 has the slots 2 and 3 of contiguous ones, and 1 and 3 of those dealt out in turn.
+    assert slots == {(0, 0), (1, 2), (2, 1), (3, 3)}
+    assert seen.trace.follows_thread_policy
+    for policy, expected in (("contiguous", [0, 1, 2, 3]), ("scatter", [0, 2, 1, 3])):
+        phased = phase_trace(seen.trace, seen.census, 4, policy)
+        thread = phased.instructions[~phased.serial].sum(axis=0)
+        assert (thread > 20_000).all()
+        owner = np.repeat(seen.trace.segments["contiguous"], seen.trace.segments["records"].astype(np.int64))
+        assert set(phased.thread.tolist()) <= {expected[n] for n in set(owner.tolist())}
+
+
+def test_tasks_after_a_threads_share_are_work_of_the_region_dealt_out_at_run_time(kernels: Path) -> None:
+    tasks = 400
+    done = {}
+    for threads in (1, 4):
+        seen = traced(program_of(kernels, "tasks", tasks), threads=threads)
+        mine = seen.chosen(seen.region())
+        done[threads] = int(seen.trace.segments["instructions"][mine].sum())
+        assert (seen.trace.segments["flags"][mine] & t.DYNAMIC).any()
+        phased = phase_trace(seen.trace, seen.census, threads)
+        assert phased.dynamic[~phased.serial].any()
+        assert phased.instructions[phased.serial].sum() < 0.1 * done[threads]
+    assert done[4] == pytest.approx(done[1], rel=0.02)
+    assert done[1] > tasks * 20_000
 
 
 def test_a_program_that_never_ends_after_its_regions_is_traced(hostile: Path) -> None:

@@ -248,6 +248,17 @@ static void nested(size_t n) {
     }
 }
 
+/* One thread makes tasks, and the others have no share of their own: they run them at the end of the region.
+ */
+static void tasks(size_t n) {
+#pragma omp parallel
+#pragma omp single nowait
+    for (size_t task = 0; task < n; task++) {
+#pragma omp task
+        sink = count_up(10000, 1);
+    }
+}
+
 int main(int count, char **arguments) {
     const char *name = count > 1 ? arguments[1] : "";
     size_t n = count > 2 ? strtoull(arguments[2], NULL, 10) : 1000;
@@ -280,6 +291,8 @@ int main(int count, char **arguments) {
         many(n);
     else if (strcmp(name, "nested") == 0)
         nested(n);
+    else if (strcmp(name, "tasks") == 0)
+        tasks(n);
     else
         return 2;
     return 0;

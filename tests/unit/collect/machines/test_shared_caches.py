@@ -110,6 +110,42 @@ def test_a_write_back_into_the_shared_cache_asks_nothing_of_the_memory() -> None
     assert (memory(demand), memory(demand, s.WRITTEN_BACK), demand.hits.sum()) == (1, 0, 1)
 
 
+EVICT = [(0, line, 0) for line in range(101, 118)], [(1, line, 0) for line in range(101, 118)]
+
+
+@pytest.mark.parametrize(
+    ("accesses", "nodes", "writes"),
+    [
+        # Handed to a reader of another node: written on the way, and not again when the copies leave.
+        ([(0, 5, t.STORE), (0, 5, t.WRITEBACK), (1, 5, 0), *EVICT[0], *EVICT[1]], (0, 1), 1),
+        ([(0, 5, t.STORE), (1, 5, 0), (0, 5, t.WRITEBACK), *EVICT[0], *EVICT[1]], (0, 1), 1),
+        # Handed to a writer of another node: one write, by the second one, whenever the first one's copy leaves.
+        ([(0, 5, t.STORE), (1, 5, t.STORE), (1, 5, t.WRITEBACK), *EVICT[1], (0, 5, t.WRITEBACK), *EVICT[0]], (0, 1), 1),
+        # To a reader of the same node: it stays in the shared cache, and is written when that gives it up.
+        ([(0, 5, t.STORE), (1, 5, 0), (0, 5, t.WRITEBACK)], (0, 0), 0),
+        ([(0, 5, t.STORE), (1, 5, 0), (0, 5, t.WRITEBACK), *EVICT[0]], (0, 0), 1),
+        # Changed again after it was handed over: written again.
+        ([(0, 5, t.STORE), (1, 5, 0), (0, 5, t.STORE), (0, 5, t.WRITEBACK), *EVICT[0]], (0, 1), 2),
+        # Fetched by a load and changed in the core's own cache, which leaves no record of the store.
+        ([(0, 5, 0), (0, 5, t.WRITEBACK), *EVICT[0]], (0, 1), 1),
+    ],
+)
+def test_each_change_is_written_to_memory_once(accesses: list[Access], nodes: tuple[int, ...], writes: int) -> None:
+    assert memory(demand_of(accesses, nodes, shared_lines=16), s.WRITTEN_BACK) == writes
+
+
+def test_nobody_is_served_from_a_stale_write_back() -> None:
+    accesses = [(0, 5, t.STORE), (1, 5, t.STORE), (2, 5, 0), (0, 5, t.WRITEBACK), (3, 5, 0)]
+    demand = demand_of(accesses, (0, 1, 2, 3))
+    assert by_supplier(demand) == [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+    assert memory(demand) == 2  # the first store, and the last read: memory is up to date
+
+
+def test_a_neighbour_gets_a_changed_line_that_the_shared_cache_no_longer_has() -> None:
+    accesses = [(0, 5, t.STORE), *EVICT[0], (1, 5, 0)]
+    assert demand_of(accesses, (0, 0), shared_lines=16).hits[0, 1].sum() == 1
+
+
 def test_a_write_back_of_a_line_that_another_node_took_since_is_no_news() -> None:
     demand = demand_of([(0, 5, t.STORE), (1, 5, t.STORE), (0, 5, t.WRITEBACK), (1, 5, 0)], (0, 1))
     assert demand.hits[0, 1].sum() == 1
@@ -145,10 +181,14 @@ def test_sampling_leaves_as_many_fewer_sets() -> None:
 
 
 def expected(accesses: list[Access], node_of: tuple[int, ...], set_of: dict[int, int], ways: int) -> dict[str, int]:
-    """Replay in the plainest way: one list a set and node, most recently used last, and who has which line changed."""
+    """Replay by MESI in the plainest way: a list a set and node, the line used last at its end, and who is modified.
+
+    ``modified``: by line, the thread that has it in its core's own cache (None: nobody) and the node, if one has it.
+    ``void``: (thread, line) whose modified copy somebody asked for; its write-back writes nothing.
+    """
     cache: dict[tuple[int, int], list[int]] = {}
-    changed: dict[int, int] = {}  # line -> node
-    returned: set[tuple[int, int]] = set()  # (node, line): the core has written it back
+    modified: dict[int, tuple[int | None, int]] = {}
+    void: set[tuple[int, int]] = set()
     count: Counter[str] = Counter()
 
     def held(node: int, line: int) -> list[int]:
@@ -161,33 +201,44 @@ def expected(accesses: list[Access], node_of: tuple[int, ...], set_of: dict[int,
             lines.remove(line)
         elif len(lines) == ways:
             gone = lines.pop(0)
-            if (node, gone) in returned:
-                returned.remove((node, gone))
-                del changed[gone]
+            if modified.get(gone) == (None, node):
+                del modified[gone]
                 count["written"] += 1
         lines.append(line)
         return there
 
+    def invalidate(line: int, keeper: int) -> None:
+        for other in set(node_of) - {keeper}:
+            if line in held(other, line):
+                held(other, line).remove(line)
+
     for thread, line, flags in accesses:
-        node, owner = node_of[thread], changed.get(line)
+        node = node_of[thread]
+        core, owner = modified.get(line, (None, None))
         if flags & t.WRITEBACK:
-            if owner in (None, node):
+            if (thread, line) not in void and core in (None, thread) and owner in (None, node):
+                invalidate(line, node)
                 bring(node, line)
-                changed[line] = node
-                returned.add((node, line))
+                modified[line] = (None, node)
+            void.discard((thread, line))
             continue
-        moved = owner is not None and owner != node
-        if moved:
-            returned.discard((changed.pop(line), line))
-        if flags & t.STORE:
-            for other in set(node_of) - {node}:
-                if line in held(other, line):
-                    held(other, line).remove(line)
+        store = bool(flags & t.STORE)
+        if core is not None and core != thread:
+            void.add((core, line))
+        void.discard((thread, line))
+        if store:
+            invalidate(line, node)
+            modified[line] = (thread, node)
+        elif owner is not None and owner != node:
+            del modified[line]
+            count["written"] += 1
+        elif owner is not None and core != thread:
+            modified[line] = (None, node)
         there = bring(node, line)
-        if flags & t.STORE:
-            changed[line] = node
-            returned.discard((node, line))
-        count["hit" if there else "moved" if moved else "memory"] += 1
+        if owner is not None:
+            count["hit" if owner == node else "moved"] += 1
+        else:
+            count["hit" if there else "memory"] += 1
     return {name: count[name] for name in ("hit", "moved", "memory", "written")}
 
 

@@ -33,7 +33,7 @@ def test_a_whole_trace_keeps_every_field() -> None:
     assert (trace.sample_shift, trace.end, trace.instructions, trace.marks_loaded) == (2, 2, 40, True)
     assert trace.segments["region"].tolist() == [0, 7]
     second = trace.segments[1]
-    numbers = [int(second[name]) for name in ("after", "instance", "phase", "thread", "flags", "vcpu")]
+    numbers = [int(second[name]) for name in ("after", "instance", "phase", "contiguous", "flags", "vcpu")]
     assert numbers == [0, 1, 2, 1, t.DYNAMIC, 1]
     assert trace.segments["instructions"].tolist() == [10, 30]
     assert trace.segments["records"].tolist() == [2, 1]
@@ -41,7 +41,7 @@ def test_a_whole_trace_keeps_every_field() -> None:
     assert (trace.records["word"] & 255).tolist() == [t.STORE, t.STREAMING, t.DEPENDENT]
     assert trace.records["at"].tolist() == [1, 2, 29]
     assert trace.pages["page"].tolist() == [3, 4]
-    assert trace.pages["thread"].tolist() == [1, 0]
+    assert trace.pages["contiguous"].tolist() == [1, 0]
 
 
 def test_a_trace_of_nothing_is_a_trace() -> None:
