@@ -104,22 +104,24 @@ def run(
 
 
 @click.command()
-@click.option("--dataset", required=True, metavar="NAME|FOLDER", help="A shipped dataset by name, or a folder.")
 @click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
+@click.option("--output", type=FILE, help="Where to save the JSON object; else in the user's data folder.")
+@click.option("--fresh", is_flag=True, help="Run folds again that an earlier evaluation has finished.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def evaluate(dataset: str, default: str | None, jobs: int, as_json: bool) -> None:
-    """Tell how good the advice is: every program is held out once, with all its variants."""
-    import msgspec
+@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
+def evaluate(
+    datasets: tuple[str, ...], default: str | None, jobs: int, output: Path | None, fresh: bool, as_json: bool
+) -> None:
+    """Tell how good the advice is: every program of each DATASET is held out once, with all its variants.
 
-    from numapredict.predictor.datasets import open_dataset
-    from numapredict.predictor.evaluate import evaluate_held_out
-    from numapredict.predictor.evaluation_text import evaluation_in_words
-    from numapredict.predictor.learning import options_of
+    DATASET is a shipped dataset by name, or a folder. Finished folds are kept: an evaluation that was interrupted goes
+    on where it was.
+    """
+    from numapredict.predictor.evaluation_session import evaluate_datasets, save
+    from numapredict.predictor.evaluation_text import evaluations_in_words
 
-    opened = open_dataset(dataset)
-    evaluation = evaluate_held_out(opened, options_of(default, None, opened), jobs)
-    if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(evaluation)).decode())
-    else:
-        click.echo(evaluation_in_words(evaluation))
+    found = evaluate_datasets(datasets, default, jobs, fresh)
+    where, document = save(found, datasets, output)
+    click.echo(document if as_json else evaluations_in_words(found))
+    click.echo(f"saved as {where}", err=True)

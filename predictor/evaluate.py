@@ -1,60 +1,54 @@
 """Say how good predictions are for programs that the model has never seen.
 
-Every group of programs is held out in turn. The whole training (clusters, probes, features, scales) happens on the
-others, and the held-out programs are then predicted from their probe runs exactly as a user's program would be.
+Every group of programs is held out in turn. The whole training (clusters, probes, features, scales, and every choice
+among them) happens on the others, and the held-out programs are then predicted from their probe runs exactly as a
+user's program would be. What simpler ways of choosing give is judged in the same folds.
 """
+
+from collections.abc import Sequence
 
 import joblib
 import msgspec
+import numpy as np
 
 from numapredict.collect.dataset import Dataset
-from numapredict.predictor.baselines import Baseline, baselines_of
-from numapredict.predictor.features import InsufficientDataError, Observations, observe
-from numapredict.predictor.model import ExpectedSpeedup, Model
+from numapredict.predictor.baselines import baselines_of
+from numapredict.predictor.features import Array, InsufficientDataError, gains_of, observe
+from numapredict.predictor.folds import Fold, HeldOut, evaluate_group
 from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.predict import Prediction, ProbeReading, predict
-from numapredict.predictor.scores import Summary, gain_captured, summarise_speedups
-from numapredict.predictor.train import default_label, train_on
+from numapredict.predictor.scores import Score, score_of
+from numapredict.predictor.thesis import measured_probes
+from numapredict.predictor.train import default_label
 
 
-class HeldOut(msgspec.Struct, frozen=True, kw_only=True):
-    """One program and what the model trained without its group chose for it; speedups are over the default."""
-
-    program: str
-    group: str
-    mapping: str
-    speedup: float
-    expected_speedup: ExpectedSpeedup
-    oracle_mapping: str
-    oracle_speedup: float
-    regret: float
-    gain_captured: float | None
-    probes: tuple[str, str]
-    features: str
-    n_clusters: int
-    ambiguity: float
-    familiar: bool
-
-
-class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
-    """All held-out programs of a dataset, their summary, and what simpler choices would have given."""
+class Evaluation(Score, frozen=True, kw_only=True):
+    """The score of all held-out programs of one dataset, and of what simpler choices would have given, by name."""
 
     machine: str
     modelled: bool
     default: str
     mappings: int
+    groups: int
     options: TrainingOptions
-    programs: tuple[HeldOut, ...]
-    summary: Summary
-    baselines: tuple[Baseline, ...]
+    baselines: dict[str, Score]
+    held_out: tuple[HeldOut, ...]
     dropped_programs: tuple[str, ...]
     dropped_mappings: tuple[str, ...]
 
 
-def evaluate_held_out(dataset: Dataset, options: TrainingOptions | None = None, jobs: int = 1) -> Evaluation:
+class Evaluations(Score, frozen=True, kw_only=True):
+    """The score over the programs of all ``datasets`` together; of baselines those that every dataset has."""
+
+    baselines: dict[str, Score]
+    datasets: tuple[Evaluation, ...]
+
+
+def evaluate_held_out(
+    dataset: Dataset, options: TrainingOptions | None = None, jobs: int = 1, memory: joblib.Memory | None = None
+) -> Evaluation:
     """Return how every program fares when its group is left out of the training; ``jobs`` folds run at a time.
 
-    InsufficientDataError when there are fewer than two groups.
+    Folds that ``memory`` has are not run again. InsufficientDataError when there are fewer than two groups.
     """
     options = options or TrainingOptions()
     label = default_label(dataset, options)
@@ -65,76 +59,54 @@ def evaluate_held_out(dataset: Dataset, options: TrainingOptions | None = None, 
         raise InsufficientDataError(
             f"dataset of {dataset.machine} has {len(names)} group of programs: holding one out needs at least two"
         )
-    folds = joblib.Parallel(n_jobs=jobs)(
-        joblib.delayed(evaluate_group)(observations, dataset_frame(dataset), options, name) for name in names
+    one = (memory or joblib.Memory(None)).cache(evaluate_group)
+    recipe = measured_probes(observations, dataset.topology)
+    folds: list[Fold] = joblib.Parallel(n_jobs=jobs)(
+        joblib.delayed(one)(observations, dataset_frame(dataset), options, recipe, name) for name in names
     )
-    by_program = {held.program: held for fold in folds for held in fold}
+    by_program = {held.program: held for fold in folds for held in fold.held}
     programs = tuple(by_program[name] for name in observations.names)
-    oracle = observations.time_s[:, default] / observations.time_s.min(axis=1)
+    chosen = baselines_of(observations, default, dataset.topology)
+    for rival in folds[0].rivals:
+        gain = {name: value for fold in folds for name, value in fold.rivals[rival].items()}
+        chosen[rival] = np.array([gain[name] for name in observations.names])
+    best = gains_of(observations.time_s, default).max(axis=1)
+    gains = np.log2([held.speedup for held in programs])
     return Evaluation(
+        **msgspec.structs.asdict(score_of(gains, best, observations.groups)),
         machine=dataset.machine,
         modelled=dataset.modelled,
         default=label,
         mappings=len(observations.labels),
+        groups=len(names),
         options=options,
-        programs=programs,
-        summary=summarise_speedups([held.speedup for held in programs], list(oracle)),
-        baselines=baselines_of(observations, default, dataset.topology),
+        baselines={name: score_of(values, best, observations.groups) for name, values in chosen.items()},
+        held_out=tuple(with_rivals(held, chosen, row) for row, held in enumerate(programs)),
         dropped_programs=observations.dropped_programs,
         dropped_mappings=observations.dropped_labels,
+    )
+
+
+def with_rivals(held: HeldOut, chosen: dict[str, Array], row: int) -> HeldOut:
+    """Return the program with the speedups that the baselines would have given it."""
+    return msgspec.structs.replace(held, baselines={name: float(2 ** gains[row]) for name, gains in chosen.items()})
+
+
+def together(evaluations: Sequence[Evaluation]) -> Evaluations:
+    """Return the evaluations with the score over all their programs; groups of different machines are different."""
+    held = [(evaluation.machine, each) for evaluation in evaluations for each in evaluation.held_out]
+    groups = [f"{number}/{each.group}" for number, e in enumerate(evaluations) for each in e.held_out]
+    best = np.log2([each.oracle_speedup for _, each in held])
+    common = [name for name in evaluations[0].baselines if all(name in e.baselines for e in evaluations)]
+    return Evaluations(
+        **msgspec.structs.asdict(score_of(np.log2([each.speedup for _, each in held]), best, groups)),
+        baselines={
+            name: score_of(np.log2([each.baselines[name] for _, each in held]), best, groups) for name in common
+        },
+        datasets=tuple(evaluations),
     )
 
 
 def dataset_frame(dataset: Dataset) -> Dataset:
     """Return the dataset without its measurements: what a fold needs of it, and little to send to another process."""
     return msgspec.structs.replace(dataset, programs=(), measurements=())
-
-
-def evaluate_group(
-    observations: Observations, frame: Dataset, options: TrainingOptions, group: str
-) -> tuple[HeldOut, ...]:
-    """Train without one group and return how its programs fare."""
-    outside = [row for row, name in enumerate(observations.groups) if name == group]
-    inside = [row for row, name in enumerate(observations.groups) if name != group]
-    model = train_on(observations.rows(inside), frame, options)
-    return tuple(_fare(observations, row, model) for row in outside)
-
-
-def _fare(observations: Observations, row: int, model: Model) -> HeldOut:
-    """Predict one program from its probe runs alone and compare with its best mapping."""
-    prediction = predict_row(model, observations, row)
-    time_s = observations.time_s[row]
-    default_s = time_s[observations.column(model.default)]
-    chosen_s, best_s = time_s[observations.column(prediction.mapping)], time_s.min()
-    return HeldOut(
-        program=observations.names[row],
-        group=observations.groups[row],
-        mapping=prediction.mapping,
-        speedup=float(default_s / chosen_s),
-        expected_speedup=prediction.expected_speedup,
-        oracle_mapping=observations.labels[int(time_s.argmin())],
-        oracle_speedup=float(default_s / best_s),
-        regret=float(chosen_s / best_s - 1),
-        gain_captured=gain_captured(float(default_s / chosen_s), float(default_s / best_s)),
-        probes=(model.probes[0].mapping, model.probes[1].mapping),
-        features=model.scales.kind,
-        n_clusters=len(model.clusters),
-        ambiguity=prediction.ambiguity,
-        familiar=prediction.familiar,
-    )
-
-
-def predict_row(model: Model, observations: Observations, row: int) -> Prediction:
-    """Return the prediction for one row of observations, read at the model's probes only."""
-    readings = []
-    for probe in model.probes:
-        column = observations.column(probe.mapping)
-        bandwidth = observations.local_bandwidth_GBps
-        readings.append(
-            ProbeReading(
-                probe.mapping,
-                float(observations.time_s[row, column]),
-                None if bandwidth is None else float(bandwidth[row, column]),
-            )
-        )
-    return predict(model, readings)

@@ -1,38 +1,61 @@
-"""An evaluation in words: one line a held-out program, then the summary."""
+"""Evaluations in words: one line a held-out program, then the scores."""
 
-from numapredict.predictor.evaluate import Evaluation
+from collections.abc import Mapping
+
+from numapredict.predictor.evaluate import Evaluation, Evaluations
+from numapredict.predictor.scores import Interval, Score
+
+OURS = "two probes"
 
 
-def evaluation_in_words(evaluation: Evaluation) -> str:
-    """Return a table for a person to read."""
+def evaluations_in_words(evaluations: Evaluations) -> str:
+    """Return tables for a person to read: each dataset's, then one over all of them where there are several."""
+    parts = [_one(evaluation) for evaluation in evaluations.datasets]
+    if len(parts) > 1:
+        head = f"all {len(parts)} datasets together, {evaluations.programs} programs"
+        parts.append("\n".join([head, "", *_scores(evaluations, evaluations.baselines)]))
+    return "\n\n".join(parts)
+
+
+def _one(evaluation: Evaluation) -> str:
     made = "modelled" if evaluation.modelled else "measured"
-    width = max(len(entry.program) for entry in evaluation.programs)
-    chosen = max(len(entry.mapping) for entry in evaluation.programs)
+    width = max(len(entry.program) for entry in evaluation.held_out)
+    chosen = max(len(entry.mapping) for entry in evaluation.held_out)
     lines = [
         f"{evaluation.machine} ({made}), {evaluation.mappings} mappings, speedups over {evaluation.default};",
-        "each program was held out with all its variants",
+        f"{evaluation.programs} programs of {evaluation.groups} groups, each held out with all its variants",
         "",
         f"{'program':{width}}  {'chosen mapping':{chosen}}  speedup  oracle  regret  oracle mapping",
     ]
     lines += [
         f"{entry.program:{width}}  {entry.mapping:{chosen}}  {entry.speedup:7.2f}  {entry.oracle_speedup:6.2f}  "
         f"{entry.regret:6.2f}  {entry.oracle_mapping}"
-        for entry in evaluation.programs
+        for entry in evaluation.held_out
     ]
-    return "\n".join([*lines, "", *_summary(evaluation)])
+    left_out = [
+        f"left out, since not everything was measured: {', '.join(names)}"
+        for names in (evaluation.dropped_programs, evaluation.dropped_mappings)
+        if names
+    ]
+    return "\n".join([*lines, *left_out, "", *_scores(evaluation, evaluation.baselines)])
 
 
-def _summary(evaluation: Evaluation) -> list[str]:
-    summaries = {
-        "two probes": evaluation.summary,
-        **{baseline.name: baseline.summary for baseline in evaluation.baselines},
-    }
-    width = max(map(len, summaries))
-    lines = [f"{'speedup over the default':{width}}  geometric  arithmetic  median regret  gain captured"]
-    for name, summary in summaries.items():
-        captured = "" if summary.gain_captured is None else f"{summary.gain_captured:13.2f}"
+def _scores(ours: Score, baselines: Mapping[str, Score]) -> list[str]:
+    scores = {OURS: ours, **baselines}
+    width = max(len("speedup over the default"), *map(len, scores))
+    lines = [
+        f"{'speedup over the default':{width}}  geometric  arithmetic   worst  slower  regret: median    95%    most  "
+        "gain captured (95% interval)"
+    ]
+    for name, score in scores.items():
+        captured = "" if score.gain_captured is None else f"{score.gain_captured:13.2f}"
         lines.append(
-            f"{name:{width}}  {summary.speedup_geometric_mean:8.2f}x  {summary.speedup_arithmetic_mean:9.2f}x  "
-            f"{summary.regret_median:13.2f}  {captured}"
+            f"{name:{width}}  {score.speedup.geometric:8.2f}x  {score.speedup.arithmetic:9.2f}x  "
+            f"{score.worst_speedup:5.2f}x  {score.slower_than_default:6.1%}  {score.regret.median:14.2f}  "
+            f"{score.regret.p95:5.2f}  {score.regret.max:6.2f}  {captured}{_ends(score.gain_captured_interval)}"
         )
     return lines
+
+
+def _ends(interval: Interval | None) -> str:
+    return "" if interval is None else f" ({interval.low:.2f} to {interval.high:.2f})"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ from numapredict.predictor.options import Clock, Scale
 Array = npt.NDArray[np.float64]
 
 
+COUNTERS = ("local_bandwidth_GBps", "remote_bandwidth_GBps", "local_accesses", "remote_accesses")
+
+
 class InsufficientDataError(NumapredictError):
     """A dataset holds too little to learn from or to draw."""
 
@@ -26,14 +30,17 @@ class Observations:
 
     ``clock`` says which time ``time_s`` is: that in parallel regions, where every measurement tells it, since a mapping
     acts there, or that of the whole run.
-    ``local_bandwidth_GBps`` is None when any kept run has no counters. The ``dropped`` names say what was left out
-    because measurements were missing.
+    The four counters, sums over the nodes, are None when any kept run has none. The ``dropped`` names say what was
+    left out because measurements were missing.
     """
 
     programs: tuple[Program, ...]
     labels: tuple[str, ...]
     time_s: Array
     local_bandwidth_GBps: Array | None = None
+    remote_bandwidth_GBps: Array | None = None
+    local_accesses: Array | None = None
+    remote_accesses: Array | None = None
     clock: Clock = "process"
     dropped_programs: tuple[str, ...] = ()
     dropped_labels: tuple[str, ...] = ()
@@ -58,15 +65,27 @@ class Observations:
                 f"{self.labels[0]} for instance"
             ) from None
 
+    @property
+    def counters(self) -> dict[str, Array]:
+        """Return the counters that every run has, float64[programs, mappings], by the field's name."""
+        found = {name: getattr(self, name) for name in COUNTERS}
+        return {name: values for name, values in found.items() if values is not None}
+
     def rows(self, indices: Iterable[int]) -> "Observations":
         """Return the observations of some programs only."""
         chosen = list(indices)
-        bandwidth = self.local_bandwidth_GBps
+
+        def part(values: Array | None) -> Array | None:
+            return None if values is None else values[chosen]
+
         return Observations(
             programs=tuple(self.programs[i] for i in chosen),
             labels=self.labels,
             time_s=self.time_s[chosen],
-            local_bandwidth_GBps=None if bandwidth is None else bandwidth[chosen],
+            local_bandwidth_GBps=part(self.local_bandwidth_GBps),
+            remote_bandwidth_GBps=part(self.remote_bandwidth_GBps),
+            local_accesses=part(self.local_accesses),
+            remote_accesses=part(self.remote_accesses),
             clock=self.clock,
         )
 
@@ -83,7 +102,7 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
     column_of = {mapping: column for column, mapping in enumerate(mappings)}
     labels = tuple(mapping.label for mapping in mappings)
     time_s = np.full((len(programs), len(mappings)), np.nan)
-    bandwidth = np.full_like(time_s, np.nan)
+    counted = {name: np.full_like(time_s, np.nan) for name in COUNTERS}
     clock = clock_of(dataset)
     for measurement in dataset.measurements:
         row = row_of.get(measurement.program)
@@ -92,21 +111,23 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
         column = column_of[measurement.mapping]
         time_s[row, column] = _positive_time_s(measurement, clock)
         if measurement.counters is not None:
-            bandwidth[row, column] = measurement.counters.local_bandwidth_GBps
+            for name, values in counted.items():
+                values[row, column] = getattr(measurement.counters, name)
     kept_rows, kept_columns = _without_holes(np.isnan(time_s), labels.index(keep) if keep in labels else None)
     if len(kept_rows) == 0 or len(kept_columns) == 0:
         raise InsufficientDataError(
             f"dataset of {dataset.machine} has no program with valid measurements: collect some first"
         )
-    bandwidth = bandwidth[np.ix_(kept_rows, kept_columns)]
+    kept = np.ix_(kept_rows, kept_columns)
+    known: dict[str, Any] = {name: values[kept] for name, values in counted.items() if not np.isnan(values[kept]).any()}
     return Observations(
         programs=tuple(programs[row] for row in kept_rows),
         labels=tuple(labels[column] for column in kept_columns),
-        time_s=time_s[np.ix_(kept_rows, kept_columns)],
-        local_bandwidth_GBps=None if np.isnan(bandwidth).any() else bandwidth,
+        time_s=time_s[kept],
         clock=clock,
         dropped_programs=_others([p.name for p in programs], kept_rows),
         dropped_labels=_others(labels, kept_columns),
+        **known,
     )
 
 

@@ -48,14 +48,19 @@ def search_probes(observations: Observations, default: int, candidates: tuple[in
     return max((_scored(observations, gains, default, second) for second in columns), key=lambda pair: pair.score)
 
 
-def readings_at(observations: Observations, pair: tuple[int, int]) -> tuple[Array, Array, Array]:
-    """Return times float64[programs, 2], the readings made of them and the bandwidths, and the bandwidths' floors."""
+def readings_at(
+    observations: Observations, pair: tuple[int, int], floors: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """Return times float64[programs, 2], the readings made of them and the bandwidths, and the bandwidths' floors.
+
+    ``floors`` are learned from these programs if not given.
+    """
     columns = list(pair)
     times = observations.time_s[:, columns]
     bandwidths = np.empty((len(times), 0))
     if observations.local_bandwidth_GBps is not None:
         bandwidths = observations.local_bandwidth_GBps[:, columns]
-    floors = bandwidth_floor(bandwidths)
+    floors = bandwidth_floor(bandwidths) if floors is None else floors
     return times, readings_of(times, bandwidths, floors), floors
 
 

@@ -5,13 +5,14 @@ import numpy as np
 
 from numapredict.collect import space
 from numapredict.collect.dataset import Dataset
+from numapredict.predictor.assignment import ProbeAssignment
 from numapredict.predictor.clustering import Array, Labels, WardClustering
 from numapredict.predictor.expectation import Expectation, fit_expectation
 from numapredict.predictor.features import InsufficientDataError, Observations, clustering_rows, gains_of, observe
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Member, Merge, Model, RankedMapping, summarise
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.probe_search import readings_at, search_probes
-from numapredict.predictor.probes import BANDWIDTH, TIME, Probe, ProbeAssignment, probes_of
+from numapredict.predictor.probes import BANDWIDTH, TIME, Probe, probes_of
 from numapredict.predictor.selection import Choice, mapping_costs, select
 
 

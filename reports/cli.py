@@ -85,3 +85,27 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode(found[:count])).decode())
     else:
         click.echo(pairs_in_words(found[:count], len(found)))
+
+
+@report.command()
+@click.argument("dataset", metavar="DATASET")
+@click.option("--json", "as_json", is_flag=True, help="Print the curves as one JSON array.")
+def sweeps(dataset: str, as_json: bool) -> None:
+    """Show the speedup over the number of clusters for the thesis's feature sets (figures 26 to 29)."""
+    import msgspec
+
+    from numapredict.predictor.datasets import open_dataset
+    from numapredict.predictor.features import InsufficientDataError, observe
+    from numapredict.predictor.thesis import sweeps_of
+    from numapredict.reports.sweeps import sweeps_in_words
+
+    opened = open_dataset(dataset)
+    found = () if opened.topology is None else sweeps_of(observe(opened), opened.topology)
+    if not found:
+        raise InsufficientDataError(
+            f"dataset of {opened.machine}: none of the thesis's default mappings was measured; collect the full space"
+        )
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+    else:
+        click.echo(sweeps_in_words(found, opened.machine))

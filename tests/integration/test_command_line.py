@@ -323,12 +323,37 @@ def test_somebody_s_table_is_imported_and_evaluated(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "12 programs x 6 mappings; 144 rows, of which 72 dropped as suspect" in done.stderr
     assert "holds a dataset already" in refusal(numapredict(*words))
-    evaluation = json.loads(numapredict("evaluate", "--dataset", str(tmp_path / "data"), "--json").stdout)
-    assert (evaluation["machine"], evaluation["default"], len(evaluation["programs"])) == ("theirs", "none-8", 12)
-    assert evaluation["summary"]["gain_captured"] == pytest.approx(1.0)
+    saved = tmp_path / "new" / "evaluation.json"
+    done = numapredict("evaluate", str(tmp_path / "data"), "--json", "--output", str(saved))
+    found = json.loads(done.stdout)
+    assert json.loads(saved.read_text()) == found
+    assert str(saved) in done.stderr
+    evaluation = found["datasets"][0]
+    assert (evaluation["machine"], evaluation["default"], evaluation["programs"]) == ("theirs", "none-8", 12)
+    assert evaluation["groups"] == 6
+    assert found["gain_captured"] == pytest.approx(1.0)
+    assert found["baselines"]["default"]["speedup"]["geometric"] == 1.0
+    text = numapredict("evaluate", str(tmp_path / "data"), str(tmp_path / "data"), "sandybridge-4x8").stdout
+    assert "all 2 datasets together" in text  # a dataset named twice is one
+    assert "thesis recipe" in text
+    assert "cannot save the evaluation" in refusal(
+        numapredict("evaluate", str(tmp_path / "data"), "--output", "/dev/full")
+    )
+    assert "no dataset 'nowhere'" in refusal(numapredict("evaluate", "nowhere"))
     for other in (("train",), ("report", "clustermap")):
         assert "other people's" in refusal(numapredict(*other, "--dataset", str(tmp_path / "data")))
     assert "is not COLUMN=VALUE" in refusal(numapredict(*words[:-2], "--where", "suspect"))
+
+
+def test_the_thesis_s_curves_are_shown() -> None:
+    shown = numapredict("report", "sweeps", "sandybridge-4x8")
+    assert shown.returncode == 0, shown.stderr
+    curves = json.loads(numapredict("report", "sweeps", "sandybridge-4x8", "--json").stdout)
+    assert [curve["features"] for curve in curves].count("times") == 3
+    assert {curve["features"] for curve in curves} >= {"two_probes", "local_bandwidth_GBps"}
+    six = next(point for point in curves[-1]["points"] if point["clusters"] == 6)
+    row = next(line for line in shown.stdout.splitlines() if line.startswith("       6 "))
+    assert row.endswith(f"{six['speedup_arithmetic']:.2f}x")
 
 
 def test_the_pairs_most_alike_are_shown() -> None:

@@ -1,12 +1,18 @@
+from pathlib import Path
+
+import joblib
 import msgspec
 import numpy as np
 import pytest
 
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.measurement import Measurement
-from numapredict.predictor.evaluate import evaluate_held_out
+from numapredict.predictor import folds
+from numapredict.predictor.evaluate import evaluate_held_out, together
 from numapredict.predictor.features import InsufficientDataError, observe
 from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.rivals import rival_choices
+from numapredict.predictor.thesis import measured_probes, recipe_choices
 from tests.planted import planted_dataset
 
 DEFAULT = "32x4-contiguous-first-touch"
@@ -28,9 +34,9 @@ def with_times(dataset: Dataset, program: str, keep: tuple[str, ...], seed: int)
 @pytest.mark.parametrize("program", ["stream-0", "line-solve-1", "fine-grain-1"])
 def test_a_held_out_program_is_judged_by_its_probes_alone(program: str) -> None:
     dataset = planted_dataset(10)
-    before = next(h for h in evaluate_held_out(dataset).programs if h.program == program)
+    before = next(h for h in evaluate_held_out(dataset).held_out if h.program == program)
     changed = with_times(dataset, program, before.probes, seed=5)
-    after = next(h for h in evaluate_held_out(changed).programs if h.program == program)
+    after = next(h for h in evaluate_held_out(changed).held_out if h.program == program)
     same = ("mapping", "expected_speedup", "probes", "features", "n_clusters", "ambiguity", "familiar")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     assert after.regret != before.regret, "the judgement itself does use the program's times"
@@ -42,9 +48,9 @@ def test_variants_of_the_held_out_program_do_not_help() -> None:
         dataset,
         programs=tuple(msgspec.structs.replace(p, group=p.name.rsplit("-", 1)[0]) for p in dataset.programs),
     )
-    before = {h.program: h for h in evaluate_held_out(grouped).programs}
+    before = {h.program: h for h in evaluate_held_out(grouped).held_out}
     changed = with_times(grouped, "stream-1", before["stream-0"].probes, seed=6)
-    after = {h.program: h for h in evaluate_held_out(changed).programs}
+    after = {h.program: h for h in evaluate_held_out(changed).held_out}
     assert after["stream-0"].mapping == before["stream-0"].mapping
     assert after["stream-0"].expected_speedup == before["stream-0"].expected_speedup
 
@@ -54,8 +60,8 @@ def test_definitions_hold_for_every_program() -> None:
     observations = observe(dataset)
     evaluation = evaluate_held_out(dataset)
     assert evaluation.default == DEFAULT
-    assert [h.program for h in evaluation.programs] == list(observations.names)
-    for held, time_s in zip(evaluation.programs, observations.time_s, strict=True):
+    assert [h.program for h in evaluation.held_out] == list(observations.names)
+    for held, time_s in zip(evaluation.held_out, observations.time_s, strict=True):
         default_s, chosen_s = time_s[observations.column(DEFAULT)], time_s[observations.column(held.mapping)]
         assert held.speedup == pytest.approx(default_s / chosen_s)
         assert held.oracle_speedup == pytest.approx(default_s / time_s.min())
@@ -63,19 +69,19 @@ def test_definitions_hold_for_every_program() -> None:
         assert held.regret >= 0
         if held.gain_captured is not None:
             assert held.gain_captured == pytest.approx(np.log(held.speedup) / np.log(held.oracle_speedup))
-    speedups = [h.speedup for h in evaluation.programs]
-    assert evaluation.summary.speedup_geometric_mean == pytest.approx(np.exp(np.log(speedups).mean()))
-    assert evaluation.summary.regret_median == pytest.approx(np.median([h.regret for h in evaluation.programs]))
+    speedups = [h.speedup for h in evaluation.held_out]
+    assert evaluation.speedup.geometric == pytest.approx(np.exp(np.log(speedups).mean()))
+    assert evaluation.regret.median == pytest.approx(np.median([h.regret for h in evaluation.held_out]))
 
 
 def test_planted_kinds_are_predicted_nearly_as_well_as_can_be() -> None:
     evaluation = evaluate_held_out(planted_dataset(15))
-    baselines = {b.name: b.summary for b in evaluation.baselines}
-    assert evaluation.summary.gain_captured is not None
-    assert evaluation.summary.gain_captured > 0.95
-    assert evaluation.summary.speedup_geometric_mean > baselines["fixed"].speedup_geometric_mean
-    assert baselines["default"].speedup_geometric_mean == 1.0
-    assert evaluation.summary.speedup_geometric_mean <= baselines["oracle"].speedup_geometric_mean + 1e-12
+    baselines = evaluation.baselines
+    assert evaluation.gain_captured is not None
+    assert evaluation.gain_captured > 0.95
+    assert evaluation.speedup.geometric > baselines["fixed"].speedup.geometric
+    assert baselines["default"].speedup.geometric == 1.0
+    assert evaluation.speedup.geometric <= baselines["oracle"].speedup.geometric + 1e-12
 
 
 def test_folds_in_two_processes_give_the_same() -> None:
@@ -87,8 +93,8 @@ def test_options_reach_the_folds() -> None:
     evaluation = evaluate_held_out(
         planted_dataset(5, counters=False), TrainingOptions(n_clusters=2, default="16x2-contiguous-locality")
     )
-    assert {h.n_clusters for h in evaluation.programs} == {2}
-    assert {h.features for h in evaluation.programs} == {"times"}
+    assert {h.n_clusters for h in evaluation.held_out} == {2}
+    assert {h.features for h in evaluation.held_out} == {"times"}
     assert evaluation.default == "16x2-contiguous-locality"
 
 
@@ -98,6 +104,72 @@ def test_one_group_cannot_be_held_out() -> None:
 
 
 def test_an_evaluation_can_be_printed_as_json() -> None:
-    document = msgspec.json.decode(msgspec.json.encode(evaluate_held_out(planted_dataset(5))))
-    assert len(document["programs"]) == 5
-    assert set(document["summary"]) >= {"speedup_geometric_mean", "regret_median", "gain_captured"}
+    document = msgspec.json.decode(msgspec.json.encode(together([evaluate_held_out(planted_dataset(5))])))
+    wanted = {"programs", "gain_captured", "speedup", "oracle_speedup", "regret", "slower_than_default"}
+    for score in (document, *document["baselines"].values(), *document["datasets"]):
+        assert set(score) >= wanted
+        assert score["programs"] == 5
+        assert set(score["speedup"]) == set(score["oracle_speedup"]) == {"geometric", "arithmetic"}
+        assert set(score["regret"]) == {"median", "p95", "max"}
+    assert len(document["datasets"][0]["held_out"]) == 5
+
+
+def test_one_dataset_together_is_that_dataset() -> None:
+    evaluation = evaluate_held_out(planted_dataset(5))
+    whole = together([evaluation])
+    for one, all_ in ((evaluation, whole), (evaluation.baselines["fixed"], whole.baselines["fixed"])):
+        assert all_.programs == one.programs == 5
+        assert all_.gain_captured == pytest.approx(one.gain_captured)
+        assert all_.speedup.arithmetic == pytest.approx(one.speedup.arithmetic)
+        assert all_.regret.p95 == pytest.approx(one.regret.p95)
+        assert all_.slower_than_default == one.slower_than_default
+
+
+def test_datasets_together_weigh_by_their_programs() -> None:
+    one, two = evaluate_held_out(planted_dataset(5)), evaluate_held_out(planted_dataset(10, seed=3, counters=False))
+    whole = together([one, two])
+    assert whole.programs == 15
+    logs = [np.log(held.speedup) for e in (one, two) for held in e.held_out]
+    assert whole.speedup.geometric == pytest.approx(np.exp(np.mean(logs)))
+    assert "thesis recipe" in one.baselines
+    assert "thesis recipe" not in whole.baselines  # one of the two has no bandwidth to read
+
+
+def test_the_other_learners_are_held_out_too() -> None:
+    dataset = planted_dataset(10)
+    before = evaluate_held_out(dataset)
+    rivals = ("nearest neighbours", "decision tree", "random forest", "thesis recipe")
+    assert set(rivals) < set(before.baselines)
+    held = next(h for h in before.held_out if h.program == "stream-0")
+    recipe = ("16x4-contiguous-balance", "16x2-contiguous-locality")
+    kept = (*held.probes, *recipe, *[DEFAULT])
+    nonsense = with_times(dataset, "stream-0", kept, seed=8)
+    one = held_out_choices(dataset, "stream-0")
+    assert held_out_choices(nonsense, "stream-0") == one
+    assert set(one) == set(rivals)
+
+
+def held_out_choices(dataset: Dataset, group: str) -> dict[str, list[int]]:
+    """Return the columns that the rivals choose for a program, taught by all others, at the same two probes."""
+    observations = observe(dataset, DEFAULT)
+    row = observations.names.index(group)
+    train = observations.rows([n for n in range(len(observations.names)) if n != row])
+    test = observations.rows([row])
+    probes = measured_probes(observations, dataset.topology)
+    assert probes is not None
+    found = rival_choices(train, test, observations.column(DEFAULT), probes)
+    found["thesis recipe"] = recipe_choices(train, test, probes)
+    return {name: columns.tolist() for name, columns in found.items()}
+
+
+def test_finished_folds_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset, memory = planted_dataset(5), joblib.Memory(tmp_path, verbose=0)
+    first = evaluate_held_out(dataset, memory=memory)
+
+    def fail(*_given: object) -> None:
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(folds, "train_on", fail)
+    assert evaluate_held_out(dataset, memory=memory) == first
+    with pytest.raises(AssertionError, match="trained again"):
+        evaluate_held_out(planted_dataset(5, seed=2), memory=memory)

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from numapredict.predictor.main import arguments_of, main
@@ -32,3 +35,12 @@ def test_a_mistake_is_one_line_and_two(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("numapredict ")
+
+
+def test_answering_loads_no_heavy_library() -> None:
+    """What trains is not needed to answer: scikit-learn alone takes a second to load."""
+    answering = "import numapredict.predictor.cli, numapredict.predictor.session, numapredict.predictor.store"
+    heavy = ("sklearn", "pandas", "pyarrow", "joblib", "matplotlib", "scipy.cluster")
+    code = f"{answering}, sys; print(*(name for name in {heavy!r} if name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from numapredict.predictor.assignment import ProbeAssignment
 from numapredict.predictor.options import FeatureKind, Rule
 from numapredict.predictor.probes import (
     MIN_DEVIATION,
     Probe,
-    ProbeAssignment,
     Scales,
     cluster_distances,
     learn_scales,

@@ -5,10 +5,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from numapredict.predictor.assignment import ProbeAssignment
 from numapredict.predictor.clustering import WardClustering
 from numapredict.predictor.features import InsufficientDataError, Observations, clustering_rows, observe
 from numapredict.predictor.options import Ranking, Scale, TrainingOptions
-from numapredict.predictor.probes import ProbeAssignment
 from numapredict.predictor.selection import mapping_costs, score_choices, select
 from numapredict.predictor.train import probe_readings
 from tests.planted import planted_dataset
