@@ -13,6 +13,7 @@ import numpy as np
 
 from numapredict.collect.dataset import Dataset
 from numapredict.predictor.baselines import baselines_of
+from numapredict.predictor.calibration import Calibration, calibration_of
 from numapredict.predictor.features import Array, InsufficientDataError, gains_of, observe
 from numapredict.predictor.folds import Fold, HeldOut, evaluate_group
 from numapredict.predictor.options import TrainingOptions
@@ -31,6 +32,7 @@ class Evaluation(Score, frozen=True, kw_only=True):
     groups: int
     options: TrainingOptions
     baselines: dict[str, Score]
+    calibration: Calibration
     held_out: tuple[HeldOut, ...]
     dropped_programs: tuple[str, ...]
     dropped_mappings: tuple[str, ...]
@@ -40,6 +42,7 @@ class Evaluations(Score, frozen=True, kw_only=True):
     """The score over the programs of all ``datasets`` together; of baselines those that every dataset has."""
 
     baselines: dict[str, Score]
+    calibration: Calibration
     datasets: tuple[Evaluation, ...]
 
 
@@ -81,6 +84,7 @@ def evaluate_held_out(
         groups=len(names),
         options=options,
         baselines={name: score_of(values, best, observations.groups) for name, values in chosen.items()},
+        calibration=calibration_of(programs),
         held_out=tuple(with_rivals(held, chosen, row) for row, held in enumerate(programs)),
         dropped_programs=observations.dropped_programs,
         dropped_mappings=observations.dropped_labels,
@@ -103,6 +107,7 @@ def together(evaluations: Sequence[Evaluation]) -> Evaluations:
         baselines={
             name: score_of(np.log2([each.baselines[name] for _, each in held]), best, groups) for name in common
         },
+        calibration=calibration_of([each for _, each in held]),
         datasets=tuple(evaluations),
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from numapredict.predictor.calibration import Calibration
 from numapredict.predictor.evaluate import Evaluation, Evaluations
 from numapredict.predictor.scores import Interval, Score
 
@@ -13,7 +14,9 @@ def evaluations_in_words(evaluations: Evaluations) -> str:
     parts = [_one(evaluation) for evaluation in evaluations.datasets]
     if len(parts) > 1:
         head = f"all {len(parts)} datasets together, {evaluations.programs} programs"
-        parts.append("\n".join([head, "", *_scores(evaluations, evaluations.baselines)]))
+        parts.append(
+            "\n".join([head, "", *_scores(evaluations, evaluations.baselines), "", _sure(evaluations.calibration)])
+        )
     return "\n\n".join(parts)
 
 
@@ -37,7 +40,9 @@ def _one(evaluation: Evaluation) -> str:
         for names in (evaluation.dropped_programs, evaluation.dropped_mappings)
         if names
     ]
-    return "\n".join([*lines, *left_out, "", *_scores(evaluation, evaluation.baselines)])
+    return "\n".join(
+        [*lines, *left_out, "", *_scores(evaluation, evaluation.baselines), "", _sure(evaluation.calibration)]
+    )
 
 
 def _scores(ours: Score, baselines: Mapping[str, Score]) -> list[str]:
@@ -55,6 +60,16 @@ def _scores(ours: Score, baselines: Mapping[str, Score]) -> list[str]:
             f"{score.regret.p95:5.2f}  {score.regret.max:6.2f}  {captured}{_ends(score.gain_captured_interval)}"
         )
     return lines
+
+
+def _sure(calibration: Calibration) -> str:
+    if not calibration.programs:
+        return "the default was kept for every program"
+    return (
+        f"{calibration.programs} programs were advised to leave the default: {calibration.faster} became faster, where "
+        f"{calibration.stated:.1f} were expected to; {calibration.within} came out within the interval that should "
+        f"hold {0.9 * calibration.programs:.1f}"
+    )
 
 
 def _ends(interval: Interval | None) -> str:

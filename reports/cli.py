@@ -109,3 +109,21 @@ def sweeps(dataset: str, as_json: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:
         click.echo(sweeps_in_words(found, opened.machine))
+
+
+@report.command()
+@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), default=Path("calibration.png"), show_default=True, help=".png or .svg"
+)
+def calibration(datasets: tuple[str, ...], jobs: int, output: Path) -> None:
+    """Draw how sure the advice was of held-out programs, and how often it was right (what `evaluate` finds)."""
+    from numapredict.predictor.evaluation_session import evaluate_datasets
+    from numapredict.reports.calibration import calibration_data, draw_calibration
+    from numapredict.reports.figure_file import format_of
+
+    format_of(output)
+    data = calibration_data(evaluate_datasets(datasets, jobs=jobs))
+    draw_calibration(data, output)
+    click.echo(f"{output}: {data.title}", err=True)

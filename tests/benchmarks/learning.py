@@ -4,6 +4,7 @@ import resource
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import click
 import numpy as np
@@ -72,7 +73,8 @@ def main(rounds: int, as_json: bool) -> None:
         began = time.perf_counter()
         model = train_on(observations, dataset, options)
         trained.append(time.perf_counter() - began)
-        answered += [1000 * processor_s(lambda: predict_row(model, observations, 0)) for _ in range(20)]
+        answer = partial(predict_row, model, observations, 0)
+        answered += [1000 * processor_s(answer) for _ in range(20)]
     figures = [
         Figure("an answer after its probes, processor", "ms", tuple(answered), "under 50"),
         Figure(f"training {PROGRAMS} programs x {len(observations.labels)} mappings", "s", tuple(trained), "under 10"),

@@ -1,0 +1,105 @@
+"""The calibration figure: how sure the advice said it was, and how often it was right."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from matplotlib.figure import Figure
+from scipy.stats import beta
+
+from numapredict.predictor.evaluate import Evaluations
+from numapredict.reports.figure_file import format_of, write_figure
+
+COLOUR, IDEAL = "#1f78b4", "#737373"
+INTERVAL = 0.9
+
+
+class CalibrationPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One bin: stated probability, the share that beat the default and its interval (Clopper-Pearson, 90%)."""
+
+    stated: float
+    faster: float
+    low: float
+    high: float
+    programs: int
+
+
+class CalibrationData(msgspec.Struct, frozen=True, kw_only=True):
+    """What the figure shows; ``title`` says of which machines, and whether they are modelled."""
+
+    title: str
+    points: tuple[CalibrationPoint, ...]
+    programs: int
+    kept: int
+    within: int
+
+
+def calibration_data(evaluations: Evaluations) -> CalibrationData:
+    """Return the points of all bins that hold programs."""
+    names = [
+        f"{evaluation.machine} ({'modelled' if evaluation.modelled else 'measured'})"
+        for evaluation in evaluations.datasets
+    ]
+    found = evaluations.calibration
+    points = []
+    for each in found.bins:
+        if not each.programs:
+            continue
+        lost = each.programs - each.faster
+        points.append(
+            CalibrationPoint(
+                stated=each.stated,
+                faster=each.faster / each.programs,
+                low=float(beta.ppf((1 - INTERVAL) / 2, each.faster, lost + 1)) if each.faster else 0.0,
+                high=float(beta.ppf((1 + INTERVAL) / 2, each.faster + 1, lost)) if lost else 1.0,
+                programs=each.programs,
+            )
+        )
+    return CalibrationData(
+        title=", ".join(names),
+        points=tuple(points),
+        programs=found.programs,
+        kept=evaluations.programs - found.programs,
+        within=found.within,
+    )
+
+
+def draw_calibration(data: CalibrationData, path: Path) -> None:
+    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    format_of(path)
+    figure = Figure(figsize=(6.4, 5.6), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot([0.45, 1], [0.45, 1], color=IDEAL, linestyle="--", linewidth=1, label="as sure as it is right")
+    stated = [point.stated for point in data.points]
+    faster = [point.faster for point in data.points]
+    spread = [
+        [point.faster - point.low for point in data.points],
+        [point.high - point.faster for point in data.points],
+    ]
+    axes.errorbar(
+        stated, faster, yerr=spread, color=COLOUR, marker="o", linestyle="none", capsize=3, label="held-out programs"
+    )
+    for point in data.points:
+        axes.annotate(
+            f"{point.programs}", (point.stated, point.faster), textcoords="offset points", xytext=(7, -10), fontsize=9
+        )
+    axes.set_xlim(0.45, 1.03)
+    axes.set_ylim(0, 1.05)
+    axes.set_xlabel("stated probability that the advised mapping beats the default")
+    axes.set_ylabel("share of programs that it made faster (90% interval)")
+    axes.legend(loc="lower right", frameon=False)
+    axes.grid(color="#e5e5e5", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(_wrapped(data.title.split(", ")), fontsize=10)
+    axes.set_title(
+        f"{data.programs} programs advised to leave the default (numbers beside the points), {data.kept} kept it;\n"
+        f"{data.within} speedups inside the interval that should hold {INTERVAL * data.programs:.0f}",
+        fontsize=9,
+    )
+    write_figure(figure, path)
+
+
+def _wrapped(names: Sequence[str]) -> str:
+    """Return names three a line."""
+    return "\n".join(", ".join(names[at : at + 3]) for at in range(0, len(names), 3))
