@@ -18,10 +18,11 @@ from numapredict.collect.machines.start import WITHOUT_LIBRARY
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program
-from numapredict.predictor.model import ExpectedSpeedup, Member
+from numapredict.predictor.model import ExpectedSpeedup, Member, RankedMapping
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.predict import Prediction, ProbeReading, predict, reading_of
 from numapredict.predictor.store import check_topology
+from numapredict.predictor.verification import Verification, verify
 
 # Below these the answer comes with a warning.
 _ENOUGH_SEEN = 0.9
@@ -70,6 +71,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     model does not say. ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false
     for a program unlike any that the model has seen. ``trace_share`` is the part of the program's region time that
     was seen, for modelled runs; ``whole_program`` is false when the native run that counts regions had to be stopped.
+    ``verification`` is what running default and choice in turn said, where that was asked for and the choice is not the
+    default; where the choice did not win, ``mapping`` is the default.
     ``command`` applies the mapping exactly, with the preload library, and ``alternative`` without it as far as that
     goes. ``warnings`` say in words what makes the answer doubtful.
     """
@@ -93,14 +96,21 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     command: str
     alternative: Alternative
     warnings: tuple[str, ...]
+    verification: Verification | None = None
 
 
 def advise(
-    program: Program, machine: Machine, chosen: ChosenModel, announce: Callable[[str], None] = lambda text: None
+    program: Program,
+    machine: Machine,
+    chosen: ChosenModel,
+    announce: Callable[[str], None] = lambda text: None,
+    *,
+    verified: bool = False,
 ) -> Advice:
     """Run the model's probes on the machine and return the advice.
 
-    Raises ModelMismatchError for a model of another topology, UnusableProbeError for a probe that failed, and whatever
+    ``verified``: run the default and the advised mapping in turn, too, and advise the default unless it loses. Raises
+    ModelMismatchError for a model of another topology, UnusableProbeError for a probe that failed, and whatever
     the machine raises.
     """
     model = chosen.model
@@ -114,6 +124,11 @@ def advise(
         measured.append(measurement)
         announce(f"probe {number} of {len(model.probes)}: {_seconds(readings[-1].time_s)}")
     prediction = predict(model, readings, lambda label: _possible(label, machine))
+    verification = None
+    if verified and prediction.mapping != model.default:
+        verification = verify(program, machine, (model.default, prediction.mapping), model.clock, announce)
+        if not verification.won:
+            prediction = _keeping(model.default, prediction)
     mapping = parse_label(prediction.mapping)
     return Advice(
         program=shlex.join(program.command),
@@ -135,6 +150,16 @@ def advise(
         command=run_command(mapping, program),
         alternative=_alternative(prediction, machine, program),
         warnings=_warnings(measured, prediction),
+        verification=verification,
+    )
+
+
+def _keeping(default: str, prediction: Prediction) -> Prediction:
+    """Return a prediction that advises the default, which gains nothing over itself."""
+    none = RankedMapping(default, ExpectedSpeedup(1.0, 1.0, 1.0))
+    others = tuple(ranked for ranked in prediction.ranked if ranked.mapping != default)
+    return msgspec.structs.replace(
+        prediction, mapping=default, expected_speedup=none.expected_speedup, confidence=None, ranked=(none, *others)
     )
 
 
@@ -271,6 +296,8 @@ def advice_in_words(advice: Advice) -> str:
 
 def _expectation_lines(advice: Advice, what: str) -> list[str]:
     speed = advice.expected_speedup
+    if advice.verification is not None and not advice.verification.won:
+        return [f"  expected speedup  none: {_verified_in_words(advice.verification)}"]
     if advice.mapping == advice.default:
         return ["  expected speedup  none: that is what it gets today, and no other mapping is expected to beat it"]
     least = "among the programs it resembles"
@@ -279,7 +306,22 @@ def _expectation_lines(advice: Advice, what: str) -> list[str]:
     return [
         f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
         f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
+        *([_wrapped(_verified_in_words(advice.verification))] if advice.verification is not None else []),
     ]
+
+
+def _verified_in_words(verification: Verification) -> str:
+    """Return what running both mappings said, in a sentence's words."""
+    if verification.speedup is None:
+        return f"{verification.mapping} was advised, but {verification.reason}; the default is kept"
+    rounds = len(verification.chosen_s)
+    between = f" ({verification.low:.2f}x to {verification.high:.2f}x in {rounds} rounds)" if rounds > 1 else ""
+    if verification.won:
+        return f"verified: {verification.speedup:.2f}x when both were run{between}"
+    return (
+        f"{verification.mapping} was advised, but ran at {verification.speedup:.2f}x of the default's speed{between}; "
+        "the default is kept"
+    )
 
 
 def _percent(share: float) -> str:

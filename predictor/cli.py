@@ -27,16 +27,24 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     show_default=True,
     help="Seconds that modelled probes may take in all.",
 )
+@click.option(
+    "--verify",
+    "verified",
+    is_flag=True,
+    help="Run the default and the advised mapping in turn; keep the default unless it loses.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def predict(machine: str | None, wanted: str | None, budget_s: float, as_json: bool, command: tuple[str, ...]) -> None:
+def predict(
+    machine: str | None, wanted: str | None, budget_s: float, verified: bool, as_json: bool, command: tuple[str, ...]
+) -> None:
     """Say where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
     import msgspec
 
     from numapredict.predictor.advice import advice_in_words
     from numapredict.predictor.session import ask
 
-    advice = ask(command, machine, wanted, budget_s, lambda text: click.echo(text, err=True))
+    advice = ask(command, machine, wanted, budget_s, lambda text: click.echo(text, err=True), verified=verified)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(advice)).decode())
     else:

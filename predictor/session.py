@@ -35,8 +35,13 @@ def ask(
     wanted_model: str | None,
     budget_s: float,
     announce: Callable[[str], None],
+    *,
+    verified: bool = False,
 ) -> Advice:
-    """Return the advice on a command; a NumapredictError with one clear line where there is none to give."""
+    """Return the advice on a command; a NumapredictError with one clear line where there is none to give.
+
+    ``verified``: see ``advise``.
+    """
     program = program_of(command)
     machine: Machine
     if machine_name is None:
@@ -55,7 +60,7 @@ def ask(
     if chosen is None:
         raise NoModelError(_no_model(machine.topology, machine_name))
     announce(f"asking {chosen.origin}")
-    return advise(program, machine, chosen, announce)
+    return advise(program, machine, chosen, announce, verified=verified)
 
 
 def check_choice(topology: Topology, command: str) -> None:

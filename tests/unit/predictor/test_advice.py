@@ -5,7 +5,9 @@ import pytest
 
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.machines.recorded import RecordedMachine
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.program import Program
 from numapredict.predictor.advice import Advice, advice_in_words, advise, mapping_in_words
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.options import TrainingOptions
@@ -157,3 +159,62 @@ def test_a_model_of_another_shape_is_refused(dataset: Dataset, chosen: ChosenMod
 )
 def test_mappings_in_words(label: str, words: str) -> None:
     assert mapping_in_words(parse_label(label)) == words
+
+
+@pytest.fixture(scope="module")
+def expecting(dataset: Dataset) -> ChosenModel:
+    return ChosenModel(train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",))), "a test's")
+
+
+def stream_of(dataset: Dataset) -> Program:
+    return next(program for program in dataset.programs if program.name.startswith("stream"))
+
+
+def test_verified_advice_says_what_both_runs_took(dataset: Dataset, expecting: ChosenModel) -> None:
+    program = stream_of(dataset)
+    plain = advise(program, RecordedMachine(dataset), expecting)
+    said: list[str] = []
+    advice = advise(program, RecordedMachine(dataset), expecting, said.append, verified=True)
+    assert advice.mapping == plain.mapping != advice.default
+    found = advice.verification
+    assert found is not None
+    assert found.won
+    times = {m.mapping.label: m.time_s for m in dataset.measurements if m.program == program.name}
+    assert found.speedup == pytest.approx(times[advice.default] / times[advice.mapping])
+    assert f"verified: {found.speedup:.2f}x when both were run" in advice_in_words(advice)
+    assert sum(text.startswith("verifying") for text in said) == 2  # modelled: one round
+
+
+class SlowerLater(RecordedMachine):
+    """A machine on which a mapping is a hundred times slower from its second run on."""
+
+    def __init__(self, dataset: Dataset, label: str) -> None:
+        super().__init__(dataset)
+        self.label, self.runs = label, 0
+
+    def run(self, program: Program, mapping: Mapping) -> Measurement:
+        found = super().run(program, mapping)
+        self.runs += mapping.label == self.label
+        if mapping.label != self.label or self.runs < 2:
+            return found
+        slow = msgspec.structs.replace(found.repetitions[0], time_s=100 * found.time_s)
+        return msgspec.structs.replace(found, repetitions=(slow,))
+
+
+def test_advice_that_does_not_win_is_taken_back(dataset: Dataset, expecting: ChosenModel) -> None:
+    program = stream_of(dataset)
+    advised = advise(program, RecordedMachine(dataset), expecting).mapping
+    assert advised in {probe.mapping for probe in expecting.model.probes}  # its second run is the one that verifies
+    advice = advise(program, SlowerLater(dataset, advised), expecting, verified=True)
+    assert advice.mapping == advice.default
+    assert advice.expected_speedup.median == 1.0
+    assert f"--mapping {advice.default} --" in advice.command
+    assert advice.alternative.mapping == advice.default
+    assert advice.verification is not None
+    assert not advice.verification.won
+    assert f"{advised} was advised, but ran at" in advice_in_words(advice)
+
+
+def test_the_default_needs_no_verification(dataset: Dataset, chosen: ChosenModel, advice: Advice) -> None:
+    assert advice.mapping == advice.default
+    assert advise(dataset.programs[0], RecordedMachine(dataset), chosen, verified=True).verification is None
