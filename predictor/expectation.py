@@ -25,7 +25,7 @@ RIDGE = 0.05
 """Added to the variance of every standardised reading: as if each told 5% more noise than it does."""
 
 CAUTION = 0.75
-"""The part of its deviation by which a mapping's gain is discounted; with a half, some measured programs lost."""
+"""The part of its deviation by which a mapping's gain is discounted while probes are compared."""
 
 NOISE = 0.1
 """The least deviation of a gain that was not measured, in log2 (7%): runs of the same program differ."""

@@ -74,13 +74,20 @@ class Observations:
     def rows(self, indices: Iterable[int]) -> "Observations":
         """Return the observations of some programs only."""
         chosen = list(indices)
+        return self._part((chosen, slice(None)), tuple(self.programs[i] for i in chosen), self.labels)
 
+    def columns(self, indices: Iterable[int]) -> "Observations":
+        """Return the observations under some mappings only."""
+        chosen = list(indices)
+        return self._part((slice(None), chosen), self.programs, tuple(self.labels[i] for i in chosen))
+
+    def _part(self, chosen: tuple[Any, Any], programs: tuple[Program, ...], labels: tuple[str, ...]) -> "Observations":
         def part(values: Array | None) -> Array | None:
             return None if values is None else values[chosen]
 
         return Observations(
-            programs=tuple(self.programs[i] for i in chosen),
-            labels=self.labels,
+            programs=programs,
+            labels=labels,
             time_s=self.time_s[chosen],
             local_bandwidth_GBps=part(self.local_bandwidth_GBps),
             remote_bandwidth_GBps=part(self.remote_bandwidth_GBps),

@@ -10,6 +10,7 @@ on the modelled 4 x 8 Sandy Bridge, 0.44 for 0.35 on a measured machine with 4 n
 four up to 22% of the programs came out slower than the default by more than 2%; with the default as a probe, none did.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,9 +26,16 @@ from numapredict.predictor.expectation import (
 )
 from numapredict.predictor.features import InsufficientDataError, Observations, gains_of
 from numapredict.predictor.probes import bandwidth_floor
+from numapredict.predictor.scores import SLOWER
 
 DOUBT = 1.0
 """The part of a score's standard error that is taken from it."""
+
+CAUTIONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5)
+"""The parts of its deviation by which a gain may be discounted."""
+
+LOSERS = 0.01
+"""The share of held-out programs that may come out slower: half of what is promised, since they are the known ones."""
 
 
 @dataclass(frozen=True)
@@ -64,19 +72,34 @@ def readings_at(
     return times, readings_of(times, bandwidths, floors), floors
 
 
-def held_out_choices(observations: Observations, gains: Array, default: int, second: int) -> Array:
-    """Return float64[programs]: the log2 gain of each program's choice, made by the programs of other groups."""
+def held_out_choices(
+    observations: Observations, gains: Array, default: int, second: int, cautions: Sequence[float] = (CAUTION,)
+) -> Array:
+    """Return float64[cautions, programs]: the log2 gain of each program's choice, made by programs of other groups."""
     times, readings, _ = readings_at(observations, (default, second))
     expected = held_out_gains(readings, gains, observations.groups)
     deviation = deviations(expected, gains, observations.groups, default)
     gain, spread = with_what_is_known(expected, deviation, times, (default, second), default)
-    chosen = (gain - CAUTION * spread).argmax(axis=1)
-    got: Array = gains[np.arange(len(gains)), chosen]
-    return got
+    every = np.arange(len(gains))
+    return np.array([gains[every, (gain - caution * spread).argmax(axis=1)] for caution in cautions])
+
+
+def choose_caution(observations: Observations, default: int, second: int) -> float:
+    """Return how far gains are discounted by their deviation before mappings are compared.
+
+    Of CAUTIONS, the one with which the held-out programs gain most, among those with which at most LOSERS of them, a
+    group counting once, come out slower than the default by over 2%; the greatest where all lose more.
+    """
+    gains = gains_of(observations.time_s, default)
+    got = held_out_choices(observations, gains, default, second, CAUTIONS)
+    weights = group_weights(observations.groups)
+    lost, gained = (got < -np.log2(1 + SLOWER)) @ weights, got @ weights
+    allowed = np.flatnonzero(lost <= LOSERS)
+    return CAUTIONS[int(allowed[gained[allowed].argmax()])] if len(allowed) else CAUTIONS[-1]
 
 
 def _scored(observations: Observations, gains: Array, default: int, second: int) -> ProbePair:
-    got = held_out_choices(observations, gains, default, second)
+    got = held_out_choices(observations, gains, default, second)[0]
     names, inverse = np.unique(np.asarray(observations.groups), return_inverse=True)
     by_group = np.bincount(inverse, weights=got * group_weights(observations.groups)) * len(names)
     error = by_group.std() / np.sqrt(len(names))

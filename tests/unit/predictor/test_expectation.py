@@ -88,7 +88,7 @@ def test_the_search_finds_the_probe_that_tells() -> None:
     pair = ps.search_probes(observations, default=0)
     assert (pair.first, pair.second) in {(0, 2), (0, 3)}
     gains = gains_of(observations.time_s, 0)
-    got = ps.held_out_choices(observations, gains, 0, pair.second)
+    got = ps.held_out_choices(observations, gains, 0, pair.second)[0]
     assert got[0::2] == pytest.approx(np.full(6, 3.0), abs=0.1)
     assert got[1::2] == pytest.approx(np.zeros(6))
     assert got.mean() > ps.held_out_choices(observations, gains, 0, 1).mean() + 1
@@ -101,7 +101,38 @@ def test_a_gamble_is_left_alone() -> None:
     observations = few([[8.0, 2.0 if n % 2 else 30.0, 8.0] for n in range(8)])
     gains = gains_of(observations.time_s, 0)
     assert gains[:, 1].mean() > 0.02
-    assert ps.held_out_choices(observations, gains, 0, 2).tolist() == [0.0] * 8
+    assert ps.held_out_choices(observations, gains, 0, 2).tolist() == [[0.0] * 8]
+
+
+def test_caution_is_the_least_that_lets_no_held_out_program_lose() -> None:
+    # b gains as much as it loses and a little more, and c does not tell for whom: without caution b is taken.
+    doubtful = few([[8.0, 4.0 if n % 2 else 14.0, 8.0] for n in range(8)])
+    gains = gains_of(doubtful.time_s, 0)
+    got = ps.held_out_choices(doubtful, gains, 0, 2, ps.CAUTIONS)
+    assert (got[0] < 0).any()
+    caution = ps.choose_caution(doubtful, 0, 2)
+    assert not (got[ps.CAUTIONS.index(caution)] < 0).any()
+    assert all((got[n] < 0).any() for n, tried in enumerate(ps.CAUTIONS) if tried < caution)
+
+
+def test_where_nobody_loses_caution_is_what_gains_most() -> None:
+    # c tells how much b gains, with some noise: any discount only costs.
+    generator = np.random.default_rng(4)
+    factor = generator.uniform(1.1, 4, 12)
+    telling = few([[8.0, 8.0 / f * generator.uniform(0.97, 1.03), 8.0 * f] for f in factor])
+    got = ps.held_out_choices(telling, gains_of(telling.time_s, 0), 0, 2, ps.CAUTIONS).mean(axis=1)
+    caution = ps.choose_caution(telling, 0, 2)
+    assert got[ps.CAUTIONS.index(caution)] == got.max()
+
+
+def test_the_model_keeps_the_caution_that_was_chosen() -> None:
+    dataset = planted_dataset(15, jitter=0.3)
+    model = train(dataset, OPTIONS)
+    observations = observe(dataset)
+    second = next(probe.mapping for probe in model.probes if probe.mapping != model.default)
+    columns = (observations.column(model.default), observations.column(second))
+    assert model.expectation is not None
+    assert model.expectation.caution == ps.choose_caution(observations, *columns)
 
 
 def test_the_search_needs_another_mapping_than_the_default() -> None:
