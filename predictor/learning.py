@@ -10,6 +10,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.request import CampaignRequest, prepare, run_campaign
 from numapredict.collect.space import canonical
 from numapredict.native.errors import NumapredictError
+from numapredict.predictor.budget import Budget, run_within
 from numapredict.predictor.datasets import open_dataset
 from numapredict.predictor.model import Model
 from numapredict.predictor.model_choice import data_folder, trained_model_path
@@ -54,14 +55,22 @@ def campaign_for(request: CampaignRequest, into: Path | None) -> Campaign:
 
 
 def learn_from_campaign(
-    campaign: Campaign, output: Path | None, default: str | None, clusters: int | None, stream: TextIO
+    campaign: Campaign,
+    output: Path | None,
+    default: str | None,
+    clusters: int | None,
+    stream: TextIO,
+    budget: Budget | None = None,
 ) -> str:
-    """Run a campaign, learn from it, write the model, and return in words where."""
+    """Run a campaign, or what a budget allows of it, learn from it, write the model, and return in words where."""
     if default:
         canonical(parse_label(default), campaign.machine.topology)
     if not campaign.machine.modelled and emulation():
         stream.write(EMULATED.format(emulation()) + "\n")
-    dataset = run_campaign(campaign, stream)
+    if budget is None:
+        dataset = run_campaign(campaign, stream)
+    else:
+        dataset = run_within(campaign, budget, options_of(default, clusters), stream)
     return _learn(dataset, output, default, clusters)
 
 

@@ -62,7 +62,7 @@ def planted_dataset(
         kind = names[index % len(names)]
         name = f"{kind}-{index // len(names)}"
         values = KINDS[kind]
-        factors = np.exp(generator.normal(0, jitter, 4))
+        factors = [float(factor) for factor in np.exp(generator.normal(0, jitter, 4))]
         length = float(np.exp(generator.normal(0, 0.5)))
         jittered = Kind(
             values.compute_s * factors[0] * length,
@@ -98,12 +98,13 @@ def measure(name: str, kind: Kind, mapping: Mapping, counters: bool = True) -> M
     time_s = kind.compute_s / scaling + max(waiting_s, bandwidth_s, link_s) + 0.3 * (waiting_s + bandwidth_s) + sync_s
     rate = kind.moved_GB / time_s / nodes
     node = NodeCounters(1e7 * local, 1e7 * (1 - local), rate * local, rate * (1 - local))
+    every = (node,) * nodes + (NodeCounters(0.0, 0.0, 0.0, 0.0),) * (4 - nodes)
     return Measurement(
         program=name,
         mapping=mapping,
         machine="planted-4x8",
         modelled=True,
-        repetitions=(Repetition(time_s, counters=Counters((node,) * nodes) if counters else None),),
+        repetitions=(Repetition(time_s, counters=Counters(every) if counters else None),),
     )
 
 
