@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.dataset import Dataset
+from numapredict.predictor.across import Across
 from numapredict.predictor.baselines import baselines_of
 from numapredict.predictor.calibration import Calibration, calibration_of
 from numapredict.predictor.features import Array, InsufficientDataError, gains_of, observe
@@ -39,11 +40,15 @@ class Evaluation(Score, frozen=True, kw_only=True):
 
 
 class Evaluations(Score, frozen=True, kw_only=True):
-    """The score over the programs of all ``datasets`` together; of baselines those that every dataset has."""
+    """The score over the programs of all ``datasets`` together; of baselines those that every dataset has.
+
+    ``across`` holds the scores of models on other machines of the same shape, where there are such.
+    """
 
     baselines: dict[str, Score]
     calibration: Calibration
     datasets: tuple[Evaluation, ...]
+    across: tuple[Across, ...] = ()
 
 
 def evaluate_held_out(
@@ -96,7 +101,7 @@ def with_rivals(held: HeldOut, chosen: dict[str, Array], row: int) -> HeldOut:
     return msgspec.structs.replace(held, baselines={name: float(2 ** gains[row]) for name, gains in chosen.items()})
 
 
-def together(evaluations: Sequence[Evaluation]) -> Evaluations:
+def together(evaluations: Sequence[Evaluation], across: tuple[Across, ...] = ()) -> Evaluations:
     """Return the evaluations with the score over all their programs; groups of different machines are different."""
     held = [(evaluation.machine, each) for evaluation in evaluations for each in evaluation.held_out]
     groups = [f"{number}/{each.group}" for number, e in enumerate(evaluations) for each in e.held_out]
@@ -109,6 +114,7 @@ def together(evaluations: Sequence[Evaluation]) -> Evaluations:
         },
         calibration=calibration_of([each for _, each in held]),
         datasets=tuple(evaluations),
+        across=across,
     )
 
 

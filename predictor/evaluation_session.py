@@ -14,6 +14,7 @@ import platformdirs
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.machines.trace_store import FOLDER_VARIABLE
 from numapredict.native.errors import NumapredictError
+from numapredict.predictor.across import evaluate_across
 from numapredict.predictor.datasets import open_dataset
 from numapredict.predictor.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.learning import options_of
@@ -32,9 +33,11 @@ def evaluate_datasets(
     if fresh:
         memory.clear(warn=False)
     opened = [open_dataset(name) for name in dict.fromkeys(names)]
-    return together(
-        [evaluate_held_out(dataset, options_of(default, None, dataset), jobs, memory) for dataset in opened]
-    )
+    options = [options_of(default, None, dataset) for dataset in opened]
+    evaluations = [
+        evaluate_held_out(dataset, each, jobs, memory) for dataset, each in zip(opened, options, strict=True)
+    ]
+    return together(evaluations, evaluate_across(opened, options))
 
 
 def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = None) -> tuple[Path, str]:

@@ -17,6 +17,9 @@ def evaluations_in_words(evaluations: Evaluations) -> str:
         parts.append(
             "\n".join([head, "", *_scores(evaluations, evaluations.baselines), "", _sure(evaluations.calibration)])
         )
+    if evaluations.across:
+        named = {f"{each.trained_on} -> {each.machine}": each for each in evaluations.across}
+        parts.append("\n".join(["learned on one machine, asked about another of the same shape", "", *_table(named)]))
     return "\n\n".join(parts)
 
 
@@ -46,7 +49,10 @@ def _one(evaluation: Evaluation) -> str:
 
 
 def _scores(ours: Score, baselines: Mapping[str, Score]) -> list[str]:
-    scores = {OURS: ours, **baselines}
+    return _table({OURS: ours, **baselines})
+
+
+def _table(scores: Mapping[str, Score]) -> list[str]:
     width = max(len("speedup over the default"), *map(len, scores))
     lines = [
         f"{'speedup over the default':{width}}  geometric  arithmetic   worst  slower  regret: median    95%    most  "

@@ -127,3 +127,28 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path) -> None:
     data = calibration_data(evaluate_datasets(datasets, jobs=jobs))
     draw_calibration(data, output)
     click.echo(f"{output}: {data.title}", err=True)
+
+
+@report.command()
+@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), default=Path("budget.png"), show_default=True, help=".png or .svg"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the curves as one JSON array.")
+def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
+    """Draw how much gain is left when a model is learned from a part of all runs (`train --budget`): minutes."""
+    import msgspec
+
+    from numapredict.predictor.budget_curve import budget_curve
+    from numapredict.predictor.datasets import open_dataset
+    from numapredict.predictor.learning import options_of
+    from numapredict.reports.budget_curve import curves_in_words, draw_budget_curves
+    from numapredict.reports.figure_file import format_of
+
+    format_of(output)
+    opened = [open_dataset(name) for name in dict.fromkeys(datasets)]
+    curves = [budget_curve(dataset, options_of(None, None, dataset), jobs=jobs) for dataset in opened]
+    draw_budget_curves(curves, output)
+    click.echo(msgspec.json.format(msgspec.json.encode(curves)).decode() if as_json else curves_in_words(curves))
+    click.echo(f"{output}: {', '.join(curve.machine for curve in curves)}", err=True)

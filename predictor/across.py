@@ -1,0 +1,74 @@
+"""How a model does on another machine of the same shape: learned on one, asked about programs of the other."""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from numapredict.collect.dataset import Dataset
+from numapredict.collect.topology import Topology
+from numapredict.predictor.features import Observations, gains_of, observe
+from numapredict.predictor.folds import predict_row
+from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.scores import Score, score_of
+from numapredict.predictor.train import default_label, train_on
+
+LEAST_COMMON = 3
+"""The default and two mappings more: with fewer there is no choice."""
+
+
+class Across(Score, frozen=True, kw_only=True):
+    """The score of a model of ``trained_on`` for the programs of ``machine``.
+
+    A program that both machines ran is held out of the training with its group.
+    """
+
+    trained_on: str
+    machine: str
+    mappings: int
+
+
+def evaluate_across(datasets: Sequence[Dataset], options: Sequence[TrainingOptions]) -> tuple[Across, ...]:
+    """Return the score of every ordered pair of datasets whose machines have the same shape."""
+    found = []
+    for number, taught in enumerate(datasets):
+        for other, asked in enumerate(datasets):
+            if number != other and same_shape(taught.topology, asked.topology):
+                across = _across(taught, asked, options[number], default_label(asked, options[other]))
+                found += [across] if across is not None else []
+    return tuple(found)
+
+
+def same_shape(one: Topology | None, other: Topology | None) -> bool:
+    """Return whether two machines have equally many nodes with equally many cores each, so that mappings mean the same.
+
+    Machines that nobody described have no shape.
+    """
+    if one is None or other is None:
+        return False
+    return [len(node.cores) for node in one.nodes] == [len(node.cores) for node in other.nodes]
+
+
+def _across(taught: Dataset, asked: Dataset, options: TrainingOptions, label: str) -> Across | None:
+    known, new = observe(taught, label), observe(asked, label)
+    common = [name for name in known.labels if name in new.labels]
+    if label not in common or len(common) < LEAST_COMMON:
+        return None
+    known, new = _under(known, common), _under(new, common)
+    options = msgspec.structs.replace(options, default=label)
+    frame = msgspec.structs.replace(taught, programs=(), measurements=())
+    column = new.column(label)
+    gains = gains_of(new.time_s, column)
+    chosen = np.empty(len(gains), dtype=np.int64)
+    for group in dict.fromkeys(new.groups):
+        model = train_on(known.rows(n for n, name in enumerate(known.groups) if name != group), frame, options)
+        for row in (n for n, name in enumerate(new.groups) if name == group):
+            chosen[row] = new.column(predict_row(model, new, row).mapping)
+    score = score_of(gains[np.arange(len(gains)), chosen], gains.max(axis=1), new.groups)
+    return Across(
+        **msgspec.structs.asdict(score), trained_on=taught.machine, machine=asked.machine, mappings=len(common)
+    )
+
+
+def _under(observations: Observations, labels: Sequence[str]) -> Observations:
+    return observations.columns([observations.column(label) for label in labels])

@@ -1,0 +1,47 @@
+import msgspec
+import pytest
+
+from numapredict.collect.dataset import Dataset
+from numapredict.predictor.across import evaluate_across, same_shape
+from numapredict.predictor.evaluate import evaluate_held_out, together
+from numapredict.predictor.evaluation_text import evaluations_in_words
+from numapredict.predictor.learning import options_of
+from tests.planted import four_by_eight, planted_dataset
+from tests.shapes import shape
+
+OPTIONS = options_of(None, None)
+
+
+def of_machine(dataset: Dataset, machine: str) -> Dataset:
+    return msgspec.structs.replace(
+        dataset,
+        machine=machine,
+        measurements=tuple(msgspec.structs.replace(m, machine=machine) for m in dataset.measurements),
+    )
+
+
+def test_a_model_of_one_machine_serves_its_twin() -> None:
+    one, twin = planted_dataset(15, seed=1), of_machine(planted_dataset(10, seed=2), "twin")
+    there, back = evaluate_across([one, twin], [OPTIONS, OPTIONS])
+    assert (there.trained_on, there.machine, there.programs) == ("planted-4x8", "twin", 10)
+    assert (back.trained_on, back.machine, back.programs) == ("twin", "planted-4x8", 15)
+    assert there.gain_captured is not None
+    assert there.gain_captured > 0.7
+    text = evaluations_in_words(together([evaluate_held_out(one), evaluate_held_out(twin)], (there, back)))
+    assert "planted-4x8 -> twin" in text
+
+
+def test_what_both_machines_ran_is_held_out() -> None:
+    """The twin's only good teacher for its stream is the same stream elsewhere, which must not teach it."""
+    one, twin = planted_dataset(10, seed=1), of_machine(planted_dataset(10, seed=1), "twin")
+    across = evaluate_across([one, twin], [OPTIONS, OPTIONS])[0]
+    held_out = evaluate_held_out(one, OPTIONS)
+    assert across.speedup.geometric == pytest.approx(held_out.speedup.geometric)
+
+
+def test_machines_of_another_shape_are_not_compared() -> None:
+    assert same_shape(four_by_eight(), four_by_eight())
+    assert not same_shape(four_by_eight(), shape((16, 16)))
+    assert not same_shape(four_by_eight(), None)
+    assert not same_shape(None, None)
+    assert evaluate_across([planted_dataset(5)], [OPTIONS]) == ()
