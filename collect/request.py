@@ -7,7 +7,7 @@ from typing import TextIO
 
 import msgspec
 
-from numapredict.collect.campaign import Campaign, Options
+from numapredict.collect.campaign import Campaign, CampaignError, Options
 from numapredict.collect.cere import Cere
 from numapredict.collect.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
 from numapredict.collect.dataset import Dataset
@@ -82,13 +82,20 @@ def say_estimate(campaign: Campaign) -> str:
 
 
 def run_campaign(campaign: Campaign, stream: TextIO) -> Dataset:
-    """Run a campaign to its end, telling ``stream`` how it goes, and write and return its dataset."""
+    """Run a campaign to its end, telling ``stream`` how it goes, and write and return its dataset.
+
+    Raises CampaignError, with the dataset written, where every run failed.
+    """
     summary = campaign.run(observer_for(stream))
     for program, reason in summary.refused:
         stream.write(f"left out {program}: {reason}\n")
     if summary.failed:
         stream.write(f"{summary.failed} runs failed; the dataset says how, --retry-failed runs them again\n")
-    return campaign.finish()
+    dataset = campaign.finish()
+    if summary.failed and summary.failed == summary.finished:
+        why = next((m.message or m.status for m in dataset.measurements if m.status != "ok"), "failed")
+        raise CampaignError(f"{campaign.folder}: all {summary.failed} runs failed, the first with: {why}")
+    return dataset
 
 
 def made_by() -> str:

@@ -27,13 +27,19 @@ def write_table(table: str, path: Path) -> None:
 def fidelity_table(comparisons: Sequence[Comparison], command: str) -> str:
     """Return the comparisons as a Markdown page that names the command which made it."""
     claims = [claim for comparison in comparisons for claim in comparison.claims]
-    met = sum(claim.met for claim in claims)
+    predicted, given = ([claim for claim in claims if claim.given is known] for known in (False, True))
+    back = f"; besides, {_met(given)} of {len(given)} that a machine is described by come back" if given else ""
     parts = [
         "# Fidelity of the modelled machines",
-        f"Published figures beside modelled ones: {met} of {len(claims)} are as asked. Made by `{command}`.",
+        f"Published figures beside modelled ones: {_met(predicted)} of {len(predicted)} that the model predicts are as "
+        f"asked{back}. Made by `{command}`.",
         *(_section(comparison) for comparison in comparisons),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _met(claims: Sequence[Claim]) -> int:
+    return sum(claim.met for claim in claims)
 
 
 def _section(comparison: Comparison) -> str:
@@ -49,7 +55,8 @@ def _row(claim: Claim) -> str:
     published = "" if claim.published is None else f"{claim.published:.4g}"
     deviation = "" if claim.deviation is None else f"{claim.deviation:+.0%}"
     cells = (claim.quantity, claim.unit, published, f"{claim.modelled:.4g}", deviation, claim.asked)
-    return f"| {' | '.join(map(_cell, cells))} | {'yes' if claim.met else '**no**'} |"
+    met = ("yes (given)" if claim.given else "yes") if claim.met else "**no**"
+    return f"| {' | '.join(map(_cell, cells))} | {met} |"
 
 
 def _reasons(claims: Sequence[Claim]) -> Iterator[str]:

@@ -12,7 +12,8 @@ class Claim(msgspec.Struct, frozen=True):
     """One figure: what was published, what the model says, and what was asked of the two.
 
     ``published`` is None where the paper states an order or a winner and no number. ``reason`` says why a figure is
-    not met, as far as it is known.
+    not met, as far as it is known. ``given`` is true of a figure that the machine is described by: that it comes back
+    shows that the model keeps to its description, and predicts nothing.
     """
 
     quantity: str
@@ -22,6 +23,7 @@ class Claim(msgspec.Struct, frozen=True):
     asked: str
     met: bool
     reason: str = ""
+    given: bool = False
 
     @property
     def deviation(self) -> float | None:
@@ -61,6 +63,11 @@ def at_most(quantity: str, unit: str, figures: tuple[float | None, float], most:
     published, modelled = figures
     met = modelled <= most
     return Claim(quantity, unit, published, modelled, f"at most {most:g}", met, "" if met else reason)
+
+
+def as_given(claim: Claim) -> Claim:
+    """Return the claim as one on a figure that the machine is described by."""
+    return msgspec.structs.replace(claim, given=True)
 
 
 def median_error(pairs: Sequence[tuple[float, float]]) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import msgspec
 
 from numapredict.collect.fidelity.bench import Bench, traffic_GBps
-from numapredict.collect.fidelity.claim import Claim, Comparison, at_most, median_error
+from numapredict.collect.fidelity.claim import Claim, Comparison, as_given, at_most, median_error
 from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.virtual import VirtualMachine
 from numapredict.collect.program import Program
@@ -39,7 +39,7 @@ def _given_all(bench: Bench, name: str) -> Comparison:
         machine=name,
         used="all latencies and bandwidths of the table",
         predicted="nothing: the model gives back what it was given",
-        claims=_claims(bench, machine, machine.description, lambda source: True, ""),
+        claims=tuple(map(as_given, _claims(bench, machine, machine.description, lambda source: True, ""))),
     )
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.fidelity.claim import Comparison, at_least, within
+from numapredict.collect.fidelity.claim import Comparison, as_given, at_least, within
 from numapredict.reports.fidelity import UnwritableTableError, fidelity_table, write_table
 
 COMPARISON = Comparison(
@@ -16,17 +16,20 @@ COMPARISON = Comparison(
         within("all cores | reading", "GB/s", (10.0, 11.0), 0.15),
         within("one core", "GB/s", (10.0, 15.0), 0.15, "nobody knows"),
         at_least("order", "rho", (None, 0.9), 0.8),
+        as_given(within("what it was told", "GB/s", (10.0, 10.0), 0.15)),
     ),
 )
 
 
 def test_every_figure_has_a_row_and_a_verdict() -> None:
     table = fidelity_table([COMPARISON], "numapredict report fidelity")
-    assert "2 of 3 are as asked. Made by `numapredict report fidelity`." in table
+    assert "2 of 3 that the model predicts are as asked; besides, 1 of 1 that a machine is described by" in table
+    assert "Made by `numapredict report fidelity`." in table
     assert "Used to describe the machine: latencies. Predicted: bandwidths." in table
     assert "| all cores \\| reading | GB/s | 10 | 11 | +10% | within 15% | yes |" in table
     assert "| one core | GB/s | 10 | 15 | +50% | within 15% | **no** |" in table
     assert "| order | rho |  | 0.9 |  | at least 0.8 | yes |" in table
+    assert "| what it was told | GB/s | 10 | 10 | +0% | within 15% | yes (given) |" in table
     assert table.count("Not met: nobody knows.") == 1
     assert table.endswith("\n")
 
