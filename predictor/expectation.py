@@ -25,10 +25,13 @@ RIDGE = 0.05
 """Added to the variance of every standardised reading: as if each told 5% more noise than it does."""
 
 CAUTION = 0.75
-"""The part of its deviation by which a mapping's gain is discounted while probes are compared."""
+"""The part of its deviation by which a mapping's gain is discounted, where no other was chosen."""
 
 NOISE = 0.1
 """The least deviation of a gain that was not measured, in log2 (7%): runs of the same program differ."""
+
+LEAST_GAIN = 0.0144
+"""The least gain worth leaving the default for, in log2 (1%)."""
 
 MEASURED_NOISE = 0.05
 """The deviation of a gain that was measured by two runs, in log2."""
@@ -67,9 +70,15 @@ class Outlook(msgspec.Struct, frozen=True, eq=False):
     gain: Array
     deviation: Array
 
-    def worth(self, caution: float) -> Array:
-        """Return the gains after their discount, float64[mappings]."""
-        return self.gain - caution * self.deviation
+
+def worth(gain: Array, deviation: Array, caution: float, default: int) -> Array:
+    """Return what mappings are compared by, float64[..., mappings]: gains after their discount.
+
+    The default counts as LEAST_GAIN, so that it is kept where no other mapping is expected to gain as much.
+    """
+    found: Array = gain - caution * deviation
+    found[..., default] = LEAST_GAIN
+    return found
 
 
 def group_weights(groups: Sequence[str]) -> Array:

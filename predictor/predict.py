@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.expectation import Expectation, outlook
+from numapredict.predictor.expectation import Expectation, outlook, worth
 from numapredict.predictor.features import time_by
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Model, RankedMapping
 from numapredict.predictor.options import Clock
@@ -145,7 +145,8 @@ def _expected(
         (first.mapping, second.mapping),
         model.default,
     )
-    order = np.argsort(-found.worth(expectation.caution), kind="stable")
+    default = expectation.labels.index(model.default)
+    order = np.argsort(-worth(found.gain, found.deviation, expectation.caution, default), kind="stable")
     confidences = {
         label: None if label == model.default else float(ndtr(gain / deviation))
         for label, gain, deviation in zip(
