@@ -306,8 +306,14 @@ def _expectation_lines(advice: Advice, what: str) -> list[str]:
     return [
         f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
         f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
+        *([_wrapped("both mappings were probes: this is what they measured")] if _is_measured(advice) else []),
         *([_wrapped(_verified_in_words(advice.verification))] if advice.verification is not None else []),
     ]
+
+
+def _is_measured(advice: Advice) -> bool:
+    """Return whether the speedup is that of one probe over the other."""
+    return advice.confidence is not None and {advice.mapping, advice.default} == {p.mapping for p in advice.probes}
 
 
 def _verified_in_words(verification: Verification) -> str:

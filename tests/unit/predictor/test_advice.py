@@ -72,6 +72,9 @@ def test_a_gain_is_said_with_how_sure_it_is(dataset: Dataset, chosen: ChosenMode
     assert expected.confidence is not None
     assert expected.confidence > 0.9
     assert "in nine cases of ten; it beats the default in " in advice_in_words(expected)
+    assert expected.mapping in {probe.mapping for probe in expected.probes}
+    assert "both mappings were probes: this is what they measured" in advice_in_words(expected)
+    assert "both mappings were probes" not in text
     speed = expected.expected_speedup
     assert 1 < speed.low < speed.median < speed.high
 
