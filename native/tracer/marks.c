@@ -25,11 +25,11 @@
 
 /* The calling thread's place in its team, and what it has had dealt out of the team's work. */
 struct place {
-    struct slot_row rows[THREAD_POLICIES];
-    uint32_t thread, team;
     struct region_call *call;
     uint64_t chunks;
+    uint32_t thread, team;
     uint32_t patience;
+    struct slot_row rows[THREAD_POLICIES];
 };
 
 static uint32_t tracing; /* slots of the mappings that are asked about; 0 where nothing is traced */

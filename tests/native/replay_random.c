@@ -30,10 +30,19 @@ static void *array(size_t count, size_t size) {
 static void check_outcomes(const struct replay_input *in, const uint8_t *outcome, const int8_t *supplier,
                            const int32_t *evicted) {
     uint8_t seen[LINES] = {0};
+    uint32_t changes[LINES] = {0}, writes[LINES] = {0};
     for (int64_t n = 0; n < in->records; n++) {
-        assert(outcome[n] <= REPLAY_NOTHING);
+        const int moved = outcome[n] == REPLAY_TRANSFER || outcome[n] == REPLAY_TRANSFER_WRITTEN;
+        assert(outcome[n] <= REPLAY_TRANSFER_WRITTEN);
         assert((outcome[n] == REPLAY_NOTHING) == ((in->flags[n] & REPLAY_WRITEBACK) != 0));
-        assert((outcome[n] == REPLAY_TRANSFER) == (supplier[n] >= 0));
+        assert(moved == (supplier[n] >= 0));
+        if (moved)
+            assert((outcome[n] == REPLAY_TRANSFER_WRITTEN) == !(in->flags[n] & REPLAY_STORE));
+        changes[in->line[n]] += (in->flags[n] & (REPLAY_STORE | REPLAY_WRITEBACK)) != 0;
+        writes[in->line[n]] += outcome[n] == REPLAY_TRANSFER_WRITTEN;
+        if (evicted[n] >= 0)
+            assert(++writes[evicted[n]] <= changes[evicted[n]]);
+        assert(writes[in->line[n]] <= changes[in->line[n]]); /* each change is written once at most */
         assert(supplier[n] < in->nodes && supplier[n] != in->node[in->thread[n]]);
         assert(evicted[n] >= -1 && evicted[n] < in->lines);
         if (!seen[in->line[n]])
