@@ -34,6 +34,7 @@ struct region_call {
     uint64_t team;             /* threads, once thread 0 has entered */
     uint64_t phase;            /* tracer: barriers that the thread has passed which starts a nested region */
     uint64_t chunks;           /* tracer: dealt out to the team so far */
+    uint64_t takers;           /* tracer: threads that have had one */
 };
 
 /* The encountering thread is about to start the region. `function`, `runtime` and `level` are set, `began_ns`

@@ -28,7 +28,7 @@ struct place {
     struct region_call *call;
     uint64_t chunks;
     uint32_t thread, team;
-    uint32_t patience;
+    uint32_t takers, patience;
     struct slot_row rows[THREAD_POLICIES];
 };
 
@@ -61,6 +61,8 @@ __attribute__((constructor)) static void load(void) {
  * it.
  */
 static void join_outermost(struct region_call *call) {
+    if (!outermost)
+        return;
     const struct place *mine = &places[call->level - 1];
     call->region = outermost;
     call->number = instance;
@@ -80,6 +82,7 @@ void region_begin(struct region_call *call) {
         mark(MARK_BEGIN, call->region->key, call->number, 0);
     }
     call->chunks = 0;
+    call->takers = 0;
     region_clock_begin(call);
 }
 
@@ -93,9 +96,12 @@ void region_end(struct region_call *call) {
    share: tasks of the region may run after the shares. The thread that starts a nested region is its thread
    0, and stays where it is. */
 void region_enter(struct region_call *call, int thread) {
-    if (!tracing || !call->region)
+    if (!tracing || call->level >= DEEPEST)
         return;
     struct place *mine = &places[call->level];
+    mine->call = NULL;
+    if (!call->region)
+        return;
     *mine = (struct place){
         .thread = (uint32_t)thread, .team = (uint32_t)region_team(call), .call = call, .patience = MOST_NAPS};
     uint64_t slot[THREAD_POLICIES];
@@ -128,24 +134,31 @@ void task_mark(void) { mark(MARK_DYNAMIC, 0, 0, 0); }
 bool region_wants_chunks(void) { return tracing != 0; }
 
 /* Many threads on few cores would let the first thread that runs take all chunks of a dynamic loop. A thread
-   that is ahead of its team naps, so that the chunks are dealt out about evenly, as a machine with a core a
-   thread does. It is less patient each time that the others take none meanwhile: they may have other things
-   to do. */
+   that is ahead naps, so that the chunks are dealt out about evenly, as a machine with a core a thread does.
+   It waits for the whole team to come, but not for ever: some may have other things to do. Then only those
+   count that have taken a chunk, and where none of them goes on, it goes on alone. */
 static void let_others_catch_up(struct place *mine) {
     const struct timespec nap = {0, NAP_NS};
-    uint64_t dealt = __atomic_add_fetch(&mine->call->chunks, 1, __ATOMIC_RELAXED), seen = dealt;
-    uint32_t naps = 0;
-    mine->chunks++;
-    while (mine->chunks > CHUNKS_AHEAD + dealt / mine->team * 9 / 8 && naps < mine->patience) {
-        nanosleep(&nap, NULL);
-        dealt = __atomic_load_n(&mine->call->chunks, __ATOMIC_RELAXED);
-        if (dealt > seen)
+    struct region_call *call = mine->call;
+    if (mine->chunks++ == 0)
+        __atomic_add_fetch(&call->takers, 1, __ATOMIC_RELAXED);
+    uint64_t seen = __atomic_add_fetch(&call->chunks, 1, __ATOMIC_RELAXED);
+    for (uint32_t naps = 0; naps < MOST_NAPS; naps++) {
+        const uint64_t dealt = __atomic_load_n(&call->chunks, __ATOMIC_RELAXED);
+        const uint32_t takers = (uint32_t)__atomic_load_n(&call->takers, __ATOMIC_RELAXED);
+        if (takers > mine->takers)
             mine->patience = MOST_NAPS;
-        naps = dealt > seen ? 0 : naps + 1;
+        mine->takers = takers;
+        const uint32_t among = mine->patience ? mine->team : takers;
+        if (mine->chunks <= CHUNKS_AHEAD + dealt / among * 9 / 8)
+            return;
+        if (dealt > seen)
+            naps = 0;
+        if (mine->patience && takers < mine->team)
+            mine->patience--;
         seen = dealt;
+        nanosleep(&nap, NULL);
     }
-    if (naps == mine->patience)
-        mine->patience /= 2;
 }
 
 void region_next_chunk(void) {

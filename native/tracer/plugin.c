@@ -314,9 +314,15 @@ static void on_passing_block(unsigned vcpu, void *data) {
 static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
     (void)id;
     unsigned index = vcpu & (MAX_THREADS - 1);
-    if (threads[index])
+    struct thread *t = threads[index];
+    if (t) { /* a thread has ended, and a new one has its number: it is in no region yet */
+        close_segment(t);
+        t->in_region = t->share_done = t->muted = false;
+        t->number = (struct trace_thread){(uint16_t)index, (uint16_t)index};
+        open_segment(t, (struct trace_segment){.after = latest_region, .thread = t->number});
         return;
-    struct thread *t = reserve(sizeof *t);
+    }
+    t = reserve(sizeof *t);
     t->index = index;
     t->number = (struct trace_thread){(uint16_t)index, (uint16_t)index};
     t->shift = global_shift;

@@ -1,10 +1,12 @@
 /* kernels.c: small OpenMP programs whose regions, work and memory accesses are known, by name of the first
  * argument. */
 #include <omp.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINE_BYTES 64
 
@@ -259,6 +261,36 @@ static void tasks(size_t n) {
     }
 }
 
+/* A thread like any other, which does some work of its own and then starts a region. */
+static void *apart_thread(void *given) {
+    const size_t n = *(const size_t *)given;
+    sink = count_up(100 * n, 1);
+#pragma omp parallel num_threads(4)
+    sink = count_up(n, 1);
+    return NULL;
+}
+
+/* Three of them, one after the other: a later one may get the place of a thread that has ended. */
+static void apart(size_t n) {
+    for (int thread = 0; thread < 3; thread++) {
+        pthread_t id;
+        if (pthread_create(&id, NULL, apart_thread, &n) == 0)
+            pthread_join(id, NULL);
+    }
+}
+
+/* Only two threads of the team are there while a dynamic loop is dealt out. */
+static void late(size_t n) {
+#pragma omp parallel
+    {
+        if (omp_get_thread_num() >= 2)
+            usleep(2000000);
+#pragma omp for schedule(dynamic, 1)
+        for (size_t i = 0; i < 200; i++)
+            sink = count_up(n, 1);
+    }
+}
+
 int main(int count, char **arguments) {
     const char *name = count > 1 ? arguments[1] : "";
     size_t n = count > 2 ? strtoull(arguments[2], NULL, 10) : 1000;
@@ -293,6 +325,10 @@ int main(int count, char **arguments) {
         nested(n);
     else if (strcmp(name, "tasks") == 0)
         tasks(n);
+    else if (strcmp(name, "apart") == 0)
+        apart(n);
+    else if (strcmp(name, "late") == 0)
+        late(n);
     else
         return 2;
     return 0;
