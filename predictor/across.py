@@ -1,6 +1,7 @@
 """How a model does on another machine of the same shape: learned on one, asked about programs of the other."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -54,7 +55,11 @@ def _across(taught: Dataset, asked: Dataset, options: TrainingOptions, label: st
     common = [name for name in known.labels if name in new.labels]
     if label not in common or len(common) < LEAST_COMMON:
         return None
+    if known.clock != new.clock:  # times of the whole run on one, of the parallel regions on the other
+        return None
     known, new = _under(known, common), _under(new, common)
+    if known.local_bandwidth_GBps is None or new.local_bandwidth_GBps is None:
+        known, new = (replace(each, local_bandwidth_GBps=None) for each in (known, new))
     options = msgspec.structs.replace(options, default=label)
     frame = msgspec.structs.replace(taught, programs=(), measurements=())
     column = new.column(label)

@@ -105,13 +105,13 @@ def advise(
     chosen: ChosenModel,
     announce: Callable[[str], None] = lambda text: None,
     *,
-    verified: bool = False,
+    verifier: Machine | None = None,
 ) -> Advice:
     """Run the model's probes on the machine and return the advice.
 
-    ``verified``: run the default and the advised mapping in turn, too, and advise the default unless it loses. Raises
-    ModelMismatchError for a model of another topology, UnusableProbeError for a probe that failed, and whatever
-    the machine raises.
+    With a ``verifier``, the same machine asked for single runs, the default and the advised mapping run there in turn,
+    and the default is advised unless it loses. Raises ModelMismatchError for a model of another topology,
+    UnusableProbeError for a probe that failed, and whatever the machine raises.
     """
     model = chosen.model
     check_topology(model, machine.topology)
@@ -125,8 +125,8 @@ def advise(
         announce(f"probe {number} of {len(model.probes)}: {_seconds(readings[-1].time_s)}")
     prediction = predict(model, readings, lambda label: _possible(label, machine))
     verification = None
-    if verified and prediction.mapping != model.default:
-        verification = verify(program, machine, (model.default, prediction.mapping), model.clock, announce)
+    if verifier is not None and prediction.mapping != model.default:
+        verification = verify(program, verifier, (model.default, prediction.mapping), model.clock, announce)
         if not verification.won:
             prediction = _keeping(model.default, prediction)
     mapping = parse_label(prediction.mapping)

@@ -24,6 +24,9 @@ from numapredict.predictor.pivots import (
 )
 from numapredict.predictor.train import default_label
 
+MOST = 1e9
+"""No campaign has so many runs, or hours."""
+
 _BUDGET = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>%|min|h|)")
 
 
@@ -51,6 +54,7 @@ def parse_budget(text: str) -> Budget:
     """Return the budget that a text means: `2000` runs, `15%` of all runs, `45min` or `2h`."""
     found = _BUDGET.fullmatch(text.strip())
     number = float(found["number"]) if found else 0.0
+    found = found if number < MOST else None
     unit = found["unit"] if found else ""
     if found is None or number <= 0 or (unit == "%" and number > 100) or (not unit and number != int(number)):
         raise InvalidBudgetError(
@@ -71,6 +75,8 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, str
     groups = [group_of(program) for program in campaign.programs]
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
     total = len(groups) * len(mappings)
+    if budget.time_s is not None:
+        _measure_pace(campaign, mappings, stream)
     runs = budget.in_runs(total, _whole_time_s(campaign, total))
     if runs >= total:
         return run_campaign(campaign, stream)
@@ -96,6 +102,15 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, str
     kept = [mapping for mapping in mappings if mapping.label in labels]
     whole = run_campaign(_part(campaign, campaign.programs, kept), stream)
     return _only(whole, {program.name for program in campaign.programs}, labels)
+
+
+def _measure_pace(campaign: Campaign, mappings: list[Mapping], stream: TextIO) -> None:
+    """Run a little of a campaign, so that its estimate rests on what a run takes here."""
+    groups = [group_of(program) for program in campaign.programs]
+    first = pilot_groups(groups, 1)
+    programs = tuple(program for program in campaign.programs if group_of(program) in first)[:1]
+    stream.write(f"first {LEAST_MAPPINGS} runs of {programs[0].name}, to see how long a run takes\n")
+    run_campaign(_part(campaign, programs, mappings[-LEAST_MAPPINGS:]), stream)
 
 
 def plan_in_words(campaign: Campaign, budget: Budget) -> str:

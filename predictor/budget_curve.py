@@ -62,8 +62,9 @@ def budget_curve(
     oracle = sum(fold.oracle for fold in folds)
     points = []
     for number, share in enumerate(shares):
-        split = _split(observations, names[0], share)
-        if split is None:
+        splits = [_split(observations, name, share) for name in names]
+        split = splits[0]
+        if split is None or None in splits:
             continue
         gained = np.array([fold.gained[number] for fold in folds]).sum(axis=0) / oracle
         points.append(

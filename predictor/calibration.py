@@ -25,11 +25,13 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """How stated probabilities and intervals fared on held-out programs for which the default was not kept.
 
     ``faster`` of ``programs`` choices beat the default, where ``stated`` were expected to (the sum of their
-    probabilities). ``within`` had a speedup inside the interval that should hold nine in ten. ``brier`` is the mean
-    squared error of the probabilities; None where nothing was chosen.
+    probabilities). ``tried`` of them had been a probe: the run that the choice was made from is the one it is judged
+    by, so that the noise of runs does not show. ``within`` had a speedup inside the interval that should hold nine in
+    ten. ``brier`` is the mean squared error of the probabilities; None where nothing was chosen.
     """
 
     programs: int
+    tried: int
     faster: int
     stated: float
     within: int
@@ -56,6 +58,7 @@ def calibration_of(held_out: Sequence[HeldOut]) -> Calibration:
         )
     return Calibration(
         programs=len(told),
+        tried=sum(each.mapping in each.probes for _, _, each in told),
         faster=sum(won for _, won, _ in told),
         stated=sum(stated for stated, _, _ in told),
         within=sum(e.expected_speedup.low <= e.speedup <= e.expected_speedup.high for _, _, e in told),

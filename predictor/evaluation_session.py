@@ -3,8 +3,10 @@
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Sequence
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import joblib
@@ -15,10 +17,12 @@ from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.machines.trace_store import FOLDER_VARIABLE
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.across import evaluate_across
-from numapredict.predictor.datasets import open_dataset
+from numapredict.predictor.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.learning import options_of
 from numapredict.predictor.model_choice import data_folder
+
+KEPT_S = 30 * 24 * 3600
 
 
 class UnwritableEvaluationError(NumapredictError):
@@ -32,7 +36,7 @@ def evaluate_datasets(
     memory = fold_memory()
     if fresh:
         memory.clear(warn=False)
-    opened = [open_dataset(name) for name in dict.fromkeys(names)]
+    opened = [open_dataset(name) for name in _different(names)]
     options = [options_of(default, None, dataset) for dataset in opened]
     evaluations = [
         evaluate_held_out(dataset, each, jobs, memory) for dataset, each in zip(opened, options, strict=True)
@@ -45,7 +49,10 @@ def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = N
 
     Raises UnwritableEvaluationError.
     """
-    title = "+".join(dict.fromkeys(Path(name).name or "dataset" for name in names))[:100]
+    different = _different(names)
+    title = "+".join(Path(name).name or "dataset" for name in different)[:80]
+    if any(Path(name).exists() for name in different):  # folders of the same name are not the same
+        title += "-" + hashlib.sha256("\n".join(_identity(name) for name in different).encode()).hexdigest()[:8]
     path = output or data_folder() / "evaluations" / f"{title}.json"
     document = msgspec.json.format(msgspec.json.encode(evaluations))
     try:
@@ -56,21 +63,33 @@ def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = N
     return path, document.decode()
 
 
+def _different(names: Sequence[str]) -> list[str]:
+    """Return the names without those that mean a dataset named before."""
+    return list({_identity(name): name for name in reversed(names)}.values())[::-1]
+
+
+def _identity(name: str) -> str:
+    return name if name in shipped_datasets() else str(Path(name).resolve())
+
+
 def fold_memory() -> joblib.Memory:
-    """Return where finished folds are kept: for this version of the predictor alone; those of others are removed."""
+    """Return where finished folds are kept: those of this version of the code; others' go when they are a month old."""
     folder = Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_dir("numapredict")) / "folds"
     mine = folder / _version_of_the_code()
     if folder.is_dir():
         for other in folder.iterdir():
-            if other != mine:
+            if other != mine and time.time() - other.stat().st_mtime > KEPT_S:
                 shutil.rmtree(other, ignore_errors=True)
     return joblib.Memory(mine, verbose=0)
 
 
 @cache
 def _version_of_the_code() -> str:
-    """Return a digest of all that a fold's result can depend on here: the sources of this folder."""
+    """Return a digest of what a fold's result depends on beside its data: sources, and the libraries' versions."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+    for folder in ("predictor", "collect"):
+        for path in sorted((Path(__file__).parents[1] / folder).glob("*.py")):
+            digest.update(path.read_bytes())
+    for library in ("numpy", "scipy", "scikit-learn"):
+        digest.update(version(library).encode())
     return digest.hexdigest()[:16]

@@ -74,7 +74,7 @@ def _sure(calibration: Calibration) -> str:
     return (
         f"{calibration.programs} programs were advised to leave the default: {calibration.faster} became faster, where "
         f"{calibration.stated:.1f} were expected to; {calibration.within} came out within the interval that should "
-        f"hold {0.9 * calibration.programs:.1f}"
+        f"hold {0.9 * calibration.programs:.1f}; {calibration.tried} of the mappings had been probes"
     )
 
 

@@ -60,7 +60,10 @@ def ask(
     if chosen is None:
         raise NoModelError(_no_model(machine.topology, machine_name))
     announce(f"asking {chosen.origin}")
-    return advise(program, machine, chosen, announce, verified=verified)
+    if not verified:
+        return advise(program, machine, chosen, announce)
+    verifier = this_computer(repetitions=1, warm_up=0) if machine_name is None else machine
+    return advise(program, machine, chosen, announce, verifier=verifier)
 
 
 def check_choice(topology: Topology, command: str) -> None:

@@ -12,10 +12,10 @@ from numapredict.predictor.features import time_by
 from numapredict.predictor.options import Clock
 
 ROUNDS = 5
-"""Runs of each mapping, in turn; one on a modelled machine, where every run gives the same."""
+"""Measurements of each mapping, in turn; one on a modelled machine, where every run gives the same."""
 
-DOUBT = 1.0
-"""Standard errors by which the mean gain has to be above none."""
+DOUBT = 2.0
+"""Standard errors by which the mean gain has to be above none: of 5 rounds without any gain, one in 17 is."""
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +45,8 @@ def verify(
 ) -> Verification:
     """Run a program under the default and the advised mapping, ``labels`` in this order, and say which one won.
 
-    A mapping under which the program fails has not won. Raises whatever the machine raises.
+    On a clock, a machine that times one run a measurement is wanted, so that single runs are what alternates. A mapping
+    under which the program fails has not won. Raises whatever the machine raises.
     """
     default, mapping = labels
     rounds = 1 if machine.modelled else ROUNDS

@@ -18,6 +18,6 @@ def virtual_machine(
     return VirtualMachine(description, TraceStore(description, budget, announce))
 
 
-def this_computer(repetitions: int = 5) -> HardwareMachine:
+def this_computer(repetitions: int = 5, warm_up: int = 1) -> HardwareMachine:
     """Return the computer that this runs on; InvalidTopologyError where its topology cannot be read."""
-    return HardwareMachine(host_topology(), repetitions=repetitions)
+    return HardwareMachine(host_topology(), repetitions=repetitions, warm_up=warm_up)

@@ -45,3 +45,20 @@ def test_machines_of_another_shape_are_not_compared() -> None:
     assert not same_shape(four_by_eight(), None)
     assert not same_shape(None, None)
     assert evaluate_across([planted_dataset(5)], [OPTIONS]) == ()
+
+
+def test_a_twin_without_counters_is_asked_by_times_alone() -> None:
+    one, twin = planted_dataset(10, seed=1), of_machine(planted_dataset(10, seed=2, counters=False), "twin")
+    there, back = evaluate_across([one, twin], [OPTIONS, OPTIONS])
+    assert there.programs == back.programs == 10
+
+
+def test_times_of_whole_runs_and_of_regions_are_not_mixed() -> None:
+    one, twin = planted_dataset(5, seed=1), of_machine(planted_dataset(5, seed=2), "twin")
+    timed = tuple(
+        msgspec.structs.replace(
+            m, repetitions=(msgspec.structs.replace(m.repetitions[0], region_time_s=m.repetitions[0].time_s / 2),)
+        )
+        for m in twin.measurements
+    )
+    assert evaluate_across([one, msgspec.structs.replace(twin, measurements=timed)], [OPTIONS, OPTIONS]) == ()

@@ -177,7 +177,7 @@ def test_verified_advice_says_what_both_runs_took(dataset: Dataset, expecting: C
     program = stream_of(dataset)
     plain = advise(program, RecordedMachine(dataset), expecting)
     said: list[str] = []
-    advice = advise(program, RecordedMachine(dataset), expecting, said.append, verified=True)
+    advice = advise(program, RecordedMachine(dataset), expecting, said.append, verifier=RecordedMachine(dataset))
     assert advice.mapping == plain.mapping != advice.default
     found = advice.verification
     assert found is not None
@@ -208,7 +208,8 @@ def test_advice_that_does_not_win_is_taken_back(dataset: Dataset, expecting: Cho
     program = stream_of(dataset)
     advised = advise(program, RecordedMachine(dataset), expecting).mapping
     assert advised in {probe.mapping for probe in expecting.model.probes}  # its second run is the one that verifies
-    advice = advise(program, SlowerLater(dataset, advised), expecting, verified=True)
+    moody = SlowerLater(dataset, advised)
+    advice = advise(program, moody, expecting, verifier=moody)
     assert advice.mapping == advice.default
     assert advice.expected_speedup.median == 1.0
     assert f"--mapping {advice.default} --" in advice.command
@@ -220,4 +221,5 @@ def test_advice_that_does_not_win_is_taken_back(dataset: Dataset, expecting: Cho
 
 def test_the_default_needs_no_verification(dataset: Dataset, chosen: ChosenModel, advice: Advice) -> None:
     assert advice.mapping == advice.default
-    assert advise(dataset.programs[0], RecordedMachine(dataset), chosen, verified=True).verification is None
+    recorded = RecordedMachine(dataset)
+    assert advise(dataset.programs[0], recorded, chosen, verifier=recorded).verification is None

@@ -10,7 +10,7 @@ from numapredict.collect.plan import Estimate
 from numapredict.predictor.budget import Budget, InvalidBudgetError, parse_budget, plan_in_words, run_within
 from numapredict.predictor.features import observe
 from numapredict.predictor.learning import learn_from_campaign, options_of
-from numapredict.predictor.pivots import SmallBudgetError
+from numapredict.predictor.pivots import LEAST_MAPPINGS, SmallBudgetError
 from numapredict.predictor.store import read_model
 from tests.planted import planted_dataset
 
@@ -41,7 +41,9 @@ def test_budgets_in_words(text: str, budget: Budget) -> None:
     assert found.share == pytest.approx(budget.share)
 
 
-@pytest.mark.parametrize("text", ["", "0", "-3", "101%", "2.5", "10s", "min", "1e3", "15 %", "nan", "inf%"])
+@pytest.mark.parametrize(
+    "text", ["", "0", "-3", "101%", "2.5", "10s", "min", "1e3", "15 %", "nan", "inf%", "9" * 400, "9" * 400 + "min"]
+)
 def test_what_is_no_budget_is_refused(text: str) -> None:
     with pytest.raises(InvalidBudgetError, match="write runs"):
         parse_budget(text)
@@ -88,9 +90,10 @@ class Paced(Campaign):
     """A campaign whose runs are thought to take a second each, and are known to take longer once some have run."""
 
     later_s = 1.0
+    known_after = 3  # runs
 
     def estimate(self) -> Estimate:
-        started = self.journal_path.exists()
+        started = self.plan().finished > self.known_after
         left = len(self.plan().batches) and sum(len(batch.mappings) for batch in self.plan().batches)
         return Estimate(left, 0, 0, left * (self.later_s if started else 1.0), "by the clock")
 
@@ -123,13 +126,24 @@ def test_pilots_that_take_too_long_keep_what_was_measured(dataset: Dataset, tmp_
     assert len(plain.finish().measurements) >= len(plain.mappings)
 
 
+def test_a_slow_machine_is_noticed_after_three_runs(dataset: Dataset, tmp_path: Path) -> None:
+    """By the estimate the budget holds the whole campaign; runs take fifty times longer."""
+    plain = campaign_in(tmp_path, dataset)
+    total = len(plain.programs) * len(plain.mappings)
+    paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
+    paced.later_s, paced.known_after = 50.0, 2
+    with pytest.raises(SmallBudgetError, match="at least"):
+        run_within(paced, Budget(time_s=1.0 * total), options_of(None, None), io.StringIO())
+    assert len(plain.finish().measurements) == LEAST_MAPPINGS
+
+
 def test_too_little_is_refused_before_anything_runs(dataset: Dataset, tmp_path: Path) -> None:
     campaign = campaign_in(tmp_path / "data", dataset)
     for budget in (Budget(runs=10), Budget(time_s=1e-6)):
         with pytest.raises(SmallBudgetError, match="at least"):
-            run_within(campaign, budget, options_of(None, None), io.StringIO())
-        with pytest.raises(SmallBudgetError, match="at least"):
             plan_in_words(campaign, budget)
+    with pytest.raises(SmallBudgetError, match="at least"):
+        run_within(campaign, Budget(runs=10), options_of(None, None), io.StringIO())
     assert not (tmp_path / "data").exists()
 
 

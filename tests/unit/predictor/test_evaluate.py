@@ -8,11 +8,11 @@ import pytest
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.measurement import Measurement
 from numapredict.predictor import folds
-from numapredict.predictor.evaluate import evaluate_held_out, together
-from numapredict.predictor.features import InsufficientDataError, observe
+from numapredict.predictor.evaluate import dataset_frame, evaluate_held_out, together
+from numapredict.predictor.features import InsufficientDataError, gains_of, observe
+from numapredict.predictor.learning import options_of
 from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.rivals import rival_choices
-from numapredict.predictor.thesis import measured_probes, recipe_choices
+from numapredict.predictor.thesis import measured_probes
 from tests.planted import planted_dataset
 
 DEFAULT = "32x4-contiguous-first-touch"
@@ -31,26 +31,60 @@ def with_times(dataset: Dataset, program: str, keep: tuple[str, ...], seed: int)
     return msgspec.structs.replace(dataset, measurements=tuple(map(wild, dataset.measurements)))
 
 
+RECIPE = ("16x4-contiguous-balance", "16x2-contiguous-locality")
+
+
+@pytest.mark.parametrize("options", [TrainingOptions(), options_of(None, None)], ids=["cluster", "expectation"])
 @pytest.mark.parametrize("program", ["stream-0", "line-solve-1", "fine-grain-1"])
-def test_a_held_out_program_is_judged_by_its_probes_alone(program: str) -> None:
+def test_a_held_out_program_is_judged_by_its_probes_alone(program: str, options: TrainingOptions) -> None:
     dataset = planted_dataset(10)
-    before = next(h for h in evaluate_held_out(dataset).held_out if h.program == program)
-    changed = with_times(dataset, program, before.probes, seed=5)
-    after = next(h for h in evaluate_held_out(changed).held_out if h.program == program)
-    same = ("mapping", "expected_speedup", "probes", "features", "n_clusters", "ambiguity", "familiar")
+    before = next(h for h in evaluate_held_out(dataset, options).held_out if h.program == program)
+    changed = with_times(dataset, program, (*before.probes, *RECIPE, DEFAULT), seed=5)
+    after = next(h for h in evaluate_held_out(changed, options).held_out if h.program == program)
+    same = ("mapping", "expected_speedup", "confidence", "probes", "features", "n_clusters", "ambiguity", "familiar")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     assert after.regret != before.regret, "the judgement itself does use the program's times"
 
 
-def test_variants_of_the_held_out_program_do_not_help() -> None:
+@pytest.mark.parametrize("program", ["stream-0", "line-solve-1"])
+def test_the_other_learners_choose_without_the_held_out_program(program: str) -> None:
+    """Nonsense in place of its times, but for those that are read: each learner's choice stays, by what it gains."""
+    dataset = planted_dataset(10)
+    row = next(n for n, p in enumerate(dataset.programs) if p.name == program)
+    before = chosen_by_rivals(dataset, row)
+    probes = before.pop("probes")
+    assert set(before) == {"nearest neighbours", "decision tree", "random forest", "thesis recipe"}
+    for seed in range(3):
+        changed = with_times(dataset, program, (*probes, *RECIPE, DEFAULT), seed=seed)
+        after = chosen_by_rivals(changed, row)
+        assert after["probes"] == probes
+        assert all(set(labels) & set(after[name]) for name, labels in before.items())
+
+
+def chosen_by_rivals(dataset: Dataset, row: int) -> dict[str, list[str]]:
+    """Return the mappings whose gain each learner got in the fold of one program, and the fold's probes."""
+    options = options_of(None, None)
+    observations = observe(dataset, DEFAULT)
+    recipe = measured_probes(observations, dataset.topology)
+    fold = folds.evaluate_group(observations, dataset_frame(dataset), options, recipe, observations.groups[row])
+    gains = gains_of(observations.time_s, observations.column(DEFAULT))[row]
+    found = {"probes": list(fold.held[0].probes)}
+    for name, by_program in fold.rivals.items():
+        gained = by_program[observations.names[row]]
+        found[name] = [label for label, gain in zip(observations.labels, gains, strict=True) if gain == gained]
+    return found
+
+
+@pytest.mark.parametrize("options", [TrainingOptions(), options_of(None, None)], ids=["cluster", "expectation"])
+def test_variants_of_the_held_out_program_do_not_help(options: TrainingOptions) -> None:
     dataset = planted_dataset(10)
     grouped = msgspec.structs.replace(
         dataset,
         programs=tuple(msgspec.structs.replace(p, group=p.name.rsplit("-", 1)[0]) for p in dataset.programs),
     )
-    before = {h.program: h for h in evaluate_held_out(grouped).held_out}
-    changed = with_times(grouped, "stream-1", before["stream-0"].probes, seed=6)
-    after = {h.program: h for h in evaluate_held_out(changed).held_out}
+    before = {h.program: h for h in evaluate_held_out(grouped, options).held_out}
+    changed = with_times(grouped, "stream-1", (*before["stream-0"].probes, DEFAULT), seed=6)
+    after = {h.program: h for h in evaluate_held_out(changed, options).held_out}
     assert after["stream-0"].mapping == before["stream-0"].mapping
     assert after["stream-0"].expected_speedup == before["stream-0"].expected_speedup
 
@@ -133,33 +167,6 @@ def test_datasets_together_weigh_by_their_programs() -> None:
     assert whole.speedup.geometric == pytest.approx(np.exp(np.mean(logs)))
     assert "thesis recipe" in one.baselines
     assert "thesis recipe" not in whole.baselines  # one of the two has no bandwidth to read
-
-
-def test_the_other_learners_are_held_out_too() -> None:
-    dataset = planted_dataset(10)
-    before = evaluate_held_out(dataset)
-    rivals = ("nearest neighbours", "decision tree", "random forest", "thesis recipe")
-    assert set(rivals) < set(before.baselines)
-    held = next(h for h in before.held_out if h.program == "stream-0")
-    recipe = ("16x4-contiguous-balance", "16x2-contiguous-locality")
-    kept = (*held.probes, *recipe, *[DEFAULT])
-    nonsense = with_times(dataset, "stream-0", kept, seed=8)
-    one = held_out_choices(dataset, "stream-0")
-    assert held_out_choices(nonsense, "stream-0") == one
-    assert set(one) == set(rivals)
-
-
-def held_out_choices(dataset: Dataset, group: str) -> dict[str, list[int]]:
-    """Return the columns that the rivals choose for a program, taught by all others, at the same two probes."""
-    observations = observe(dataset, DEFAULT)
-    row = observations.names.index(group)
-    train = observations.rows([n for n in range(len(observations.names)) if n != row])
-    test = observations.rows([row])
-    probes = measured_probes(observations, dataset.topology)
-    assert probes is not None
-    found = rival_choices(train, test, observations.column(DEFAULT), probes)
-    found["thesis recipe"] = recipe_choices(train, test, probes)
-    return {name: columns.tolist() for name, columns in found.items()}
 
 
 def test_finished_folds_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,6 +136,40 @@ def test_where_nobody_loses_caution_is_what_gains_most() -> None:
     assert got[ps.CAUTIONS.index(caution)] == got.max()
 
 
+def test_one_loser_in_a_hundred_is_borne_and_two_are_not() -> None:
+    """b gains 10% for all but some, who lose 3%: more than the 2% that count as slower."""
+    for losers, kept in ((0, 0.0), (1, 0.0), (3, 1.0)):
+        rows = [[8.0, 8.0 / 1.1, 8.0]] * (100 - losers) + [[8.0, 8.0 * 1.03, 8.0]] * losers
+        observations = few(rows)
+        gains = gains_of(observations.time_s, 0)
+        caution = ps.choose_caution(observations, 0, 2)
+        got = ps.held_out_choices(observations, gains, 0, 2, (caution,))[0]
+        assert (got <= 0).mean() == pytest.approx(kept if losers == 3 else losers / 100), losers
+
+
+def test_a_loss_of_less_than_two_in_a_hundred_counts_as_none() -> None:
+    rows = [[8.0, 8.0 / 1.2, 8.0]] * 20 + [[8.0, 8.0 * 1.015, 8.0]] * 20
+    observations = few(rows)
+    got = ps.held_out_choices(observations, gains_of(observations.time_s, 0), 0, 2, (0.0,))[0]
+    assert (got < 0).any()
+    assert ps.choose_caution(observations, 0, 2) == 0.0
+
+
+def test_a_group_counts_once_among_the_losers() -> None:
+    rows = [[8.0, 8.0 / 1.2, 8.0]] * 60 + [[8.0, 8.0 * 1.03, 8.0]] * 3
+    alone = few(rows)
+    assert ps.choose_caution(alone, 0, 2) > 0
+    programs = tuple(
+        Program(name=p.name, command=("x",), group="same" if n < 50 or n >= 60 else p.name)
+        for n, p in enumerate(alone.programs)
+    )
+    together = replace(alone, programs=programs)
+    gains = gains_of(together.time_s, 0)
+    lost = ps.held_out_choices(together, gains, 0, 2, (0.0,))[0] < -np.log2(1.02)
+    assert (ex.group_weights(together.groups)[lost]).sum() < ps.LOSERS < lost.mean()
+    assert ps.choose_caution(together, 0, 2) == 0.0
+
+
 def test_the_model_keeps_the_caution_that_was_chosen() -> None:
     dataset = planted_dataset(15, jitter=0.3)
     model = train(dataset, OPTIONS)

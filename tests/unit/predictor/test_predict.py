@@ -1,9 +1,12 @@
 import math
 
 import msgspec
+import numpy as np
 import pytest
+from scipy.stats import norm
 
 from numapredict.collect.measurement import Measurement
+from numapredict.predictor.expectation import outlook
 from numapredict.predictor.features import observe
 from numapredict.predictor.model import Model
 from numapredict.predictor.options import TrainingOptions
@@ -106,3 +109,37 @@ def test_no_bandwidth_is_a_reading_too(model: Model) -> None:
     first, second = (reading_of(run, "process") for run in probe_runs(model, "compute"))
     prediction = predict(model, [first, ProbeReading(second.mapping, second.time_s, 0.0)])
     assert math.isfinite(prediction.distance)
+
+
+def test_confidence_and_interval_are_those_of_the_normal_distribution() -> None:
+    model = train(planted_dataset(15), TrainingOptions(method="expectation", feature_kinds=("ratio",)))
+    expectation = model.expectation
+    assert expectation is not None
+    runs = probe_runs(model, "stream")
+    readings = [reading_of(run, "process") for run in runs]
+    prediction = predict(model, readings)
+    found = outlook(
+        expectation,
+        (readings[0].time_s, readings[1].time_s),
+        [reading.local_bandwidth_GBps or 0.0 for reading in readings],
+        (readings[0].mapping, readings[1].mapping),
+        model.default,
+    )
+    probes = {probe.mapping for probe in model.probes}
+    for ranked in prediction.ranked:
+        at = expectation.labels.index(ranked.mapping)
+        gain, deviation = float(found.gain[at]), float(found.deviation[at])
+        speed = ranked.expected_speedup
+        assert speed.median == pytest.approx(2**gain)
+        if ranked.mapping not in probes:
+            assert norm.cdf(np.log2(speed.high), gain, deviation) == pytest.approx(0.95, abs=1e-3)
+            assert norm.cdf(np.log2(speed.low), gain, deviation) == pytest.approx(0.05, abs=1e-3)
+    confidences = []
+    for at, label in enumerate(expectation.labels):
+        if label in probes:
+            continue
+        only = predict(model, readings, lambda usable, wanted=label: usable == wanted)
+        assert only.confidence == pytest.approx(norm.sf(0, found.gain[at], found.deviation[at]))
+        confidences.append(only.confidence)
+    assert min(confidences) < 0.4 < 0.6 < max(confidences)
+    assert any(0.01 < confidence < 0.99 for confidence in confidences)

@@ -1,5 +1,6 @@
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pytest
 
 from numapredict.collect.mapping import Mapping, parse_label
@@ -63,6 +64,22 @@ def test_a_gain_within_the_noise_is_no_win() -> None:
     assert not noisy.won
     steady, _ = verified([1.03, 1.04, 1.03, 1.02, 1.03], [1.0] * 5)
     assert steady.won
+
+
+def test_a_gain_of_one_standard_error_is_no_win() -> None:
+    gains = np.array([0.02, 0.1, -0.06, 0.08, 0.0])  # log2: mean 0.028, standard error 0.028
+    found, _ = verified(list(2**gains), [1.0] * 5)
+    assert found.speedup == pytest.approx(2**0.028)
+    assert not found.won
+    surer, _ = verified(list(2 ** (gains + 0.05)), [1.0] * 5)
+    assert surer.won
+
+
+def test_the_clock_of_the_model_is_the_one_that_counts() -> None:
+    machine = Scripted([2.0] * ROUNDS, [1.0] * ROUNDS)
+    found = verify(APP, machine, (DEFAULT, CHOICE), "regions")  # these runs tell no time in regions
+    assert not found.won
+    assert "no time was read" in found.reason
 
 
 def test_a_slower_choice_loses() -> None:

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from numapredict.predictor.budget_curve import BudgetCurve, budget_curve
@@ -29,6 +30,15 @@ def test_a_part_of_the_runs_gives_most_of_the_gain(curve: BudgetCurve) -> None:
     assert 3 <= part.mappings < curve.mappings
     assert part.low <= part.gain_captured <= part.high
     assert part.gain_captured > 0.8 * curve.full > 0
+
+
+def test_a_share_that_some_fold_cannot_afford_is_left_out() -> None:
+    dataset = planted_dataset(10)
+    groups = ["all", "all", "all", "all", *"efghij"]
+    programs = tuple(msgspec.structs.replace(p, group=g) for p, g in zip(dataset.programs, groups, strict=True))
+    uneven = msgspec.structs.replace(dataset, programs=programs)
+    curve = budget_curve(uneven, options_of(None, None), shares=(0.3, 0.4, 0.6), draws=1)
+    assert 0.6 in [point.share for point in curve.points]
 
 
 def test_the_table_and_the_figure_say_what_they_show(curve: BudgetCurve, tmp_path: Path) -> None:
