@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.dataset import Dataset
-from numapredict.predictor.evaluate import dataset_frame
 from numapredict.predictor.features import Observations, gains_of, observe
-from numapredict.predictor.folds import predict_row
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.pivots import SmallBudgetError, pilot_groups, pivot_columns, split_budget
-from numapredict.predictor.train import default_label, train_on
+from numapredict.predictor.probe_search import advised_columns
+from numapredict.predictor.train import default_label
 
 SHARES = (0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 DRAWS = 3
@@ -55,9 +54,9 @@ def budget_curve(
     """
     observations = observe(dataset, default_label(dataset, options))
     names = tuple(dict.fromkeys(observations.groups))
-    frame = dataset_frame(dataset)
+    default = observations.column(default_label(dataset, options))
     folds = joblib.Parallel(n_jobs=jobs)(
-        joblib.delayed(_fold)(observations, frame, options, name, tuple(shares), draws) for name in names
+        joblib.delayed(_fold)(observations, default, name, tuple(shares), draws) for name in names
     )
     oracle = sum(fold.oracle for fold in folds)
     points = []
@@ -97,15 +96,7 @@ class _Fold(msgspec.Struct, frozen=True):
     chance: tuple[tuple[float, ...], ...]
 
 
-def _fold(
-    observations: Observations,
-    frame: Dataset,
-    options: TrainingOptions,
-    held_out: str,
-    shares: tuple[float, ...],
-    draws: int,
-) -> _Fold:
-    default = observations.column(default_label(frame, options))
+def _fold(observations: Observations, default: int, held_out: str, shares: tuple[float, ...], draws: int) -> _Fold:
     inside = [row for row, name in enumerate(observations.groups) if name != held_out]
     outside = [row for row, name in enumerate(observations.groups) if name == held_out]
     train, test = observations.rows(inside), observations.rows(outside)
@@ -119,13 +110,13 @@ def _fold(
             pilots, count = split or (0, 0)
             chosen = pilot_groups(train.groups, pilots, draw)
             rows = [row for row, name in enumerate(train.groups) if name in chosen]
-            by_draw.append(_gain(train, test, pivot_columns(gains[rows], count, default), frame, options))
+            by_draw.append(_gain(train, test, pivot_columns(gains[rows], count, default), default))
             others = np.random.default_rng(draw).permutation(np.delete(every, default))[: count - 1]
-            at_random.append(_gain(train, test, np.append(default, others), frame, options))
+            at_random.append(_gain(train, test, np.append(default, others), default))
         gained.append(tuple(by_draw))
         chance.append(tuple(at_random))
     return _Fold(
-        _gain(train, test, every, frame, options),
+        _gain(train, test, every, default),
         float(gains_of(test.time_s, default).max(axis=1).sum()),
         tuple(gained),
         tuple(chance),
@@ -143,14 +134,10 @@ def _split(observations: Observations, held_out: str, share: float) -> tuple[int
     return split.pilots, split.mappings
 
 
-def _gain(
-    train: Observations, test: Observations, columns: npt.NDArray[np.int64], frame: Dataset, options: TrainingOptions
-) -> float:
-    """Return the sum of the log2 gains that a model of these columns gives the held-out programs."""
-    kept = np.sort(columns).astype(np.int64)
-    label = default_label(frame, options)
+def _gain(train: Observations, test: Observations, columns: npt.NDArray[np.int64], default: int) -> float:
+    """Return the sum of the log2 gains of what a model of these columns advises the held-out programs."""
+    kept = np.sort(columns)
     asked = test.columns(kept)
-    model = train_on(train.columns(kept), frame, options)
-    gains = gains_of(asked.time_s, asked.column(label))
-    chosen = [asked.column(predict_row(model, asked, row).mapping) for row in range(len(gains))]
-    return float(gains[np.arange(len(gains)), chosen].sum())
+    at = int(np.flatnonzero(kept == default)[0])
+    chosen = advised_columns(train.columns(kept), asked, at)
+    return float(gains_of(asked.time_s, at)[np.arange(len(chosen)), chosen].sum())

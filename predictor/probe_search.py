@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from numapredict.predictor.expectation import (
     Array,
@@ -33,6 +34,7 @@ from numapredict.predictor.expectation import (
     group_weights,
     held_out_gains,
     readings_of,
+    regress,
     with_what_is_known,
     worth,
 )
@@ -122,3 +124,20 @@ def choose_caution(observations: Observations, default: int, second: int) -> flo
     lost, gained = (got < -np.log2(1 + SLOWER)) @ weights, got @ weights
     allowed = np.flatnonzero(lost <= LOSERS)
     return CAUTIONS[int(allowed[gained[allowed].argmax()])] if len(allowed) else CAUTIONS[-1]
+
+
+def advised_columns(train: Observations, test: Observations, default: int) -> npt.NDArray[np.int64]:
+    """Return the column that a model of ``train`` advises each program of ``test``, int64[programs].
+
+    What ``train_on`` and ``predict`` say by the method "expectation", without the clusters that explain it.
+    """
+    pair = (default, search_probes(train, default).second)
+    gains = gains_of(train.time_s, default)
+    _, readings, floors = readings_at(train, pair)
+    centre, scale, gain, slopes = regress(readings, gains, group_weights(train.groups))
+    spread = deviations(held_out_gains(readings, gains, train.groups), gains, train.groups, default)
+    times, asked, _ = readings_at(test, pair, floors)
+    expected = gain + (asked - centre) / scale @ slopes
+    found, doubt = with_what_is_known(expected, spread, times, pair, default)
+    chosen: npt.NDArray[np.int64] = worth(found, doubt, choose_caution(train, *pair), default).argmax(axis=1)
+    return chosen

@@ -13,9 +13,10 @@ from numapredict.predictor import expectation as ex
 from numapredict.predictor import probe_search as ps
 from numapredict.predictor.evaluate import evaluate_held_out
 from numapredict.predictor.features import InsufficientDataError, Observations, gains_of, observe
+from numapredict.predictor.folds import predict_row
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.predict import ProbeReading, UnusableProbeError, predict
-from numapredict.predictor.train import train
+from numapredict.predictor.train import train, train_on
 from tests.planted import planted_dataset
 
 OPTIONS = TrainingOptions(method="expectation", feature_kinds=("ratio",))
@@ -178,6 +179,18 @@ def test_the_model_keeps_the_caution_that_was_chosen() -> None:
     columns = (observations.column(model.default), observations.column(second))
     assert model.expectation is not None
     assert model.expectation.caution == ps.choose_caution(observations, *columns)
+
+
+@pytest.mark.parametrize("counters", [True, False])
+def test_what_is_advised_is_what_the_model_predicts(counters: bool) -> None:
+    dataset = planted_dataset(20, jitter=0.3, counters=counters)
+    observations = observe(dataset)
+    known, new = observations.rows(range(15)), observations.rows(range(15, 20))
+    model = train_on(known, dataset, OPTIONS)
+    predicted = [predict_row(model, new, row).mapping for row in range(5)]
+    columns = ps.advised_columns(known, new, observations.column(model.default))
+    assert [observations.labels[column] for column in columns] == predicted
+    assert len(set(predicted)) > 1
 
 
 def test_the_search_needs_another_mapping_than_the_default() -> None:
