@@ -9,7 +9,7 @@ import numpy as np
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.topology import Topology
 from numapredict.predictor.features import Observations, gains_of, observe
-from numapredict.predictor.folds import predict_row
+from numapredict.predictor.folds import dataset_frame, predict_row
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.scores import Score, score_of
 from numapredict.predictor.train import default_label, train_on
@@ -61,12 +61,13 @@ def _across(taught: Dataset, asked: Dataset, options: TrainingOptions, label: st
     if known.local_bandwidth_GBps is None or new.local_bandwidth_GBps is None:
         known, new = (replace(each, local_bandwidth_GBps=None) for each in (known, new))
     options = msgspec.structs.replace(options, default=label)
-    frame = msgspec.structs.replace(taught, programs=(), measurements=())
     column = new.column(label)
     gains = gains_of(new.time_s, column)
     chosen = np.empty(len(gains), dtype=np.int64)
     for group in dict.fromkeys(new.groups):
-        model = train_on(known.rows(n for n, name in enumerate(known.groups) if name != group), frame, options)
+        model = train_on(
+            known.rows(n for n, name in enumerate(known.groups) if name != group), dataset_frame(taught), options
+        )
         for row in (n for n, name in enumerate(new.groups) if name == group):
             chosen[row] = new.column(predict_row(model, new, row).mapping)
     score = score_of(gains[np.arange(len(gains)), chosen], gains.max(axis=1), new.groups)

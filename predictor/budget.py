@@ -12,12 +12,11 @@ from numapredict.collect.pace import in_words
 from numapredict.collect.program import Program
 from numapredict.collect.request import run_campaign
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.features import gains_of, observe
+from numapredict.predictor.features import gains_of, group_of, observe
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.pivots import (
     LEAST_MAPPINGS,
     SmallBudgetError,
-    group_of,
     pilot_groups,
     pivot_columns,
     split_budget,

@@ -16,7 +16,7 @@ from numapredict.predictor.across import Across
 from numapredict.predictor.baselines import baselines_of
 from numapredict.predictor.calibration import Calibration, calibration_of
 from numapredict.predictor.features import Array, InsufficientDataError, gains_of, observe
-from numapredict.predictor.folds import Fold, HeldOut, evaluate_group
+from numapredict.predictor.folds import Fold, HeldOut, dataset_frame, evaluate_group
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.scores import Score, score_of
 from numapredict.predictor.thesis import measured_probes
@@ -103,21 +103,14 @@ def with_rivals(held: HeldOut, chosen: dict[str, Array], row: int) -> HeldOut:
 
 def together(evaluations: Sequence[Evaluation], across: tuple[Across, ...] = ()) -> Evaluations:
     """Return the evaluations with the score over all their programs; groups of different machines are different."""
-    held = [(evaluation.machine, each) for evaluation in evaluations for each in evaluation.held_out]
+    held = [each for evaluation in evaluations for each in evaluation.held_out]
     groups = [f"{number}/{each.group}" for number, e in enumerate(evaluations) for each in e.held_out]
-    best = np.log2([each.oracle_speedup for _, each in held])
+    best = np.log2([each.oracle_speedup for each in held])
     common = [name for name in evaluations[0].baselines if all(name in e.baselines for e in evaluations)]
     return Evaluations(
-        **msgspec.structs.asdict(score_of(np.log2([each.speedup for _, each in held]), best, groups)),
-        baselines={
-            name: score_of(np.log2([each.baselines[name] for _, each in held]), best, groups) for name in common
-        },
-        calibration=calibration_of([each for _, each in held]),
+        **msgspec.structs.asdict(score_of(np.log2([each.speedup for each in held]), best, groups)),
+        baselines={name: score_of(np.log2([each.baselines[name] for each in held]), best, groups) for name in common},
+        calibration=calibration_of(held),
         datasets=tuple(evaluations),
         across=across,
     )
-
-
-def dataset_frame(dataset: Dataset) -> Dataset:
-    """Return the dataset without its measurements: what a fold needs of it, and little to send to another process."""
-    return msgspec.structs.replace(dataset, programs=(), measurements=())

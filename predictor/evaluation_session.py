@@ -1,7 +1,6 @@
 """An evaluation at the edge: datasets by name, folds that earlier evaluations finished, and the saved result."""
 
 import hashlib
-import os
 import shutil
 import time
 from collections.abc import Sequence
@@ -11,10 +10,9 @@ from pathlib import Path
 
 import joblib
 import msgspec
-import platformdirs
 
 from numapredict.collect.durable import reason_and_advice, replace_file
-from numapredict.collect.machines.trace_store import FOLDER_VARIABLE
+from numapredict.collect.machines.trace_store import cache_folder
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.across import evaluate_across
 from numapredict.predictor.datasets import open_dataset, shipped_datasets
@@ -23,6 +21,7 @@ from numapredict.predictor.learning import options_of
 from numapredict.predictor.model_choice import data_folder
 
 KEPT_S = 30 * 24 * 3600
+"""How long the folds of another version of the code are kept."""
 
 
 class UnwritableEvaluationError(NumapredictError):
@@ -74,7 +73,7 @@ def _identity(name: str) -> str:
 
 def fold_memory() -> joblib.Memory:
     """Return where finished folds are kept: those of this version of the code; others' go when they are a month old."""
-    folder = Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_dir("numapredict")) / "folds"
+    folder = cache_folder() / "folds"
     mine = folder / _version_of_the_code()
     if folder.is_dir():
         for other in folder.iterdir():

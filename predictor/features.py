@@ -53,7 +53,7 @@ class Observations:
     @property
     def groups(self) -> tuple[str, ...]:
         """Return what each program is held out with: its group, or its own name where it has none."""
-        return tuple(program.group or program.name for program in self.programs)
+        return tuple(map(group_of, self.programs))
 
     def column(self, label: str) -> int:
         """Return the mapping's column; InsufficientDataError when it was not measured for all programs."""
@@ -95,6 +95,11 @@ class Observations:
             remote_accesses=part(self.remote_accesses),
             clock=self.clock,
         )
+
+
+def group_of(program: Program) -> str:
+    """Return what a program is held out with: its group, or its own name where it has none."""
+    return program.group or program.name
 
 
 def observe(dataset: Dataset, keep: str | None = None) -> Observations:

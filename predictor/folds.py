@@ -80,6 +80,11 @@ def evaluate_group(
     )
 
 
+def dataset_frame(dataset: Dataset) -> Dataset:
+    """Return the dataset without its measurements: what a fold needs of it, and little to send to another process."""
+    return msgspec.structs.replace(dataset, programs=(), measurements=())
+
+
 def predict_row(model: Model, observations: Observations, row: int) -> Prediction:
     """Return the prediction for one row of observations, read at the model's probes only."""
     readings = []

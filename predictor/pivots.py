@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.program import Program
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.features import Array
 
@@ -68,11 +67,6 @@ def pilot_groups(groups: Sequence[str], count: int, seed: int = SEED) -> tuple[s
     names = list(dict.fromkeys(groups))
     drawn = np.random.default_rng(seed).permutation(len(names))[:count]
     return tuple(names[at] for at in sorted(drawn))
-
-
-def group_of(program: Program) -> str:
-    """Return what a program is held out with: its group, or its own name where it has none."""
-    return program.group or program.name
 
 
 def pivot_columns(gains: Array, count: int, default: int) -> npt.NDArray[np.int64]:

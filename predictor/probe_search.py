@@ -25,16 +25,19 @@ beside it:
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from numapredict.predictor.expectation import (
     Array,
+    Expectation,
     deviations,
+    fit_expectation,
     group_weights,
     held_out_gains,
+    outlook,
     readings_of,
-    regress,
     with_what_is_known,
     worth,
 )
@@ -126,18 +129,28 @@ def choose_caution(observations: Observations, default: int, second: int) -> flo
     return CAUTIONS[int(allowed[gained[allowed].argmax()])] if len(allowed) else CAUTIONS[-1]
 
 
+def learn_expectation(observations: Observations, default: int, probes: tuple[int, int]) -> Expectation:
+    """Return what the observations teach, read at two columns of which one is the default, in the order given."""
+    _, readings, floors = readings_at(observations, probes)
+    gains = gains_of(observations.time_s, default)
+    fitted = fit_expectation(observations.labels, readings, floors, gains, observations.groups, default)
+    second = probes[1] if probes[0] == default else probes[0]
+    return msgspec.structs.replace(fitted, caution=choose_caution(observations, default, second))
+
+
 def advised_columns(train: Observations, test: Observations, default: int) -> npt.NDArray[np.int64]:
     """Return the column that a model of ``train`` advises each program of ``test``, int64[programs].
 
     What ``train_on`` and ``predict`` say by the method "expectation", without the clusters that explain it.
     """
     pair = (default, search_probes(train, default).second)
-    gains = gains_of(train.time_s, default)
-    _, readings, floors = readings_at(train, pair)
-    centre, scale, gain, slopes = regress(readings, gains, group_weights(train.groups))
-    spread = deviations(held_out_gains(readings, gains, train.groups), gains, train.groups, default)
-    times, asked, _ = readings_at(test, pair, floors)
-    expected = gain + (asked - centre) / scale @ slopes
-    found, doubt = with_what_is_known(expected, spread, times, pair, default)
-    chosen: npt.NDArray[np.int64] = worth(found, doubt, choose_caution(train, *pair), default).argmax(axis=1)
-    return chosen
+    learned = learn_expectation(train, default, pair)
+    labels = (train.labels[pair[0]], train.labels[pair[1]])
+    chosen = []
+    for row in range(len(test.programs)):
+        times = (float(test.time_s[row, pair[0]]), float(test.time_s[row, pair[1]]))
+        local = test.local_bandwidth_GBps
+        bandwidths = [] if local is None else [float(local[row, column]) for column in pair]
+        found = outlook(learned, times, bandwidths, labels, labels[0])
+        chosen.append(int(worth(found.gain, found.deviation, learned.caution, default).argmax()))
+    return np.array(chosen, dtype=np.int64)

@@ -7,11 +7,11 @@ from numapredict.collect import space
 from numapredict.collect.dataset import Dataset
 from numapredict.predictor.assignment import ProbeAssignment
 from numapredict.predictor.clustering import Array, Labels, WardClustering
-from numapredict.predictor.expectation import Expectation, fit_expectation
-from numapredict.predictor.features import InsufficientDataError, Observations, clustering_rows, gains_of, observe
+from numapredict.predictor.expectation import Expectation
+from numapredict.predictor.features import InsufficientDataError, Observations, clustering_rows, observe
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Member, Merge, Model, RankedMapping, summarise
 from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.probe_search import choose_caution, readings_at, search_probes
+from numapredict.predictor.probe_search import learn_expectation, search_probes
 from numapredict.predictor.probes import BANDWIDTH, TIME, Probe, probes_of
 from numapredict.predictor.selection import Choice, mapping_costs, select
 
@@ -46,11 +46,7 @@ def train_on(observations: Observations, dataset: Dataset, options: TrainingOpti
         fixed = msgspec.structs.replace(options, probe_candidates=probes, n_clusters=clusters)
         choice = select(observations, default, fixed)
         columns = (observations.column(choice.first), observations.column(choice.second))
-        _, readings, floors = readings_at(observations, columns)
-        gains = gains_of(observations.time_s, default)
-        fitted = fit_expectation(observations.labels, readings, floors, gains, observations.groups, default)
-        caution = choose_caution(observations, default, pair.second)
-        expectation = msgspec.structs.replace(fitted, caution=caution)
+        expectation = learn_expectation(observations, default, columns)
     else:
         choice = select(observations, default, options)
     rows = clustering_rows(observations.time_s, default, options.scale)

@@ -40,6 +40,11 @@ def say_nothing(_text: str) -> None:
     """Take what a store is doing and say nothing; a lambda could not be sent to another process."""
 
 
+def cache_folder() -> Path:
+    """Return the folder of what can be made again."""
+    return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_dir("numapredict"))
+
+
 class TraceStore:
     """Gives out censuses and traces, taking them where the cache has none; tells ``announce`` what it is doing."""
 
@@ -53,8 +58,7 @@ class TraceStore:
         self.machine = machine
         self.budget = budget or Budget()
         self.announce = announce
-        chosen = os.environ.get(FOLDER_VARIABLE)
-        self.folder = folder or Path(chosen or platformdirs.user_cache_dir("numapredict")) / "traces"
+        self.folder = folder or cache_folder() / "traces"
         self._keys: dict[Program, str] = {}
 
     def census(self, program: Program) -> Census:

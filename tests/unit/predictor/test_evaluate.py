@@ -8,7 +8,7 @@ import pytest
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.measurement import Measurement
 from numapredict.predictor import folds
-from numapredict.predictor.evaluate import dataset_frame, evaluate_held_out, together
+from numapredict.predictor.evaluate import evaluate_held_out, together
 from numapredict.predictor.features import InsufficientDataError, gains_of, observe
 from numapredict.predictor.learning import options_of
 from numapredict.predictor.options import TrainingOptions
@@ -66,7 +66,7 @@ def chosen_by_rivals(dataset: Dataset, row: int) -> dict[str, list[str]]:
     options = options_of(None, None)
     observations = observe(dataset, DEFAULT)
     recipe = measured_probes(observations, dataset.topology)
-    fold = folds.evaluate_group(observations, dataset_frame(dataset), options, recipe, observations.groups[row])
+    fold = folds.evaluate_group(observations, folds.dataset_frame(dataset), options, recipe, observations.groups[row])
     gains = gains_of(observations.time_s, observations.column(DEFAULT))[row]
     found = {"probes": list(fold.held[0].probes)}
     for name, by_program in fold.rivals.items():
