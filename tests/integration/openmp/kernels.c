@@ -270,12 +270,24 @@ static void *apart_thread(void *given) {
     return NULL;
 }
 
-/* Three of them, one after the other: a later one may get the place of a thread that has ended. */
+static void *pausing_thread(void *unused) {
+    usleep(200000);
+    return unused;
+}
+
+/* Four of them, one after the other. Before each but the first, a thread that only waits takes the number of
+   the one before, so that the next one gets that of a thread of its team. The pauses let ended threads be
+   gone. */
 static void apart(size_t n) {
-    for (int thread = 0; thread < 3; thread++) {
-        pthread_t id;
+    for (int round = 0; round < 4; round++) {
+        pthread_t waiting, id;
+        const int waits = round > 0 && pthread_create(&waiting, NULL, pausing_thread, NULL) == 0;
+        usleep(20000);
         if (pthread_create(&id, NULL, apart_thread, &n) == 0)
             pthread_join(id, NULL);
+        if (waits)
+            pthread_join(waiting, NULL);
+        usleep(50000);
     }
 }
 
