@@ -1,4 +1,4 @@
-"""Find what was built: the placement, marks and replay libraries, the tracer and the codelets."""
+"""Find what was built: the placement, marks and replay libraries, the tracer and the programs."""
 
 from pathlib import Path
 
@@ -30,6 +30,16 @@ def replay_library() -> Path:
 def codelets_program() -> Path:
     """Return the path of the program that holds the codelets; raise MissingNativePartError."""
     return _built("bin/numapredict-codelets")
+
+
+def launcher_program() -> Path:
+    """Return the path of the program that starts another one and counts it; raise MissingNativePartError."""
+    return _built("bin/numapredict-launch")
+
+
+def stream_program() -> Path:
+    """Return the path of the program that moves a known number of bytes; raise MissingNativePartError."""
+    return _built("bin/numapredict-stream")
 
 
 def _built(name: str) -> Path:
