@@ -79,7 +79,7 @@ class CounterSource(Protocol):
         ...
 
     def obstacle(self) -> Obstacle | None:
-        """Return why it cannot count here, or None where nothing is known to be in the way; quick and without effect."""
+        """Return why it cannot count here, or None where nothing is known to stand in the way; quick, no effect."""
         ...
 
     def counting(self, pus: Sequence[int], folder: Path) -> AbstractContextManager[Counting]:
