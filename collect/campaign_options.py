@@ -43,7 +43,11 @@ _OPTIONS = (
         "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; modelled machines only."
     ),
     click.option(
-        "--repetitions", type=click.IntRange(1), default=5, show_default=True, help="Timed runs of each pair."
+        "--repetitions",
+        type=click.IntRange(1),
+        default=5,
+        show_default=True,
+        help="Timed runs of each pair; up to twice as many where they scatter.",
     ),
     click.option("--retry-failed", is_flag=True, help="Run again what failed before."),
 )

@@ -8,6 +8,7 @@ History of the schema version:
 
 1. the first: machine, modelled, topology, made_by, created, environment, units, programs, rows, measurements_sha256.
 2. topology may be null, mappings may be opaque, and there is a default: datasets made of other people's tables.
+3. the table has ``sampled_share``, where there were no counters.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.topology import InvalidTopologyError, Topology
 from numapredict.native.errors import NumapredictError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 DESCRIPTION_FILE = "dataset.json"
 TABLE_FILE = "measurements.parquet"
 UNITS = (

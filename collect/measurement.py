@@ -57,12 +57,23 @@ class Repetition(msgspec.Struct, frozen=True):
     """One run: its time, the part spent in parallel regions where that is known, and counters where there are any.
 
     ``readings`` are other people's counters, by their own names and in their own units (``collect import``).
+    ``sampled_share`` is the share, 0 to 1, of page touches that were local in an untimed run of the same mapping, for
+    computers without counters.
     """
 
     time_s: float
     region_time_s: float | None = None
     counters: Counters | None = None
     readings: tuple[tuple[str, float], ...] = ()
+    sampled_share: float | None = None
+
+    @property
+    def local_share(self) -> float | None:
+        """Return the share of local accesses, by the counters or else as sampled; None where neither tells."""
+        if self.counters is None:
+            return self.sampled_share
+        whole = self.counters.local_accesses + self.counters.remote_accesses
+        return self.counters.local_accesses / whole if whole > 0 else None
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +117,13 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
         if not counted:
             return None
         return min(counted, key=lambda r: abs(r.time_s - self.time_s)).counters
+
+    @property
+    def local_share(self) -> float | None:
+        """Return the median share of local accesses, 0 to 1, or None where a repetition does not tell it."""
+        shares = [r.local_share for r in self.repetitions]
+        told = [share for share in shares if share is not None]
+        return statistics.median(told) if told and len(told) == len(shares) else None
 
 
 class Machine(Protocol):

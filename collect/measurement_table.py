@@ -3,7 +3,7 @@
 A failed measurement is one row whose repetition and figures are null. The mapping stands there twice, as its label and
 as five columns, so that other tools need no parser; a reader refuses rows where the two disagree. An opaque mapping
 has its label alone. Totals are sums over the per-node lists. ``provenance`` is a JSON list of pairs, ``readings`` a map
-from a foreign counter's name to its value.
+from a foreign counter's name to its value, ``sampled_share`` the local one of sampled page touches.
 """
 
 import math
@@ -38,12 +38,14 @@ SCHEMA = pa.schema(
         pa.field("modelled", pa.bool_(), nullable=False),
         pa.field("provenance", _WORD, nullable=False),
         pa.field("readings", pa.map_(pa.string(), pa.float64())),
+        pa.field("sampled_share", pa.float64()),
     ]
 )
 # Datasets are shipped, so their size counts: with these a table takes a quarter less.
 _LEVEL = 19
 _FLOATS = (*("time_s", "region_time_s"), *_FIGURES, *(f"node_{name}.list.element" for name in _FIGURES))
 _KEYS = ("program", "mapping", "status", "message", "modelled", "provenance")
+_NEW = ("readings", "sampled_share")  # came with versions 2 and 3; a table of an older one has none
 _PAIRS = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 
 
@@ -104,16 +106,24 @@ def fault_of(measurement: Measurement, nodes: int | None) -> str:
             return f"region_time_s is {region}, not a number from 0"
         if any(not name or not math.isfinite(value) for name, value in repetition.readings):
             return "a reading has no name or no finite value"
-        if repetition.counters is None:
-            continue
-        if nodes is None:
-            return "counters of nodes, where the machine's nodes are not known"
-        if len(repetition.counters.nodes) != nodes:
-            return f"counters have {len(repetition.counters.nodes)} entries, the machine {nodes} nodes"
-        for node in repetition.counters.nodes:
-            for name, value in zip(_FIGURES, _figures(node), strict=True):
-                if not (math.isfinite(value) and value >= 0):
-                    return f"{name} is {value}, not a number from 0"
+        share = repetition.sampled_share
+        if share is not None and not 0 <= share <= 1:
+            return f"sampled_share is {share}, not a share"
+        fault = _counters_fault(repetition.counters, nodes) if repetition.counters is not None else ""
+        if fault:
+            return fault
+    return ""
+
+
+def _counters_fault(counters: Counters, nodes: int | None) -> str:
+    if nodes is None:
+        return "counters of nodes, where the machine's nodes are not known"
+    if len(counters.nodes) != nodes:
+        return f"counters have {len(counters.nodes)} entries, the machine {nodes} nodes"
+    for node in counters.nodes:
+        for name, value in zip(_FIGURES, _figures(node), strict=True):
+            if not (math.isfinite(value) and value >= 0):
+                return f"{name} is {value}, not a number from 0"
     return ""
 
 
@@ -136,6 +146,7 @@ def _row(m: Measurement, index: int | None, repetition: Repetition | None) -> tu
         *lists,
         *(m.modelled, msgspec.json.encode(m.provenance).decode()),
         list(repetition.readings) if repetition and repetition.readings else None,
+        repetition.sampled_share if repetition else None,
     )
 
 
@@ -143,7 +154,7 @@ def _columns(table: pa.Table) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     for field in SCHEMA:
         if field.name not in table.column_names:
-            if field.name == "readings":  # new in version 2
+            if field.name in _NEW:
                 columns[field.name] = [None] * table.num_rows
                 continue
             raise ValueError(f"column {field.name} is missing")
@@ -162,8 +173,13 @@ def _columns(table: pa.Table) -> dict[str, list[Any]]:
 
 def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
     lists = [columns[f"node_{name}"] for name in _FIGURES]
-    for time_s, region, per_node, readings in zip(
-        columns["time_s"], columns["region_time_s"], zip(*lists, strict=True), columns["readings"], strict=True
+    for time_s, region, per_node, readings, share in zip(
+        columns["time_s"],
+        columns["region_time_s"],
+        zip(*lists, strict=True),
+        columns["readings"],
+        columns["sampled_share"],
+        strict=True,
     ):
         if time_s is None:
             yield None
@@ -174,7 +190,7 @@ def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
                 counters = Counters(tuple(NodeCounters(*v) for v in zip(*per_node, strict=True)))
             except (TypeError, ValueError) as error:
                 raise ValueError(f"columns node_{' node_'.join(_FIGURES)} have lists of unequal length") from error
-        yield Repetition(time_s, region, counters, tuple(readings or ()))
+        yield Repetition(time_s, region, counters, tuple(readings or ()), share)
 
 
 class _Row(NamedTuple):

@@ -5,13 +5,16 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
+import click
 import msgspec
 
 from numapredict.collect.campaign import Campaign, CampaignError, Options
 from numapredict.collect.cere import Cere
 from numapredict.collect.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
 from numapredict.collect.dataset import Dataset
+from numapredict.collect.machines.care import careful
 from numapredict.collect.machines.choice import this_computer, virtual_machine
+from numapredict.collect.machines.repetitions import disturbed_in_words
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Machine
 from numapredict.collect.pace import in_words
@@ -54,7 +57,7 @@ class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
 def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     """Return the campaign that a request describes; nothing is run or written."""
     machine: Machine
-    machine = virtual_machine(request.machine) if request.machine else this_computer(request.repetitions)
+    machine = virtual_machine(request.machine) if request.machine else _this_computer(request)
     if not machine.modelled and request.jobs > 1:
         raise EmptyRequestError(
             "--jobs is for modelled machines: programs that run at the same time disturb each other"
@@ -92,6 +95,8 @@ def run_campaign(campaign: Campaign, stream: TextIO) -> Dataset:
     if summary.failed:
         stream.write(f"{summary.failed} runs failed; the dataset says how, --retry-failed runs them again\n")
     dataset = campaign.finish()
+    for line in disturbed_in_words(dataset.measurements):
+        stream.write(f"{line}\n")
     if summary.failed and summary.failed == summary.finished:
         why = next((m.message or m.status for m in dataset.measurements if m.status != "ok"), "failed")
         raise CampaignError(f"{campaign.folder}: all {summary.failed} runs failed, the first with: {why}")
@@ -101,6 +106,14 @@ def run_campaign(campaign: Campaign, stream: TextIO) -> Dataset:
 def made_by() -> str:
     """Return the command that is running, without the path of the interpreter or the tool."""
     return shlex.join(["numapredict", *sys.argv[1:]])
+
+
+def _this_computer(request: CampaignRequest) -> Machine:
+    return this_computer(careful(request.repetitions), announce=_say)
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 def _replayed(request: CampaignRequest) -> tuple[Program, ...]:

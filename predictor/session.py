@@ -46,7 +46,7 @@ def ask(
     machine: Machine
     if machine_name is None:
         executable_of(program)
-        machine = this_computer()
+        machine = this_computer(announce=announce)
         announce(f"this computer: {shape_of(machine.topology)}")
         if emulation():
             announce(EMULATED.format(emulation()))
@@ -62,7 +62,7 @@ def ask(
     announce(f"asking {chosen.origin}")
     if not verified:
         return advise(program, machine, chosen, announce)
-    verifier = this_computer(repetitions=1, warm_up=0) if machine_name is None else machine
+    verifier = this_computer(repetitions=1, warm_up=0, announce=announce) if machine_name is None else machine
     return advise(program, machine, chosen, announce, verifier=verifier)
 
 

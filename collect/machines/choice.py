@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from numapredict.collect.host import host_topology
+from numapredict.collect.machines.care import Care, careful
 from numapredict.collect.machines.description import load_description
 from numapredict.collect.machines.hardware import HardwareMachine
 from numapredict.collect.machines.trace_store import TraceStore, say_nothing
@@ -18,6 +19,9 @@ def virtual_machine(
     return VirtualMachine(description, TraceStore(description, budget, announce))
 
 
-def this_computer(repetitions: int = 5, warm_up: int = 1) -> HardwareMachine:
+def this_computer(
+    repetitions: int | Care | None = None, warm_up: int = 1, announce: Callable[[str], None] = say_nothing
+) -> HardwareMachine:
     """Return the computer that this runs on; InvalidTopologyError where its topology cannot be read."""
-    return HardwareMachine(host_topology(), repetitions=repetitions, warm_up=warm_up)
+    care = careful(5) if repetitions is None else repetitions
+    return HardwareMachine(host_topology(), repetitions=care, warm_up=warm_up, announce=announce)

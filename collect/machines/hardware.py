@@ -1,17 +1,24 @@
 """HardwareMachine: this computer, timed by the clock."""
 
+import contextlib
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from numapredict.collect.counters.trust import Believed
 from numapredict.collect.environment import memory_settings, package_version
-from numapredict.collect.machines.census import read_census
+from numapredict.collect.machines.care import Care
 from numapredict.collect.machines.command import EXPRESSIBLE, applied
-from numapredict.collect.machines.errors import UnrunnableProgramError
+from numapredict.collect.machines.hardware_run import Conditions, HardwareRun
 from numapredict.collect.machines.preload import PlacementFiles
-from numapredict.collect.machines.process import Ending, run_process
+from numapredict.collect.machines.process import Ending
+from numapredict.collect.machines.repetitions import Repeated, repetition_notes
 from numapredict.collect.machines.start import WITHOUT_LIBRARY, Start, library_obstacle, policies_obstacle, start_of
+from numapredict.collect.machines.trace_store import say_nothing
+from numapredict.collect.machines.turn import turn
+from numapredict.collect.machines.warm_up import Look
 from numapredict.collect.mapping import InvalidMappingError, Mapping, PagePolicy
-from numapredict.collect.measurement import Measurement, Repetition, Status
+from numapredict.collect.measurement import Measurement, Status
 from numapredict.collect.program import Program
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
@@ -22,21 +29,33 @@ _NEXT_TOUCH: tuple[PagePolicy, ...] = ("locality", "balance", "mix")
 class HardwareMachine:
     """The computer that this runs on: starts the real program, its threads and pages placed by the preload library.
 
-    A program that the library cannot help is placed by OMP_* and numactl, as far as they can express the mapping. Each
-    measurement is ``warm_up`` untimed runs (they fill the page cache) and ``repetitions`` timed ones, each stopped
-    after ``timeout_s`` seconds. Times are wall times of the whole process, with its start-up, and under the library
-    also those of its parallel regions. Counters are not read.
+    A program that the library cannot help is placed by OMP_* and numactl, as far as they can express the mapping. A
+    measurement is ``warm_up`` untimed runs, which fill the page cache and show whether the placement holds, and then
+    timed ones, each stopped after ``timeout_s`` seconds: ``repetitions`` of them, or as many as a Care asks for, which
+    also says when disturbed ones are redone. Measurements on one computer take turns, whoever asks for them. Times are
+    wall times of the whole process, with its start-up, and under the library also those of its parallel regions.
+    ``counters`` is the source that passed the self-test, None where none did: then the last untimed run samples whose
+    accesses are local.
     """
 
     modelled = False
 
-    def __init__(self, topology: Topology, *, repetitions: int = 5, warm_up: int = 1, timeout_s: float = 600.0) -> None:
-        if repetitions < 1 or warm_up < 0 or not timeout_s > 0:
-            raise ValueError("repetitions and the time-out must be positive, and the warm-up not negative")
+    def __init__(
+        self,
+        topology: Topology,
+        *,
+        repetitions: int | Care = 5,
+        warm_up: int = 1,
+        timeout_s: float = 600.0,
+        counters: Believed | None = None,
+        announce: Callable[[str], None] = say_nothing,
+    ) -> None:
+        if warm_up < 0 or not timeout_s > 0:
+            raise ValueError("the time-out must be positive, and the warm-up not negative")
         self.topology = topology
-        self.repetitions = repetitions
-        self.warm_up = warm_up
-        self.timeout_s = timeout_s
+        care = repetitions if isinstance(repetitions, Care) else Care(least=repetitions, most=repetitions, redo=0)
+        self.conditions = Conditions(topology, care, warm_up, timeout_s, counters)
+        self._announce = announce
 
     @property
     def name(self) -> str:
@@ -45,8 +64,8 @@ class HardwareMachine:
 
     @property
     def executions(self) -> int:
-        """Return how often one measurement executes the program."""
-        return self.warm_up + self.repetitions
+        """Return how often one measurement executes the program, at least."""
+        return self.conditions.warm_up + self.conditions.care.least
 
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
@@ -60,53 +79,61 @@ class HardwareMachine:
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
         """Run the program under the mapping and return its times; raise what ``start_of`` does."""
-        with tempfile.TemporaryDirectory(prefix="numapredict-") as folder:
-            report = Path(folder) / "regions"
-            start = start_of(program, mapping, self.topology, PlacementFiles(report=str(report)))
-            repetitions = []
-            for execution in range(self.executions):
-                report.unlink(missing_ok=True)
-                ending = self._execute(program, start)
-                if ending.reason:
-                    return self._measurement(program, mapping, start, failed=ending)
-                if execution >= self.warm_up:
-                    regions = read_census(report)
-                    # Regions that threads run side by side add up to more than the run.
-                    region_time_s = None if regions is None else min(regions.region_time_s, ending.time_s)
-                    repetitions.append(Repetition(ending.time_s, region_time_s))
-        return self._measurement(program, mapping, start, tuple(repetitions))
-
-    def _execute(self, program: Program, start: Start) -> Ending:
-        try:
-            return run_process(start.command, start.environment, program.directory, self.timeout_s, start.cpus)
-        except (OSError, ValueError) as error:  # ValueError: a null character in an argument
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise UnrunnableProgramError(f"cannot start {program.command[0]}: {reason}; check the program") from error
+        with tempfile.TemporaryDirectory(prefix="numapredict-") as name, contextlib.ExitStack() as stack:
+            folder = Path(name)
+            start = start_of(program, mapping, self.topology, PlacementFiles(report=str(folder / "regions")))
+            stack.enter_context(turn(self._announce))
+            run = HardwareRun(self.conditions, program, mapping, start, folder)
+            failed, seen = run.warm_up()
+            if failed is None:
+                failed, repeated = run.repeat()
+            if failed is not None:
+                return self._measurement(program, mapping, start, failed=failed)
+        return self._measurement(program, mapping, start, repeated, seen)
 
     def _measurement(
         self,
         program: Program,
         mapping: Mapping,
         start: Start,
-        repetitions: tuple[Repetition, ...] = (),
+        repeated: Repeated | None = None,
+        seen: Look | None = None,
         failed: Ending | None = None,
     ) -> Measurement:
         status: Status = "ok" if failed is None else "timeout" if failed.timed_out else "crashed"
+        seen = seen or Look()
         return Measurement(
             program=program.name,
             mapping=mapping,
             machine=self.name,
             modelled=False,
             status=status,
-            repetitions=repetitions,
+            repetitions=repeated.repetitions(seen.local_share) if repeated else (),
             message=failed.reason if failed else "",
             provenance=(
                 ("source", "wall clock"),
-                ("warm_up", str(self.warm_up)),
+                ("counters", _counters_in_words(self.conditions.counters)),
+                ("warm_up", str(self.conditions.warm_up)),
                 *_placement(start, applied(mapping, self.topology)),
+                *_held(seen),
+                *(repetition_notes(repeated) if repeated else ()),
                 *memory_settings(),
             ),
         )
+
+
+def _counters_in_words(believed: Believed | None) -> str:
+    if believed is None:
+        return "none: times and sampled touches of pages only"
+    return f"{believed.source.name}, which counts {believed.factor:.2f} bytes for each one moved"
+
+
+def _held(seen: Look) -> Iterator[tuple[str, str]]:
+    """Yield whether the placement held in the untimed run, where that was seen."""
+    shares = [("threads", seen.threads), ("pages", seen.pages)]
+    told = ", ".join(f"{share:.1%} of {name}" for name, share in shares if share is not None)
+    if told:
+        yield ("placement_held" if seen.held else "placement_did_not_hold", told)
 
 
 def _placement(start: Start, mapping: Mapping) -> tuple[tuple[str, str], ...]:

@@ -43,15 +43,23 @@ class PageRun(msgspec.Struct, frozen=True):
 
 
 class PlacedRange(msgspec.Struct, frozen=True):
-    """The pages of one range, ``pages`` of them from page number ``start`` of the address space, as runs of equals."""
+    """The pages of one range, ``pages`` of them from page number ``start`` of the address space, as runs of equals.
+
+    ``key`` is what a page-access profile knows the range by: its kind, site, slot and order.
+    """
 
     process: int
-    kind: int
+    key: tuple[int, int, int, int]
     module: str
     offset: int
     pages: int
     start: int
     runs: tuple[PageRun, ...]
+
+    @property
+    def kind(self) -> int:
+        """Return the range's kind, a key of KINDS."""
+        return self.key[0]
 
     @property
     def name(self) -> str:
@@ -76,7 +84,7 @@ def parse_map(text: str) -> PlacementMap:
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
     process, late = -1, False
-    head: tuple[int, str, int, int, int] | None = None
+    head: tuple[tuple[int, int, int, int], str, int, int, int] | None = None
     runs: list[PageRun] = []
 
     def end_range() -> None:
@@ -97,7 +105,8 @@ def parse_map(text: str) -> PlacementMap:
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
             elif word == "range":
                 end_range()
-                head = (int(rest[0]), " ".join(rest[7:]), int(rest[6], 16), int(rest[4]), int(rest[5], 16))
+                key = (int(rest[0]), int(rest[1], 16), int(rest[2]), int(rest[3]))
+                head = (key, " ".join(rest[7:]), int(rest[6], 16), int(rest[4]), int(rest[5], 16))
                 runs = []
             elif word == "at" and head is not None:
                 runs.append(PageRun(*_numbers(rest, 4)))

@@ -34,7 +34,9 @@ FROM_ZERO = st.one_of(st.just(0.0), POSITIVE)
 COUNTERS = st.builds(
     Counters, st.tuples(*[st.builds(NodeCounters, FROM_ZERO, FROM_ZERO, FROM_ZERO, FROM_ZERO) for _ in range(2)])
 )
-REPETITION = st.builds(Repetition, POSITIVE, st.none() | FROM_ZERO, st.none() | COUNTERS)
+REPETITION = st.builds(
+    Repetition, POSITIVE, st.none() | FROM_ZERO, st.none() | COUNTERS, st.just(()), st.none() | st.floats(0, 1)
+)
 TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
@@ -79,7 +81,7 @@ def test_the_table_is_tidy(written: Path) -> None:
 
 def test_the_description_is_for_people_too(written: Path) -> None:
     text = (written / "dataset.json").read_text()
-    assert '\n  "schema": 2,' in text
+    assert '\n  "schema": 3,' in text
     description = json.loads(text)
     assert description["units"]["local_bandwidth_GBps"] == "1e9 bytes a second"
     assert description["made_by"] == "numapredict collect run --machine sample"
@@ -140,7 +142,7 @@ def change(folder: Path, edit: Callable[[dict[str, Any]], object]) -> None:
         (lambda d: d.pop("machine"), "machine"),
         (lambda d: d.update(machine=4), "$.machine"),
         (lambda d: d.update(surprise=4), "surprise"),
-        (lambda d: d.update(schema=3), "use a newer numapredict"),
+        (lambda d: d.update(schema=4), "use a newer numapredict"),
         (lambda d: d.update(schema=0), "schema is 0"),
         (lambda d: d.update(schema="1"), "$.schema"),
         (lambda d: d["topology"].pop("nodes"), "nodes"),

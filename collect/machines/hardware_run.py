@@ -1,0 +1,148 @@
+"""One measurement on this computer: untimed runs, then timed and counted ones, redone where they were disturbed."""
+
+import contextlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.counters.errors import CounterError
+from numapredict.collect.counters.source import Counting, Traffic, counters_of
+from numapredict.collect.counters.trust import Believed
+from numapredict.collect.machines.care import Care
+from numapredict.collect.machines.census import read_census
+from numapredict.collect.machines.disturbance import Disturbance, disturbance, snapshot, wait_for_quiet
+from numapredict.collect.machines.errors import UnrunnableProgramError
+from numapredict.collect.machines.preload import VARIABLE
+from numapredict.collect.machines.process import Ending, run_process
+from numapredict.collect.machines.repetitions import Repeated, Timed
+from numapredict.collect.machines.start import Start, start_of
+from numapredict.collect.machines.warm_up import Look, files_for_a_look, look
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.program import Program
+from numapredict.collect.topology import Topology
+
+_FOR_THE_PROGRAM = ("LD_PRELOAD", VARIABLE)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Under what a computer measures; see HardwareMachine, which these belong to."""
+
+    topology: Topology
+    care: Care
+    warm_up: int
+    timeout_s: float
+    counters: Believed | None
+
+
+class HardwareRun:
+    """One measurement while it is made: ``warm_up`` first, then ``repeat``; files go into ``folder``."""
+
+    def __init__(self, conditions: Conditions, program: Program, mapping: Mapping, start: Start, folder: Path) -> None:
+        self.conditions = conditions
+        self.program = program
+        self.mapping = mapping
+        self.start = start
+        self.folder = folder
+
+    def warm_up(self) -> tuple[Ending | None, Look]:
+        """Run untimed; return the ending that is a failure, and what the last run showed."""
+        seen = Look()
+        for left in reversed(range(self.conditions.warm_up)):
+            if left == 0 and self._can_look():
+                seen = self._look()
+                if seen != Look():
+                    continue  # what it wrote says that it ran to its end
+            ending = self._execute(self.start, self.start.command, self.start.environment)
+            if ending.reason:
+                return ending, seen
+        return None, seen
+
+    def repeat(self) -> tuple[Ending | None, Repeated]:
+        """Run timed, as often as the machine's care asks for; return the ending that is a failure, and the runs."""
+        care, cpus = self.conditions.care, self.start.cpus
+        kept: list[Timed] = []
+        redone: list[Timed] = []
+        while not care.enough([run.time_s for run in kept]):
+            highest_MHz = max((run.disturbance.frequency_MHz for run in (*kept, *redone)), default=0.0)
+            ending, timed = self._timed(highest_MHz)
+            if ending is not None:
+                return ending, Repeated((), ())
+            if timed.disturbance.reasons and len(redone) < care.redo:
+                redone.append(timed)
+                wait_for_quiet(cpus, care.patience_s)
+            else:
+                kept.append(timed)
+        return None, Repeated(tuple(kept), tuple(redone))
+
+    def _timed(self, highest_MHz: float) -> tuple[Ending | None, Timed]:
+        """Run once, timed and counted; return the ending where it is a failure, and the run."""
+        report, cpus = self.folder / "regions", self.start.cpus
+        report.unlink(missing_ok=True)
+        traffic: Traffic | None = None
+        uncounted = ""
+        with contextlib.ExitStack() as stack:
+            counting, uncounted = self._counting(stack)
+            command, environment = self.start.command, self.start.environment
+            if counting is not None:
+                command, environment = _counted(counting, self.start)
+            before = snapshot(cpus)
+            ending = self._execute(self.start, command, environment)
+            found: Disturbance = disturbance(before, snapshot(cpus), len(cpus), highest_MHz)
+            if counting is not None and not ending.reason:
+                try:
+                    traffic = counting.traffic()
+                except CounterError as error:
+                    uncounted = str(error)
+        regions = read_census(report)
+        believed = self.conditions.counters
+        return ending if ending.reason else None, Timed(
+            time_s=ending.time_s,
+            # Regions that threads run side by side add up to more than the run.
+            region_time_s=None if regions is None else min(regions.region_time_s, ending.time_s),
+            disturbance=found,
+            counters=counters_of(traffic, ending.time_s, believed.factor) if traffic and believed else None,
+            uncounted=uncounted,
+        )
+
+    def _counting(self, stack: contextlib.ExitStack) -> tuple[Counting | None, str]:
+        """Return what counts the next run until the stack ends, or None and the reason, if there should be one."""
+        if self.conditions.counters is None:
+            return None, ""
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=self.folder)))
+        try:
+            return stack.enter_context(self.conditions.counters.source.counting(self.start.cpus, folder)), ""
+        except CounterError as error:
+            return None, str(error)
+
+    def _can_look(self) -> bool:
+        return self.start.way == "library" and len(self.conditions.topology.memory_nodes) > 1
+
+    def _look(self) -> Look:
+        """Run once with the library writing down where all stood; nothing where it did not come to its end."""
+        folder = self.folder / "look"
+        folder.mkdir(exist_ok=True)
+        files = files_for_a_look(folder)
+        if self.conditions.counters is not None:  # they tell what is local, and better
+            files = msgspec.structs.replace(files, profile=None)
+        watched = start_of(self.program, self.mapping, self.conditions.topology, files)
+        ending = self._execute(watched, watched.command, watched.environment)
+        return Look() if ending.reason else look(files, self.mapping, self.conditions.topology)
+
+    def _execute(self, start: Start, command: tuple[str, ...], environment: dict[str, str]) -> Ending:
+        try:
+            return run_process(command, environment, self.program.directory, self.conditions.timeout_s, start.cpus)
+        except (OSError, ValueError) as error:  # ValueError: a null character in an argument
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UnrunnableProgramError(
+                f"cannot start {self.program.command[0]}: {reason}; check the program"
+            ) from error
+
+
+def _counted(counting: Counting, start: Start) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the command and the environment of what counts a run: the library is for the program alone."""
+    own = {name: value for name, value in start.environment.items() if name in _FOR_THE_PROGRAM}
+    others = {name: value for name, value in start.environment.items() if name not in own}
+    return counting.command(start.command, own), others

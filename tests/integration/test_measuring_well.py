@@ -1,0 +1,113 @@
+"""Campaigns on this computer while something else goes on: a load beside them, and a second campaign."""
+
+import itertools
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.campaign import Campaign
+from numapredict.collect.host import host_topology
+from numapredict.collect.machines.care import Care
+from numapredict.collect.machines.hardware import HardwareMachine
+from numapredict.collect.machines.repetitions import disturbed_in_words
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import thread_slots
+from numapredict.collect.program import Program
+
+pytestmark = [pytest.mark.native, pytest.mark.slow]
+ONE = parse_label("1x1-contiguous-bind")
+
+# Uses a processor for as much time of its own as it is told, whoever else is there.
+WORK = "import sys, time\nwhile time.process_time() < float(sys.argv[1]): pass\n"
+
+# Fails where another one is running.
+ALONE = """#!/bin/sh
+mkdir "$1/running" || { echo "another one is running" >&2; exit 9; }
+echo "$2" >> "$1/log"
+sleep 0.05
+rmdir "$1/running"
+"""
+
+
+class Load:
+    """A busy loop on one PU, until it is stopped."""
+
+    def __init__(self, pu: int) -> None:
+        command = [sys.executable, "-c", f"import os; os.sched_setaffinity(0, {{{pu}}})\nwhile True: pass"]
+        self.process = subprocess.Popen(command)
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def test_disturbed_runs_are_found_and_redone(tmp_path: Path) -> None:
+    topology = host_topology()
+    (tmp_path / "work.py").write_text(WORK)
+    program = Program(name="work", command=(sys.executable, str(tmp_path / "work.py"), "0.3"))
+    machine = HardwareMachine(topology, repetitions=Care(least=3, most=3, redo=20, patience_s=1.0), warm_up=0)
+    load = Load(thread_slots(ONE, topology)[0].pu)
+    stopper = threading.Timer(2.5, load.stop)
+    stopper.start()
+    try:
+        campaign = Campaign(machine, tmp_path / "dataset", [program], [ONE], "a test")
+        campaign.run()
+        dataset = campaign.finish()
+    finally:
+        stopper.cancel()
+        stopper.join()
+        load.stop()
+    (measurement,) = dataset.measurements
+    notes = dict(measurement.provenance)
+    assert int(notes["redone"].split(":")[0]) >= 1
+    assert "other programs used" in notes["redone"]
+    assert len(measurement.repetitions) == 3
+    assert "runs were redone" in disturbed_in_words(dataset.measurements)[0]
+
+
+def test_what_stays_disturbed_is_kept_and_said(tmp_path: Path) -> None:
+    topology = host_topology()
+    (tmp_path / "work.py").write_text(WORK)
+    program = Program(name="work", command=(sys.executable, str(tmp_path / "work.py"), "0.2"))
+    machine = HardwareMachine(topology, repetitions=Care(least=2, most=2, redo=1, patience_s=0.1), warm_up=0)
+    load = Load(thread_slots(ONE, topology)[0].pu)
+    try:
+        measurement = machine.run(program, ONE)
+    finally:
+        load.stop()
+    notes = dict(measurement.provenance)
+    assert len(measurement.repetitions) == 2
+    assert notes["redone"].startswith("1: ")
+    assert notes["disturbed"].startswith("2 of 2: other programs used")
+    assert measurement.time_s > 0.3  # it had half of a PU, and its processor time was 0.2 s
+    assert "runs stay that were disturbed" in disturbed_in_words([measurement])[1]
+
+
+def test_two_campaigns_at_once_take_turns(tmp_path: Path) -> None:
+    script = tmp_path / "alone"
+    script.write_text(ALONE)
+    script.chmod(0o755)
+    (tmp_path / "log").touch()
+    code = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+    started = []
+    for name in "ab":
+        command = [sys.executable, "-c", code, "collect", "campaign", "--into", str(tmp_path / name)]
+        for number in range(4):
+            command += ["--program", f"{script} {tmp_path} {name}{number}"]
+        command += ["--mapping", ONE.label, "--repetitions", "2"]
+        started.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ}))
+        if name == "a":
+            while not (tmp_path / "log").read_text():
+                time.sleep(0.01)
+    told = [process.communicate(timeout=120)[1] for process in started]
+    assert [process.returncode for process in started] == [0, 0], told
+    assert "waiting for its turn to end" in told[0] + told[1]
+    assert not any("another one is running" in text for text in told)
+    names = [line[0] for line in (tmp_path / "log").read_text().splitlines()]
+    changes = sum(1 for before, after in itertools.pairwise(names) if before != after)
+    assert changes >= 3, names  # in turns, not one after the other
