@@ -1,0 +1,93 @@
+"""Try a source of counters on loads whose bytes are known: each node's cores read local memory, and remote memory.
+
+A load runs twice, with few passes over its memory and with many. What both have in common, start-up and the first
+touch of each page, falls out of the difference.
+"""
+
+import math
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.counters.errors import CounterError
+from numapredict.collect.counters.load import Load, Moved, run_stream, stream_command
+from numapredict.collect.counters.source import CounterSource, NodeTraffic, Traffic
+from numapredict.collect.counters.verdict import Trial, Verdict, judge
+from numapredict.collect.topology import Topology
+
+LEAST_BYTES = 256 << 20
+"""Read a pass, or more where the caches are large: what stays in them is not moved again."""
+
+CACHES = 8
+"""How many times a node's caches the memory is: policies that keep a part for the next pass then keep an eighth."""
+
+LASTS_S = 0.4
+"""The least time of the passes that count, so that a counter's own grain does not."""
+
+_FEW = 1
+
+
+def self_test(source: CounterSource, topology: Topology) -> Verdict:
+    """Return the verdict on a source; CounterError where the load could not be run or counted."""
+    return judge([_trial(source, topology, *pair) for pair in pairs(topology)])
+
+
+def pairs(topology: Topology) -> Iterator[tuple[int, int]]:
+    """Yield the node of the threads and that of the memory, logical, of each load: local, and the farthest remote."""
+    for node in topology.cpu_nodes:
+        if node.memory_bytes > 0:
+            yield node.index, node.index
+        others = [other for other in topology.memory_nodes if other.index != node.index]
+        if others:
+            row = topology.distances[node.index]
+            yield node.index, max(others, key=lambda other: (row[other.index], -other.index)).index
+
+
+def load_of(topology: Topology, threads: int, memory: int) -> Load:
+    """Return the load of a node's cores on a node's memory: far larger than caches, a quarter of the memory at most."""
+    cores = topology.nodes[threads].cores
+    inside = {core.index for core in cores}
+    cached = sum(cache.size_bytes for cache in topology.caches if inside.issuperset(cache.cores))
+    wanted = max(LEAST_BYTES, CACHES * cached)
+    return Load(
+        pus=tuple(core.pus[0] for core in cores),
+        memory_node=topology.nodes[memory].os_index,
+        size_bytes=min(wanted, topology.nodes[memory].memory_bytes // 4),
+    )
+
+
+def _trial(source: CounterSource, topology: Topology, threads: int, memory: int) -> Trial:
+    load = load_of(topology, threads, memory)
+    short, few = _counted(source, load, _FEW)
+    each_s = max(short.time_s / _FEW, 1e-6)
+    many_passes = _FEW + min(max(4, math.ceil(LASTS_S / each_s)), 1000)
+    long, many = _counted(source, load, many_passes)
+    return Trial(
+        threads=threads,
+        memory=memory,
+        moved_bytes=float(long.bytes * (long.passes - short.passes)),
+        counted=tuple(_difference(a, b) for a, b in zip(many.nodes, few.nodes, strict=True)),
+        running_share=min(many.running_share, few.running_share),
+    )
+
+
+def _counted(source: CounterSource, load: Load, passes: int) -> tuple[Moved, Traffic]:
+    with tempfile.TemporaryDirectory(prefix="numapredict-") as folder, source.counting(load.pus, Path(folder)) as run:
+        moved = run_stream(run.command(stream_command(load, passes), {}))
+        traffic = run.traffic()
+    if any(not math.isfinite(value) for node in traffic.nodes for value in msgspec.structs.astuple(node) if value):
+        raise CounterError("it counted what is no number")
+    return moved, traffic
+
+
+def _difference(many: NodeTraffic, few: NodeTraffic) -> NodeTraffic:
+    def less(a: float | None, b: float | None) -> float | None:
+        return None if a is None or b is None else a - b
+
+    return NodeTraffic(
+        local_bytes=less(many.local_bytes, few.local_bytes),
+        remote_bytes=less(many.remote_bytes, few.remote_bytes),
+        controller_bytes=less(many.controller_bytes, few.controller_bytes),
+    )

@@ -1,0 +1,180 @@
+/* numapredict-stream: reads a known number of bytes from the memory of one node, by threads on given PUs.
+ *
+ *     numapredict-stream BYTES PASSES NODE CPU[,CPU...]
+ *
+ * Each thread is bound to one PU, maps its share of BYTES on NODE (the operating system's number, -1:
+ * wherever it falls), writes it once, and then reads it PASSES times from beginning to end. Lines are read in
+ * order and once a pass, so that a pass over memory that is much larger than the caches moves BYTES; what
+ * comes before the first pass is the same for any number of them. In the end one line of JSON:
+ *
+ *     {"bytes": bytes a pass, "passes": passes, "time_s": time of all passes, "on_node": share of pages on
+ * NODE}
+ *
+ * on_node is -1 where the kernel does not tell. Exit code: 0; 2 for wrong arguments and 3 for what the system
+ * refuses, with one line. Read by collect/counters/load.py.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST_THREADS 4096
+#define LINE_WORDS 8 /* of 8 bytes: a line of 64 */
+#define MOST_NODES 1024
+#define MPOL_BIND_MODE 2 /* linux/mempolicy.h, which needs its own package */
+#define ASKED 64         /* pages that are asked for, a thread */
+
+struct share {
+    pthread_t thread;
+    int cpu;
+    uint64_t *data;
+    size_t words;
+    uint64_t sum;
+    int right, wrong; /* pages on the node, and elsewhere */
+    const char *failed;
+    int error;
+};
+
+static struct share shares[MOST_THREADS];
+static int threads, node;
+static long passes;
+static pthread_barrier_t barrier;
+static double began_s, ended_s;
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool bind_memory(void *start, size_t bytes) {
+    unsigned long mask[MOST_NODES / (8 * sizeof(unsigned long))] = {0};
+    const unsigned bits = 8 * sizeof *mask;
+    if (node < 0)
+        return true;
+    mask[(unsigned)node / bits] = 1ul << ((unsigned)node % bits);
+    return syscall(SYS_mbind, start, bytes, MPOL_BIND_MODE, mask, MOST_NODES, 0) == 0;
+}
+
+static void ask_kernel(struct share *s) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = s->words * 8 / page;
+    void *where[ASKED];
+    int status[ASKED];
+    for (size_t n = 0; n < ASKED; n++)
+        where[n] = (char *)s->data + n * pages / ASKED * page;
+    if (node < 0 || syscall(SYS_move_pages, 0, (unsigned long)ASKED, where, NULL, status, 0) != 0)
+        return;
+    for (size_t n = 0; n < ASKED; n++) {
+        s->right += status[n] == node;
+        s->wrong += status[n] != node;
+    }
+}
+
+static bool prepare(struct share *s) {
+    cpu_set_t *set = CPU_ALLOC((size_t)s->cpu + 1);
+    const size_t size = CPU_ALLOC_SIZE((size_t)s->cpu + 1);
+    if (set) {
+        CPU_ZERO_S(size, set);
+        CPU_SET_S((size_t)s->cpu, size, set);
+        if (sched_setaffinity(0, size, set) != 0)
+            s->failed = "bind a thread to its PU";
+        s->error = errno;
+        CPU_FREE(set);
+    }
+    if (s->failed)
+        return false;
+    s->data = mmap(NULL, s->words * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (s->data == MAP_FAILED || !bind_memory(s->data, s->words * 8)) {
+        s->failed = s->data == MAP_FAILED ? "map memory" : "bind memory to the node";
+        s->error = errno;
+        return false;
+    }
+    for (size_t n = 0; n < s->words; n++)
+        s->data[n] = n;
+    ask_kernel(s);
+    return true;
+}
+
+static void *work(void *argument) {
+    struct share *s = argument;
+    const bool ready = prepare(s);
+    pthread_barrier_wait(&barrier);
+    if (s == shares)
+        began_s = now_s();
+    uint64_t sum = 0;
+    for (long pass = 0; ready && pass < passes; pass++)
+        for (size_t n = 0; n < s->words; n += LINE_WORDS)
+            sum += ((volatile uint64_t *)s->data)[n];
+    s->sum = sum;
+    pthread_barrier_wait(&barrier);
+    if (s == shares)
+        ended_s = now_s();
+    return NULL;
+}
+
+static bool number(const char *text, long least, long *into) {
+    char *end;
+    errno = 0;
+    *into = strtol(text, &end, 10);
+    return !errno && end != text && !*end && *into >= least;
+}
+
+static bool read_cpus(char *list) {
+    char *rest = NULL;
+    for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        long cpu;
+        if (threads == MOST_THREADS || !number(word, 0, &cpu) || cpu > 1 << 20)
+            return false;
+        shares[threads++].cpu = (int)cpu;
+    }
+    return threads > 0;
+}
+
+int main(int count, char **argument) {
+    long bytes, where;
+    if (count != 5 || !number(argument[1], 1, &bytes) || !number(argument[2], 0, &passes) ||
+        !number(argument[3], -1, &where) || where >= MOST_NODES || !read_cpus(argument[4]) ||
+        bytes / threads < (1 << 20)) {
+        (void)fprintf(
+            stderr, "usage: numapredict-stream BYTES PASSES NODE CPU[,CPU...], BYTES at least 1 MiB a CPU\n");
+        return 2;
+    }
+    node = (int)where;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), share = (size_t)bytes / (size_t)threads / page * page;
+    pthread_barrier_init(&barrier, NULL, (unsigned)threads);
+    for (int n = 0; n < threads; n++) {
+        shares[n].words = share / 8;
+        const int error = pthread_create(&shares[n].thread, NULL, work, &shares[n]);
+        if (error) {
+            (void)fprintf(stderr, "numapredict-stream: cannot start a thread: %s\n", strerror(error));
+            _exit(3); /* the others wait for it */
+        }
+    }
+    int right = 0, wrong = 0;
+    for (int n = 0; n < threads; n++) {
+        pthread_join(shares[n].thread, NULL);
+        right += shares[n].right;
+        wrong += shares[n].wrong;
+    }
+    for (int n = 0; n < threads; n++)
+        if (shares[n].failed) {
+            (void)fprintf(stderr, "numapredict-stream: cannot %s: %s\n", shares[n].failed,
+                          strerror(shares[n].error));
+            return 3;
+        }
+    printf("{\"bytes\": %zu, \"passes\": %ld, \"time_s\": %.9f, \"on_node\": %.4f}\n",
+           share * (size_t)threads, passes, ended_s - began_s,
+           right + wrong ? (double)right / (right + wrong) : -1.0);
+    return 0;
+}
