@@ -69,11 +69,14 @@ class Repetition(msgspec.Struct, frozen=True):
 
     @property
     def local_share(self) -> float | None:
-        """Return the share of local accesses, by the counters or else as sampled; None where neither tells."""
+        """Return the share of local accesses, by the counters or else as sampled; None where neither tells.
+
+        Without any access it is 1: nothing was remote.
+        """
         if self.counters is None:
             return self.sampled_share
         whole = self.counters.local_accesses + self.counters.remote_accesses
-        return self.counters.local_accesses / whole if whole > 0 else None
+        return self.counters.local_accesses / whole if whole > 0 else 1.0
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program
 from numapredict.predictor.model import ExpectedSpeedup, Member, RankedMapping
 from numapredict.predictor.model_choice import ChosenModel
+from numapredict.predictor.options import Reads
 from numapredict.predictor.predict import Prediction, ProbeReading, predict, reading_of
 from numapredict.predictor.store import check_topology
 from numapredict.predictor.verification import Verification, verify
@@ -28,6 +29,11 @@ from numapredict.predictor.verification import Verification, verify
 _ENOUGH_SEEN = 0.9
 _AMBIGUOUS = 0.6
 _COLUMN = " " * 20  # where the answers begin
+WITHOUT_COUNTERS = {
+    "share": "judged without counters: by times and by which sampled accesses were local",
+    "times": "judged without counters: by times alone",
+}
+"""What an answer says that was not judged by bandwidths."""
 
 
 class AdviceProbe(msgspec.Struct, frozen=True):
@@ -72,7 +78,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     for a program unlike any that the model has seen. ``trace_share`` is the part of the program's region time that
     was seen, for modelled runs; ``whole_program`` is false when the native run that counts regions had to be stopped.
     ``verification`` is what running default and choice in turn said, where that was asked for and the choice is not the
-    default; where the choice did not win, ``mapping`` is the default.
+    default; where the choice did not win, ``mapping`` is the default. ``judged_by`` is what was read beside the probes'
+    times: ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
     ``command`` applies the mapping exactly, with the preload library, and ``alternative`` without it as far as that
     goes. ``warnings`` say in words what makes the answer doubtful.
     """
@@ -96,6 +103,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     command: str
     alternative: Alternative
     warnings: tuple[str, ...]
+    judged_by: Reads
     verification: Verification | None = None
 
 
@@ -150,6 +158,7 @@ def advise(
         command=run_command(mapping, program),
         alternative=_alternative(prediction, machine, program),
         warnings=_warnings(measured, prediction),
+        judged_by=prediction.reads,
         verification=verification,
     )
 
@@ -193,6 +202,8 @@ def _probe(reading: ProbeReading) -> AdviceProbe:
     features = {"time_s": float(reading.time_s)}
     if reading.local_bandwidth_GBps is not None:
         features["local_bandwidth_GBps"] = float(reading.local_bandwidth_GBps)
+    if reading.local_share is not None:
+        features["local_share"] = float(reading.local_share)
     return AdviceProbe(reading.mapping, features["time_s"], features)
 
 
@@ -337,9 +348,12 @@ def _percent(share: float) -> str:
 def _probe_lines(advice: Advice) -> list[str]:
     lines = []
     for number, probe in enumerate(advice.probes, 1):
-        bandwidth = probe.features.get("local_bandwidth_GBps")
-        rate = "" if bandwidth is None else f", {bandwidth:.2f} GB/s local memory bandwidth"
-        lines.append(f"  probe {number}           {probe.mapping}: {_seconds(probe.time_s)}{rate}")
+        bandwidth, share = probe.features.get("local_bandwidth_GBps"), probe.features.get("local_share")
+        read = f", {share:.0%} of accesses local" if share is not None else ""
+        read = f", {bandwidth:.2f} GB/s local memory bandwidth" if bandwidth is not None else read
+        lines.append(f"  probe {number}           {probe.mapping}: {_seconds(probe.time_s)}{read}")
+    if advice.judged_by != "bandwidth":
+        lines.append(_wrapped(WITHOUT_COUNTERS[advice.judged_by]))
     if advice.trace_share is not None:
         lines.append(_wrapped(f"the traces saw regions with {advice.trace_share:.0%} of the native region time"))
     return lines

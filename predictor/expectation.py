@@ -7,8 +7,8 @@ good, the one that looks best is often only the least known. The default's gain 
 is expected to win after its discount, the default is kept. If one of the probes is the default, the other's gain was
 measured.
 
-Readings enter in scale-free form: the ratio of the times, and bandwidths, which do not change when a program runs
-longer.
+Readings enter in scale-free form: the ratio of the times, and bandwidths or, without counters, shares of local
+accesses, which do not change when a program runs longer.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.predictor.options import Reads
 from numapredict.predictor.probes import MIN_DEVIATION
 
 Array = npt.NDArray[np.float64]
@@ -41,7 +42,8 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """A fitted regression; one value a reading in ``centre``, ``scale`` and ``slopes``, one a mapping in the others.
 
     ``labels`` order the mappings; ``gain`` and ``deviation`` are in log2 over the default; ``slopes`` has a row a
-    reading. ``floors_GBps`` are the lowest bandwidths told apart at either probe; empty where times alone are read.
+    reading. ``reads`` says what is read beside the times; ``floors_GBps`` are the lowest bandwidths told apart at
+    either probe, empty where none are read.
     """
 
     labels: tuple[str, ...]
@@ -52,11 +54,18 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     deviation: tuple[float, ...]
     floors_GBps: tuple[float, ...]
     caution: float = CAUTION
+    reads: Reads = "bandwidth"
+
+    @property
+    def beside(self) -> Reads:
+        """Return what is truly read beside the times: in models of schema 2, ``reads`` is not told."""
+        return self.reads if len(self.centre) > 1 else "times"
 
     def __post_init__(self) -> None:
         """Refuse parts of different lengths and values that no gain could be made of."""
         width, count = len(self.centre), len(self.labels)
-        if not width or width != 1 + len(self.floors_GBps) or {len(self.scale), len(self.slopes)} != {width}:
+        beside = len(self.floors_GBps) + (2 if self.reads == "share" else 0)
+        if not width or width != 1 + beside or {len(self.scale), len(self.slopes)} != {width}:
             raise ValueError("expectation: centre, scale and slopes must have a value a reading")
         if not count or {len(self.gain), len(self.deviation), *map(len, self.slopes)} != {count}:
             raise ValueError("expectation: gain, deviation and slopes must have a value a mapping")
@@ -87,10 +96,15 @@ def group_weights(groups: Sequence[str]) -> Array:
     return 1 / counts[inverse] / len(counts)
 
 
-def readings_of(times: Array, bandwidths: Array, floors: Array) -> Array:
-    """Return float64[programs, 1 or 3]: the readings of times float64[programs, 2] and bandwidths, as many or none."""
+def readings_of(times: Array, beside: Array, floors: Array) -> Array:
+    """Return float64[programs, 1 or 3]: the readings of times float64[programs, 2] and what was read beside them.
+
+    ``beside`` has as many columns, or none: bandwidths, not told apart below ``floors``, or without floors shares.
+    """
     ratio = np.log2(times[:, :1]) - np.log2(times[:, 1:])
-    return np.hstack([ratio, np.log2(np.maximum(bandwidths, floors))]) if bandwidths.shape[1] else ratio
+    if not beside.shape[1]:
+        return ratio
+    return np.hstack([ratio, np.log2(np.maximum(beside, floors)) if len(floors) else beside])
 
 
 def regress(readings: Array, gains: Array, weights: Array) -> tuple[Array, Array, Array, Array]:
@@ -170,19 +184,20 @@ def fit_expectation(
         slopes=tuple(map(_floats, slopes)),
         deviation=_floats(spread),
         floors_GBps=_floats(floors),
+        reads="bandwidth" if len(floors) else "share" if readings.shape[1] > 1 else "times",
     )
 
 
 def outlook(
     expectation: Expectation,
     times: tuple[float, float],
-    bandwidths: Sequence[float],
+    beside: Sequence[float],
     probes: tuple[str, str],
     default: str,
 ) -> Outlook:
-    """Return what a program may expect whose probes took these times and read these local bandwidths."""
+    """Return what a program may expect whose probes took these times and read this beside, as the expectation reads."""
     time = np.array([times])
-    readings = readings_of(time, np.array([bandwidths]).reshape(1, -1), np.array(expectation.floors_GBps))
+    readings = readings_of(time, np.array([beside]).reshape(1, -1), np.array(expectation.floors_GBps))
     standard = (readings - np.array(expectation.centre)) / np.array(expectation.scale)
     expected = np.array(expectation.gain) + standard @ np.array(expectation.slopes)
     columns = (expectation.labels.index(probes[0]), expectation.labels.index(probes[1]))

@@ -12,12 +12,16 @@ from numapredict.collect.mapping import order_of
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.options import Clock, Scale
+from numapredict.predictor.options import Clock, Reads, Scale
 
 Array = npt.NDArray[np.float64]
 
 
 COUNTERS = ("local_bandwidth_GBps", "remote_bandwidth_GBps", "local_accesses", "remote_accesses")
+
+
+MOST_FILLED = 0.2
+"""The part of sampled shares that may be missing; with more, shares are not read at all."""
 
 
 class InsufficientDataError(NumapredictError):
@@ -30,8 +34,8 @@ class Observations:
 
     ``clock`` says which time ``time_s`` is: that in parallel regions, where every measurement tells it, since a mapping
     acts there, or that of the whole run.
-    The four counters, sums over the nodes, are None when any kept run has none. The ``dropped`` names say what was
-    left out because measurements were missing.
+    The four counters, sums over the nodes, and the share of local accesses are None when any kept run has none. The
+    ``dropped`` names say what was left out because measurements were missing.
     """
 
     programs: tuple[Program, ...]
@@ -41,6 +45,7 @@ class Observations:
     remote_bandwidth_GBps: Array | None = None
     local_accesses: Array | None = None
     remote_accesses: Array | None = None
+    local_share: Array | None = None
     clock: Clock = "process"
     dropped_programs: tuple[str, ...] = ()
     dropped_labels: tuple[str, ...] = ()
@@ -71,6 +76,15 @@ class Observations:
         found = {name: getattr(self, name) for name in COUNTERS}
         return {name: values for name, values in found.items() if values is not None}
 
+    @property
+    def reads(self) -> tuple[Reads, ...]:
+        """Return what every run tells beside its time, what says most first."""
+        told: tuple[tuple[Reads, Array | None], ...] = (
+            ("bandwidth", self.local_bandwidth_GBps),
+            ("share", self.local_share),
+        )
+        return (*(name for name, values in told if values is not None), "times")
+
     def rows(self, indices: Iterable[int]) -> "Observations":
         """Return the observations of some programs only."""
         chosen = list(indices)
@@ -93,6 +107,7 @@ class Observations:
             remote_bandwidth_GBps=part(self.remote_bandwidth_GBps),
             local_accesses=part(self.local_accesses),
             remote_accesses=part(self.remote_accesses),
+            local_share=part(self.local_share),
             clock=self.clock,
         )
 
@@ -114,7 +129,7 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
     column_of = {mapping: column for column, mapping in enumerate(mappings)}
     labels = tuple(mapping.label for mapping in mappings)
     time_s = np.full((len(programs), len(mappings)), np.nan)
-    counted = {name: np.full_like(time_s, np.nan) for name in COUNTERS}
+    counted = {name: np.full_like(time_s, np.nan) for name in (*COUNTERS, "local_share")}
     clock = clock_of(dataset)
     for measurement in dataset.measurements:
         row = row_of.get(measurement.program)
@@ -123,15 +138,20 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
         column = column_of[measurement.mapping]
         time_s[row, column] = _positive_time_s(measurement, clock)
         if measurement.counters is not None:
-            for name, values in counted.items():
-                values[row, column] = getattr(measurement.counters, name)
+            for name in COUNTERS:
+                counted[name][row, column] = getattr(measurement.counters, name)
+        share = measurement.local_share
+        if share is not None:
+            counted["local_share"][row, column] = share
     kept_rows, kept_columns = _without_holes(np.isnan(time_s), labels.index(keep) if keep in labels else None)
     if len(kept_rows) == 0 or len(kept_columns) == 0:
         raise InsufficientDataError(
             f"dataset of {dataset.machine} has no program with valid measurements: collect some first"
         )
     kept = np.ix_(kept_rows, kept_columns)
-    known: dict[str, Any] = {name: values[kept] for name, values in counted.items() if not np.isnan(values[kept]).any()}
+    found = {name: values[kept] for name, values in counted.items()}
+    found["local_share"] = _filled(found["local_share"])
+    known: dict[str, Any] = {name: values for name, values in found.items() if not np.isnan(values).any()}
     return Observations(
         programs=tuple(programs[row] for row in kept_rows),
         labels=tuple(labels[column] for column in kept_columns),
@@ -213,6 +233,17 @@ def _without_holes(missing: npt.NDArray[np.bool_], keep: int | None) -> tuple[li
         else:
             columns.pop(int(column_share.argmax()))
     return rows, columns
+
+
+def _filled(shares: Array) -> Array:
+    """Return shares with their mapping's median in the place of missing ones, if these are few: sampling may see none.
+
+    The mapping says much about the share, and a program that is hardly ever seen at memory is hardly told apart by it.
+    """
+    missing = np.isnan(shares)
+    if missing.mean() > MOST_FILLED or missing.all(axis=0).any():
+        return shares
+    return np.where(missing, np.nanmedian(shares, axis=0), shares)
 
 
 def _others(names: Sequence[str], kept: list[int]) -> tuple[str, ...]:

@@ -8,12 +8,18 @@ import numpy as np
 from numapredict.collect.dataset import Dataset
 from numapredict.predictor.features import Observations, gains_of
 from numapredict.predictor.model import ExpectedSpeedup, Model
-from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.options import Reads, TrainingOptions
 from numapredict.predictor.predict import Prediction, ProbeReading, predict
-from numapredict.predictor.rivals import rival_choices
+from numapredict.predictor.rivals import Choice, rival_choices
 from numapredict.predictor.scores import gain_captured
 from numapredict.predictor.thesis import recipe_choices
 from numapredict.predictor.train import train_on
+
+WITHOUT_COUNTERS: dict[Reads, str] = {
+    "share": "no counters: times and local share",
+    "times": "no counters: times alone",
+}
+"""What our choice is called where it was made without counters."""
 
 
 class HeldOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,6 +74,7 @@ def evaluate_group(
     default = observations.column(model.default)
     probes = (observations.column(model.probes[0].mapping), observations.column(model.probes[1].mapping))
     chosen = rival_choices(train, test, default, probes)
+    chosen |= choices_without_counters(model, test)
     if recipe is not None:
         chosen["thesis recipe"] = recipe_choices(train, test, recipe)
     gains = gains_of(test.time_s, default)
@@ -85,20 +92,29 @@ def dataset_frame(dataset: Dataset) -> Dataset:
     return msgspec.structs.replace(dataset, programs=(), measurements=())
 
 
-def predict_row(model: Model, observations: Observations, row: int) -> Prediction:
-    """Return the prediction for one row of observations, read at the model's probes only."""
+def predict_row(model: Model, observations: Observations, row: int, reads: Reads | None = None) -> Prediction:
+    """Return the prediction for one row of observations, read at the model's probes only.
+
+    With ``reads`` no more than that is read beside the times, as on a machine without counters.
+    """
+    told = {"bandwidth": observations.local_bandwidth_GBps, "share": observations.local_share}
+    if reads is not None:
+        told = {name: values if name == reads else None for name, values in told.items()}
     readings = []
     for probe in model.probes:
         column = observations.column(probe.mapping)
-        bandwidth = observations.local_bandwidth_GBps
-        readings.append(
-            ProbeReading(
-                probe.mapping,
-                float(observations.time_s[row, column]),
-                None if bandwidth is None else float(bandwidth[row, column]),
-            )
-        )
+        bandwidth, share = (None if values is None else float(values[row, column]) for values in told.values())
+        readings.append(ProbeReading(probe.mapping, float(observations.time_s[row, column]), bandwidth, share))
     return predict(model, readings)
+
+
+def choices_without_counters(model: Model, test: Observations) -> dict[str, Choice]:
+    """Return the column that the same model chooses for each program where its probes read less, int64[programs]."""
+    found = {}
+    for reads in (fallback.beside for fallback in model.fallbacks):
+        labels = [predict_row(model, test, row, reads).mapping for row in range(len(test.programs))]
+        found[WITHOUT_COUNTERS[reads]] = np.array([test.column(label) for label in labels], dtype=np.int64)
+    return found
 
 
 def _fare(observations: Observations, row: int, model: Model) -> HeldOut:

@@ -11,7 +11,7 @@ from numapredict.predictor.expectation import Expectation
 from numapredict.predictor.options import Clock, Rule, TrainingOptions
 from numapredict.predictor.probes import Probe, Scales
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 UNKNOWN: Final = "unknown"
 """The fingerprint of a machine that nobody described: that of no topology."""
 
@@ -85,11 +85,12 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``default`` is the label that speedups are counted from. ``linkage`` merges the programs in the order of
     ``programs``. ``selection_speedup`` is the geometric mean speedup over the default in the cross-validation that
     chose the probes: it is the best of many and so flatters; ``evaluate`` gives the honest one. ``expectation``, where
-    there is one, chooses the mapping, else the cluster does. Raises ValueError when its parts contradict each other.
+    there is one, chooses the mapping, else the cluster does; ``fallbacks`` are learned from less, for probes that read
+    less: without counters, and from times alone. Raises ValueError when its parts contradict each other.
     ``clock`` says which times it was learned from and wants of the probes.
     """
 
-    schema_version: Literal[1, 2] = SCHEMA_VERSION
+    schema_version: Literal[1, 2, 3] = SCHEMA_VERSION
     machine: str
     modelled: bool
     topology: TopologySummary
@@ -107,6 +108,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     linkage: tuple[Merge, ...]
     clusters: tuple[Cluster, ...]
     expectation: Expectation | None = None
+    fallbacks: tuple[Expectation, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse parts that contradict each other, and labels that name no mapping of a machine that is known."""
@@ -147,8 +149,11 @@ def _problem_of(model: Model) -> str:
     mappings = {ranked.mapping for ranked in model.clusters[0].ranked}
     if not {model.default, *(probe.mapping for probe in model.probes)} <= mappings:
         return "default and probes must be among the ranked mappings"
-    if model.expectation is not None and set(model.expectation.labels) != mappings:
-        return "expectation.labels: must be the ranked mappings"
+    if model.expectation is None and model.fallbacks:
+        return "fallbacks: there is nothing that they could stand in for"
+    for expectation in (model.expectation, *model.fallbacks):
+        if expectation is not None and set(expectation.labels) != mappings:
+            return "expectation.labels: must be the ranked mappings"
     return next(filter(None, (_problem_of_cluster(model, cluster, mappings) for cluster in model.clusters)), "")
 
 

@@ -9,6 +9,10 @@ Ranking = Literal["centroid", "members", "pooled"]
 FeatureKind = Literal["thesis", "ratio", "times"]
 Rule = Literal["centre", "member"]
 Method = Literal["cluster", "expectation"]
+Reads = Literal["bandwidth", "share", "times"]
+"""What is read from a probe beside its time: local bandwidth by counters, without them the sampled share of local
+accesses, or nothing."""
+
 Clock = Literal["regions", "process"]
 """Whether a time is the time in parallel regions (the thesis's codelets are regions) or that of the whole run."""
 

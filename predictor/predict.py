@@ -13,7 +13,7 @@ from numapredict.native.errors import NumapredictError
 from numapredict.predictor.expectation import Expectation, outlook, worth
 from numapredict.predictor.features import time_by
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Model, RankedMapping
-from numapredict.predictor.options import Clock
+from numapredict.predictor.options import Clock, Reads
 from numapredict.predictor.probes import cluster_distances, scaled_features
 
 NINE_IN_TEN = 1.645
@@ -25,11 +25,12 @@ class UnusableProbeError(NumapredictError):
 
 
 class ProbeReading(msgspec.Struct, frozen=True):
-    """What one probe run read; the bandwidth is None where there are no counters."""
+    """What one probe run read; the bandwidth is None where there are no counters, the share where nothing tells it."""
 
     mapping: str
     time_s: float
     local_bandwidth_GBps: float | None = None
+    local_share: float | None = None
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +40,8 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     cluster: 0 is clear, 1 a toss-up. ``familiar`` is false when the program lies farther from every training program
     than any of them lies from its nearest neighbour. ``ranked`` holds all mappings, best first, with what is expected
     of each: for this program, where the model has an expectation, or for its cluster's members. ``confidence`` is the
-    probability that the mapping beats the default, None without an expectation and for the default itself.
+    probability that the mapping beats the default, None without an expectation and for the default itself. ``reads``
+    says what was judged by beside the probes' times.
     """
 
     mapping: str
@@ -51,6 +53,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     distance: float
     ambiguity: float
     familiar: bool
+    reads: Reads
 
 
 def reading_of(measurement: Measurement, clock: Clock) -> ProbeReading:
@@ -66,7 +69,8 @@ def reading_of(measurement: Measurement, clock: Clock) -> ProbeReading:
             "model was learned from: train a model on this machine"
         )
     counters = measurement.counters
-    return ProbeReading(label, time_s, None if counters is None else counters.local_bandwidth_GBps)
+    bandwidth = None if counters is None else counters.local_bandwidth_GBps
+    return ProbeReading(label, time_s, bandwidth, measurement.local_share)
 
 
 def predict(
@@ -77,16 +81,19 @@ def predict(
     The best-ranked mapping of its cluster that is ``usable`` is chosen. UnusableProbeError when a probe's reading is
     missing or not a positive number.
     """
-    row = np.array([_row(model, readings)])
+    expectation = _expectation_for(model, readings)
+    row = np.array([_row(model, readings, expectation)])
     members = [(member, cluster.id) for cluster in model.clusters for member in cluster.members]
     rows = np.array([member.features for member, _ in members])
     labels = np.array([cluster for _, cluster in members])
     features = scaled_features(model.scales, row)
+    if np.isnan(features).any():  # no counters: the ratio of the times alone tells the cluster
+        features, rows = features[:, :1], rows[:, :1]
     distances = cluster_distances(model.rule, features, rows, labels)[0]
     cluster = model.clusters[int(distances.argmin())]
     ranked, confidence = cluster.ranked, None
-    if model.expectation is not None:
-        ranked, confidences = _expected(model, model.expectation, readings)
+    if expectation is not None:
+        ranked, confidences = _expected(model, expectation, readings)
         confidence = next((confidences[each.mapping] for each in ranked if usable(each.mapping)), None)
     choice = next((each for each in ranked if usable(each.mapping)), None)
     if choice is None:
@@ -104,11 +111,36 @@ def predict(
         distance=float(nearest),
         ambiguity=_ambiguity(float(nearest), float(others[0])) if others else 0.0,
         familiar=_is_familiar(features[0], rows),
+        reads=_read_by(model) if expectation is None else expectation.beside,
     )
 
 
-def _row(model: Model, readings: Sequence[ProbeReading]) -> tuple[float, float, float]:
-    """Return time at the first probe, time and local bandwidth at the second, or NaN where that is not needed."""
+def _expectation_for(model: Model, readings: Sequence[ProbeReading]) -> Expectation | None:
+    """Return the model's expectation, or the best of its fallbacks that the readings have all for."""
+    known = [reading for reading in readings if reading.mapping in {probe.mapping for probe in model.probes}]
+    for expectation in (model.expectation, *model.fallbacks):
+        if expectation is not None and None not in _beside(expectation, known):
+            return expectation
+    return model.expectation
+
+
+def _beside(expectation: Expectation, readings: Sequence[ProbeReading]) -> list[float | None]:
+    """Return what an expectation reads beside the times."""
+    if expectation.beside == "share":
+        return [reading.local_share for reading in readings]
+    return [reading.local_bandwidth_GBps for reading in readings] if expectation.beside == "bandwidth" else []
+
+
+def _read_by(model: Model) -> Reads:
+    """Return what the clusters of a model without an expectation read."""
+    return "times" if model.scales.kind == "times" else "bandwidth"
+
+
+def _row(model: Model, readings: Sequence[ProbeReading], expectation: Expectation | None) -> tuple[float, float, float]:
+    """Return time at the first probe, time and local bandwidth at the second, or NaN where that is not needed.
+
+    ``expectation`` is what will choose: what it does not read may be missing.
+    """
     by_mapping = {reading.mapping: reading for reading in readings}
     for probe in model.probes:
         reading = by_mapping.get(probe.mapping)
@@ -116,9 +148,12 @@ def _row(model: Model, readings: Sequence[ProbeReading]) -> tuple[float, float, 
             raise UnusableProbeError(f"no reading of probe {probe.mapping}: run the program under it first")
         for name in probe.features:
             value = getattr(reading, name)
+            if value is None and expectation is not model.expectation:
+                continue
             if value is None:
                 raise UnusableProbeError(
-                    f"probe {probe.mapping} read no {name}: make counters readable, or train with features times"
+                    f"probe {probe.mapping} read no {name}: make counters readable (numapredict doctor says how), or "
+                    "train a model here"
                 )
             if not math.isfinite(value) or value < 0 or (name == "time_s" and value == 0):
                 raise UnusableProbeError(f"probe {probe.mapping} read {name} = {value}: run it again")
@@ -133,15 +168,10 @@ def _expected(
     """Return all mappings by what they are worth to the program, and the probability that each beats the default."""
     by_mapping = {reading.mapping: reading for reading in readings}
     first, second = (by_mapping[probe.mapping] for probe in model.probes)
-    bandwidths = [reading.local_bandwidth_GBps for reading in (first, second)] if expectation.floors_GBps else []
-    if None in bandwidths:
-        raise UnusableProbeError(
-            f"probe {first.mapping} read no local_bandwidth_GBps: make counters readable, or train without them"
-        )
     found = outlook(
         expectation,
         (first.time_s, second.time_s),
-        [value for value in bandwidths if value is not None],
+        [value for value in _beside(expectation, (first, second)) if value is not None],
         (first.mapping, second.mapping),
         model.default,
     )

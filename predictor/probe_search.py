@@ -42,6 +42,7 @@ from numapredict.predictor.expectation import (
     worth,
 )
 from numapredict.predictor.features import InsufficientDataError, Observations, gains_of
+from numapredict.predictor.options import Reads
 from numapredict.predictor.probes import bandwidth_floor
 from numapredict.predictor.scores import SLOWER
 
@@ -88,26 +89,37 @@ def trying_scores(gains: Array, groups: Sequence[str]) -> Array:
 
 
 def readings_at(
-    observations: Observations, pair: tuple[int, int], floors: Array | None = None
+    observations: Observations, pair: tuple[int, int], floors: Array | None = None, reads: Reads | None = None
 ) -> tuple[Array, Array, Array]:
-    """Return times float64[programs, 2], the readings made of them and the bandwidths, and the bandwidths' floors.
+    """Return times float64[programs, 2], the readings made of them and what was read beside, and bandwidths' floors.
 
-    ``floors`` are learned from these programs if not given.
+    ``floors`` are learned from these programs if not given; ``reads`` is what says most of what there is.
     """
     columns = list(pair)
     times = observations.time_s[:, columns]
-    bandwidths = np.empty((len(times), 0))
-    if observations.local_bandwidth_GBps is not None:
-        bandwidths = observations.local_bandwidth_GBps[:, columns]
-    floors = bandwidth_floor(bandwidths) if floors is None else floors
-    return times, readings_of(times, bandwidths, floors), floors
+    beside, none = np.empty((len(times), 0)), np.empty(0)
+    wanted = reads or observations.reads[0]
+    if wanted == "share" and observations.local_share is not None:
+        return times, readings_of(times, observations.local_share[:, columns], none), none
+    if wanted == "bandwidth" and observations.local_bandwidth_GBps is not None:
+        beside = observations.local_bandwidth_GBps[:, columns]
+    floors = bandwidth_floor(beside) if floors is None else floors
+    return times, readings_of(times, beside, floors), floors
 
 
 def held_out_choices(
-    observations: Observations, gains: Array, default: int, second: int, cautions: Sequence[float]
+    observations: Observations,
+    gains: Array,
+    pair: tuple[int, int],
+    cautions: Sequence[float],
+    reads: Reads | None = None,
 ) -> Array:
-    """Return float64[cautions, programs]: the log2 gain of each program's choice, made by programs of other groups."""
-    times, readings, _ = readings_at(observations, (default, second))
+    """Return float64[cautions, programs]: the log2 gain of each program's choice, made by programs of other groups.
+
+    ``pair`` are the columns of the probes, of which the first is the default.
+    """
+    default, second = pair
+    times, readings, _ = readings_at(observations, pair, reads=reads)
     expected = held_out_gains(readings, gains, observations.groups)
     deviation = deviations(expected, gains, observations.groups, default)
     gain, spread = with_what_is_known(expected, deviation, times, (default, second), default)
@@ -115,27 +127,32 @@ def held_out_choices(
     return np.array([gains[every, worth(gain, spread, caution, default).argmax(axis=1)] for caution in cautions])
 
 
-def choose_caution(observations: Observations, default: int, second: int) -> float:
+def choose_caution(observations: Observations, default: int, second: int, reads: Reads | None = None) -> float:
     """Return how far gains are discounted by their deviation before mappings are compared.
 
     Of CAUTIONS, the one with which the held-out programs gain most, among those with which at most LOSERS of them, a
     group counting once, come out slower than the default by over 2%; the greatest where all lose more.
     """
     gains = gains_of(observations.time_s, default)
-    got = held_out_choices(observations, gains, default, second, CAUTIONS)
+    got = held_out_choices(observations, gains, (default, second), CAUTIONS, reads)
     weights = group_weights(observations.groups)
     lost, gained = (got < -np.log2(1 + SLOWER)) @ weights, got @ weights
     allowed = np.flatnonzero(lost <= LOSERS)
     return CAUTIONS[int(allowed[gained[allowed].argmax()])] if len(allowed) else CAUTIONS[-1]
 
 
-def learn_expectation(observations: Observations, default: int, probes: tuple[int, int]) -> Expectation:
-    """Return what the observations teach, read at two columns of which one is the default, in the order given."""
-    _, readings, floors = readings_at(observations, probes)
+def learn_expectation(
+    observations: Observations, default: int, probes: tuple[int, int], reads: Reads | None = None
+) -> Expectation:
+    """Return what the observations teach, read at two columns of which one is the default, in the order given.
+
+    ``reads`` is what is read beside the times: what says most of what there is, if not given.
+    """
+    _, readings, floors = readings_at(observations, probes, reads=reads)
     gains = gains_of(observations.time_s, default)
     fitted = fit_expectation(observations.labels, readings, floors, gains, observations.groups, default)
     second = probes[1] if probes[0] == default else probes[0]
-    return msgspec.structs.replace(fitted, caution=choose_caution(observations, default, second))
+    return msgspec.structs.replace(fitted, caution=choose_caution(observations, default, second, reads))
 
 
 def advised_columns(train: Observations, test: Observations, default: int) -> npt.NDArray[np.int64]:
@@ -149,8 +166,8 @@ def advised_columns(train: Observations, test: Observations, default: int) -> np
     chosen = []
     for row in range(len(test.programs)):
         times = (float(test.time_s[row, pair[0]]), float(test.time_s[row, pair[1]]))
-        local = test.local_bandwidth_GBps
-        bandwidths = [] if local is None else [float(local[row, column]) for column in pair]
-        found = outlook(learned, times, bandwidths, labels, labels[0])
+        read = {"bandwidth": test.local_bandwidth_GBps, "share": test.local_share, "times": None}[learned.beside]
+        beside = [] if read is None else [float(read[row, column]) for column in pair]
+        found = outlook(learned, times, beside, labels, labels[0])
         chosen.append(int(worth(found.gain, found.deviation, learned.caution, default).argmax()))
     return np.array(chosen, dtype=np.int64)

@@ -55,6 +55,7 @@ def probes_of(kind: FeatureKind, first: str, second: str) -> tuple[Probe, Probe]
 
 TIME = "time_s"
 BANDWIDTH = "local_bandwidth_GBps"
+SHARE = "local_share"
 
 
 def learn_scales(kind: FeatureKind, readings: Array) -> Scales:

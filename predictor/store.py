@@ -4,6 +4,7 @@ A model is one JSON file and reading it never runs code. History of the schema v
 
 1. the first: machine, topology, options, default, probes, scales, rule, linkage, clusters.
 2. expectation: what chooses the mapping; options.method.
+3. fallbacks, expectation.reads: what chooses where the probes read less.
 """
 
 import re

@@ -12,7 +12,7 @@ from numapredict.predictor.features import InsufficientDataError, Observations, 
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Member, Merge, Model, RankedMapping, summarise
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.probe_search import learn_expectation, search_probes
-from numapredict.predictor.probes import BANDWIDTH, TIME, Probe, probes_of
+from numapredict.predictor.probes import BANDWIDTH, SHARE, TIME, Probe, probes_of
 from numapredict.predictor.selection import Choice, mapping_costs, select
 
 
@@ -37,7 +37,8 @@ def default_label(dataset: Dataset, options: TrainingOptions) -> str:
 def train_on(observations: Observations, dataset: Dataset, options: TrainingOptions) -> Model:
     """Return the model of these observations alone; of the dataset only the machine is used."""
     default = observations.column(default_label(dataset, options))
-    expectation = None
+    expectation: Expectation | None = None
+    fallbacks: tuple[Expectation, ...] = ()
     if options.method == "expectation" and len(set(observations.groups)) > 1:  # else nothing says how far it is off
         pair = search_probes(observations, default, _candidates(observations, options))
         probes = (observations.labels[pair.first], observations.labels[pair.second])
@@ -46,7 +47,10 @@ def train_on(observations: Observations, dataset: Dataset, options: TrainingOpti
         fixed = msgspec.structs.replace(options, probe_candidates=probes, n_clusters=clusters)
         choice = select(observations, default, fixed)
         columns = (observations.column(choice.first), observations.column(choice.second))
-        expectation = learn_expectation(observations, default, columns)
+        expectation, *others = (
+            learn_expectation(observations, default, columns, reads) for reads in observations.reads
+        )
+        fallbacks = tuple(others)
     else:
         choice = select(observations, default, options)
     rows = clustering_rows(observations.time_s, default, options.scale)
@@ -82,14 +86,16 @@ def train_on(observations: Observations, dataset: Dataset, options: TrainingOpti
             for cluster in range(clustering.n_clusters_)
         ),
         expectation=expectation,
+        fallbacks=fallbacks,
     )
 
 
 def _probes(choice: Choice, expectation: Expectation | None) -> tuple[Probe, Probe]:
     """Return the probes with all that is read from each."""
-    if expectation is None or not expectation.floors_GBps:
+    if expectation is None or expectation.beside == "times":
         return probes_of(choice.kind, choice.first, choice.second)
-    return Probe(choice.first, (TIME, BANDWIDTH)), Probe(choice.second, (TIME, BANDWIDTH))
+    read = (TIME, BANDWIDTH if expectation.beside == "bandwidth" else SHARE)
+    return Probe(choice.first, read), Probe(choice.second, read)
 
 
 def _candidates(observations: Observations, options: TrainingOptions) -> tuple[int, ...]:

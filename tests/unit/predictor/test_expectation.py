@@ -113,14 +113,14 @@ def test_a_gamble_is_left_alone() -> None:
     observations = few([[8.0, 2.0 if n % 2 else 30.0, 8.0] for n in range(8)])
     gains = gains_of(observations.time_s, 0)
     assert gains[:, 1].mean() > 0.02
-    assert ps.held_out_choices(observations, gains, 0, 2, (0.75,)).tolist() == [[0.0] * 8]
+    assert ps.held_out_choices(observations, gains, (0, 2), (0.75,)).tolist() == [[0.0] * 8]
 
 
 def test_caution_is_the_least_that_lets_no_held_out_program_lose() -> None:
     # b gains as much as it loses and a little more, and c does not tell for whom: without caution b is taken.
     doubtful = few([[8.0, 4.0 if n % 2 else 14.0, 8.0] for n in range(8)])
     gains = gains_of(doubtful.time_s, 0)
-    got = ps.held_out_choices(doubtful, gains, 0, 2, ps.CAUTIONS)
+    got = ps.held_out_choices(doubtful, gains, (0, 2), ps.CAUTIONS)
     assert (got[0] < 0).any()
     caution = ps.choose_caution(doubtful, 0, 2)
     assert not (got[ps.CAUTIONS.index(caution)] < 0).any()
@@ -132,7 +132,7 @@ def test_where_nobody_loses_caution_is_what_gains_most() -> None:
     generator = np.random.default_rng(4)
     factor = generator.uniform(1.1, 4, 12)
     telling = few([[8.0, 8.0 / f * generator.uniform(0.97, 1.03), 8.0 * f] for f in factor])
-    got = ps.held_out_choices(telling, gains_of(telling.time_s, 0), 0, 2, ps.CAUTIONS).mean(axis=1)
+    got = ps.held_out_choices(telling, gains_of(telling.time_s, 0), (0, 2), ps.CAUTIONS).mean(axis=1)
     caution = ps.choose_caution(telling, 0, 2)
     assert got[ps.CAUTIONS.index(caution)] == got.max()
 
@@ -144,14 +144,14 @@ def test_one_loser_in_a_hundred_is_borne_and_two_are_not() -> None:
         observations = few(rows)
         gains = gains_of(observations.time_s, 0)
         caution = ps.choose_caution(observations, 0, 2)
-        got = ps.held_out_choices(observations, gains, 0, 2, (caution,))[0]
+        got = ps.held_out_choices(observations, gains, (0, 2), (caution,))[0]
         assert (got <= 0).mean() == pytest.approx(kept if losers == 3 else losers / 100), losers
 
 
 def test_a_loss_of_less_than_two_in_a_hundred_counts_as_none() -> None:
     rows = [[8.0, 8.0 / 1.2, 8.0]] * 20 + [[8.0, 8.0 * 1.015, 8.0]] * 20
     observations = few(rows)
-    got = ps.held_out_choices(observations, gains_of(observations.time_s, 0), 0, 2, (0.0,))[0]
+    got = ps.held_out_choices(observations, gains_of(observations.time_s, 0), (0, 2), (0.0,))[0]
     assert (got < 0).any()
     assert ps.choose_caution(observations, 0, 2) == 0.0
 
@@ -166,7 +166,7 @@ def test_a_group_counts_once_among_the_losers() -> None:
     )
     together = replace(alone, programs=programs)
     gains = gains_of(together.time_s, 0)
-    lost = ps.held_out_choices(together, gains, 0, 2, (0.0,))[0] < -np.log2(1.02)
+    lost = ps.held_out_choices(together, gains, (0, 2), (0.0,))[0] < -np.log2(1.02)
     assert (ex.group_weights(together.groups)[lost]).sum() < ps.LOSERS < lost.mean()
     assert ps.choose_caution(together, 0, 2) == 0.0
 
@@ -219,8 +219,9 @@ def test_a_model_of_expectations_is_read_back_and_predicts() -> None:
     longer = [msgspec.structs.replace(reading, time_s=100 * reading.time_s) for reading in readings]
     assert predict(model, longer).mapping == prediction.mapping
     blind = [msgspec.structs.replace(reading, local_bandwidth_GBps=None) for reading in readings]
+    alone = msgspec.structs.replace(model, fallbacks=())
     with pytest.raises(UnusableProbeError, match="local_bandwidth_GBps"):
-        predict(model, blind)
+        predict(alone, blind)
 
 
 def test_one_group_alone_expects_nothing() -> None:
@@ -266,6 +267,6 @@ def test_parts_that_do_not_fit_are_refused(change: dict[str, tuple[float, ...]],
 
 
 def test_without_bandwidths_times_are_enough() -> None:
-    observations = replace(observe(planted_dataset(10)), local_bandwidth_GBps=None)
+    observations = replace(observe(planted_dataset(10)), local_bandwidth_GBps=None, local_share=None)
     _, readings, floors = ps.readings_at(observations, (0, 1))
     assert (readings.shape[1], len(floors)) == (1, 0)
