@@ -43,7 +43,10 @@ def read_output(text: str) -> LikwidOutput:
     """Return the figures in the text of an output file with one group; raise CounterError where it is not one."""
     if not text.strip():
         raise CounterError("LIKWID wrote no figures: it refused, or was stopped before the program ended")
-    lines = [[cell.strip() for cell in line] for line in csv.reader(text.splitlines(), quoting=csv.QUOTE_NONE)]
+    try:
+        lines = [[cell.strip() for cell in line] for line in csv.reader(text.splitlines(), quoting=csv.QUOTE_NONE)]
+    except csv.Error as error:
+        raise CounterError(f"LIKWID's output is no table: {error}") from None
     tables: dict[str, tuple[tuple[int, ...], tuple[Row, ...]]] = {}
     for number, line in enumerate(lines):
         title = next((match for cell in line[1:3] if (match := _TITLE.fullmatch(cell))), None)
@@ -80,18 +83,15 @@ def _table(lines: Sequence[Sequence[str]], count: int, number: int) -> tuple[tup
     pus = tuple(int(match[1]) for match in columns if match)
     if len(pus) != len(columns) or not pus or len(set(pus)) != len(pus):
         raise CounterError(f"LIKWID's output has columns that are no PUs in line {number + 1}: {names[first:][:4]}")
-    end = first + len(pus)
-    return pus, tuple(
-        Row(row[0], row[1] if first == 2 else "", tuple(_value(cell, row[0]) for cell in _cells(row, first, end)))
-        for row in rows
-    )
+    return pus, tuple(_row(row, first, first + len(pus)) for row in rows)
 
 
-def _cells(row: Sequence[str], first: int, end: int) -> Sequence[str]:
-    """Return a row's cells of figures."""
-    if len(row) < end:
-        raise CounterError(f"LIKWID's output is cut short: {row[0]!r} has {len(row) - first} figures of {end - first}")
-    return row[first:end]
+def _row(cells: Sequence[str], first: int, end: int) -> Row:
+    """Return a row whose figures stand from cell ``first`` to before ``end``."""
+    if len(cells) < end:
+        raise CounterError(f"LIKWID's output is cut short: {cells[0]!r} has {len(cells) - 1} cells, not {end - 1}")
+    counter = cells[1] if first == 2 else ""
+    return Row(cells[0], counter, tuple(_value(cell, cells[0]) for cell in cells[first:end]))
 
 
 def _value(cell: str, name: str) -> float | None:

@@ -29,8 +29,8 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (r"CPUs given on commandline are not valid", "LIKWID may not count these PUs: they are not in its cpuset", ()),
     (r"is locked", "LIKWID's lock is another user's", ("ask the owner of /var/run/likwid.lock to remove it",)),
     (
-        r"in use|force overwrite|--force",
-        "somebody else uses the counters",
+        r"register \S+ is in use",
+        "somebody else counts, or left a counter behind",
         ("stop other tools that count", "sudo sysctl kernel.nmi_watchdog=0"),
     ),
     (r"Cannot (read|transform)|performance group .* not allowed", "LIKWID lacks the group", (INSTALL,)),

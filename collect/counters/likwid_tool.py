@@ -13,6 +13,8 @@ from numapredict.collect.counters.errors import CounterError
 from numapredict.collect.counters.likwid_refusal import LikwidRefusedError, refusal
 
 _TIME_OUT_S = 60.0  # an access daemon that does not start is waited for 10 s a PU
+# It may go on without the event. We do not force it: the counters of another tool would be lost.
+_LEFT_OUT = "run likwid with force option"
 _VERSION = re.compile(r"Version (\d+)\.(\d+)")
 _GROUP = re.compile(r"\s*([A-Za-z0-9_]+)\t")
 
@@ -70,7 +72,7 @@ class LikwidTool(msgspec.Struct, frozen=True):
         """Count a group for a moment and return what was written; raise LikwidRefusedError with what it says else."""
         answer = self.ask("-c", ",".join(map(str, pus)), "-g", group, "-O", "-o", str(file), "true")
         text = text_of(file)
-        if answer.code != 0 or not text.strip():
+        if answer.code != 0 or not text.strip() or _LEFT_OUT in answer.said:
             raise LikwidRefusedError(refusal(answer.said, self.daemon))
         return text
 
