@@ -16,6 +16,7 @@ TOOLS = {
     "clang": "clang, and libomp-dev for its OpenMP",
     "lstopo-no-graphics": "hwloc",
     "numactl": "numactl",
+    "likwid-perfctr": "likwid",
 }
 # Reasons that lie in the computer or in the test, not in something that was left out of the set-up.
 GOOD_REASONS = (

@@ -115,13 +115,25 @@ def test_other_groups_than_numa_and_mem_are_not_taken(tmp_path: Path) -> None:
     assert "no group NUMA for" in asked.reason
 
 
-def test_a_refusal_on_trying_is_the_error_of_entering(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["refuse", "warn"])
+def test_a_refusal_on_trying_is_the_error_of_entering(tmp_path: Path, how: str) -> None:
+    """With a warning LIKWID goes on, without the event."""
     refused = "ERROR: The selected register PMC0 is in use.\nPlease run likwid with force option (-f, --force)"
-    computer = Computer(tmp_path, "haswell-numa-2", refuse=refused)
+    computer = Computer(tmp_path, "haswell-numa-2", **{how: refused})
     assert computer.source().obstacle() is None
     with pytest.raises(CounterError, match="somebody else counts"), computer.source().counting([0], computer.runs):
         pass
     assert list(computer.runs.iterdir()) == []
+
+
+def test_a_tool_that_writes_nothing_is_refused(tmp_path: Path) -> None:
+    computer = Computer(tmp_path, "haswell-numa-2")
+    silent = tmp_path / "silent"
+    silent.write_text(f'#!/bin/sh\n[ "$1" = -c ] || exec {computer.tool} "$@"\n')
+    silent.chmod(0o755)
+    source = LikwidSource(computer.told.topology, str(silent), computer.root)
+    with pytest.raises(CounterError, match="refuses and says nothing"), source.counting([0], computer.runs):
+        pass
 
 
 def test_a_group_without_the_volumes_is_refused_before_the_run(tmp_path: Path) -> None:

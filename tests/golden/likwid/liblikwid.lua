@@ -77,6 +77,7 @@ function likwid_addEventSet(name)
         io.stderr:write(scenario.refuse .. "\n")
         return -1
     end
+    if scenario.warn then io.stderr:write(scenario.warn .. "\n") end
     group = group or group_file(name)
     group.name = name
     return 1

@@ -26,7 +26,8 @@ def lua(value: object) -> str:
 def table(scenario: Scenario, **further: object) -> str:
     """Return the file that liblikwid.lua reads.
 
-    ``further`` fields: ``refuse`` is what LIKWID says instead of counting, ``mode`` -1 where it was built for perf.
+    ``further`` fields: ``refuse`` is what LIKWID says instead of counting, ``warn`` before it, ``mode`` is -1 where it
+    was built for perf.
     """
     name, type_ = PROCESSORS[scenario.arch]
     fields: dict[str, object] = {

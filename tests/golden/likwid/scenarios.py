@@ -76,7 +76,7 @@ class Scenario:
         for pus in self.node_pus:
             own = set(pus) & set(self.pus)
             values = [[counts[counter].get(pu) for counter in side for pu in own] for side in (local, remote)]
-            told.append((*(None if None in side else LINE * sum(filter(None, side)) for side in values), None))  # type: ignore[arg-type]
+            told.append((*(None if None in side else LINE * sum(filter(None, side)) for side in values), None))
         return told
 
     def _controllers(self, counts: Counts) -> Iterator[float | None]:
