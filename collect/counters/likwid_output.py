@@ -1,8 +1,9 @@
 """What `likwid-perfctr -O` writes: tables of events and metrics, one column a hardware thread; pure.
 
-The format is that of ``printOutput`` and ``printcsv`` in LIKWID's likwid.lua, the same in 5.0 to 5.4: a line
-``TABLE,Group 1 Raw,NUMA,5,,`` with the number of rows, a line that names the columns, the rows, all lines filled up
-with commas. Tables whose name ends with STAT hold sums over the columns and are left out. Nothing is quoted.
+The format is that of ``printOutput`` and ``printcsv`` in LIKWID's likwid.lua up to 5.2.2; 5.3 and 5.4 were not at
+hand. A line ``TABLE,Group 1 Raw,NUMA,5,,`` with the number of rows, a line that names the columns, the rows, all lines
+filled up with commas. Tables whose name ends with STAT hold sums over the columns and are left out. Nothing is quoted.
+GB come with four decimals.
 """
 
 import csv
@@ -15,7 +16,7 @@ import msgspec
 from numapredict.collect.counters.errors import CounterError
 
 _TITLE = re.compile(r"Group \d+ (Raw|Metric)( STAT)?", re.IGNORECASE)
-_COLUMN = re.compile(r"(?:HWThread|Core) (\d{1,6})")  # LIKWID 4 wrote Core, as some early 5.0 do
+_COLUMN = re.compile(r"(?:HWThread|Core) (\d{1,6})")  # older ones wrote Core
 _NO_VALUE = frozenset({"", "-", "nan", "-nan", "inf", "-inf", "nil"})
 
 
