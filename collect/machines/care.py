@@ -40,5 +40,5 @@ class Care(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def careful(repetitions: int) -> Care:
-    """Return the care of a measurement of at least so many runs: twice as many where they scatter."""
-    return Care(least=repetitions, most=2 * repetitions, redo=repetitions)
+    """Return the care of a measurement of at least so many runs: twice as many where they scatter; one stays one."""
+    return Care(least=repetitions, most=2 * repetitions if repetitions > 1 else 1, redo=repetitions)
