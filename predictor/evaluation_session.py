@@ -11,8 +11,8 @@ from pathlib import Path
 import joblib
 import msgspec
 
+from numapredict.collect.cache import cache_folder
 from numapredict.collect.durable import reason_and_advice, replace_file
-from numapredict.collect.machines.trace_store import cache_folder
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.across import evaluate_across
 from numapredict.predictor.datasets import open_dataset, shipped_datasets

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-import platformdirs
-
+from numapredict.collect.cache import FOLDER_VARIABLE, cache_folder
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.machines.census import Census, parse_census
 from numapredict.collect.machines.description import MachineDescription
@@ -23,7 +22,6 @@ from numapredict.collect.program import Program
 from numapredict.native.errors import NumapredictError
 from numapredict.native.library import marks_library, tracer_plugin
 
-FOLDER_VARIABLE = "NUMAPREDICT_CACHE"
 BOUND_VARIABLE = "NUMAPREDICT_CACHE_MB"
 MOST_BYTES = 4 << 30
 _COUNTED = ("OMP_", "KMP_", "GOMP_", "LD_", "MALLOC_", "GLIBC_TUNABLES")
@@ -38,11 +36,6 @@ class TraceStoreError(NumapredictError):
 
 def say_nothing(_text: str) -> None:
     """Take what a store is doing and say nothing; a lambda could not be sent to another process."""
-
-
-def cache_folder() -> Path:
-    """Return the folder of what can be made again."""
-    return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_dir("numapredict"))
 
 
 class TraceStore:
