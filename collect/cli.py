@@ -20,6 +20,7 @@ def topology(machine: str | None, listed: bool, as_json: bool) -> None:
     """Show a machine's NUMA nodes: this computer's, or a described machine's."""
     import msgspec
 
+    from numapredict.collect.allocation_text import allocation_lines
     from numapredict.collect.host import host_topology
     from numapredict.collect.machines.description import load_description, machine_names
     from numapredict.collect.topology_text import describe
@@ -30,6 +31,8 @@ def topology(machine: str | None, listed: bool, as_json: bool) -> None:
         return
     shown = load_description(machine).topology if machine else host_topology()
     click.echo(msgspec.json.format(msgspec.json.encode(shown)).decode() if as_json else describe(shown))
+    for line in () if machine else allocation_lines(shown):
+        click.echo(line, err=as_json)
 
 
 @click.group()

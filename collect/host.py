@@ -7,11 +7,13 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Collection
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.cgroup import CgroupFolder, levels, own_cgroup_folders
 from numapredict.collect.hwloc import MAX_SIZE_BYTES, topology_from_xml
+from numapredict.collect.kernel_file import kernel_text
 from numapredict.collect.topology import InvalidTopologyError, Topology, restrict
 from numapredict.native.errors import MissingNativePartError
 
@@ -35,14 +37,6 @@ class Allowance(msgspec.Struct, frozen=True):
         return Allowance(_meet(self.pus, other.pus), _meet(self.memory_nodes, other.memory_nodes))
 
 
-class CgroupFolder(msgspec.Struct, frozen=True):
-    """Where a process's cpuset may be written: below ``mount`` at ``path`` or at the nearest parent that has it."""
-
-    mount: str
-    path: str
-    files: tuple[str, str]
-
-
 def host_topology() -> Topology:
     """Return the topology of this computer, or of what HWLOC_XMLFILE or HWLOC_SYNTHETIC describes instead.
 
@@ -58,7 +52,7 @@ def host_topology() -> Topology:
         return _synthetic_topology(synthetic)
     # With what is not allowed, so that a node keeps its place when only its memory or its cores are not.
     topology = topology_from_xml(_lstopo("--disallowed"), "")
-    if any(os.environ.get(name) for name in _SUBSTITUTES):
+    if not describes_this_computer():
         return topology
     allowed = allowance(Path("/"))
     pus = {pu for node in topology.nodes for core in node.cores for pu in core.pus}
@@ -68,6 +62,11 @@ def host_topology() -> Topology:
         pus & os.sched_getaffinity(0) & (pus if allowed.pus is None else allowed.pus),
         memory_nodes if allowed.memory_nodes is None else memory_nodes & allowed.memory_nodes,
     )
+
+
+def describes_this_computer() -> bool:
+    """Return whether ``host_topology`` is of this computer, and not of what the environment puts in its place."""
+    return not any(os.environ.get(name) for name in ("HWLOC_XMLFILE", "HWLOC_SYNTHETIC", *_SUBSTITUTES))
 
 
 def topology_from_file(path: Path) -> Topology:
@@ -85,9 +84,13 @@ def topology_from_file(path: Path) -> Topology:
 
 def allowance(root: Path) -> Allowance:
     """Return what /proc/self/status and this process's cgroup allow; ``root`` stands for / in tests."""
-    allowed = allowance_of_status(_text(root / "proc/self/status"))
-    cgroup, mounts = _text(root / "proc/self/cgroup"), _text(root / "proc/self/mountinfo")
-    for folder in cgroup_folders(cgroup, mounts):
+    return allowance_of_status(kernel_text(root / "proc/self/status")) & cpuset(root)
+
+
+def cpuset(root: Path) -> Allowance:
+    """Return what this process's control group alone allows."""
+    allowed = Allowance()
+    for folder in own_cgroup_folders(root, "cpuset"):
         allowed = allowed & _allowance_of_folder(root, folder)
     return allowed
 
@@ -96,31 +99,6 @@ def allowance_of_status(text: str) -> Allowance:
     """Return what the lines Cpus_allowed_list and Mems_allowed_list of /proc/PID/status allow."""
     lines = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
     return Allowance(_listed(lines.get("Cpus_allowed_list", "")), _listed(lines.get("Mems_allowed_list", "")))
-
-
-def cgroup_folders(cgroup: str, mountinfo: str) -> tuple[CgroupFolder, ...]:
-    """Return where the texts of /proc/PID/cgroup and /proc/PID/mountinfo place the process's cpusets, v2 and v1.
-
-    Sources: cgroups(7) and proc_pid_mountinfo(5).
-    """
-    folders = []
-    for line in mountinfo.splitlines():
-        before, separator, after = line.partition(" - ")
-        fields, kinds = before.split(), after.split()
-        if not separator or len(fields) < 5 or len(kinds) < 3:
-            continue
-        version2 = kinds[0] == "cgroup2"
-        if not version2 and not (kinds[0] == "cgroup" and "cpuset" in kinds[2].split(",")):
-            continue
-        path = _cgroup_path(cgroup, version2)
-        if path is None:
-            continue
-        mounted = PurePosixPath(fields[3])
-        inside = PurePosixPath(path)
-        # A container sees only its part of the tree: there the path starts with what is mounted.
-        relative = inside.relative_to(mounted) if inside.is_relative_to(mounted) else PurePosixPath(".")
-        folders.append(CgroupFolder(fields[4], str(relative), _V2_FILES if version2 else _V1_FILES))
-    return tuple(folders)
 
 
 def parse_index_list(text: str) -> frozenset[int]:
@@ -173,27 +151,14 @@ def _lstopo(*options: str) -> bytes:
     return result.stdout
 
 
-def _cgroup_path(cgroup: str, version2: bool) -> str | None:
-    """Return the process's path in the version 2 tree, or in the version 1 tree that has the cpuset controller."""
-    for line in cgroup.splitlines():
-        number, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        matches = number == "0" and not controllers if version2 else "cpuset" in controllers.split(",")
-        if matches and path.startswith("/"):
-            return path
-    return None
-
-
 def _allowance_of_folder(root: Path, folder: CgroupFolder) -> Allowance:
     """Return what the cpuset of a cgroup allows, or of its nearest parent that has one."""
-    mount = root / folder.mount.lstrip("/")
-    path = mount / folder.path
-    for place in (path, *path.parents):
-        pus, memory_nodes = (_listed(_text(place / file)) for file in folder.files)
+    for place in levels(root, folder):
+        pus, memory_nodes = (
+            _listed(kernel_text(place / file)) for file in (_V2_FILES if folder.version2 else _V1_FILES)
+        )
         if pus is not None or memory_nodes is not None:
             return Allowance(pus, memory_nodes)
-        if place == mount:
-            break
     return Allowance()
 
 
@@ -211,11 +176,3 @@ def _meet(one: Collection[int] | None, other: Collection[int] | None) -> frozens
         present = other if one is None else one
         return None if present is None else frozenset(present)
     return frozenset(one) & frozenset(other)
-
-
-def _text(path: Path) -> str:
-    """Return a file's text, empty where there is none."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

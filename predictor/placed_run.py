@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.allocation_text import restriction_lines
 from numapredict.collect.environment import NUMA_BALANCING
 from numapredict.collect.host import host_topology
 from numapredict.collect.machines.affinity import keep_to
@@ -53,6 +54,8 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
     InvalidMappingError and InvalidProfileError before the program starts.
     """
     topology = host_topology()
+    for line in restriction_lines(topology):
+        say(line)
     mapping = parse_label(label)
     check(mapping, topology)
     program = program_of(command)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from numapredict.collect.allocation_text import restriction_lines
 from numapredict.collect.environment import emulation
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.machines.executable import executable_of
@@ -48,6 +49,8 @@ def ask(
         executable_of(program)
         machine = this_computer(announce=announce)
         announce(f"this computer: {shape_of(machine.topology)}")
+        for line in restriction_lines(machine.topology):
+            announce(line)
         if emulation():
             announce(EMULATED.format(emulation()))
         check_choice(machine.topology, program.command[0])

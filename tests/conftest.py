@@ -27,6 +27,8 @@ GOOD_REASONS = (
     "one core has one order only",
     "only root can give a file to another user",
     "only modelled machines run in several processes",
+    "no control group can be made here",
+    "only root can become another user",
 )
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from numapredict.collect.counters.resctrl_group import KernelFolders
 from numapredict.collect.topology import Core, Node, Topology
+from tests.planted_files import plant
 
 TREES = Path(__file__).parent / "golden" / "resctrl"
 
 
 class FakeKernel(KernelFolders):
-    """Makes and removes groups in a planted tree as the kernel would: fills a new folder, and knows no more than there are ids."""
+    """Makes and removes groups in a planted tree as the kernel would: fills new ones, and has only so many ids."""
 
     def __init__(self, name: str, root: Path) -> None:
         self.root = root
@@ -60,20 +61,6 @@ class FakeKernel(KernelFolders):
     def run(self, group: Path, changes: Mapping[str, str] | None = None) -> None:
         """Let a program have run in the group: its counters say what the tree has for afterwards, or ``changes``."""
         plant(group, self._after | {f"mon_data/{path}": text for path, text in (changes or {}).items()})
-
-
-def plant(root: Path, texts: Mapping[str, str]) -> None:
-    """Write files below a folder; see the README for paths and texts."""
-    for name, text in texts.items():
-        path = root / name
-        if name.endswith("/"):
-            path.mkdir(parents=True, exist_ok=True)
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if text.startswith("-> "):
-            path.symlink_to(text.removeprefix("-> "))
-        else:
-            path.write_text(text)
 
 
 def topology_of(nodes: Mapping[int, tuple[int, ...]]) -> Topology:

@@ -24,6 +24,7 @@ from numapredict.collect.counters.resctrl_events import (
 )
 from numapredict.collect.counters.resctrl_group import KernelFolders, monitoring_group, parent_group
 from numapredict.collect.counters.source import NodeTraffic, Obstacle, Traffic
+from numapredict.collect.kernel_file import kernel_text
 from numapredict.collect.topology import Topology
 
 _MOUNT = Path("sys/fs/resctrl")
@@ -49,15 +50,15 @@ class ResctrlSource:
         info = self._resctrl / "info/L3_MON"
         if not (self._resctrl / "info").is_dir():
             return self._unmounted()
-        features = _text(info / "mon_features").split()
+        features = kernel_text(info / "mon_features").split()
         missing = [event for event in (LOCAL, TOTAL) if event not in features]
         if missing:
             return Obstacle(f"resctrl counts no {' and no '.join(missing)} on this processor")
         wrong = wrong_events(info)
         if wrong:
             return Obstacle(
-                f"{' and '.join(wrong)} {'was' if len(wrong) == 1 else 'were'} set up to count other things than memory "
-                "traffic of all kinds",
+                f"{' and '.join(wrong)} {'was' if len(wrong) == 1 else 'were'} set up to count other things than all "
+                "memory traffic",
                 tuple(f"echo '{usual_setting(info, event)}' | sudo tee {info}/{event}_config" for event in wrong),
             )
         parent = parent_group(self._resctrl, self.root)
@@ -74,7 +75,7 @@ class ResctrlSource:
         return None
 
     @contextmanager
-    def counting(self, pus: Sequence[int], folder: Path) -> Iterator["ResctrlCounting"]:  # noqa: ARG002
+    def counting(self, pus: Sequence[int], folder: Path) -> Iterator["ResctrlCounting"]:
         """Make a group for one run, and remove it on leaving; see CounterSource."""
         obstacle = self.obstacle()
         if obstacle is not None:
@@ -89,7 +90,7 @@ class ResctrlSource:
             yield ResctrlCounting(self.topology, group, found, frozenset(pus), notes)
 
     def _places(self, group: Path) -> tuple[Place, ...]:
-        """Return where a group counts each node's traffic; raise IndistinctNodesError where a node with cores has none."""
+        """Return where a group counts each node's traffic; raise IndistinctNodesError where a node has no place."""
         found = places(l3_domains(self.root), group / "mon_data")
         counted = {place.node for place in found}
         for node in self.topology.cpu_nodes:
@@ -99,10 +100,10 @@ class ResctrlSource:
 
     def _unmounted(self) -> Obstacle:
         """Return what keeps resctrl from being there: the mount alone, or the kernel or processor."""
-        if re.search(r"^nodev\s+resctrl$", _text(self.root / "proc/filesystems"), re.MULTILINE):
+        if re.search(r"^nodev\s+resctrl$", kernel_text(self.root / "proc/filesystems"), re.MULTILINE):
             command = f"sudo mount -t resctrl resctrl /{_MOUNT}"
             return Obstacle(f"resctrl is not mounted on /{_MOUNT}", (command,))
-        flags = _text(self.root / "proc/cpuinfo").partition("\nflags")[2].partition("\n")[0].split()
+        flags = kernel_text(self.root / "proc/cpuinfo").partition("\nflags")[2].partition("\n")[0].split()
         if not set(_FLAGS) <= set(flags):
             where = "this virtual machine has" if "hypervisor" in flags else "this processor has"
             return Obstacle(f"{where} no memory bandwidth monitoring (no {' and '.join(_FLAGS)} in /proc/cpuinfo)")
@@ -178,7 +179,7 @@ class ResctrlCounting:
         )
 
     def _assign(self) -> None:
-        """Ask for hardware counters in all domains, where they are handed out by request (mbm_event mode, Linux 6.18)."""
+        """Ask for hardware counters in all domains, where they are given on request (mbm_event mode, Linux 6.18)."""
         for event in (LOCAL, TOTAL):
             try:
                 (self.group / "mbm_L3_assignments").write_text(f"{event}:*=e\n")
@@ -188,14 +189,7 @@ class ResctrlCounting:
                 ) from None
 
     def _stayed(self) -> tuple[str, ...]:
-        left = _text(self.group / "tasks").split()
+        left = kernel_text(self.group / "tasks").split()
         if not left:
             return ()
         return (f"{len(left)} processes of the program went on after it ended; what they move now is not counted",)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""

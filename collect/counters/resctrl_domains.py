@@ -1,6 +1,7 @@
 """Which L3 caches resctrl counts apart, and which NUMA nodes they serve, as sysfs has it.
 
-A domain's number is the cache's id in sysfs, and its folder ``mon_L3_NN`` (Linux, filesystems/resctrl.rst, "Cache IDs").
+A domain's number is the cache's id in sysfs, and its folder ``mon_L3_NN`` (Linux, filesystems/resctrl.rst,
+"Cache IDs").
 """
 
 import re
@@ -9,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host import parse_index_list
+from numapredict.collect.kernel_file import kernel_line
 from numapredict.native.errors import NumapredictError
 
 
@@ -42,9 +44,9 @@ def l3_domains(root: Path) -> tuple[Domain, ...]:
     node_of = _nodes_of_pus(devices)
     found: dict[int, Domain] = {}
     for index in sorted((devices / "cpu").glob("cpu[0-9]*/cache/index[0-9]*")):
-        if _text(index / "level") != "3":
+        if kernel_line(index / "level") != "3":
             continue
-        cache_id = _text(index / "id")
+        cache_id = kernel_line(index / "id")
         if not re.fullmatch(r"[0-9]{1,9}", cache_id):
             raise IndistinctNodesError(f"{index} has no id, so resctrl's L3 domains cannot be matched with NUMA nodes")
         if int(cache_id) in found:
@@ -74,8 +76,8 @@ def places(domains: tuple[Domain, ...], mon_data: Path) -> tuple[Place, ...]:
             if not (mon_data / folder).is_dir():
                 nodes = " and ".join(str(node) for node, _ in domain.pus_of_nodes)
                 raise IndistinctNodesError(
-                    f"L3 cache {domain.cache_id} serves the NUMA nodes {nodes}, and this kernel does not count them apart: use "
-                    "Linux 6.10 or later, or switch sub-NUMA clustering off in the firmware"
+                    f"L3 cache {domain.cache_id} serves the NUMA nodes {nodes}, which this kernel does not tell apart: "
+                    "use Linux 6.10 or later, or switch sub-NUMA clustering off in the firmware"
                 )
             found.append(Place(node, folder, pus))
     return tuple(found)
@@ -92,13 +94,6 @@ def _nodes_of_pus(devices: Path) -> dict[int, int]:
 
 def _numbers(path: Path) -> frozenset[int]:
     try:
-        return parse_index_list(_text(path))
+        return parse_index_list(kernel_line(path))
     except ValueError as error:
         raise IndistinctNodesError(f"{path}: {error}") from None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace").strip()
-    except OSError:
-        return ""

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from numapredict.collect.counters.resctrl_counts import LOCAL, TOTAL
+from numapredict.collect.kernel_file import kernel_text
 
 _LOCAL_ALL, _REMOTE_ALL, _WRITTEN_BACK = 0x15, 0x2A, 0x40
 WRITTEN_BACK_NOTE = (
@@ -30,7 +31,7 @@ def counts_written_back(info: Path) -> bool:
 
     Where counters are assigned (Linux 6.18), ``event_configs`` names in words what the bits say elsewhere.
     """
-    words = _text(info / "event_configs" / TOTAL / "event_filter")
+    words = kernel_text(info / "event_configs" / TOTAL / "event_filter")
     return "dirty_victim_writes_all" in words or any(
         mask & _WRITTEN_BACK for _, mask in _masks(info / f"{TOTAL}_config")
     )
@@ -44,11 +45,6 @@ def usual_setting(info: Path, event: str) -> str:
 
 def _masks(path: Path) -> list[tuple[int, int]]:
     """Return each domain's bits; none where events cannot be changed."""
-    return [(int(domain), int(bits, 16)) for domain, bits in re.findall(r"([0-9]+)=0x([0-9a-fA-F]+)", _text(path))]
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""
+    return [
+        (int(domain), int(bits, 16)) for domain, bits in re.findall(r"([0-9]+)=0x([0-9a-fA-F]+)", kernel_text(path))
+    ]

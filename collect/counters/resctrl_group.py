@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.counters.errors import CounterError
+from numapredict.collect.kernel_file import kernel_text
 
 _NAME = re.compile(r"numapredict-([0-9]{1,20})-([0-9]{1,10})-([0-9]{1,20})-([0-9]{1,9})")
 
@@ -54,7 +55,7 @@ def parent_group(resctrl: Path, root: Path) -> Path:
     A process of an administrator's control group may only be watched inside that: the kernel refuses other groups.
     /proc/PID/cpu_resctrl_groups (Linux 5.6) names it: ``res:/`` for the default group, ``res:NAME`` for others.
     """
-    for line in _text(root / "proc/self/cpu_resctrl_groups").splitlines():
+    for line in kernel_text(root / "proc/self/cpu_resctrl_groups").splitlines():
         key, _, name = line.partition(":")
         if key == "res" and name not in {"", "/"} and "/" not in name and name not in {".", ".."}:
             return resctrl / name
@@ -107,7 +108,7 @@ def maker_of(name: str) -> Maker | None:
 
 def this_maker(root: Path) -> Maker:
     """Return this process as the maker of groups, as ``root``'s /proc/self has it."""
-    stat = _text(root / "proc/self/stat")
+    stat = kernel_text(root / "proc/self/stat")
     pid = stat.partition(" ")[0]
     try:
         link = os.readlink(root / "proc/self/ns/pid")
@@ -132,7 +133,7 @@ def _make(folder: Path, maker: Maker, folders: KernelFolders) -> Path:
 
 def _refusal(folder: Path, error: OSError) -> str:
     """Return why the kernel makes no group, and what to do about it."""
-    said = _text(folder.parent / "info/last_cmd_status").strip()
+    said = kernel_text(folder.parent / "info/last_cmd_status").strip()
     reason = f"{error.strerror}" + (f" ({' '.join(said.split())})" if said and said != "ok" else "")
     text = f"resctrl makes no monitoring group in {folder}: {reason}"
     if error.errno == errno.ENOSPC:
@@ -158,17 +159,10 @@ def _remove(group: Path, folders: KernelFolders) -> str:
 
 
 def _lives(maker: Maker, root: Path) -> bool:
-    return _start_ticks(_text(root / "proc" / str(maker.pid) / "stat")) == maker.start_ticks
+    return _start_ticks(kernel_text(root / "proc" / str(maker.pid) / "stat")) == maker.start_ticks
 
 
 def _start_ticks(stat: str) -> int | None:
     """Return the 22nd field of /proc/PID/stat; the second, in parentheses, may hold anything (proc_pid_stat(5))."""
     fields = stat.rpartition(")")[2].split()
     return int(fields[19]) if len(fields) > 19 and fields[19].isdigit() else None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""

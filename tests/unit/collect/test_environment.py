@@ -4,21 +4,23 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect import environment
+from tests.planted_files import plant
 
 
-def test_memory_settings_are_read_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    balancing, huge = tmp_path / "balancing", tmp_path / "huge"
-    monkeypatch.setattr(environment, "NUMA_BALANCING", balancing)
-    monkeypatch.setattr(environment, "_HUGE_PAGES", huge)
-    assert dict(environment.memory_settings()) == {
+def test_memory_settings_are_read_in_words(tmp_path: Path) -> None:
+    balancing = tmp_path / "proc/sys/kernel/numa_balancing"
+    huge = tmp_path / "sys/kernel/mm/transparent_hugepage/enabled"
+    assert dict(environment.memory_settings(tmp_path)) == {
         "numa_balancing": "not in this kernel",
         "transparent_hugepage": "not in this kernel",
     }
+    for path in (balancing, huge):
+        path.parent.mkdir(parents=True)
     balancing.write_text("1\n")
     huge.write_text("always [madvise] never\n")
-    assert dict(environment.memory_settings()) == {"numa_balancing": "on", "transparent_hugepage": "madvise"}
+    assert dict(environment.memory_settings(tmp_path)) == {"numa_balancing": "on", "transparent_hugepage": "madvise"}
     balancing.write_text("2\n")  # tiering mode
-    assert dict(environment.memory_settings())["numa_balancing"] == "2"
+    assert dict(environment.memory_settings(tmp_path))["numa_balancing"] == "2"
 
 
 def test_the_environment_is_words_and_names_no_computer() -> None:
@@ -37,12 +39,8 @@ def test_the_environment_is_words_and_names_no_computer() -> None:
         (None, "tsc", ""),
     ],
 )
-def test_an_emulated_computer_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vendor: str | None, clocks: str, expected: str
-) -> None:
-    monkeypatch.setattr(environment, "_VENDOR", tmp_path / "vendor")
-    monkeypatch.setattr(environment, "_CLOCKS", tmp_path / "clocks")
+def test_an_emulated_computer_is_known(tmp_path: Path, vendor: str | None, clocks: str, expected: str) -> None:
     if vendor is not None:
-        (tmp_path / "vendor").write_text(vendor + "\n")
-    (tmp_path / "clocks").write_text(clocks + "\n")
-    assert environment.emulation() == expected
+        plant(tmp_path, {"sys/class/dmi/id/sys_vendor": vendor + "\n"})
+    plant(tmp_path, {"sys/devices/system/clocksource/clocksource0/available_clocksource": clocks + "\n"})
+    assert environment.emulation(tmp_path) == expected

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from numapredict.collect import host
 from numapredict.collect.host import (
     Allowance,
-    CgroupFolder,
     allowance,
     allowance_of_status,
-    cgroup_folders,
     host_topology,
     parse_index_list,
     topology_from_file,
@@ -84,35 +82,6 @@ def test_what_both_allow() -> None:
     other = Allowance(frozenset([2, 3]), frozenset([0]))
     assert one & other == other & one == Allowance(frozenset([2]), frozenset([0]))
     assert one & Allowance() == one
-
-
-def test_cgroup_version_2() -> None:
-    files = ("cpuset.cpus.effective", "cpuset.mems.effective")
-    expected = CgroupFolder("/sys/fs/cgroup", "user.slice/session-1.scope", files)
-    assert cgroup_folders(V2_CGROUP, V2_MOUNTS) == (expected,)
-
-
-def test_cgroup_version_1_with_version_2_beside_it() -> None:
-    folders = cgroup_folders(V1_CGROUP, V1_MOUNTS)
-    assert [(folder.mount, folder.path) for folder in folders] == [
-        ("/sys/fs/cgroup/cpuset", "batch/job"),
-        ("/sys/fs/cgroup/unified", "."),
-    ]
-    assert folders[0].files == ("cpuset.effective_cpus", "cpuset.effective_mems")
-
-
-def test_a_containers_path_is_relative_to_what_is_mounted() -> None:
-    mounts = "30 24 0:26 /docker/0a1b /sys/fs/cgroup ro - cgroup2 cgroup rw\n"
-    assert cgroup_folders("0::/docker/0a1b/step\n", mounts)[0].path == "step"
-    assert cgroup_folders("0::/\n", mounts)[0].path == "."
-
-
-@pytest.mark.parametrize(
-    "mounts", ["", "nonsense", "1 2 3 - cgroup2", "- cgroup2 cgroup2 rw", V1_MOUNTS.split("\n", maxsplit=1)[0]]
-)
-def test_without_a_cgroup_there_is_no_folder(mounts: str) -> None:
-    assert cgroup_folders(V2_CGROUP, mounts) == ()
-    assert cgroup_folders("", V2_MOUNTS) == ()
 
 
 def test_missing_files_allow_everything(tmp_path: Path) -> None:

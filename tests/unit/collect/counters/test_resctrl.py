@@ -14,7 +14,8 @@ from numapredict.collect.counters.resctrl import ResctrlSource
 from numapredict.collect.counters.source import Traffic
 from numapredict.collect.topology import Topology
 from numapredict.native.library import launcher_program
-from tests.resctrl import FakeKernel, plant, topology_of
+from tests.planted_files import plant
+from tests.resctrl import FakeKernel, topology_of
 
 INTEL, AMD, SUB_NUMA = "intel-2-sockets", "amd-two-l3-a-node", "intel-sub-numa"
 PUS = tuple(range(8))

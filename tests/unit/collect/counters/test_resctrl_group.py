@@ -14,7 +14,8 @@ from numapredict.collect.counters.resctrl_group import (
     remove_leftovers,
     this_maker,
 )
-from tests.resctrl import FakeKernel, plant
+from tests.planted_files import plant
+from tests.resctrl import FakeKernel
 
 TREE = "intel-2-sockets"
 SPACE, PID, TICKS = 4026531836, 4711, 8899  # this process in the tree

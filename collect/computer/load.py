@@ -1,0 +1,95 @@
+"""Facts of what else the computer does: a short look at how busy its PUs are while this program waits.
+
+Source: proc_stat(5), proc_loadavg(5).
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.computer.fact import UNKNOWN, Fact
+from numapredict.collect.host import allowance
+from numapredict.collect.kernel_file import kernel_text
+
+LOOK_S = 0.5
+_IDLE, _WAITING, _STEAL = 3, 4, 7
+_BUSY = 0.1  # five of a look's ticks of 10 ms: above what a kernel does for itself, and one such PU delays a barrier
+_STOLEN = 0.02
+
+
+class Busyness(msgspec.Struct, frozen=True):
+    """The shares of a PU's time in which something ran on it, and in which a hypervisor ran something else."""
+
+    busy: float
+    stolen: float
+
+
+def look(root: Path, wait: Callable[[float], None]) -> tuple[Fact, Fact]:
+    """Return the facts on the load of others and on stolen time, from two looks at /proc/stat ``LOOK_S`` apart."""
+    before = kernel_text(root / "proc/stat")
+    wait(LOOK_S)
+    found = busyness(before, kernel_text(root / "proc/stat"))
+    allowed = allowance(root).pus
+    mine = {pu: each for pu, each in found.items() if allowed is None or pu in allowed}
+    return _load(kernel_text(root / "proc/loadavg"), mine), _stolen(mine)
+
+
+def busyness(before: str, after: str) -> dict[int, Busyness]:
+    """Return how busy each PU was between two texts of /proc/stat; nothing for one whose time stood still."""
+    first, last = _ticks(before), _ticks(after)
+    found = {}
+    for pu in first.keys() & last.keys():
+        # The kernel's figure for waiting may fall (proc_stat(5)).
+        spent = [max(late - early, 0) for early, late in zip(first[pu], last[pu], strict=True)]
+        total, steal = sum(spent), spent[_STEAL]
+        if total:
+            found[pu] = Busyness(1 - (spent[_IDLE] + spent[_WAITING] + steal) / total, steal / total)
+    return dict(sorted(found.items()))
+
+
+def _load(loadavg: str, found: dict[int, Busyness]) -> Fact:
+    words = loadavg.split()
+    tasks = re.fullmatch(r"([0-9]{1,9})/[0-9]{1,9}", words[3]) if len(words) > 3 else None
+    parts = []
+    if tasks:
+        parts.append(f"{words[0]} tasks over the last minute, {max(int(tasks[1]) - 1, 0)} beside this one runnable now")
+    if not found:
+        return Fact("load of others", "; ".join(parts) or UNKNOWN)
+    busiest = max(found, key=lambda pu: found[pu].busy)
+    share = found[busiest].busy
+    parts.append(
+        f"{sum(each.busy for each in found.values()):.1f} of {len(found)} PUs busy, PU {busiest} most ({share:.0%})"
+    )
+    value = "; ".join(reversed(parts))
+    if share < _BUSY:
+        return Fact("load of others", value)
+    why = "a thread that shares its PU is late, and all others wait for it"
+    return Fact("load of others", value, disturbs=True, why=why, remedy="wait for it to end; top shows what it is")
+
+
+def _stolen(found: dict[int, Busyness]) -> Fact:
+    if not found:
+        return Fact("stolen time", UNKNOWN)
+    share = sum(each.stolen for each in found.values()) / len(found)
+    if share < _STOLEN:
+        return Fact("stolen time", f"{share:.0%}")
+    return Fact(
+        "stolen time",
+        f"{share:.0%}",
+        disturbs=True,
+        why="the hypervisor gives these processors to other machines",
+        remedy="use a machine with processors of its own",
+    )
+
+
+def _ticks(text: str) -> dict[int, tuple[int, ...]]:
+    """Return each PU's ticks in user, nice, system, idle, iowait, irq, softirq and steal; guests count as user."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        name = re.fullmatch(r"cpu([0-9]{1,5})", words[0]) if words else None
+        if name and len(words) >= 9 and all(word.isdigit() for word in words[1:9]):
+            found[int(name[1])] = tuple(map(int, words[1:9]))
+    return found
