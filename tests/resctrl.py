@@ -35,6 +35,8 @@ class FakeKernel(KernelFolders):
                 plant(root, {path: text})
         self.refusal: OSError | None = None
         self.made: list[Path] = []
+        self.first_reads: dict[str, str] = {}
+        """What a file below mon_data says when it is read next, and only then."""
 
     @property
     def groups(self) -> list[str]:
@@ -50,6 +52,9 @@ class FakeKernel(KernelFolders):
             raise self.refusal or OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         plant(path, self._of_group)
         self.made.append(path)
+
+    def read(self, path: Path) -> str:
+        return self.first_reads.pop("/".join(path.parts[-2:]), None) or super().read(path)
 
     def remove(self, path: Path) -> None:
         if not path.is_dir():

@@ -87,7 +87,7 @@ class ResctrlSource:
             except IndistinctNodesError as error:
                 raise CounterError(str(error)) from None
             notes = (WRITTEN_BACK_NOTE,) if counts_written_back(self._resctrl / "info/L3_MON") else ()
-            yield ResctrlCounting(self.topology, group, found, frozenset(pus), notes)
+            yield ResctrlCounting(self, group, found, frozenset(pus), notes)
 
     def _places(self, group: Path) -> tuple[Place, ...]:
         """Return where a group counts each node's traffic; raise IndistinctNodesError where a node has no place."""
@@ -114,9 +114,9 @@ class ResctrlCounting:
     """One run in a group of its own; ``pus`` are those that the program runs on."""
 
     def __init__(
-        self, topology: Topology, group: Path, found: Sequence[Place], pus: frozenset[int], notes: tuple[str, ...]
+        self, source: ResctrlSource, group: Path, found: Sequence[Place], pus: frozenset[int], notes: tuple[str, ...]
     ) -> None:
-        self.topology = topology
+        self.source = source
         self.group = group
         self.places = tuple(found)
         self.pus = pus
@@ -147,17 +147,18 @@ class ResctrlCounting:
                 "moved less than their unit"
             )
         return Traffic(
-            source=ResctrlSource.name,
+            source=self.source.name,
             nodes=tuple(NodeTraffic(local[node], remote[node]) for node in self._nodes),
             notes=self.notes + self._stayed(),
         )
 
     @property
     def _nodes(self) -> tuple[int, ...]:
-        return tuple(node.os_index for node in self.topology.nodes)
+        return tuple(node.os_index for node in self.source.topology.nodes)
 
     def _read(self) -> dict[Place, Pair]:
-        return {place: read_pair(self.group / "mon_data" / place.folder) for place in self.places}
+        read = self.source.folders.read
+        return {place: read_pair(self.group / "mon_data" / place.folder, read) for place in self.places}
 
     def _counted(self, place: Place, pair: Pair) -> bool:
         """Return whether a place has a number; one without is refused where the program ran, and else moved nothing.

@@ -3,6 +3,7 @@
 Source: Linux, filesystems/resctrl.rst and fs/resctrl/ctrlmondata.c, which writes the words.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -39,9 +40,9 @@ class Pair(msgspec.Struct, frozen=True):
         return frozenset(count.value for count in (self.local, self.total) if isinstance(count.value, str))
 
 
-def read_pair(folder: Path) -> Pair:
+def read_pair(folder: Path, read: Callable[[Path], str]) -> Pair:
     """Return what a folder of ``mon_data`` counts now; raise CounterError for a file that is none of the kernel's."""
-    return Pair(_count(folder / LOCAL), _count(folder / TOTAL))
+    return Pair(_count(folder / LOCAL, read), _count(folder / TOTAL, read))
 
 
 def moved(before: Pair, after: Pair) -> tuple[float, float]:
@@ -71,10 +72,10 @@ def _difference(before: Count, after: Count, event: str) -> int:
     return risen
 
 
-def _count(path: Path) -> Count:
+def _count(path: Path, read: Callable[[Path], str]) -> Count:
     for attempt in range(_READS):
         try:
-            text = path.read_text(errors="replace").strip()
+            text = read(path).strip()
         except OSError as error:
             raise CounterError(f"{path} cannot be read: {error.strerror}") from None
         if text.isascii() and text.isdigit() and int(text) < _RANGE:

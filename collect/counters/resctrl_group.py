@@ -22,11 +22,15 @@ _NAME = re.compile(r"numapredict-([0-9]{1,20})-([0-9]{1,10})-([0-9]{1,20})-([0-9
 
 
 class KernelFolders:
-    """How groups are made and removed; tests without resctrl bring a twin that fills the folder as the kernel does."""
+    """How groups are made, read and removed; tests without resctrl bring a twin that does what the kernel does."""
 
     def make(self, path: Path) -> None:
         """Make the group's folder."""
         path.mkdir()
+
+    def read(self, path: Path) -> str:
+        """Return what one of the group's files says now."""
+        return path.read_text(errors="replace")
 
     def remove(self, path: Path) -> None:
         """Remove the group's folder; the kernel's files in it do not count as content."""

@@ -39,6 +39,7 @@ V1_CPU, V1_MEMORY = "sys/fs/cgroup/cpu/batch", "sys/fs/cgroup/memory/batch"
         ({f"{JOB}/cpu.max": "250000 100000\n"}, "2.5 PUs' time", True),
         ({f"{JOB}/cpu.max": "max 100000\n", f"{PARENT}/cpu.max": "50000 100000\n"}, "0.5 PUs' time", True),
         ({f"{JOB}/cpu.max": "300000 100000\n", f"{PARENT}/cpu.max": "900000 100000\n"}, "3 PUs' time", True),
+        ({f"{JOB}/cpu.max": "900000 100000\n", f"{PARENT}/cpu.max": "300000 100000\n"}, "3 PUs' time", True),
         (
             {f"{JOB}/cpu.max": "800000 100000\n", "proc/self/status": "Cpus_allowed_list:\t0-7\n"},
             "8 PUs' time, no less than there are",
@@ -76,6 +77,14 @@ def test_memory(tmp_path: Path, used: int, value: str, disturbs: bool) -> None:
     plant(tmp_path, {f"{PARENT}/memory.current": f"{used}\n"})
     fact = memory_limit(tmp_path)
     assert (fact.value, fact.disturbs) == (value, disturbs)
+
+
+def test_the_group_with_the_least_memory_left_counts(tmp_path: Path) -> None:
+    plant(tmp_path, V2 | {f"{JOB}/memory.max": f"{2 * GiB}\n", f"{JOB}/memory.current": "0\n"})
+    plant(tmp_path, {f"{PARENT}/memory.max": f"{4 * GiB}\n", f"{PARENT}/memory.current": f"{3 * GiB}\n"})
+    assert memory_limit(tmp_path).value == "4.0 GiB, 3.0 used"
+    plant(tmp_path, {f"{JOB}/memory.current": f"{GiB + GiB // 2}\n"})
+    assert memory_limit(tmp_path).value == "2.0 GiB, 1.5 used"
 
 
 def test_memory_of_version_1(tmp_path: Path) -> None:

@@ -24,6 +24,11 @@ def test_a_pu_is_busy_but_for_idling_waiting_and_what_was_stolen() -> None:
     assert found == {0: Busyness(pytest.approx(0.41), pytest.approx(0.05)), 1: Busyness(0.0, 0.0)}
 
 
+def test_the_figure_for_waiting_may_fall() -> None:
+    before, after = "cpu0 100 0 0 100 30 0 0 0\n", "cpu0 150 0 0 150 20 0 0 0\n"
+    assert busyness(before, after) == {0: Busyness(0.5, 0.0)}
+
+
 def seen(root: Path, allowed: str = "0-1", after: str = AFTER) -> list[tuple[str, bool]]:
     plant(root, {"proc/stat": BEFORE, "proc/loadavg": "0.72 1.35 2.46 5/113 26766\n"})
     plant(root, {"proc/self/status": STATUS.format(allowed)})

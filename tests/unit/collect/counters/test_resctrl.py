@@ -129,6 +129,21 @@ def test_a_word_where_the_program_ran_is_refused_and_elsewhere_is_nothing(tmp_pa
     assert (traffic.nodes[1].local_bytes, traffic.nodes[1].remote_bytes) == (0.0, 700_000_000.0)
 
 
+def test_a_counter_that_came_back_has_lost_bytes(tmp_path: Path) -> None:
+    kernel = FakeKernel(AMD, tmp_path)
+
+    def lend(_: Path) -> None:
+        kernel.first_reads["mon_L3_09/mbm_total_bytes"] = "Unavailable\n"
+
+    with pytest.raises(CounterError, match="mon_L3_09 said Unavailable where the program ran"):
+        count(kernel, TOPOLOGIES[AMD], during=lend)
+    assert kernel.first_reads == {}
+    # The first read of a new group is expected to say so, and begins the counting.
+    kernel.first_reads["mon_L3_08/mbm_total_bytes"] = "Unavailable\n"
+    assert count(kernel, TOPOLOGIES[AMD]).nodes[1].remote_bytes == EXPECTED[AMD][1][1]
+    assert kernel.first_reads == {}
+
+
 def test_a_word_that_is_none_of_the_kernels_is_refused(tmp_path: Path) -> None:
     for text in ("", "12 34\n", "-5\n", "1e9\n", f"{2**64}\n", "nan\n"):
         kernel = FakeKernel(INTEL, tmp_path / repr(text))
