@@ -12,11 +12,11 @@ import msgspec
 from numapredict.collect.computer.fact import UNKNOWN, Fact
 from numapredict.collect.host import allowance
 from numapredict.collect.kernel_file import kernel_text
+from numapredict.collect.machines.disturbance import STOLEN
 
 LOOK_S = 0.5
 _IDLE, _WAITING, _STEAL = 3, 4, 7
 _BUSY = 0.1  # five of a look's ticks of 10 ms: above what a kernel does for itself, and one such PU delays a barrier
-_STOLEN = 0.02
 
 
 class Busyness(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ def _stolen(found: dict[int, Busyness]) -> Fact:
     if not found:
         return Fact("stolen time", UNKNOWN)
     share = sum(each.stolen for each in found.values()) / len(found)
-    if share < _STOLEN:
+    if share < STOLEN:
         return Fact("stolen time", f"{share:.0%}")
     return Fact(
         "stolen time",
