@@ -20,7 +20,11 @@ __all__ = [
     "canonical",
     "check",
     "default_mapping",
+    "fits",
+    "full_counts",
     "full_space",
+    "node_counts",
+    "powers_of_two",
     "subset",
 ]
 
@@ -80,8 +84,8 @@ def full_space(topology: Topology) -> tuple[Mapping, ...]:
     Thread counts are the powers of two, what fills the first nodes, and all cores; nodes are the powers of two and
     all. Any number of threads that fits a number of nodes meets every thread and page policy (ICS'19 table 1).
     """
-    powers = _powers_of_two(topology.core_count)
-    return _space(topology, tuple(sorted({*powers, *_full_counts(topology)})), THREAD_POLICIES, PAGE_POLICIES)
+    powers = powers_of_two(topology.core_count)
+    return _space(topology, tuple(sorted({*powers, *full_counts(topology)})), THREAD_POLICIES, PAGE_POLICIES)
 
 
 def subset(name: str, topology: Topology) -> tuple[Mapping, ...]:
@@ -91,20 +95,20 @@ def subset(name: str, topology: Topology) -> tuple[Mapping, ...]:
     the thread nodes, and the worst case, one full node with remote pages. The others are what its table 1 grants to
     related work: Dashti (2013), Diener (2015), Wang (2016) and Denoyelle (2019).
     """
-    full_counts = _full_counts(topology)
+    filling = full_counts(topology)
     everything = (topology.core_count,)  # and with it every node: fewer have fewer cores
     match name:
         case "full":
             return full_space(topology)
         case "thesis":
-            on_thread_nodes = _on_thread_nodes(topology, full_counts, THREAD_POLICIES, ("locality", "balance"))
+            on_thread_nodes = _on_thread_nodes(topology, filling, THREAD_POLICIES, ("locality", "balance"))
             wanted = {*on_thread_nodes, *_worst_case(topology)}
         case "dashti":
             wanted = _on_thread_nodes(topology, everything, ("scatter",), ("locality", "interleave"))
         case "diener":
             wanted = _on_thread_nodes(topology, everything, ("scatter",), ("locality",))
         case "wang":
-            wanted = _on_thread_nodes(topology, full_counts, THREAD_POLICIES, ("first-touch", "interleave"))
+            wanted = _on_thread_nodes(topology, filling, THREAD_POLICIES, ("first-touch", "interleave"))
         case "denoyelle":
             wanted = _on_thread_nodes(topology, everything, THREAD_POLICIES, ("first-touch", "balance"))
         case _:
@@ -119,15 +123,15 @@ def _space(
     page_policies: tuple[PagePolicy, ...],
 ) -> tuple[Mapping, ...]:
     """Return the canonical mappings of all combinations that fit, without duplicates, in order."""
-    page_counts = {1, *_powers_of_two(len(topology.memory_nodes)), len(topology.memory_nodes)}
+    page_counts = {1, *powers_of_two(len(topology.memory_nodes)), len(topology.memory_nodes)}
     found: dict[Mapping, None] = {}
     for threads in thread_counts:
-        for thread_nodes in _node_counts(topology):
+        for thread_nodes in node_counts(topology):
             for thread_policy in thread_policies:
                 for page_policy in page_policies:
                     for page_nodes in sorted(page_counts | {thread_nodes}):
                         mapping = Mapping(threads, thread_nodes, thread_policy, page_nodes, page_policy)
-                        if _fits(mapping, topology):
+                        if fits(mapping, topology):
                             found[canonical(mapping, topology)] = None
     return tuple(found)
 
@@ -142,20 +146,20 @@ def _on_thread_nodes(
     candidates = (
         Mapping(threads, thread_nodes, thread_policy, thread_nodes, page_policy)
         for threads in thread_counts
-        for thread_nodes in _node_counts(topology)
+        for thread_nodes in node_counts(topology)
         for thread_policy in thread_policies
         for page_policy in page_policies
     )
-    return {canonical(mapping, topology) for mapping in candidates if _fits(mapping, topology)}
+    return {canonical(mapping, topology) for mapping in candidates if fits(mapping, topology)}
 
 
 def _worst_case(topology: Topology) -> set[Mapping]:
     """Return one full node with all pages on another one (thesis sec. 5.1), where there is another one."""
     mapping = Mapping(len(topology.cpu_nodes[0].cores), 1, "contiguous", 1, "remote")
-    return {canonical(mapping, topology)} if _fits(mapping, topology) else set()
+    return {canonical(mapping, topology)} if fits(mapping, topology) else set()
 
 
-def _fits(mapping: Mapping, topology: Topology) -> bool:
+def fits(mapping: Mapping, topology: Topology) -> bool:
     """Return whether the mapping can be applied on the topology."""
     try:
         check(mapping, topology)
@@ -192,18 +196,18 @@ def _with(
     )
 
 
-def _node_counts(topology: Topology) -> tuple[int, ...]:
+def node_counts(topology: Topology) -> tuple[int, ...]:
     """Return the numbers of thread nodes to try: the powers of two and all."""
     count = len(topology.cpu_nodes)
-    return tuple(sorted({*_powers_of_two(count), count}))
+    return tuple(sorted({*powers_of_two(count), count}))
 
 
-def _full_counts(topology: Topology) -> tuple[int, ...]:
+def full_counts(topology: Topology) -> tuple[int, ...]:
     """Return the numbers of threads that fill the first nodes, for each number of thread nodes."""
     cores = [len(node.cores) for node in topology.cpu_nodes]
-    return tuple(sorted({sum(cores[:count]) for count in _node_counts(topology)}))
+    return tuple(sorted({sum(cores[:count]) for count in node_counts(topology)}))
 
 
-def _powers_of_two(most: int) -> tuple[int, ...]:
+def powers_of_two(most: int) -> tuple[int, ...]:
     """Return 1, 2, 4 ... up to ``most``."""
     return tuple(1 << exponent for exponent in range(most.bit_length()))

@@ -1,8 +1,12 @@
-"""The command that draws: `report`."""
+"""The commands that draw: `report` and `characterize`."""
 
+import sys
 from pathlib import Path
 
 import click
+
+from numapredict.collect.campaign_options import MACHINE
+from numapredict.collect.mapping import PAGE_POLICIES, PagePolicy
 
 
 @click.group()
@@ -152,3 +156,71 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
     draw_budget_curves(curves, output)
     click.echo(msgspec.json.format(msgspec.json.encode(curves)).decode() if as_json else curves_in_words(curves))
     click.echo(f"{output}: {', '.join(curve.machine for curve in curves)}", err=True)
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@MACHINE
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of figures, tables and runs; else PROGRAM-on-MACHINE. Resumed if it exists.",
+)
+@click.option("--threads", multiple=True, type=click.IntRange(1), help="Only this number of threads; repeatable.")
+@click.option(
+    "--page-policy",
+    "page_policies",
+    multiple=True,
+    type=click.Choice(PAGE_POLICIES),
+    help="Of the tables over threads and nodes, first-touch if none is given; repeatable.",
+)
+@click.option(
+    "--budget",
+    "budget_s",
+    type=click.FloatRange(5, 86400),
+    help="Seconds that all traces of a modelled machine may take; else 20 and 40 for each number of threads.",
+)
+@click.option(
+    "--repetitions", type=click.IntRange(1), default=5, show_default=True, help="Timed runs of a mapping, by the clock."
+)
+@click.option("--fresh", is_flag=True, help="Forget the runs that an earlier characterisation has finished.")
+@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def characterize(
+    machine: str | None,
+    output: Path | None,
+    threads: tuple[int, ...],
+    page_policies: tuple[PagePolicy, ...],
+    budget_s: float | None,
+    repetitions: int,
+    fresh: bool,
+    retry_failed: bool,
+    as_json: bool,
+    command: tuple[str, ...],
+) -> None:
+    """Show what threads, nodes and policies do to COMMAND: times, and accesses and bandwidth per node."""
+    from numapredict.collect.characterisation.session import CharacterisationRequest, characterise_command
+    from numapredict.reports.characterisation.files import as_json as json_of
+    from numapredict.reports.characterisation.files import write_characterisation
+    from numapredict.reports.characterisation.words import NO_COUNTERS, characterisation_in_words
+
+    request = CharacterisationRequest(
+        command=command,
+        machine=machine,
+        folder=output,
+        threads=threads,
+        page_policies=page_policies,
+        budget_s=budget_s,
+        repetitions=repetitions,
+        fresh=fresh,
+        retry_failed=retry_failed,
+    )
+    found, folder = characterise_command(request, sys.stderr)
+    written = write_characterisation(found, folder)
+    if as_json:
+        click.echo(json_of(found))
+        if not found.counted:
+            click.echo(NO_COUNTERS, err=True)
+    else:
+        click.echo(characterisation_in_words(found))
+    click.echo(f"{folder}: {', '.join(written)}", err=True)

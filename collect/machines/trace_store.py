@@ -69,7 +69,7 @@ class TraceStore:
 
     def trace(self, program: Program, threads: int) -> Trace:
         """Return a program's trace with a number of threads, from the cache or from one emulated run."""
-        path = self.folder / f"{self._key(program)}-{threads}.trace"
+        path = self._trace_path(program, threads)
         found = _read(path, lambda data: parse_trace(data, str(path)))
         if found is None:
             census = self.census(program)
@@ -78,6 +78,13 @@ class TraceStore:
             self._store(path, data)
             found = parse_trace(data, str(path))
         return found
+
+    def has_trace(self, program: Program, threads: int) -> bool:
+        """Return whether the cache has a program's trace with a number of threads, so that none is taken."""
+        return self._trace_path(program, threads).is_file()
+
+    def _trace_path(self, program: Program, threads: int) -> Path:
+        return self.folder / f"{self._key(program)}-{threads}.trace"
 
     def _key(self, program: Program) -> str:
         """Return the digest of all that a trace depends on, but for the thread count.

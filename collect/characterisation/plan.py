@@ -1,0 +1,142 @@
+"""Which mappings a characterisation runs, and for which figure: from the topology alone (thesis sec. 4)."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, Mapping, PagePolicy, ThreadPolicy
+from numapredict.collect.space import canonical, default_mapping, fits, full_counts, node_counts, powers_of_two
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import NumapredictError
+
+BASE: PagePolicy = "first-touch"
+"""The page policy of the thesis's tables of threads and nodes (figs. 8, 9, 16 and 17)."""
+
+_ON_THREAD_NODES = ("first-touch", "locality")
+_ON_ONE_NODE = ("bind", "remote")
+
+
+class UnusableSelectionError(NumapredictError):
+    """What is to be characterised does not fit the machine."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One place in a table or figure: the mapping that it asks for, and the equal one that is run."""
+
+    asked: Mapping
+    run: Mapping
+
+
+class CharacterisationPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """The mappings of a characterisation by what they are for; a mapping may have several places.
+
+    ``grid``: threads x nodes x thread policies (figs. 8, 9, 16, 17); ``whole``: every page policy with the most
+    threads on the most nodes (figs. 10 to 12, 14, 15, 18 to 22); ``one_node``: one full node with its pages on it, on
+    all nodes and on another one (figs. 13, 18 and 23). ``default`` is what speedups are counted from.
+    """
+
+    default: Mapping
+    grid: tuple[Asked, ...]
+    whole: tuple[Asked, ...]
+    one_node: tuple[Asked, ...]
+
+    @property
+    def places(self) -> tuple[Asked, ...]:
+        """Return every place once."""
+        return tuple(dict.fromkeys((*self.grid, *self.whole, *self.one_node)))
+
+    @property
+    def mappings(self) -> tuple[Mapping, ...]:
+        """Return every mapping that is run, once."""
+        return tuple(dict.fromkeys(place.run for place in self.places))
+
+    @property
+    def thread_counts(self) -> tuple[int, ...]:
+        """Return the numbers of threads, ascending."""
+        return tuple(sorted({mapping.threads for mapping in self.mappings}))
+
+
+def usual_thread_counts(topology: Topology) -> tuple[int, ...]:
+    """Return the powers of two up to the first node's cores, and what fills 1, 2, 4 ... and all nodes."""
+    powers = powers_of_two(len(topology.cpu_nodes[0].cores))
+    return tuple(sorted({*powers, *full_counts(topology)}))
+
+
+def plan_of(
+    topology: Topology, threads: Sequence[int] = (), page_policies: Sequence[PagePolicy] = ()
+) -> CharacterisationPlan:
+    """Return what to run on a machine: all usual numbers of threads, and tables for first touch, if none are given.
+
+    Raises UnusableSelectionError for a number of threads that the machine has no cores for, and for page policies that
+    none of its mappings can have.
+    """
+    counts = tuple(sorted(set(threads))) or usual_thread_counts(topology)
+    for count in counts:
+        if not 1 <= count <= topology.core_count:
+            raise UnusableSelectionError(
+                f"{count} threads do not fit {topology.name}, which has {topology.core_count} cores; "
+                f"give 1 to {topology.core_count}"
+            )
+    wanted = tuple(policy for policy in PAGE_POLICIES if policy in page_policies) or (BASE,)
+    grid = _places(topology, [(t, n, None) for t in counts for n in node_counts(topology)], wanted)
+    for policy in wanted:
+        if not any(place.asked.page_policy == policy for place in grid):
+            raise UnusableSelectionError(
+                f"{topology.name} has no mapping with page policy {policy!r} and {_in_words(counts)} threads; "
+                "choose another policy or fewer threads"
+            )
+    most = max(counts)
+    widest = [nodes for nodes in node_counts(topology) if _some_fit(topology, most, nodes)][-1:]
+    whole = _once(_places(topology, [(most, nodes, None) for nodes in widest], PAGE_POLICIES))
+    one_node = _one_node(topology, counts)
+    if one_node and widest == [1]:  # so few threads were asked for that one node is all
+        whole, one_node = one_node, ()
+    return CharacterisationPlan(default=default_mapping(topology), grid=grid, whole=whole, one_node=one_node)
+
+
+def _one_node(topology: Topology, counts: tuple[int, ...]) -> tuple[Asked, ...]:
+    """Return one full node, or as full as the numbers of threads make it, where there are other nodes."""
+    fitting = [count for count in counts if count <= len(topology.cpu_nodes[0].cores)]
+    if not fitting or len(topology.nodes) == 1:
+        return ()
+    everywhere = len(topology.memory_nodes)
+    places = _places(topology, [(max(fitting), 1, 1)], ("bind",))
+    places += _places(topology, [(max(fitting), 1, everywhere)], ("interleave",))
+    places += _places(topology, [(max(fitting), 1, 1)], ("remote",))
+    return _once(places)
+
+
+def _once(places: Sequence[Asked]) -> tuple[Asked, ...]:
+    """Return the first of the places of each mapping that is run."""
+    return tuple({place.run: place for place in reversed(places)}.values())[::-1]
+
+
+def _places(
+    topology: Topology, sizes: Iterable[tuple[int, int, int | None]], page_policies: Sequence[PagePolicy]
+) -> tuple[Asked, ...]:
+    """Return the places of all (threads, nodes, page nodes) that fit, with both thread policies; None: by policy."""
+    places = []
+    for threads, nodes, pages in sizes:
+        for thread_policy in THREAD_POLICIES:
+            for page_policy in page_policies:
+                page_nodes = pages or _page_nodes(topology, nodes, page_policy)
+                mapping = Mapping(threads, nodes, thread_policy, page_nodes, page_policy)
+                if fits(mapping, topology):
+                    places.append(Asked(mapping, canonical(mapping, topology)))
+    return tuple(places)
+
+
+def _page_nodes(topology: Topology, thread_nodes: int, page_policy: PagePolicy) -> int:
+    """Return over how many nodes a policy spreads pages: the thread nodes, as far as so many have memory."""
+    if page_policy in _ON_ONE_NODE:
+        return 1
+    return thread_nodes if page_policy in _ON_THREAD_NODES else min(thread_nodes, len(topology.memory_nodes))
+
+
+def _some_fit(topology: Topology, threads: int, nodes: int) -> bool:
+    thread_policies: tuple[ThreadPolicy, ...] = THREAD_POLICIES
+    return any(fits(Mapping(threads, nodes, policy, nodes, BASE), topology) for policy in thread_policies)
+
+
+def _in_words(counts: Sequence[int]) -> str:
+    return ", ".join(map(str, counts))

@@ -1,0 +1,73 @@
+"""Write a characterisation into a folder: one JSON object, CSV tables, and figures as PNG and SVG."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.characterisation.result import Characterisation
+from numapredict.collect.durable import reason_and_advice, replace_file
+from numapredict.native.errors import NumapredictError
+from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data
+from numapredict.reports.characterisation.tables import nodes_csv, runs_csv, times_csv
+from numapredict.reports.characterisation.times import draw_times, times_data
+from numapredict.reports.characterisation.traffic import draw_traffic, traffic_data
+from numapredict.reports.figure_file import FORMATS
+
+
+class UnwritableCharacterisationError(NumapredictError):
+    """A table could not be written; what was there before is untouched."""
+
+
+def as_json(found: Characterisation) -> str:
+    """Return a characterisation as one JSON object."""
+    return msgspec.json.format(msgspec.json.encode(found)).decode()
+
+
+def write_characterisation(found: Characterisation, folder: Path) -> tuple[str, ...]:
+    """Write everything that there is to show, and return the files' names.
+
+    Figures that an earlier characterisation of the folder had and this one has not are removed. Raises
+    UnwritableCharacterisationError and UnwritableFigureError.
+    """
+    texts = {
+        "characterisation.json": as_json(found) + "\n",
+        "times.csv": times_csv(found),
+        "runs.csv": runs_csv(found),
+        "nodes.csv": nodes_csv(found) if found.counted else None,
+    }
+    figures = _figures(found)
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            if text is None:
+                (folder / name).unlink(missing_ok=True)
+                continue
+            replace_file(folder / name, text.encode())
+            written.append(name)
+        for name, draw in figures.items():
+            for kind in FORMATS:
+                path = folder / f"{name}.{kind}"
+                if draw is None:
+                    path.unlink(missing_ok=True)
+                    continue
+                draw(path)
+                written.append(path.name)
+    except OSError as error:
+        raise UnwritableCharacterisationError(f"cannot write into {folder}: {reason_and_advice(error)}") from error
+    return tuple(written)
+
+
+def _figures(found: Characterisation) -> dict[str, Callable[[Path], None] | None]:
+    """Return what draws each figure, None for one that has nothing to show."""
+    policies = policy_times_data(found)
+    figures: dict[str, Callable[[Path], None] | None] = {
+        "times": partial(draw_times, times_data(found)),
+        "page-policies": partial(draw_policy_times, policies) if policies else None,
+    }
+    for quantity in ("accesses", "bandwidth"):
+        traffic = traffic_data(found, quantity)
+        figures[quantity] = partial(draw_traffic, traffic) if traffic else None
+    return figures

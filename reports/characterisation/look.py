@@ -1,0 +1,103 @@
+"""What the figures and tables of a characterisation share: units, titles and colours."""
+
+import shlex
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+
+import matplotlib as mpl
+import msgspec
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from numapredict.collect.characterisation.result import Characterisation, Place
+
+# Okabe and Ito, Color Universal Design (2008): told apart by colour-blind people.
+POLICY_COLOURS = {"contiguous": "#0072b2", "scatter": "#e69f00"}
+ONE_NODE_COLOUR = "#999999"
+HIGHLIGHT = "#d55e00"
+MARKERS = "osD^vPX*"
+MOST_LETTERS = 70
+_LETTERS_PER_INCH = 9.5  # of a title
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """A unit of time and how many of it make a second."""
+
+    name: str
+    per_s: float
+
+    def of(self, time_s: float) -> float:
+        """Return a time in this unit."""
+        return time_s * self.per_s
+
+
+def unit_for(times_s: Iterable[float | None]) -> Unit:
+    """Return the largest unit in which the shortest of the times is at least 1, seconds where there is none."""
+    known = [time_s for time_s in times_s if time_s is not None]
+    for unit in (Unit("s", 1.0), Unit("ms", 1e3)):
+        if not known or unit.of(min(known)) >= 1:
+            return unit
+    return Unit("us", 1e6)
+
+
+def figure_text(value: float) -> str:
+    """Return a number with three digits, more only before the point: ``<0.01``, ``0.0123``, ``63.3``, ``1842``."""
+    if abs(value) < 0.01:
+        return "<0.01" if value else "0"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:#.3g}"
+
+
+def subject(found: Characterisation) -> str:
+    """Return the program with its arguments, the machine, and whether figures are modelled or measured."""
+    words = shlex.join((PurePath(found.command[0]).name, *found.command[1:]))
+    shown = words if len(words) <= MOST_LETTERS else f"{words[: MOST_LETTERS - 3]}..."
+    return f"{shown} on {found.machine} ({'modelled' if found.modelled else 'measured'})"
+
+
+def clock_in_words(found: Characterisation) -> str:
+    """Return which time it is."""
+    return "time in parallel regions" if found.clock == "regions" else "run time"
+
+
+def nodes_in_words(count: int) -> str:
+    """Return a number of nodes in words."""
+    return f"{count} node{'s' if count > 1 else ''}"
+
+
+def threads_in_words(count: int) -> str:
+    """Return a number of threads in words."""
+    return f"{count} thread{'s' if count > 1 else ''}"
+
+
+def size_in_words(place: Place) -> str:
+    """Return the threads and thread nodes of a place."""
+    return f"{threads_in_words(place.threads)} on {nodes_in_words(place.thread_nodes)}"
+
+
+def page_name(place: Place) -> str:
+    """Return the page policy of a place as its label has it, with the page nodes where they are chosen freely."""
+    on_one = place.page_policy in {"bind", "remote"}
+    return (
+        place.page_policy
+        if on_one or place.page_nodes == place.thread_nodes
+        else f"{place.page_policy}@{place.page_nodes}"
+    )
+
+
+def ordered_colours(count: int) -> Sequence[str]:
+    """Return colours from dark to light for values that have an order; the palette suits colour-blind people."""
+    palette = mpl.colormaps["viridis"]
+    return [mpl.colors.to_hex(palette(0.88 * index / max(count - 1, 1))) for index in range(count)]
+
+
+def head(figure: Figure, text: str) -> None:
+    """Put a title over a figure, in as many lines as its width asks for."""
+    figure.suptitle(textwrap.fill(text, int(_LETTERS_PER_INCH * figure.get_figwidth())), fontsize=12)
+
+
+def quieten(axes: Axes) -> None:
+    """Leave a light grid behind the data and no frame on top and at the right."""
+    axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,59 @@
+"""A characterisation as CSV tables: the times of figures 8 to 10, every run, and every node's counters."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from numapredict.collect.characterisation.result import Characterisation
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.measurement import NodeCounters
+
+_MAPPING = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy")
+
+
+def times_csv(found: Characterisation) -> str:
+    """Return a row a cell of the tables: what was asked for, the equal mapping that was run, and its time."""
+    rows = [
+        (table.thread_policy, table.page_policy, threads, nodes, mapping, time_s)
+        for table in found.tables
+        for threads, mappings, times_s in zip(table.threads, table.mappings, table.times_s, strict=True)
+        for nodes, mapping, time_s in zip(table.thread_nodes, mappings, times_s, strict=True)
+        if mapping is not None
+    ]
+    return _written(("thread_policy", "page_policy", "threads", "thread_nodes", "mapping", "time_s"), rows)
+
+
+def runs_csv(found: Characterisation) -> str:
+    """Return a row a run, fastest first."""
+    figures = ("time_s", "process_time_s", "region_time_s", "spread", "slowdown", "local_share")
+    rows = [
+        (
+            run.mapping,
+            *msgspec.structs.astuple(parse_label(run.mapping)),
+            run.status,
+            *(getattr(run, name) for name in figures),
+            run.message,
+        )
+        for run in found.runs
+    ]
+    return _written(("mapping", *_MAPPING, "status", *figures, "message"), rows)
+
+
+def nodes_csv(found: Characterisation) -> str:
+    """Return a row a run and node: accesses in cache lines, bandwidths in GB/s."""
+    rows = [
+        (run.mapping, number, *msgspec.structs.astuple(node))
+        for run in found.runs
+        for number, node in enumerate(run.nodes)
+    ]
+    return _written(("mapping", "node", *NodeCounters.__struct_fields__), rows)
+
+
+def _written(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,128 @@
+"""The figure of times over threads, nodes and thread policies (thesis figures 8, 9, 16 and 17)."""
+
+from pathlib import Path
+
+import msgspec
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from numapredict.collect.characterisation.result import Characterisation
+from numapredict.reports.characterisation import look
+from numapredict.reports.figure_file import format_of, write_figure
+
+
+class Curve(msgspec.Struct, frozen=True):
+    """The times over threads on one number of nodes; only what has a time is there."""
+
+    thread_nodes: int
+    threads: tuple[int, ...]
+    times_s: tuple[float, ...]
+
+
+class Panel(msgspec.Struct, frozen=True):
+    """The curves of one thread policy and one page policy, and the fastest's threads, nodes and time."""
+
+    title: str
+    curves: tuple[Curve, ...]
+    fastest: tuple[int, int, float] | None
+
+
+class TimesData(msgspec.Struct, frozen=True):
+    """What the figure shows: a row of panels a page policy."""
+
+    title: str
+    clock: str
+    rows: tuple[tuple[Panel, ...], ...]
+
+
+def times_data(found: Characterisation) -> TimesData:
+    """Return the curves; a thread policy that equals the one before, as on one node, has no panel of its own."""
+    rows: dict[str, list[Panel]] = {}
+    seen = set()
+    for table in found.tables:
+        if table.mappings in seen:
+            continue
+        seen.add(table.mappings)
+        curves = []
+        for column, nodes in enumerate(table.thread_nodes):
+            points = [
+                (count, time_s)
+                for count, row in zip(table.threads, table.times_s, strict=True)
+                if (time_s := row[column]) is not None
+            ]
+            if points:
+                counts, times_s = zip(*points, strict=True)
+                curves.append(Curve(nodes, counts, times_s))
+        placed = [
+            (time_s, curve.thread_nodes, threads)
+            for curve in curves
+            for threads, time_s in zip(curve.threads, curve.times_s, strict=True)
+        ]
+        fastest = min(placed)[::-1] if placed else None
+        panel = Panel(f"{table.thread_policy} threads, {table.page_policy} pages", tuple(curves), fastest)
+        rows.setdefault(table.page_policy, []).append(panel)
+    return TimesData(look.subject(found), look.clock_in_words(found), tuple(tuple(row) for row in rows.values()))
+
+
+def draw_times(data: TimesData, path: Path) -> None:
+    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    format_of(path)
+    columns = max(len(row) for row in data.rows)
+    figure = Figure(figsize=(1.2 + 4.2 * columns, 1.2 + 3.4 * len(data.rows)), layout="constrained")
+    grid = figure.subplots(len(data.rows), columns, squeeze=False, sharex=True, sharey=True)
+    panels = [panel for row in data.rows for panel in row]
+    values = [time_s for panel in panels for curve in panel.curves for time_s in curve.times_s]
+    unit = look.unit_for(values)
+    counts = sorted({threads for panel in panels for curve in panel.curves for threads in curve.threads})
+    nodes = sorted({curve.thread_nodes for panel in panels for curve in panel.curves})
+    styles = {
+        n: (colour, look.MARKERS[number % len(look.MARKERS)])
+        for number, (n, colour) in enumerate(zip(nodes, look.ordered_colours(len(nodes)), strict=True))
+    }
+    for row, line in zip(data.rows, grid, strict=True):
+        for axes in line[len(row) :]:
+            axes.set_visible(False)
+        for panel, axes in zip(row, line, strict=False):
+            _draw_panel(axes, panel, styles, unit)
+        line[0].set_ylabel(f"{data.clock} in {unit.name}\n(log scale, lower is better)")
+    for axes in grid[-1]:
+        axes.set_xlabel("threads")
+    first = grid[0][0]
+    first.set_xscale("log", base=2)
+    first.set_yscale("log")
+    first.set_xticks(counts, [str(count) for count in counts])
+    first.minorticks_off()
+    wide = bool(values) and max(values) > 8 * min(values)
+    first.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if wide else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0)))
+    first.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    first.yaxis.set_minor_formatter(NullFormatter())
+    handles, labels = max((axes.get_legend_handles_labels() for axes in grid.flat), key=lambda pair: len(pair[1]))
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    look.head(figure, data.title)
+    write_figure(figure, path)
+
+
+def _draw_panel(axes: Axes, panel: Panel, styles: dict[int, tuple[str, str]], unit: look.Unit) -> None:
+    for number, curve in enumerate(panel.curves):
+        colour, marker = styles[curve.thread_nodes]
+        values = [unit.of(time_s) for time_s in curve.times_s]
+        axes.plot(
+            curve.threads,
+            values,
+            color=colour,
+            marker=marker,
+            markersize=max(9 - 2 * number, 4),  # a curve that lies on another hides less of it
+            label=look.nodes_in_words(curve.thread_nodes),
+        )
+    if panel.fastest is not None:
+        threads, nodes, time_s = panel.fastest
+        axes.plot(
+            [threads], [unit.of(time_s)], "o", markersize=12, fillstyle="none", color=look.HIGHLIGHT, label="fastest"
+        )
+        axes.set_title(
+            f"{panel.title}\nfastest: {look.threads_in_words(threads)} on {look.nodes_in_words(nodes)}, "
+            f"{look.figure_text(unit.of(time_s))} {unit.name}",
+            fontsize=9,
+        )
+    look.quieten(axes)

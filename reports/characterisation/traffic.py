@@ -1,0 +1,120 @@
+"""The figures of local and remote accesses and bandwidth per node (thesis figures 11 to 15 and 19 to 23)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from numapredict.collect.characterisation.result import Characterisation, Place
+from numapredict.reports.characterisation import look
+from numapredict.reports.figure_file import format_of, write_figure
+
+Quantity = Literal["accesses", "bandwidth"]
+UNITS: dict[Quantity, str] = {"accesses": "millions of cache lines", "bandwidth": "GB/s"}
+
+
+class Group(msgspec.Struct, frozen=True):
+    """One mapping's bars: local and remote, each a value a node, in the figure's unit; the share of local accesses."""
+
+    name: str
+    mapping: str
+    local: tuple[float, ...]
+    remote: tuple[float, ...]
+    local_share: float | None
+
+
+class TrafficPanel(msgspec.Struct, frozen=True):
+    """The groups of one thread policy, or of one node; ``nodes`` are those with any accesses under any of them."""
+
+    title: str
+    nodes: tuple[int, ...]
+    groups: tuple[Group, ...]
+
+
+class TrafficData(msgspec.Struct, frozen=True):
+    """What a figure shows: panels side by side, each local above remote."""
+
+    title: str
+    quantity: Quantity
+    panels: tuple[TrafficPanel, ...]
+
+
+def traffic_data(found: Characterisation, quantity: Quantity) -> TrafficData | None:
+    """Return each node's values under the mappings that have counters, None where none has."""
+    panels = []
+    policies = dict.fromkeys(place.thread_policy for place in found.whole)
+    parts: list[tuple[str, list[Place]]] = [
+        (f"{policy}, " if len(policies) > 1 else "", [place for place in found.whole if place.thread_policy == policy])
+        for policy in policies
+    ]
+    for prefix, places in (*parts, ("", list(found.one_node))):
+        groups = tuple(group for place in places if (group := _group(found, place, quantity)) is not None)
+        if groups:
+            panels.append(TrafficPanel(prefix + look.size_in_words(places[0]), _busy(groups), groups))
+    return TrafficData(f"{look.subject(found)}: memory {quantity} by node", quantity, tuple(panels)) if panels else None
+
+
+def _group(found: Characterisation, place: Place, quantity: Quantity) -> Group | None:
+    run = found.run(place.mapping)
+    if run is None or not run.nodes:
+        return None
+    if quantity == "accesses":
+        local, remote = (
+            [getattr(node, name) / 1e6 for node in run.nodes] for name in ("local_accesses", "remote_accesses")
+        )
+    else:
+        local = [node.local_bandwidth_GBps for node in run.nodes]
+        remote = [node.remote_bandwidth_GBps for node in run.nodes]
+    return Group(look.page_name(place), place.mapping, tuple(local), tuple(remote), run.local_share)
+
+
+def _busy(groups: Sequence[Group]) -> tuple[int, ...]:
+    """Return the nodes with any accesses, all where there are none at all."""
+    every = range(len(groups[0].local))
+    return tuple(n for n in every if any(group.local[n] or group.remote[n] for group in groups)) or tuple(every)
+
+
+def draw_traffic(data: TrafficData, path: Path) -> None:
+    """Draw a figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    format_of(path)
+    nodes = sorted({node for panel in data.panels for node in panel.nodes})
+    widths = [len(panel.groups) for panel in data.panels]
+    inches = 0.75 * max(1.0, len(nodes) / 6)
+    figure = Figure(figsize=(2.2 + inches * sum(widths), 6.2), layout="constrained")
+    grid = figure.subplots(2, len(widths), squeeze=False, sharex="col", width_ratios=widths)
+    colours = dict(zip(nodes, look.ordered_colours(len(nodes)), strict=True))
+    for column, panel in enumerate(data.panels):
+        local, remote = grid[0][column], grid[1][column]
+        # What a single node does would make the others' bars too small to read: it has a scale of its own.
+        alone = len(panel.nodes) == 1 and column > 0
+        remote.sharey(local)
+        if column and not alone:
+            local.sharey(grid[0][0])
+        _draw_bars(local, panel, [group.local for group in panel.groups], colours)
+        _draw_bars(remote, panel, [group.remote for group in panel.groups], colours)
+        local.set_title(f"{panel.title}\n(a scale of its own)" if alone else panel.title, fontsize=9)
+        local.tick_params(labelbottom=False)
+        shares = ["" if group.local_share is None else f"\n{group.local_share:.0%} local" for group in panel.groups]
+        names = [group.name + share for group, share in zip(panel.groups, shares, strict=True)]
+        remote.set_xticks(range(len(names)), names, fontsize=7)
+        remote.set_xlim(-0.55, len(names) - 0.45)
+        remote.set_xlabel("page policy")
+    for name, axes in zip(("local", "remote"), grid[:, 0], strict=True):
+        axes.set_ylabel(f"{name} {data.quantity}\nin {UNITS[data.quantity]}")
+    handles, labels = max((axes.get_legend_handles_labels() for axes in grid[0]), key=lambda pair: len(pair[1]))
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 8), frameon=False)
+    look.head(figure, data.title)
+    write_figure(figure, path)
+
+
+def _draw_bars(axes: Axes, panel: TrafficPanel, groups: Sequence[Sequence[float]], colours: dict[int, str]) -> None:
+    """Draw a group of bars a mapping, one bar a node that has any accesses in the panel."""
+    width = 0.8 / max(len(panel.nodes), 2)
+    for number, node in enumerate(panel.nodes):
+        places = [at + width * (number - (len(panel.nodes) - 1) / 2) for at in range(len(groups))]
+        values = [group[node] for group in groups]
+        axes.bar(places, values, width=width, color=colours[node], label=f"node {node}")
+    look.quieten(axes)
