@@ -180,7 +180,11 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
     help="Seconds that all traces of a modelled machine may take; else 20 and 40 for each number of threads.",
 )
 @click.option(
-    "--repetitions", type=click.IntRange(1), default=5, show_default=True, help="Timed runs of a mapping, by the clock."
+    "--repetitions",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Timed runs of a mapping on this computer; up to twice as many where they scatter.",
 )
 @click.option("--fresh", is_flag=True, help="Forget the runs that an earlier characterisation has finished.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")

@@ -21,7 +21,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     ``time_s`` is the median by the characterisation's clock, ``process_time_s`` that of the whole process and
     ``region_time_s`` that in parallel regions; ``slowdown`` is ``time_s`` over that of the fastest mapping, ``spread``
-    (max - min) / median of the process's times. A failed run has a status, a message and no times.
+    (max - min) / median of the process's times. ``local_share`` is the part of the accesses that is local, by the
+    counters of its ``nodes`` or, where there are none, sampled. A failed run has a status, a message and no times.
     """
 
     mapping: str
@@ -32,14 +33,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     region_time_s: float | None = None
     spread: float | None = None
     slowdown: float | None = None
+    local_share: float | None = None
     nodes: tuple[NodeCounters, ...] = ()
-
-    @property
-    def local_share(self) -> float | None:
-        """Return the part of all accesses that is local, None where there are no accesses or no counters."""
-        local = sum(node.local_accesses for node in self.nodes)
-        total = local + sum(node.remote_accesses for node in self.nodes)
-        return local / total if total > 0 else None
 
 
 class TimeTable(msgspec.Struct, frozen=True):
@@ -171,6 +166,7 @@ def _runs(own: Sequence[Measurement], times: dict[str, float], order: Sequence[s
                 region_time_s=m.region_time_s,
                 spread=m.spread,
                 slowdown=times[label] / times[order[0]],
+                local_share=m.local_share,
                 nodes=() if m.counters is None else m.counters.nodes,
             )
         )

@@ -14,8 +14,10 @@ from numapredict.collect.dataset import DESCRIPTION_FILE, TABLE_FILE, read_datas
 from numapredict.collect.durable import reason_and_advice
 from numapredict.collect.environment import emulation
 from numapredict.collect.journal import JOURNAL_FILE, read_journal
+from numapredict.collect.machines.care import careful
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.machines.executable import executable_of
+from numapredict.collect.machines.repetitions import disturbed_in_words
 from numapredict.collect.machines.tracing import Budget, check_program
 from numapredict.collect.machines.virtual import VirtualMachine
 from numapredict.collect.mapping import PagePolicy
@@ -66,7 +68,7 @@ def characterise_command(request: CharacterisationRequest, stream: TextIO) -> tu
     machine: VirtualMachine | Machine
     if request.machine is None:
         executable = executable_of(program)
-        machine = this_computer(request.repetitions)
+        machine = this_computer(careful(request.repetitions), announce=announce)
         plan = plan_of(machine.topology, request.threads, request.page_policies)
     else:
         executable = check_program(program)
@@ -112,6 +114,8 @@ def characterise(campaign: Campaign, plan: CharacterisationPlan, stream: TextIO)
         raise CampaignError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")
     if failed:
         print(f"{len(failed)} runs failed and are left out; --retry-failed runs them again", file=stream)
+    for line in disturbed_in_words(dataset.measurements):
+        print(line, file=stream)
     return found
 
 

@@ -17,7 +17,7 @@ def characterisation_in_words(found: Characterisation) -> str:
     blocks = [[head + f"{look.clock_in_words(found)} in {unit.name}"]]
     blocks += _tables(found, unit)
     blocks += [_policies(found, unit), _one_node(found, unit), _extremes(found, unit), _effects(found)]
-    blocks += [_accesses(found) if found.counted else [NO_COUNTERS], _missing(found)]
+    blocks += [_accesses(found) if found.counted else [NO_COUNTERS, *_sampled(found)], _missing(found)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -105,6 +105,16 @@ def _accesses(found: Characterisation) -> list[str]:
             )
             lines.append(_row(f"node {number}", [look.figure_text(figure) for figure in figures]))
     return lines
+
+
+def _sampled(found: Characterisation) -> list[str]:
+    """Return the share of local accesses that was sampled of the default's and the fastest mapping."""
+    runs = [found.run(label) for label in dict.fromkeys((found.default, found.fastest)) if label]
+    return [
+        f"{run.mapping}: {run.local_share:.0%} of sampled accesses are local"
+        for run in runs
+        if run is not None and run.local_share is not None
+    ]
 
 
 def _missing(found: Characterisation) -> list[str]:

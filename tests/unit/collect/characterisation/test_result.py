@@ -44,13 +44,19 @@ NODES = (NodeCounters(9e6, 1e6, 3.0, 0.5), NodeCounters(6e6, 4e6, 2.0, 1.5))
 
 
 def measured(
-    mapping: Mapping, *, regions: float | None = 0.5, counted: bool = True, status: Status = "ok", program: str = "app"
+    mapping: Mapping,
+    *,
+    regions: float | None = 0.5,
+    counted: bool = True,
+    sampled: float | None = None,
+    status: Status = "ok",
+    program: str = "app",
 ) -> Measurement:
     """Return a measurement of three repetitions around the table's time; the regions take a part of it."""
     time_s = TIMES_S[mapping.label]
     counters = Counters(NODES) if counted else None
     repetitions = tuple(
-        Repetition(time_s * factor, None if regions is None else time_s * factor * regions, counters)
+        Repetition(time_s * factor, None if regions is None else time_s * factor * regions, counters, (), sampled)
         for factor in (0.9, 1.0, 1.3)
     )
     return Measurement(
@@ -137,6 +143,9 @@ def test_without_counters_nothing_is_counted() -> None:
     found = characterised(counted=False)
     assert not found.counted
     assert all(run.nodes == () and run.local_share is None for run in found.runs)
+    sampled = characterised(counted=False, sampled=0.6)
+    assert not sampled.counted
+    assert all(run.nodes == () and run.local_share == 0.6 for run in sampled.runs)
 
 
 def test_one_run_without_region_times_makes_all_count_by_the_process() -> None:

@@ -79,6 +79,9 @@ def test_the_words_have_the_tables_and_what_matters() -> None:
 
 
 def test_the_words_say_that_nothing_is_counted() -> None:
+    sampled = characterisation_in_words(characterised(counted=False, sampled=0.6)).splitlines()
+    assert sampled[-3] == NO_COUNTERS
+    assert sampled[-1] == "4x2-contiguous-locality: 60% of sampled accesses are local"
     text = characterisation_in_words(one_node())
     assert text.splitlines()[-1] == NO_COUNTERS
     assert "by page policy" not in text
