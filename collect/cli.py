@@ -1,4 +1,4 @@
-"""The commands that look at machines and measure: `topology` and `collect`."""
+"""The commands that look at machines and measure: `topology`, `doctor` and `collect`."""
 
 import sys
 from pathlib import Path
@@ -33,6 +33,22 @@ def topology(machine: str | None, listed: bool, as_json: bool) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(shown)).decode() if as_json else describe(shown))
     for line in () if machine else allocation_lines(shown):
         click.echo(line, err=as_json)
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def doctor(as_json: bool) -> None:
+    """Say what disturbs measuring here, and which counters can be believed: each is tested on known loads."""
+    import msgspec
+
+    from numapredict.collect.counters.sources import all_sources
+    from numapredict.collect.diagnosis import diagnose
+    from numapredict.collect.diagnosis_text import diagnosis_in_words
+    from numapredict.collect.host import host_topology
+
+    topology = host_topology()
+    found = diagnose(topology, all_sources(topology), lambda text: click.echo(text, err=True))
+    click.echo(msgspec.json.format(msgspec.json.encode(found)).decode() if as_json else diagnosis_in_words(found))
 
 
 @click.group()

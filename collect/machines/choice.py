@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 
+from numapredict.collect.cache import cache_folder
+from numapredict.collect.counters.sources import all_sources
+from numapredict.collect.counters.trust import Believed, believed_source
 from numapredict.collect.host import host_topology
 from numapredict.collect.machines.care import Care, careful
 from numapredict.collect.machines.description import load_description
@@ -23,5 +26,12 @@ def this_computer(
     repetitions: int | Care | None = None, warm_up: int = 1, announce: Callable[[str], None] = say_nothing
 ) -> HardwareMachine:
     """Return the computer that this runs on; InvalidTopologyError where its topology cannot be read."""
+    topology = host_topology()
+
+    def counters() -> Believed | None:
+        if len(topology.memory_nodes) < 2:
+            return None  # all memory is local, and nothing is chosen by it
+        return believed_source(all_sources(topology), topology, cache_folder(), announce)
+
     care = careful(5) if repetitions is None else repetitions
-    return HardwareMachine(host_topology(), repetitions=care, warm_up=warm_up, announce=announce)
+    return HardwareMachine(topology, repetitions=care, warm_up=warm_up, counters=counters, announce=announce)

@@ -3,10 +3,12 @@
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+from numapredict.collect.computer.state import machine_state
 from numapredict.collect.counters.trust import Believed
-from numapredict.collect.environment import memory_settings, package_version
+from numapredict.collect.environment import package_version
 from numapredict.collect.machines.care import Care
 from numapredict.collect.machines.command import EXPRESSIBLE, applied
 from numapredict.collect.machines.hardware_run import Conditions, HardwareRun
@@ -26,6 +28,10 @@ from numapredict.collect.topology import Topology
 _NEXT_TOUCH: tuple[PagePolicy, ...] = ("locality", "balance", "mix")
 
 
+def no_counters() -> None:
+    """Find no source of counters."""
+
+
 class HardwareMachine:
     """The computer that this runs on: starts the real program, its threads and pages placed by the preload library.
 
@@ -34,8 +40,8 @@ class HardwareMachine:
     timed ones, each stopped after ``timeout_s`` seconds: ``repetitions`` of them, or as many as a Care asks for, which
     also says when disturbed ones are redone. Measurements on one computer take turns, whoever asks for them. Times are
     wall times of the whole process, with its start-up, and under the library also those of its parallel regions.
-    ``counters`` is the source that passed the self-test, None where none did: then the last untimed run samples whose
-    accesses are local.
+    ``counters`` is asked at the first measurement for the source that passed the self-test; where there is none, the
+    last untimed run samples whose accesses are local.
     """
 
     modelled = False
@@ -47,14 +53,15 @@ class HardwareMachine:
         repetitions: int | Care = 5,
         warm_up: int = 1,
         timeout_s: float = 600.0,
-        counters: Believed | None = None,
+        counters: Callable[[], Believed | None] = no_counters,
         announce: Callable[[str], None] = say_nothing,
     ) -> None:
         if warm_up < 0 or not timeout_s > 0:
             raise ValueError("the time-out must be positive, and the warm-up not negative")
         self.topology = topology
         care = repetitions if isinstance(repetitions, Care) else Care(least=repetitions, most=repetitions, redo=0)
-        self.conditions = Conditions(topology, care, warm_up, timeout_s, counters)
+        self.conditions = Conditions(topology, care, warm_up, timeout_s, None)
+        self._counters: Callable[[], Believed | None] | None = counters
         self._announce = announce
 
     @property
@@ -83,6 +90,9 @@ class HardwareMachine:
             folder = Path(name)
             start = start_of(program, mapping, self.topology, PlacementFiles(report=str(folder / "regions")))
             stack.enter_context(turn(self._announce))
+            if self._counters is not None:  # only now: a dry run needs none, and the self-test takes its turn as well
+                self.conditions = replace(self.conditions, counters=self._counters())
+                self._counters = None
             run = HardwareRun(self.conditions, program, mapping, start, folder)
             failed, seen = run.warm_up()
             if failed is None:
@@ -117,7 +127,7 @@ class HardwareMachine:
                 *_placement(start, applied(mapping, self.topology)),
                 *_held(seen),
                 *(repetition_notes(repeated) if repeated else ()),
-                *memory_settings(),
+                *machine_state(),
             ),
         )
 

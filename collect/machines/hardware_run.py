@@ -83,7 +83,8 @@ class HardwareRun:
         report.unlink(missing_ok=True)
         traffic: Traffic | None = None
         uncounted = ""
-        with contextlib.ExitStack() as stack:
+        stack = contextlib.ExitStack()
+        try:
             counting, uncounted = self._counting(stack)
             command, environment = self.start.command, self.start.environment
             if counting is not None:
@@ -92,10 +93,9 @@ class HardwareRun:
             ending = self._execute(self.start, command, environment)
             found: Disturbance = disturbance(before, snapshot(cpus), len(cpus), highest_MHz)
             if counting is not None and not ending.reason:
-                try:
-                    traffic = counting.traffic()
-                except CounterError as error:
-                    uncounted = str(error)
+                traffic, uncounted = _traffic_of(counting)
+        finally:
+            uncounted = _closed(stack) or uncounted
         regions = read_census(report)
         believed = self.conditions.counters
         return ending if ending.reason else None, Timed(
@@ -139,6 +139,22 @@ class HardwareRun:
             raise UnrunnableProgramError(
                 f"cannot start {self.program.command[0]}: {reason}; check the program"
             ) from error
+
+
+def _traffic_of(counting: Counting) -> tuple[Traffic | None, str]:
+    try:
+        return counting.traffic(), ""
+    except CounterError as error:
+        return None, str(error)
+
+
+def _closed(stack: contextlib.ExitStack) -> str:
+    """Leave what counted a run; return what went wrong: the run's times are good all the same."""
+    try:
+        stack.close()
+    except CounterError as error:
+        return str(error)
+    return ""
 
 
 def _counted(counting: Counting, start: Start) -> tuple[tuple[str, ...], dict[str, str]]:
