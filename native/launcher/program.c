@@ -1,0 +1,167 @@
+/* program.c: starts the program, passes signals on, and ends as it did.
+ */
+#define _GNU_SOURCE
+#include "program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static sigset_t mask_before; /* what the program shall find as it was */
+static struct sigaction child_before;
+
+static int not_run(const struct request *request, int error) {
+    fprintf(stderr, LAUNCHER ": %s cannot be started: %s\n", request->command[0], strerror(error));
+    return error == ENOENT || error == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+}
+
+/* Write this process's number to the file of a group. */
+static int join(const char *group) {
+    char number[32];
+    const int length = snprintf(number, sizeof number, "%d\n", (int)getpid());
+    const int file = open(group, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const bool written = file >= 0 && write(file, number, (size_t)length) == length;
+    const int error = errno;
+    if (file >= 0)
+        close(file);
+    if (written)
+        return 0;
+    fprintf(stderr, LAUNCHER ": %s cannot be joined: %s\n", group, strerror(error));
+    return EXIT_LAUNCHER;
+}
+
+/* Execute the program; return an error number. */
+static int execute(const struct request *request) {
+    for (size_t i = 0; i < request->variable_count; i++)
+        if (putenv(request->variables[i]))
+            return errno;
+    execvp(request->command[0], request->command);
+    return errno;
+}
+
+int program_become(const struct request *request) {
+    const int code = request->join ? join(request->join) : 0;
+    return code ? code : not_run(request, execute(request));
+}
+
+/* The child: wait at the gate, then become the program. */
+static _Noreturn void run_child(const struct request *request, int gate, int error, pid_t parent) {
+    char byte;
+    /* No program is left behind a launcher that is killed. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || read(gate, &byte, 1) != 1)
+        _exit(EXIT_LAUNCHER);
+    sigaction(SIGCHLD, &child_before, NULL);
+    sigprocmask(SIG_SETMASK, &mask_before, NULL);
+    const int number = execute(request);
+    const ssize_t told = write(error, &number, sizeof number);
+    _exit(told == (ssize_t)sizeof number ? EXIT_NOT_RUNNABLE : EXIT_LAUNCHER);
+}
+
+/* Wait for a child that became no program. */
+static void reap(const struct program *program) {
+    while (waitpid(program->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+int program_prepare(struct program *program, const struct request *request) {
+    int gate[2], error[2];
+    sigset_t all;
+    if (pipe2(gate, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
+        fprintf(stderr, LAUNCHER ": no pipe to the program: %s\n", strerror(errno));
+        return EXIT_LAUNCHER;
+    }
+    /* Its end could not be waited for if SIGCHLD were ignored, as a caller may have left it. */
+    const struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask_before);
+    sigaction(SIGCHLD, &plain, &child_before);
+    const pid_t parent = getpid();
+    program->pid = fork();
+    if (program->pid < 0) {
+        fprintf(stderr, LAUNCHER ": no process for the program: %s\n", strerror(errno));
+        return EXIT_LAUNCHER;
+    }
+    if (program->pid == 0) {
+        close(gate[1]);
+        const int code = request->join ? join(request->join) : 0;
+        if (code)
+            _exit(code);
+        run_child(request, gate[0], error[1], parent);
+    }
+    close(gate[0]);
+    close(error[1]);
+    program->gate = gate[1];
+    program->error = error[0];
+    return 0;
+}
+
+void program_cancel(struct program *program) {
+    close(program->gate);
+    reap(program);
+}
+
+int program_start(struct program *program, const struct request *request) {
+    int number = 0;
+    /* Where it could not join its group it is gone, and has said why; every signal is blocked, SIGPIPE too.
+     */
+    if (write(program->gate, "", 1) != 1) {
+        reap(program);
+        return EXIT_LAUNCHER;
+    }
+    close(program->gate);
+    const ssize_t told = read(program->error, &number, sizeof number);
+    close(program->error);
+    if (told != (ssize_t)sizeof number)
+        return 0;
+    reap(program);
+    return not_run(request, number);
+}
+
+/* A terminal's signals reach every process in its foreground; the loss of a terminal may reach its leader
+ * alone. */
+static bool is_passed_on(const siginfo_t *information) {
+    return information->si_code != SI_KERNEL || information->si_signo == SIGHUP;
+}
+
+int program_wait(const struct program *program) {
+    sigset_t all;
+    sigfillset(&all);
+    for (;;) {
+        int status;
+        const pid_t pid = waitpid(program->pid, &status, WNOHANG | WUNTRACED);
+        if (pid == program->pid && !WIFSTOPPED(status))
+            return status;
+        /* A shell that stopped the program waits for its launcher to stop. */
+        if (pid == program->pid && WSTOPSIG(status) != SIGSTOP)
+            raise(SIGSTOP);
+        siginfo_t information;
+        if (sigwaitinfo(&all, &information) < 0 || information.si_signo == SIGCHLD)
+            continue;
+        if (is_passed_on(&information))
+            kill(program->pid, information.si_signo);
+    }
+}
+
+int program_end_as(int status) {
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+    const int number = WTERMSIG(status);
+    const struct rlimit none = {0, 0}; /* the program's own core is the one to look at */
+    const struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigset_t only;
+    setrlimit(RLIMIT_CORE, &none);
+    sigaction(number, &plain, NULL);
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+    return 128 + number;
+}
