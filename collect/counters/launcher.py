@@ -12,14 +12,35 @@ import msgspec
 from numapredict.native.library import launcher_program
 
 
+class LaunchedEvent(msgspec.Struct, frozen=True):
+    """One event to count: ``pmu_type`` and ``configs`` as perf_event_open(2) has type and config, config1, config2.
+
+    It is counted on each of ``cpus``, or wherever the program runs where there are none; the program and its children
+    alone are counted, or with ``system_wide`` whoever runs there.
+    """
+
+    name: str
+    pmu_type: int
+    configs: tuple[int, int, int]
+    cpus: tuple[int, ...] = ()
+    system_wide: bool = False
+
+    @property
+    def argument(self) -> str:
+        """Return the event as the launcher spells it."""
+        numbers = ":".join([str(self.pmu_type), *(hex(config) for config in self.configs)])
+        where = "cpu" if self.system_wide else "task"
+        return f"{self.name}={numbers}@{where}" + (f":{_listed(self.cpus)}" if self.cpus else "")
+
+
 class Launching(msgspec.Struct, frozen=True):
     """What the launcher does beside starting the program.
 
-    ``events`` are counted, each as native/launcher/launch.c spells it, and written to ``output``; ``join`` is a file
-    that the program's process number is written to before it starts, such as the ``tasks`` of a resctrl group.
+    ``events`` are counted and written to ``output`` (counts.py reads it); ``join`` is a file that the program's
+    process number is written to before it starts, such as the ``tasks`` of a resctrl group.
     """
 
-    events: tuple[str, ...] = ()
+    events: tuple[LaunchedEvent, ...] = ()
     output: Path | None = None
     join: Path | None = None
 
@@ -31,7 +52,7 @@ def launcher_command(
     wanted = launching or Launching()
     words = [str(launcher_program())]
     for event in wanted.events:
-        words += ["--event", event]
+        words += ["--event", event.argument]
     if wanted.output is not None:
         words += ["--output", str(wanted.output)]
     if wanted.join is not None:
@@ -48,3 +69,14 @@ def write_arguments(words: Sequence[str], file: Path) -> tuple[str, ...]:
     """
     file.write_bytes(b"\0".join(word.encode(errors="surrogateescape") for word in words[1:]) + b"\0")
     return (words[0], "--arguments", str(file))
+
+
+def _listed(cpus: Sequence[int]) -> str:
+    """Return CPUs as the kernel writes a list, 0-3,8: hundreds of them are one short argument."""
+    ranges: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if ranges and ranges[-1][1] == cpu - 1:
+            ranges[-1][1] = cpu
+        else:
+            ranges.append([cpu, cpu])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)

@@ -1,0 +1,65 @@
+"""What perf counts on one computer: the events of its processor's table, as its kernel's PMUs take them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.counters.event_table import Family, Role, TableEvent
+from numapredict.collect.counters.launcher import LaunchedEvent
+from numapredict.collect.counters.pmu import Pmu, pmus_of
+from numapredict.collect.counters.source import LINE_BYTES
+
+# linux/perf_event.h: PERF_TYPE_SOFTWARE and PERF_COUNT_SW_DUMMY, which counts nothing and always runs.
+REFERENCE = LaunchedEvent("time", 1, (9, 0, 0))
+"""The event whose running time on a CPU is the program's time there; the enabled time of any event is that on all CPUs."""
+
+_OF_CORES = frozenset({"local_lines", "remote_lines", "all_lines"})
+
+
+class PlannedEvent(msgspec.Struct, frozen=True):
+    """One event of one PMU; each count of it stands for ``bytes_each`` bytes."""
+
+    role: Role
+    launched: LaunchedEvent
+    bytes_each: float
+
+
+def core_pmu(family: Family, root: Path) -> Pmu | None:
+    """Return the PMU of the cores, or None where the kernel has none."""
+    pattern = next(event.pmu for event in family.events if event.role in _OF_CORES)
+    return next(iter(pmus_of(root, pattern)), None)
+
+
+def core_events(family: Family, pmu: Pmu, pus: Sequence[int]) -> tuple[PlannedEvent, ...]:
+    """Return the events of the program itself, on each of some PUs; raise CounterError where the PMU lacks a field."""
+    wanted = [event for event in family.events if event.role in _OF_CORES]
+    cpus = tuple(sorted(set(pus)))
+    return tuple(
+        PlannedEvent(
+            event.role, LaunchedEvent(f"{event.role}.{i}", pmu.pmu_type, pmu.configs(event.fields), cpus), LINE_BYTES
+        )
+        for i, event in enumerate(wanted)
+    )
+
+
+def controller_events(family: Family, root: Path) -> tuple[PlannedEvent, ...]:
+    """Return the events of the memory controllers, none where the kernel shows no PMU for them.
+
+    Raises CounterError where a PMU lacks a field of its table.
+    """
+    return tuple(
+        _controller_event(event, pmu, i)
+        for i, event in enumerate(event for event in family.events if event.role not in _OF_CORES)
+        for pmu in pmus_of(root, event.pmu)
+        if pmu.cpus
+    )
+
+
+def _controller_event(event: TableEvent, pmu: Pmu, number: int) -> PlannedEvent:
+    """Return one controller's event: as the kernel names it, where it does, for it knows the processor's model."""
+    fields, bytes_each = (pmu.alias(event.alias) if event.alias else None) or (event.fields, float(LINE_BYTES))
+    launched = LaunchedEvent(
+        f"{event.role}.{number}.{pmu.name}", pmu.pmu_type, pmu.configs(fields), pmu.cpus, system_wide=True
+    )
+    return PlannedEvent(event.role, launched, bytes_each)
