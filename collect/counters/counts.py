@@ -13,9 +13,9 @@ _Natural = Annotated[int, msgspec.Meta(ge=0)]
 class Count(msgspec.Struct, frozen=True):
     """One event on one CPU, or wherever the program ran where ``cpu`` is None.
 
-    ``enabled_ns`` passed while the program ran anywhere, ``running_ns`` while the event was truly counted. Where
-    ``errno`` is not 0 the event could not be counted and the figures mean nothing. ``user_only`` counts lack what the
-    kernel did for the program.
+    ``running_ns`` is the time in which the event was truly counted, ``enabled_ns`` that in which it should have been;
+    the latter means nothing for a program's event on one CPU (perf_events.py). Where ``errno`` is not 0 the event could
+    not be counted and no figure means anything. ``user_only`` counts lack what the kernel did for the program.
     """
 
     event: str

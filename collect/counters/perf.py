@@ -16,7 +16,7 @@ from numapredict.collect.counters.counts import Count, read_counts
 from numapredict.collect.counters.errors import CounterError
 from numapredict.collect.counters.event_table import family_of
 from numapredict.collect.counters.launcher import Launching, launcher_command
-from numapredict.collect.counters.perf_events import REFERENCE, controller_events, core_events, core_pmu
+from numapredict.collect.counters.perf_events import EVERYWHERE, REFERENCE, controller_events, core_events, core_pmu
 from numapredict.collect.counters.perf_refusal import hardware_refusal, permission_refusal, refusal_of_errors
 from numapredict.collect.counters.perf_traffic import Planned, traffic_of
 from numapredict.collect.counters.processor import processor_of
@@ -40,7 +40,7 @@ class PerfCounting:
         """Return the command that runs another one under the launcher, with ``variables`` for that alone."""
         reference = msgspec.structs.replace(REFERENCE, cpus=self._pus)
         events = (event.launched for event in (*self._planned.core, *self._planned.controllers))
-        return launcher_command(command, variables, Launching((reference, *events), self._file))
+        return launcher_command(command, variables, Launching((reference, EVERYWHERE, *events), self._file))
 
     def traffic(self) -> Traffic:
         """Return what the run moved; raise CounterError where it was not counted, or too seldom to scale up."""

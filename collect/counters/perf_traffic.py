@@ -12,7 +12,7 @@ import msgspec
 from numapredict.collect.counters.controller_nodes import sole_node
 from numapredict.collect.counters.counts import Count
 from numapredict.collect.counters.errors import CounterError
-from numapredict.collect.counters.perf_events import REFERENCE, PlannedEvent
+from numapredict.collect.counters.perf_events import EVERYWHERE, REFERENCE, PlannedEvent
 from numapredict.collect.counters.perf_refusal import CPUS_ALLOWED, refusal_of_errors, remedies, words_of
 from numapredict.collect.counters.source import NodeTraffic, Traffic
 from numapredict.collect.topology import Topology
@@ -78,7 +78,11 @@ def traffic_of(planned: Planned, counts: Sequence[Count]) -> Traffic:
             for node, found in zip(planned.topology.nodes, nodes, strict=True)
         ),
         running_share=min(shares),
-        notes=(*_notes(planned, counts, min(shares)), *_elsewhere(by_event[REFERENCE.name]), *controller_notes),
+        notes=(
+            *_notes(planned, counts, min(shares)),
+            *_elsewhere(total_ns, by_event.get(EVERYWHERE.name, ())),
+            *controller_notes,
+        ),
     )
 
 
@@ -153,8 +157,8 @@ def _notes(planned: Planned, counts: Sequence[Count], share: float) -> Iterable[
         yield "without what the kernel did for the program: kernel.perf_event_paranoid forbids to count that"
 
 
-def _elsewhere(reference: Sequence[Count]) -> Iterable[str]:
+def _elsewhere(counted_ns: int, everywhere: Iterable[Count]) -> Iterable[str]:
     """Yield that the program ran where nothing was counted, where it did."""
-    share = sum(count.running_ns for count in reference) / max(1, *(count.enabled_ns for count in reference))
-    if share < 1.0 - _JITTER:
-        yield f"the program was {1.0 - share:.0%} of its time on PUs that were not counted"
+    all_ns = sum(count.running_ns for count in everywhere)
+    if counted_ns < (1.0 - _JITTER) * all_ns:
+        yield f"the program was {1.0 - counted_ns / all_ns:.0%} of its time on PUs that were not counted"

@@ -97,7 +97,7 @@ def test_an_obstacle_refuses_a_run_in_one_line(tmp_path: Path) -> None:
     write(root, PARANOID, "4\n")
     source = PerfSource(shape([2, 2]), root)
     with (
-        pytest.raises(CounterError, match="perf: kernel.perf_event_paranoid is 4.*; sudo setcap cap_perfmon"),
+        pytest.raises(CounterError, match=r"perf: kernel\.perf_event_paranoid is 4.*; sudo setcap cap_perfmon"),
         source.counting((0,), tmp_path),
     ):
         pass

@@ -1,0 +1,367 @@
+"""The launcher: what it counts is what `perf stat` counts, and a program cannot tell that it is there.
+
+`perf stat` counts the launcher with its program in the same run, so that both count the same events: what differs is
+what the launcher does itself.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.counters.counts import Count, read_counts
+from numapredict.collect.counters.launcher import LaunchedEvent, Launching, launcher_command, write_arguments
+from numapredict.native.errors import MissingNativePartError
+from numapredict.native.library import launcher_program
+
+GCC, PERF = (shutil.which(name) or "" for name in ("gcc", "perf"))
+try:
+    LAUNCHER = str(launcher_program())
+except MissingNativePartError:
+    LAUNCHER = ""
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(not (LAUNCHER and GCC), reason="the launcher is not built, or gcc is not installed"),
+]
+
+# linux/perf_event.h: PERF_TYPE_SOFTWARE with PERF_COUNT_SW_TASK_CLOCK, _PAGE_FAULTS and _CONTEXT_SWITCHES.
+SOFTWARE = {"task-clock": 1, "page-faults": 2, "context-switches": 3}
+CPUS = tuple(sorted(os.sched_getaffinity(0)))
+TIMEOUT_S = 60
+
+
+def event(name: str, cpus: tuple[int, ...] = ()) -> LaunchedEvent:
+    return LaunchedEvent(f"{name}.cpus" if cpus else name, 1, (SOFTWARE[name], 0, 0), cpus)
+
+
+def launched(command: Sequence[str], output: Path | None = None) -> tuple[str, ...]:
+    """Return the command of a program that is counted, so that the launcher stays."""
+    return launcher_command(command, {}, Launching((event("page-faults"),), output))
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("launcher") / "program"
+    source = Path(__file__).with_name("launcher.c")
+    subprocess.run([GCC, "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", path, source], check=True)
+    return str(path)
+
+
+@pytest.mark.skipif(not PERF, reason="perf is not installed")
+@pytest.mark.parametrize(
+    ("children", "threads"), [(0, 0), (0, 4), (3, 0), (2, 3)], ids=["alone", "threads", "children", "both"]
+)
+def test_counts_are_those_of_perf_stat(children: int, threads: int, program: str, tmp_path: Path) -> None:
+    pages, sleeps = 3000, 40
+    workers = (children + 1) * max(threads, 1)
+    events = tuple(event(name, cpus) for name in SOFTWARE for cpus in ((), CPUS))
+    ours, theirs = tmp_path / "ours.json", tmp_path / "theirs"
+    command = launcher_command(
+        (program, str(children), str(threads), str(pages), str(sleeps)), {}, Launching(events, ours)
+    )
+    stat = (PERF, "stat", "-x", ",", "-o", str(theirs), "-e", ",".join(SOFTWARE), "--", *command)
+    subprocess.run(stat, check=True, capture_output=True, timeout=TIMEOUT_S)
+    counts = read_counts(ours)
+    found = {name: sum(count.value for count in counts if count.event == name) for name in SOFTWARE}
+    # The third field is the event, with ":u" where this user may not count the kernel.
+    fields = [line.split(",") for line in theirs.read_text().splitlines() if line.count(",") > 2]
+    expected = {row[2].partition(":")[0]: float(row[0]) for row in fields}
+    assert workers * pages <= found["page-faults"] <= workers * (pages + 60) + 400
+    assert 0 <= expected["page-faults"] - found["page-faults"] <= 400
+    # task-clock: perf has milliseconds, we have nanoseconds; the launcher itself needs a few.
+    assert 0 <= expected["task-clock"] - found["task-clock"] / 1e6 <= 15
+    if not any(count.user_only for count in counts):  # no switch is in user mode
+        assert found["context-switches"] >= workers * sleeps
+    assert 0 <= expected["context-switches"] - found["context-switches"] <= 30
+
+
+def test_counts_by_cpu_add_up_to_those_of_the_program(program: str, tmp_path: Path) -> None:
+    counts = counted((program, "1", "4", "2000", "20"), tmp_path, event("page-faults"), event("page-faults", CPUS))
+    total = next(count for count in counts if count.cpu is None)
+    parts = [count for count in counts if count.cpu is not None]
+    assert tuple(count.cpu for count in parts) == CPUS
+    assert sum(count.value for count in parts) == pytest.approx(total.value, abs=20)
+    # Running time on a CPU is the program's time there: perf_traffic.py builds on that.
+    assert sum(count.running_ns for count in parts) == pytest.approx(total.running_ns, rel=0.02, abs=1e6)
+
+
+def counted(command: Sequence[str], folder: Path, *events: LaunchedEvent) -> tuple[Count, ...]:
+    file = folder / "counts.json"
+    whole = launcher_command(command, {}, Launching(events, file))
+    subprocess.run(whole, check=True, capture_output=True, timeout=TIMEOUT_S)
+    return read_counts(file)
+
+
+def test_an_event_that_cannot_be_opened_keeps_nothing_from_running(tmp_path: Path) -> None:
+    beyond = max(CPUS) + 1000
+    unknown = LaunchedEvent("unknown", 1, (999, 0, 0))
+    offline = LaunchedEvent("offline", 1, (2, 0, 0), (beyond,))
+    counts = counted(("true",), tmp_path, unknown, event("page-faults"), offline)
+    assert [(count.event, count.cpu) for count in counts] == [
+        ("unknown", None),
+        ("page-faults", None),
+        ("offline", beyond),
+    ]
+    assert counts[0].errno != 0
+    assert counts[1].errno == 0
+    assert counts[1].value > 0
+    assert counts[2].errno != 0
+
+
+def test_all_on_a_cpu_are_counted_system_wide(tmp_path: Path) -> None:
+    clock = LaunchedEvent("clock", 1, (0, 0, 0), (CPUS[0],), system_wide=True)
+    count = counted(("sleep", "0.2"), tmp_path, clock)[0]
+    if count.errno:
+        assert os.geteuid() != 0
+        assert count.errno in {1, 13}
+    else:  # the program sleeps, and the CPU's clock goes on
+        assert count.value >= 0.19e9
+        assert count.cpu == CPUS[0]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user who may not count the kernel")
+def test_a_user_who_may_not_count_the_kernel_counts_the_program(program: str, tmp_path: Path) -> None:
+    level = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    file = tmp_path / "counts.json"
+    reader, writer = os.pipe()  # the user may not enter the test's folders
+    command = launcher_command(("true",), {}, Launching((event("page-faults"),), Path(f"/proc/self/fd/{writer}")))
+    os.fchown(writer, 65534, 65534)
+    with os.fdopen(reader, "rb") as pipe:
+        subprocess.run(command, check=False, user=65534, group=65534, extra_groups=[], pass_fds=[writer], timeout=60)
+        os.close(writer)
+        file.write_bytes(pipe.read())
+    count = read_counts(file)[0]
+    assert (count.errno != 0, count.user_only) == ((True, False) if level > 2 else (False, level == 2))
+
+
+ENDS: tuple[tuple[str, int], ...] = (
+    ("exit 0", 0),
+    ("exit 1", 1),
+    ("exit 255", 255),
+    ("kill -TERM $$", -signal.SIGTERM),
+    ("kill -KILL $$", -signal.SIGKILL),
+    ("ulimit -c 0; kill -SEGV $$", -signal.SIGSEGV),
+    ("kill -40 $$", -40),
+)
+
+
+@pytest.mark.parametrize(("script", "code"), ENDS)
+@pytest.mark.parametrize("stays", [True, False], ids=["counted", "replaced"])
+def test_the_launcher_ends_as_its_program(script: str, code: int, stays: bool) -> None:
+    command = ("sh", "-c", script)
+    whole = launched(command) if stays else launcher_command(command, {})
+    finished = subprocess.run(whole, check=False, capture_output=True, timeout=TIMEOUT_S)
+    assert (finished.returncode, finished.stdout, finished.stderr) == (code, b"", b"")
+
+
+@pytest.mark.parametrize("stays", [True, False], ids=["counted", "replaced"])
+def test_what_cannot_be_started_is_one_line(stays: bool, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("#!/bin/sh\n")
+    for name, code, reason in (
+        ("./nothing", 127, "No such file or directory"),
+        ("./file", 126, "Permission denied"),
+        ("./file/below", 127, "Not a directory"),
+    ):
+        whole = launched((name,)) if stays else launcher_command((name,), {})
+        finished = subprocess.run(whole, check=False, capture_output=True, text=True, cwd=tmp_path, timeout=TIMEOUT_S)
+        assert finished.returncode == code
+        assert finished.stderr == f"numapredict-launch: {name} cannot be started: {reason}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--",),
+        ("true",),
+        ("--event",),
+        ("--event", "a=1:2", "--", "true"),
+        ("--event", "a=1:2@task:", "--", "true"),
+        ("--event", "a=1:2@task:3-1", "--", "true"),
+        ("--event", "a=1:2@task:0,", "--", "true"),
+        ("--event", "a=1:2@elsewhere:0", "--", "true"),
+        ("--event", "a=1:2:3:4:5@task", "--", "true"),
+        ("--event", "a=x:2@task", "--", "true"),
+        ("--event", "a=-1:2@task", "--", "true"),
+        ("--event", "a=1:99999999999999999999@task", "--", "true"),
+        ("--event", 'a"=1:2@task', "--", "true"),
+        ("--event", "=1:2@task", "--", "true"),
+        ("--set", "=1", "--", "true"),
+        ("--set", "A", "--", "true"),
+        ("--join", "/nonexistent/tasks", "--", "true"),
+        ("--event", "a=1:2@task", "--join", "/nonexistent/tasks", "--", "true"),
+        ("--event", "a=1:2@task", "--output", "/nonexistent/file", "--", "true"),
+        ("--arguments", "/nonexistent/file"),
+        ("--arguments", "/proc/self/limits"),
+    ],
+)
+def test_bad_arguments_are_one_line_and_a_code_of_their_own(arguments: tuple[str, ...]) -> None:
+    finished = subprocess.run([LAUNCHER, *arguments], check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert finished.returncode == 125
+    assert finished.stderr.startswith("numapredict-launch: ")
+    assert finished.stderr.count("\n") == 1
+
+
+def test_arguments_come_from_a_file_with_their_blanks_and_quotes(tmp_path: Path) -> None:
+    command = ("sh", "-c", 'printf "%s|" "$@" "$A"; exit 3', "sh", "a b", "", "\"c'", "d\ne", "--set")
+    words = launcher_command(command, {"A": " x\ty "}, Launching((event("page-faults"),), tmp_path / "counts.json"))
+    whole = write_arguments(words, tmp_path / "arguments")
+    assert len(whole) == 3
+    finished = subprocess.run(whole, check=False, capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert (finished.returncode, finished.stdout) == (3, "a b||\"c'|d\ne|--set| x\ty |")
+    assert read_counts(tmp_path / "counts.json")[0].value > 0
+
+
+@pytest.mark.parametrize("stays", [True, False], ids=["counted", "replaced"])
+def test_variables_input_descriptors_and_limits_are_the_programs(stays: bool, tmp_path: Path) -> None:
+    script = (
+        "import os, resource, sys; files = sorted(map(int, os.listdir('/proc/self/fd'))); "
+        "print(os.environ['A'], sys.stdin.read(), files, resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    events = (event("page-faults", CPUS),) if stays else ()
+    join = tmp_path / "tasks"
+    whole = launcher_command((sys.executable, "-c", script), {"A": "own"}, Launching(events, join=join))
+    finished = subprocess.run(
+        ["bash", "-c", 'ulimit -S -n 40 && ulimit -H -n 400 && exec "$@"', "bash", *whole],
+        input="typed",
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        env={**os.environ, "A": "the launcher's"},
+    )
+    # The fourth descriptor is the folder being listed.
+    assert finished.stdout == "own typed [0, 1, 2, 3] (40, 400)\n"
+    assert finished.stderr == ""
+    assert int(join.read_text()) > 0
+
+
+def test_more_counters_than_the_soft_limit_of_files_are_opened(tmp_path: Path) -> None:
+    file = tmp_path / "counts.json"
+    events = tuple(LaunchedEvent(f"e{i}", 1, (2, 0, 0)) for i in range(100))
+    whole = launcher_command(("true",), {}, Launching(events, file))
+    subprocess.run(["bash", "-c", 'ulimit -S -n 32; exec "$@"', "bash", *whole], check=True, timeout=TIMEOUT_S)
+    assert [count.errno for count in read_counts(file)] == [0] * 100
+    subprocess.run(["bash", "-c", 'ulimit -n 32; exec "$@"', "bash", *whole], check=True, timeout=TIMEOUT_S)
+    assert {count.errno for count in read_counts(file)} == {0, 24}
+
+
+def test_the_process_that_joins_is_the_program(tmp_path: Path) -> None:
+    for events in ((), (event("page-faults"),)):
+        join = tmp_path / "tasks"
+        whole = launcher_command(("sh", "-c", "echo $$"), {}, Launching(events, join=join))
+        finished = subprocess.run(whole, check=True, capture_output=True, text=True, timeout=TIMEOUT_S)
+        assert finished.stdout == join.read_text()
+
+
+WATCHER = """
+import signal, sys
+def handler(number, frame):
+    print(signal.Signals(number).name, flush=True)
+    if number == signal.SIGTERM:
+        sys.exit(9)
+for name in sys.argv[1:]:
+    signal.signal(signal.Signals[name], handler)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+PASSED = ("SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGWINCH", "SIGTERM")
+
+
+@contextlib.contextmanager
+def started(command: Sequence[str]) -> Iterator["subprocess.Popen[str]"]:
+    """Start a command in a process group of its own, as a shell with job control does."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, process_group=0)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def line(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def becomes(condition: Callable[[], bool]) -> bool:
+    """Return whether a condition holds before long."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def state(pid: int) -> str:
+    """Return a process's state as /proc has it: T where it is stopped; nothing where there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def child_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text())
+
+
+def test_signals_to_the_launcher_reach_the_program() -> None:
+    with started(launched((sys.executable, "-c", WATCHER, *PASSED))) as process:
+        assert line(process) == "ready"
+        for name in PASSED:
+            process.send_signal(signal.Signals[name])
+            assert line(process) == name
+        assert process.wait(TIMEOUT_S) == 9
+
+
+def test_the_program_stops_and_goes_on_with_the_launcher() -> None:
+    with started(launched((sys.executable, "-c", WATCHER, "SIGCONT", "SIGTERM"))) as process:
+        assert line(process) == "ready"
+        program = child_of(process.pid)
+        process.send_signal(signal.SIGTSTP)
+        assert becomes(lambda: state(program) == "T" and state(process.pid) == "T")
+        process.send_signal(signal.SIGCONT)
+        assert line(process) == "SIGCONT"
+        assert state(process.pid) != "T"
+        process.send_signal(signal.SIGTERM)
+        assert line(process) == "SIGTERM"
+        assert process.wait(TIMEOUT_S) == 9
+
+
+def test_a_signal_that_was_ignored_stays_ignored() -> None:
+    shown = "import signal as s; print(*(s.getsignal(n).name for n in (s.SIGHUP, s.SIGCHLD)), s.pthread_sigmask(0, ()))"
+    script = "trap '' HUP CHLD; exec \"$@\""
+    whole = ["sh", "-c", script, "sh", *launched((sys.executable, "-c", shown))]
+    finished = subprocess.run(whole, check=True, capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert finished.stdout == "SIG_IGN SIG_IGN set()\n"
+
+
+def test_a_launcher_that_is_killed_leaves_no_program_and_no_whole_file(tmp_path: Path) -> None:
+    file = tmp_path / "counts.json"
+    with started(launched((sys.executable, "-c", WATCHER), file)) as process:
+        assert line(process) == "ready"
+        program = child_of(process.pid)
+        process.kill()
+        assert process.wait(TIMEOUT_S) == -signal.SIGKILL
+        assert becomes(lambda: state(program) in {"", "Z"})
+    assert file.read_bytes() == b""
+
+
+def test_children_that_outlive_the_program_are_not_waited_for(tmp_path: Path) -> None:
+    began = time.monotonic()
+    command = launched(("sh", "-c", "sleep 30 >/dev/null & exit 4"), tmp_path / "counts.json")
+    with started(command) as process:
+        assert process.wait(TIMEOUT_S) == 4
+    assert time.monotonic() - began < 25
+    assert read_counts(tmp_path / "counts.json")[0].value > 0
