@@ -17,6 +17,7 @@ TOOLS = {
     "lstopo-no-graphics": "hwloc",
     "numactl": "numactl",
     "likwid-perfctr": "likwid",
+    "perf": "linux-perf",
 }
 # Reasons that lie in the computer or in the test, not in something that was left out of the set-up.
 GOOD_REASONS = (
@@ -26,6 +27,7 @@ GOOD_REASONS = (
     "the superuser may read everything",
     "one core has one order only",
     "only root can give a file to another user",
+    "only root can become a user",
     "only modelled machines run in several processes",
     "no control group can be made here",
     "only root can become another user",

@@ -93,6 +93,15 @@ def test_a_node_without_the_program_does_not_refuse_it(tmp_path: Path) -> None:
     assert found.running_share == 1.0
 
 
+def test_a_moment_on_a_node_does_not_refuse_the_run(tmp_path: Path) -> None:
+    counts = [count("time", cpu, running_ms=200 if cpu < 2 else 1) for cpu in range(4)]
+    counts += lines((5, 5), (5, 5), running_ms=200)
+    counts += [count(event, cpu, running_ms=0) for event in ("local_lines.0", "remote_lines.1") for cpu in (2, 3)]
+    found = traffic("zen5", counts, tmp_path)
+    assert found.running_share == 1.0
+    assert found.nodes[1].local_bytes == 0.0
+
+
 def test_a_program_that_was_elsewhere_is_told(tmp_path: Path) -> None:
     everywhere = {**count("all-time", 0, running_ms=800, enabled_ms=800), "cpu": None}
     counts = [*times(), everywhere, *lines((1,) * 4, (1,) * 4)]
