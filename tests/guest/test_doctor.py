@@ -1,0 +1,77 @@
+"""`numapredict doctor` and its loads on a computer with several nodes."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.guest.machine import Guest, python_environment
+from tests.guest.shape import Shape
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("guests")]
+
+# A source that knows what the load is told to do, and so what it moves: the loads, their differences and the verdict
+# are the real ones.
+TRUSTED = """
+import contextlib, json, sys
+import msgspec
+from numapredict.collect.counters.selftest import self_test
+from numapredict.collect.counters.source import NodeTraffic, Traffic
+from numapredict.collect.host import host_topology
+from numapredict.collect.machines.choice import this_computer
+
+topology = host_topology()
+home = {core.pus[0]: node.index for node in topology.nodes for core in node.cores}
+
+class Told:
+    name = "told"
+    def __init__(self, wrong): self.wrong = wrong
+    def obstacle(self): return None
+    @contextlib.contextmanager
+    def counting(self, pus, folder): yield self
+    def command(self, command, variables):
+        self.words = command
+        return tuple(command)
+    def traffic(self):
+        size, passes, memory, cpus = int(self.words[1]), int(self.words[2]), int(self.words[3]), self.words[4]
+        (threads,) = {home[int(cpu)] for cpu in cpus.split(",")}
+        local = topology.nodes[threads].os_index == memory or self.wrong
+        moved = [2.0 * size * passes + 1e9, 0.0] if local else [1e9, 2.0 * size * passes]
+        return Traffic("told", tuple(NodeTraffic(*(moved if n == threads else (0.0, 0.0))) for n in range(2)))
+
+verdicts = [self_test(Told(wrong), topology) for wrong in (False, True)]
+print(json.dumps([msgspec.to_builtins(verdict) for verdict in verdicts]))
+"""
+
+
+def python(code: str, folder: Path, *arguments: str) -> tuple[int, str, str]:
+    environment = python_environment() | {"NUMAPREDICT_CACHE": str(folder)}
+    result = Guest(Shape.parse("2x2")).run([sys.executable, "-c", code, *arguments], folder, environment, 600)
+    return result.exit_code, result.stdout.decode(), result.stderr.decode()
+
+
+def test_the_doctor_names_what_does_not_work(tmp_path: Path) -> None:
+    code = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+    exit_code, said, errors = python(code, tmp_path, "doctor", "--json")
+    assert exit_code == 0, errors
+    found = json.loads(said)
+    assert (found["nodes"], found["cores"], found["counters"]) == (2, 4, None)
+    assert {source["name"]: bool(source["obstacle"]["reason"]) for source in found["sources"]} == {
+        "likwid": True,
+        "perf": True,
+        "resctrl": True,
+    }
+    facts = {fact["name"]: fact for fact in found["facts"]}
+    assert facts["emulated"]["disturbs"]
+    assert "node 1" in facts["free memory"]["value"]
+
+
+def test_loads_on_every_node_tell_a_right_source_from_a_wrong_one(tmp_path: Path) -> None:
+    exit_code, said, errors = python(TRUSTED, tmp_path)
+    assert exit_code == 0, errors
+    right, wrong = json.loads(said)
+    assert (right["believed"], right["remote_tested"]) == (True, True)
+    assert right["factor"] == pytest.approx(2.0, rel=0.01)
+    assert not wrong["believed"]
+    assert "it counts nothing of node 0's remote accesses" in wrong["reasons"]
