@@ -7,13 +7,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from numapredict.collect.machines.command import (
-    EXPRESSIBLE,
-    applied,
-    nearest_expressible,
-    run_command,
-    shell_command,
-)
+from numapredict.collect.emission.emission import Emission, emit, expresses
+from numapredict.collect.emission.tools import TOOLS, Tool
+from numapredict.collect.machines.command import run_command
 from numapredict.collect.machines.start import WITHOUT_LIBRARY
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Machine, Measurement
@@ -54,18 +50,20 @@ class AdviceCluster(msgspec.Struct, frozen=True):
 
 
 class Alternative(msgspec.Struct, frozen=True):
-    """The command that does without the preload library: OMP_* variables and numactl.
+    """The command of a tool that does without the preload library.
 
-    ``mapping`` is what it applies, and ``exact`` whether that is the advised one; otherwise it is the best of the
-    cluster that they can express, or where the cluster has none the nearest, whose speedup is not known. ``note`` says
-    what else there is to know.
+    ``mapping`` is what it applies, and ``exact`` whether that is the advised one; otherwise it is the best that is
+    ranked of those that the tool can express, or where there is none the nearest, whose speedup is not known. ``note``
+    says what else there is to know, and ``cautions`` what must hold beside the command.
     """
 
+    tool: Tool
     mapping: str
     expected_speedup: ExpectedSpeedup | None
     command: str
     exact: bool
     note: str
+    cautions: tuple[str, ...] = ()
 
 
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,8 +78,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     ``verification`` is what running default and choice in turn said, where that was asked for and the choice is not the
     default; where the choice did not win, ``mapping`` is the default. ``judged_by`` is what was read beside the probes'
     times: ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
-    ``command`` applies the mapping exactly, with the preload library, and ``alternative`` without it as far as that
-    goes. ``warnings`` say in words what makes the answer doubtful.
+    ``command`` applies the mapping exactly, with the preload library, and ``alternatives`` without it as far as each
+    tool goes; ``alternative`` is numactl's. ``warnings`` say in words what makes the answer doubtful.
     """
 
     program: str
@@ -102,6 +100,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     probes: tuple[AdviceProbe, ...]
     command: str
     alternative: Alternative
+    alternatives: tuple[Alternative, ...]
     warnings: tuple[str, ...]
     judged_by: Reads
     verification: Verification | None = None
@@ -138,6 +137,7 @@ def advise(
         if not verification.won:
             prediction = _keeping(model.default, prediction)
     mapping = parse_label(prediction.mapping)
+    alternatives = {tool: _alternative(tool, prediction, machine, program) for tool in TOOLS}
     return Advice(
         program=shlex.join(program.command),
         machine=machine.name,
@@ -156,7 +156,8 @@ def advise(
         cluster=_cluster(prediction),
         probes=tuple(_probe(reading) for reading in readings),
         command=run_command(mapping, program),
-        alternative=_alternative(prediction, machine, program),
+        alternative=alternatives["numactl"],
+        alternatives=tuple(alternatives.values()),
         warnings=_warnings(measured, prediction),
         judged_by=prediction.reads,
         verification=verification,
@@ -207,26 +208,25 @@ def _probe(reading: ProbeReading) -> AdviceProbe:
     return AdviceProbe(reading.mapping, features["time_s"], features)
 
 
-def _alternative(prediction: Prediction, machine: Machine, program: Program) -> Alternative:
-    """Return the advised mapping where it is expressible, else the one that did best for the members, by median."""
+def _alternative(tool: Tool, prediction: Prediction, machine: Machine, program: Program) -> Alternative:
+    """Return the advised mapping where the tool can express it, else what it can and did best for the members."""
     topology, shell = machine.topology, dict(os.environ)
-    command = shell_command(parse_label(prediction.mapping), topology, program, shell)
-    if command.exact:
-        return Alternative(prediction.mapping, prediction.expected_speedup, command.text, True, command.note)
-    within = [
-        ranked
-        for ranked in prediction.ranked
-        if _possible(ranked.mapping, machine)
-        and applied(parse_label(ranked.mapping), topology).page_policy in EXPRESSIBLE
-    ]
-    if not within:
-        nearest = nearest_expressible(parse_label(prediction.mapping))
-        return Alternative(nearest.label, None, command.text, False, command.note)
+    emission = emit(tool, parse_label(prediction.mapping), topology, program, shell)
+    if emission.exact:
+        return _emitted(tool, prediction.mapping, prediction.expected_speedup, emission)
+    ranked = list(prediction.ranked)
     if prediction.confidence is None:
-        within.sort(key=lambda ranked: -ranked.expected_speedup.median)
-    best = within[0]
-    command = shell_command(parse_label(best.mapping), topology, program, shell)
-    return Alternative(best.mapping, best.expected_speedup, command.text, False, command.note)
+        ranked.sort(key=lambda one: -one.expected_speedup.median)
+    for one in ranked:
+        mapping = parse_label(one.mapping)
+        if expresses(tool, mapping, topology) and _possible(one.mapping, machine):
+            found = _emitted(tool, one.mapping, one.expected_speedup, emit(tool, mapping, topology, program, shell))
+            return msgspec.structs.replace(found, exact=False)
+    return _emitted(tool, emission.mapping.label, None, emission)
+
+
+def _emitted(tool: Tool, mapping: str, speedup: ExpectedSpeedup | None, emission: Emission) -> Alternative:
+    return Alternative(tool, mapping, speedup, emission.text, emission.exact, emission.note, emission.cautions)
 
 
 def _warnings(measured: list[Measurement], prediction: Prediction) -> tuple[str, ...]:

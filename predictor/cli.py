@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from numapredict.collect.campaign_options import campaign_options
+from numapredict.collect.emission.tools import TOOLS
 
 if TYPE_CHECKING:
+    from numapredict.collect.emission.tools import Tool
     from numapredict.collect.request import CampaignRequest
 
 MACHINE = click.option("--machine", metavar="NAME", help="A described machine, modelled, by name or .toml file.")
 FILE = click.Path(path_type=Path, dir_okay=False)
+EMIT = click.option("--emit", "tool", type=click.Choice(TOOLS), help="Print only this tool's command, for a shell.")
 PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
 
@@ -33,10 +36,17 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     is_flag=True,
     help="Run the default and the advised mapping in turn; keep the default unless it loses.",
 )
+@EMIT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def predict(
-    machine: str | None, wanted: str | None, budget_s: float, verified: bool, as_json: bool, command: tuple[str, ...]
+    machine: str | None,
+    wanted: str | None,
+    budget_s: float,
+    verified: bool,
+    tool: "Tool | None",
+    as_json: bool,
+    command: tuple[str, ...],
 ) -> None:
     """Say where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
     import msgspec
@@ -44,8 +54,15 @@ def predict(
     from numapredict.predictor.advice import advice_in_words
     from numapredict.predictor.session import ask
 
+    if tool is not None and as_json:
+        raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
     advice = ask(command, machine, wanted, budget_s, lambda text: click.echo(text, err=True), verified=verified)
-    if as_json:
+    if tool is not None:
+        from numapredict.collect.program import program_of
+        from numapredict.predictor.emitted_command import command_for_advice
+
+        click.echo(command_for_advice(tool, advice, program_of(command), _say))
+    elif as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(advice)).decode())
     else:
         click.echo(advice_in_words(advice))
@@ -102,6 +119,7 @@ def train(
 @click.option("--regions", is_flag=True, help="Say at the end how long each parallel region took.")
 @click.option("--profile", type=FILE, help="Sample which thread uses which page, and write it to this file.")
 @click.option("--use-profile", type=FILE, help="Place the pages by the profile of an earlier run.")
+@EMIT
 @click.option("--no-numa-balancing", is_flag=True, help="Keep the kernel from moving pages meanwhile; needs root.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
@@ -110,16 +128,28 @@ def run(
     regions: bool,
     profile: Path | None,
     use_profile: Path | None,
+    tool: "Tool | None",
     no_numa_balancing: bool,
     command: tuple[str, ...],
 ) -> int:
     """Run COMMAND on this computer under a mapping; the exit code is the command's own."""
     from numapredict.predictor.placed_run import RunOptions, run_placed
 
+    if tool is not None:
+        from numapredict.predictor.emitted_command import command_for_mapping
+
+        if any((verify, regions, profile, use_profile, no_numa_balancing)):
+            raise click.UsageError("--emit only prints a command: leave out what is asked of a run")
+        click.echo(command_for_mapping(tool, label, command, _say))
+        return 0
     if profile is not None and use_profile is not None:
         raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")
     options = RunOptions(verify, regions, profile, use_profile, not no_numa_balancing)
-    return run_placed(label, command, options, lambda text: click.echo(f"numapredict: {text}", err=True))
+    return run_placed(label, command, options, _say)
+
+
+def _say(text: str) -> None:
+    click.echo(f"numapredict: {text}", err=True)
 
 
 @click.command()

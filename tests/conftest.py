@@ -17,6 +17,7 @@ TOOLS = {
     "lstopo-no-graphics": "hwloc",
     "numactl": "numactl",
     "likwid-perfctr": "likwid",
+    "likwid-pin": "likwid",
     "perf": "linux-perf",
 }
 # Reasons that lie in the computer or in the test, not in something that was left out of the set-up.

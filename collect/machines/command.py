@@ -1,4 +1,4 @@
-"""How OMP_* variables and numactl express a mapping: pure, for this computer's runs and for a person's shell.
+"""How OMP_* variables and numactl express a mapping, and how `numapredict run` does: pure.
 
 OMP_PLACES lists one place a thread in thread order, so that thread i of a team that has as many threads as places gets
 place i (OpenMP 5.2 sec. 10.1.3); ``close`` is asked for because the placement under ``true`` is left to the runtime.
@@ -6,11 +6,9 @@ place i (OpenMP 5.2 sec. 10.1.3); ``close`` is asked for because the placement u
 
 import shlex
 from collections.abc import Iterable, Sequence
-from collections.abc import Mapping as Variables
 
 import msgspec
 
-from numapredict.collect.machines.variables import CONFLICTING
 from numapredict.collect.mapping import Mapping, PagePolicy
 from numapredict.collect.placement import page_node_set, thread_slots
 from numapredict.collect.program import Program
@@ -35,14 +33,6 @@ class Launch(msgspec.Struct, frozen=True):
     memory_policy: bool
 
 
-class Command(msgspec.Struct, frozen=True):
-    """A command for a shell; ``exact`` is false where it only comes near the mapping, and ``note`` then says how."""
-
-    text: str
-    exact: bool
-    note: str
-
-
 def applied(mapping: Mapping, topology: Topology) -> Mapping:
     """Return an equal mapping whose page policy can be expressed, or the mapping itself where there is none."""
     return mapping if mapping.page_policy in EXPRESSIBLE else canonical(mapping, topology)
@@ -55,55 +45,38 @@ def nearest_expressible(mapping: Mapping) -> Mapping:
     """
     if mapping.page_policy == "balance":
         return msgspec.structs.replace(mapping, page_policy="interleave")
+    return without_page_policy(mapping)
+
+
+def without_page_policy(mapping: Mapping) -> Mapping:
+    """Return the mapping whose threads are placed likewise, and whose pages go where they are first touched."""
     return msgspec.structs.replace(mapping, page_policy="first-touch", page_nodes=mapping.thread_nodes)
+
+
+def left_to_first_touch(mapping: Mapping, topology: Topology) -> bool:
+    """Return whether first touch alone applies the mapping's page policy, once the threads are placed."""
+    if mapping.page_policy == "first-touch" or len(topology.memory_nodes) == 1:
+        return True
+    return canonical(mapping, topology) == canonical(without_page_policy(mapping), topology)
+
+
+def openmp_variables(mapping: Mapping, topology: Topology) -> tuple[tuple[str, str], ...]:
+    """Return the variables by which an OpenMP runtime places the threads."""
+    return (
+        ("OMP_NUM_THREADS", str(mapping.threads)),
+        ("OMP_PLACES", places([slot.pu for slot in thread_slots(mapping, topology)])),
+        ("OMP_PROC_BIND", "close"),
+        ("OMP_DYNAMIC", "false"),
+    )
 
 
 def launch(mapping: Mapping, topology: Topology) -> Launch:
     """Return what applies a mapping; page policies outside EXPRESSIBLE are left to first touch."""
-    slots = thread_slots(mapping, topology)
-    pus = [slot.pu for slot in slots]
-    environment = (
-        ("OMP_NUM_THREADS", str(mapping.threads)),
-        ("OMP_PLACES", places(pus)),
-        ("OMP_PROC_BIND", "close"),
-        ("OMP_DYNAMIC", "false"),
-    )
+    pus = [slot.pu for slot in thread_slots(mapping, topology)]
     option = _memory_option(mapping, topology)
-    return Launch(environment, ("numactl", f"--physcpubind={ranges(pus)}", *option), bool(option))
-
-
-def shell_command(
-    mapping: Mapping, topology: Topology, program: Program, environment: Variables[str, str] | None = None
-) -> Command:
-    """Return the command that runs ``program`` under ``mapping``, ready to be pasted into a shell.
-
-    ``environment`` is the shell's own: variables in it that would counteract the mapping are unset by the command, and
-    OMP_* variables that the command overrides are named in the note.
-    """
-    nearest = applied(mapping, topology)
-    exact = nearest.page_policy in EXPRESSIBLE
-    notes = []
-    if not exact:
-        nearest = nearest_expressible(mapping)
-        notes.append(
-            f"OMP_* and numactl cannot express {mapping.page_policy}: this command uses {nearest.page_policy} instead"
-        )
-    start = launch(nearest, topology)
-    shell = dict(environment or {})
-    unset = [name for name in CONFLICTING if name in shell]
-    changed = [name for name, value in start.environment if shell.get(name, value) != value]
-    if unset:
-        notes.append(f"{', '.join(unset)} in your environment would counteract it and is unset here")
-    if changed:
-        notes.append(f"{', '.join(changed)} in your environment is overridden here")
-    own = [pair for pair in program.environment if pair[0] not in {*dict(start.environment), *CONFLICTING}]
-    words = [f"{name}={shlex.quote(value)}" for name, value in (*own, *start.environment)]
-    if unset:
-        words = ["env", *(word for name in unset for word in ("-u", name)), *words]
-    text = " ".join([*words, shlex.join([*start.numactl, *program.command])])
-    if program.directory is not None:
-        text = f"cd {shlex.quote(program.directory)} && {text}"
-    return Command(text, exact, "; ".join(notes))
+    return Launch(
+        openmp_variables(mapping, topology), ("numactl", f"--physcpubind={ranges(pus)}", *option), bool(option)
+    )
 
 
 def run_command(mapping: Mapping, program: Program) -> str:

@@ -92,6 +92,10 @@ def test_advice_on_a_program_that_is_no_codelet(example: str, request: pytest.Fi
     words = numapredict(*SANDY, f"./{program.name}", cwd=program.parent)
     assert advice["mapping"] in words.stdout
     assert "(modelled)" in words.stdout
+    (hwloc,) = (other for other in advice["alternatives"] if other["tool"] == "hwloc")
+    emitted = numapredict(*SANDY, "--emit", "hwloc", str(program))
+    assert emitted.stdout == hwloc["command"] + "\n"
+    assert ("cannot express" in emitted.stderr) != hwloc["exact"]
     kept = advice["mapping"] == advice["default"]
     assert ("that is what it gets today" if kept else f"{speedup['median']:.2f}x") in words.stdout
 

@@ -1,9 +1,12 @@
+import os
 import shlex
 
 import msgspec
 import pytest
 
 from numapredict.collect.dataset import Dataset
+from numapredict.collect.emission.emission import emit, expresses
+from numapredict.collect.emission.tools import TOOLS
 from numapredict.collect.machines.recorded import RecordedMachine
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Measurement
@@ -124,6 +127,19 @@ def test_the_alternative_is_what_numactl_can_do(dataset: Dataset, chosen: Chosen
             assert f"as near as they come: {alternative.mapping} (" in advice_in_words(advice)
     assert True in exact
     assert False in exact
+
+
+def test_every_tool_has_the_best_that_it_can_apply(dataset: Dataset, chosen: ChosenModel) -> None:
+    recorded = RecordedMachine(dataset)
+    for program in dataset.programs:
+        advice = advise(program, recorded, chosen)
+        assert [alternative.tool for alternative in advice.alternatives] == list(TOOLS)
+        assert advice.alternative in advice.alternatives
+        for alternative in advice.alternatives:
+            mapping = parse_label(alternative.mapping)
+            assert expresses(alternative.tool, mapping, recorded.topology)
+            assert alternative.exact == (alternative.mapping == advice.mapping)
+            assert alternative.command == emit(alternative.tool, mapping, recorded.topology, program, os.environ).text
 
 
 def test_an_alternative_of_no_known_speedup_claims_none(advice: Advice) -> None:

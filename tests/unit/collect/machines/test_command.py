@@ -7,19 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.machines.command import EXPRESSIBLE, launch, places, ranges, run_command, shell_command
+from numapredict.collect.emission.emission import Emission, emit
+from numapredict.collect.machines.command import EXPRESSIBLE, launch, places, ranges, run_command
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.placement import thread_slots
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.space import full_space
+from numapredict.collect.topology import Topology
 from tests.samples import topology_of
 
 TOPOLOGY = topology_of((4, 4), os_indices=(0, 2))  # PUs alternate: node 0 has 0, 2, 4, 6
 PROGRAM = program_of(("./app", "a b", "$HOME"))
 
 
+def numactl_command(
+    mapping: Mapping, topology: Topology, program: Program, shell: dict[str, str] | None = None
+) -> Emission:
+    return emit("numactl", mapping, topology, program, shell)
+
+
 def text_of(label: str) -> str:
-    return shell_command(parse_label(label), TOPOLOGY, program_of(("./app",))).text
+    return numactl_command(parse_label(label), TOPOLOGY, program_of(("./app",))).text
 
 
 def test_threads_are_placed_in_thread_order() -> None:
@@ -44,7 +52,7 @@ def test_threads_are_placed_in_thread_order() -> None:
     ],
 )
 def test_pages_are_placed_by_numactl_in_os_numbers(label: str, option: str) -> None:
-    command = shell_command(parse_label(label), TOPOLOGY, program_of(("./app",)))
+    command = numactl_command(parse_label(label), TOPOLOGY, program_of(("./app",)))
     assert f"{option} ./app" in command.text
     assert command.text.count("--") == 1 + bool(option)
     assert (command.exact, command.note) == (True, "")
@@ -60,7 +68,7 @@ def test_pages_are_placed_by_numactl_in_os_numbers(label: str, option: str) -> N
     ],
 )
 def test_what_cannot_be_expressed_is_approached_and_said(label: str, option: str) -> None:
-    command = shell_command(parse_label(label), TOPOLOGY, PROGRAM)
+    command = numactl_command(parse_label(label), TOPOLOGY, PROGRAM)
     assert not command.exact
     assert f"0-3{option} ./app" in command.text
     assert f"cannot express {parse_label(label).page_policy}" in command.note
@@ -77,7 +85,7 @@ def test_the_command_of_the_preload_library_names_the_label_and_keeps_the_words(
 
 @pytest.mark.parametrize("mapping", full_space(TOPOLOGY), ids=lambda mapping: mapping.label)
 def test_every_mapping_has_a_command_with_a_place_a_thread(mapping: Mapping) -> None:
-    command = shell_command(mapping, TOPOLOGY, PROGRAM)
+    command = numactl_command(mapping, TOPOLOGY, PROGRAM)
     assert command.exact == (mapping.page_policy in EXPRESSIBLE)
     variables = dict(launch(mapping, TOPOLOGY).environment)
     places = written_out(variables["OMP_PLACES"])
@@ -87,7 +95,7 @@ def test_every_mapping_has_a_command_with_a_place_a_thread(mapping: Mapping) -> 
 
 def test_a_shell_understands_it() -> None:
     program = Program(name="p", command=("printf", "%s|", "a b", "$HOME"), environment=(("X", "1 2"),), directory="/")
-    command = shell_command(parse_label("4x2-scatter-first-touch"), TOPOLOGY, program)
+    command = numactl_command(parse_label("4x2-scatter-first-touch"), TOPOLOGY, program)
     # The computer of this test may lack those cores: let the shell put what it parsed in numactl's place.
     script = 'numactl() { printf "%s|" "$PWD" "$X" "$OMP_PLACES" "$@"; }; ' + command.text
     done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=True)
@@ -99,7 +107,7 @@ def test_a_shell_understands_it() -> None:
 def test_variables_in_the_way_are_named() -> None:
     mapping = parse_label("4x2-scatter-first-touch")
     shell = {"KMP_AFFINITY": "compact", "OMP_NUM_THREADS": "99", "OMP_DYNAMIC": "false", "OMP_SCHEDULE": "static"}
-    command = shell_command(mapping, TOPOLOGY, PROGRAM, shell)
+    command = numactl_command(mapping, TOPOLOGY, PROGRAM, shell)
     assert command.text.startswith("env -u KMP_AFFINITY OMP_NUM_THREADS=4 ")
     assert command.exact
     assert "KMP_AFFINITY in your environment" in command.note
@@ -110,7 +118,7 @@ def test_variables_in_the_way_are_named() -> None:
 
 def test_a_programs_own_variables_stay_but_the_mapping_wins() -> None:
     program = Program(name="p", command=("./p",), environment=(("OMP_NUM_THREADS", "7"), ("OMP_SCHEDULE", "dynamic,1")))
-    words = shlex.split(shell_command(parse_label("4x2-scatter-first-touch"), TOPOLOGY, program).text)
+    words = shlex.split(numactl_command(parse_label("4x2-scatter-first-touch"), TOPOLOGY, program).text)
     assert words[:2] == ["OMP_SCHEDULE=dynamic,1", "OMP_NUM_THREADS=4"]
     assert words.count("OMP_NUM_THREADS=7") == 0
 

@@ -1,0 +1,77 @@
+"""`likwid`: likwid-pin pins the threads in the order in which they are created, and sets a policy for all pages.
+
+likwid-pin(1) of LIKWID 5.2: thread i gets the i-th processor of the list after -c; -i interleaves over the NUMA nodes
+of the processors in the list, -m binds to them. The policy is set for the whole list before OMP_NUM_THREADS cuts it
+short, so that processors after the last thread's add their nodes.
+"""
+
+from collections.abc import Mapping as Variables
+
+from numapredict.collect.emission.wrapping import Wrapping, late_binding
+from numapredict.collect.machines.command import EXPRESSIBLE, left_to_first_touch
+from numapredict.collect.machines.variables import CONFLICTING
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.topology import Topology
+
+_MASK_BITS = 64  # LIKWID, src/numa_proc.c: the nodes are the bits of one unsigned long
+# GNU coreutils, "env -S/--split-string syntax": what a word in double quotes escapes; \_ is a space.
+_ESCAPES = {" ": r"\_", "\t": r"\t", "\n": r"\n", "\v": r"\v", "\f": r"\f", "\r": r"\r"}
+_PLACING = (
+    "OMP_PLACES",
+    "OMP_PROC_BIND",
+    "LIKWID_SKIP",
+    "OMP_DISPLAY_AFFINITY",  # LLVM 14's runtime aborts on it under the KMP_AFFINITY=disabled that likwid-pin sets
+)
+_ESCAPED = '\\"$#'
+
+
+def likwid_pin(
+    mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]
+) -> Wrapping | None:
+    """Return the call of likwid-pin, None where its policies do not reach exactly the mapping's page nodes."""
+    del shell
+    extra, policy = _memory(mapping, topology) or ((), None)
+    if policy is None:
+        return None
+    pus = [slot.pu for slot in thread_slots(mapping, topology)]
+    listed = ",".join(map(str, (*pus, *extra)))
+    environment = (
+        ("OMP_NUM_THREADS", str(mapping.threads)),
+        ("OMP_DYNAMIC", "false"),
+        # Else the list counts what the shell's cpuset or taskset has left over, and is no list of OS indices.
+        ("LIKWID_IGNORE_CPUSET", "1"),
+    )
+    return Wrapping(
+        environment,
+        ("likwid-pin", *policy, "-c", listed, *unsplit(command)),
+        (*CONFLICTING, *_PLACING),
+        late_binding(mapping, topology),
+    )
+
+
+def unsplit(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Return words that likwid-pin passes on whole: it joins them by spaces and cuts at white space again."""
+    if all(word and not any(letter in _ESCAPES for letter in word) for word in command):
+        return command
+    quoted = ('"' + "".join(f"\\{c}" if c in _ESCAPED else _ESCAPES.get(c, c) for c in word) + '"' for word in command)
+    return ("env", "-S" + r"\_".join(quoted))
+
+
+def _memory(mapping: Mapping, topology: Topology) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
+    """Return the processors to list beside the threads' and the option of the policy, None where there is none."""
+    if mapping.page_policy not in EXPRESSIBLE:
+        return None
+    if len(topology.memory_nodes) == 1 or mapping.page_policy == "first-touch":
+        return (), ()
+    os_indices = [node.os_index for node in topology.nodes]
+    if sorted(os_indices) != list(range(len(os_indices))) or len(os_indices) > _MASK_BITS:
+        return ((), ()) if left_to_first_touch(mapping, topology) else None  # its mask counts nodes, without gaps
+    threads = {slot.node for slot in thread_slots(mapping, topology)}
+    pages = page_node_set(mapping, topology)
+    missing = [topology.nodes[index] for index in pages if index not in threads]
+    if not threads.issubset(pages) or not all(node.cores for node in missing):
+        return None
+    if len(pages) > 1:
+        return tuple(node.cores[0].pus[0] for node in missing), ("-i",)
+    return (), ("-m",)

@@ -1,0 +1,185 @@
+"""Round trips: emitted commands are run in a guest, and the tools, the runtime and the kernel report the mapping.
+
+srun is not among them: SLURM does not run here, and tests/unit/collect/emission/test_emission.py holds its text against
+srun(1).
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from numapredict.collect.emission.tools import Tool
+from numapredict.collect.mapping import parse_label
+from tests.guest.emitted import Outcome, Round, RoundRequest
+from tests.guest.machine import Guest, python_environment
+from tests.guest.shape import Shape
+from tests.guest.sweep import SMALL_PAGES, SOURCES
+from tests.openmp import CLANG, GCC
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
+    pytest.mark.skipif(not shutil.which("likwid-pin"), reason="likwid-pin is not installed"),
+    pytest.mark.usefixtures("guests"),
+]
+
+RUNNABLE: tuple[Tool, ...] = ("env", "numactl", "hwloc", "likwid")
+PAGES = 24  # of each thread: a multiple of the numbers of nodes
+DISPLAY = {"OMP_DISPLAY_AFFINITY": "TRUE", "OMP_AFFINITY_FORMAT": "affinity %n %A"}
+LABELS = {
+    "4x4": (
+        "16x4-contiguous-first-touch",
+        "8x4-scatter-first-touch",
+        "8x4-scatter-interleave",
+        "6x2-contiguous-interleave@4",  # page nodes beyond the thread nodes
+        "8x4-contiguous-interleave@2",  # and fewer
+        "4x1-contiguous-bind",
+        "8x2-scatter-bind@1",
+        "4x2-contiguous-remote@1",
+    ),
+    "2x4": ("8x2-scatter-first-touch", "4x1-contiguous-remote", "6x2-contiguous-interleave", "4x1-contiguous-bind"),
+}
+# What each tool cannot do with pages; what is not here must be exact.
+BEYOND = {
+    "env": {"interleave", "bind@1", "remote@1", "remote"},
+    "numactl": set[str](),
+    "hwloc": set[str](),
+    "likwid": {"8x4-contiguous-interleave@2", "bind@1", "remote@1", "remote"},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("programs")
+    for compiler in (GCC, CLANG):
+        program = folder / f"witness-{Path(compiler).name}"
+        subprocess.run([compiler, "-O2", "-fopenmp", "-o", program, SOURCES / "witness.c"], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module", params=LABELS)
+def outcomes(request: pytest.FixtureRequest, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+    rounds = [
+        Round(tool, label, (str(folder / f"witness-{Path(compiler).name}"), str(PAGES)))
+        for turn, label in enumerate(LABELS[request.param])
+        for tool in RUNNABLE
+        for compiler in ((GCC, CLANG) if "first-touch" in label else ((GCC, CLANG)[turn % 2],))
+    ]
+    return in_guest(request.param, rounds, tmp_path_factory.mktemp("guest"))
+
+
+def in_guest(shape: str, rounds: Sequence[Round], folder: Path, memory_only: int = 0) -> list[Outcome]:
+    (folder / "request").write_bytes(msgspec.json.encode(RoundRequest(tuple(rounds), DISPLAY)))
+    command = [sys.executable, "-m", "tests.guest.emitted", str(folder / "request"), str(folder / "results")]
+    guest = Guest(Shape.parse(shape, memory_only_nodes=memory_only), SMALL_PAGES)
+    result = guest.run(command, folder, python_environment(), 1200)
+    assert result.exit_code == 0, result.stderr.decode()
+    outcomes = [msgspec.json.decode(line, type=Outcome) for line in (folder / "results").read_bytes().splitlines()]
+    assert len(outcomes) == len(rounds)
+    assert [(one.text, one.stderr) for one in outcomes if one.code] == []
+    return outcomes
+
+
+def witnessed(outcome: Outcome) -> dict[int, tuple[str, dict[int, int]]]:
+    """Return each thread's PUs and its pages by node, as the kernel told the program."""
+    found = {}
+    for number, pus, nodes in re.findall(r"^(\d+) ([\d,]+)((?: -?\d+:\d+)+)$", outcome.stdout, re.MULTILINE):
+        pairs = (pair.split(":") for pair in nodes.split())
+        found[int(number)] = (pus, {int(node): int(pages) for node, pages in pairs})
+    return found
+
+
+def wanted_pages(outcome: Outcome, thread: int) -> dict[int, int]:
+    """Return where the pages of a thread must be; pages are dealt out evenly under interleave."""
+    mapping = parse_label(outcome.applied)
+    if mapping.page_policy == "first-touch":
+        return {outcome.homes[thread]: PAGES}
+    return dict.fromkeys(sorted(outcome.page_nodes), PAGES // len(outcome.page_nodes))
+
+
+def problems(outcomes: Sequence[Outcome]) -> list[str]:
+    """Return a line for each thread that was not, or wrote pages that were not, where the mapping says."""
+    found = []
+    for outcome in outcomes:
+        seen = witnessed(outcome)
+        wanted = {i: (str(pu), wanted_pages(outcome, i)) for i, pu in enumerate(outcome.pus)}
+        if seen != wanted:
+            found.append(f"{outcome.text}\n  said {seen}\n  not {wanted}")
+    return found
+
+
+def test_threads_and_pages_are_where_the_mapping_says(outcomes: list[Outcome]) -> None:
+    assert problems(outcomes) == []
+
+
+def test_what_a_tool_can_do_is_exact(outcomes: list[Outcome]) -> None:
+    for outcome in outcomes:
+        label = outcome.round.label
+        beyond = BEYOND[outcome.round.tool]
+        policy = label.split("-", 2)[2]
+        short = label in beyond or policy in beyond or policy.split("@")[0] in beyond
+        assert outcome.exact != short, (outcome.round.tool, label)
+        assert (outcome.applied == label) == outcome.exact
+
+
+def test_the_runtime_reports_the_places(outcomes: list[Outcome]) -> None:
+    checked = 0
+    for outcome in outcomes:
+        if outcome.round.tool == "likwid":
+            continue
+        lines = re.findall(r"^affinity (\d+) (\S+)$", outcome.stdout + outcome.stderr, re.MULTILINE)
+        assert {int(n): pus for n, pus in lines} == {n: str(pu) for n, pu in enumerate(outcome.pus)}, outcome.text
+        checked += 1
+    assert checked >= len(outcomes) // 2
+
+
+def test_likwid_pin_reports_the_mapping(outcomes: list[Outcome]) -> None:
+    found = [outcome for outcome in outcomes if outcome.round.tool == "likwid"]
+    assert found
+    for outcome in found:
+        (first,) = re.findall(r"MAIN -> (\d+)", outcome.stdout)
+        others = re.findall(r"threadid \d+ -> hwthread (\d+) - OK", outcome.stdout)
+        assert [int(first), *map(int, others)] == list(outcome.pus), outcome.text
+
+
+def test_tools_report_the_policy_that_they_set(tmp_path: Path) -> None:
+    show, binding = ("numactl", "--show"), ("hwloc-bind", "--get", "--membind", "--nodeset")
+    cpus = ("hwloc-bind", "--get")
+    spread, bound, away = "8x2-scatter-interleave@4", "4x1-contiguous-bind", "8x2-scatter-remote@1"
+    rounds = {
+        Round("numactl", spread, show): (r"policy: interleave\n.*interleavemask: 0 1 2 3 ?\n",),
+        Round("numactl", away, show): (r"policy: bind\n", r"membind: 2 ?\n", r"physcpubind: 0 1 2 3 4 5 6 7 ?\n"),
+        Round("likwid", spread, show): (r"policy: interleave\n.*interleavemask: 0 1 2 3 ?\n",),
+        Round("likwid", bound, show): (r"policy: bind\n", r"membind: 0 ?\n"),
+        Round("hwloc", spread, binding): (r"0x0000000f \(interleave\)",),
+        Round("hwloc", away, binding): (r"0x00000004 \(bind\)",),
+        Round("hwloc", away, cpus): (r"0x000000ff",),
+    }
+    for outcome in in_guest("4x4", list(rounds), tmp_path):
+        for pattern in rounds[outcome.round]:
+            assert re.search(pattern, outcome.stdout, re.DOTALL), (outcome.text, outcome.stdout)
+
+
+def test_a_node_of_memory_alone(folder: Path, tmp_path: Path) -> None:
+    program = (str(folder / "witness-gcc"), str(PAGES))
+    labels = ("4x2-scatter-remote@1", "4x2-contiguous-interleave@3")
+    outcomes = in_guest(
+        "2x2", [Round(tool, label, program) for tool in RUNNABLE for label in labels], tmp_path, memory_only=1
+    )
+    assert problems(outcomes) == []
+    assert {one.round.tool for one in outcomes if one.exact} == {"numactl", "hwloc"}
+    assert all(one.page_nodes == (2,) for one in outcomes if "remote" in one.applied)
+
+
+def test_words_come_through_whole(tmp_path: Path) -> None:
+    words = ("a b", "", "$HOME", "it's", 'say "x"', "back\\slash", "#no", "*", "tab\tnew\nline", "-c", "${PATH}", "\\_")
+    command = ("printf", "<%s>", *words)
+    rounds = [Round(tool, "2x1-contiguous-bind", command) for tool in RUNNABLE]
+    for outcome in in_guest("2x2", rounds, tmp_path):
+        assert outcome.stdout.endswith("".join(f"<{word}>" for word in words)), outcome.text

@@ -1,0 +1,189 @@
+import shlex
+import subprocess
+
+import pytest
+
+from numapredict.collect.emission.emission import Emission, emit, expresses
+from numapredict.collect.emission.tools import TOOLS, Tool
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.program import Program, program_of
+from numapredict.collect.space import full_space
+from numapredict.collect.topology import Topology
+from tests.samples import topology_of
+from tests.shapes import shape
+
+FOUR = topology_of((4, 4, 4, 4))  # PUs alternate: node 0 has 0, 4, 8, 12
+GAPS = shape((4, 4))  # OS indices of nodes 10 and 11
+PROGRAM = program_of(("./app",))
+
+
+def emitted(tool: Tool, label: str, topology: Topology = FOUR, caller: dict[str, str] | None = None) -> Emission:
+    return emit(tool, parse_label(label), topology, PROGRAM, caller)
+
+
+def words_of(text: str) -> tuple[dict[str, str], list[str]]:
+    """Return what sh makes of a command: the variables before it and its words."""
+    words = shlex.split(text)
+    count = next(i for i, word in enumerate(words) if "=" not in word or word.startswith("-"))
+    return dict(word.split("=", 1) for word in words[:count]), words[count:]
+
+
+@pytest.mark.parametrize(
+    ("label", "options"),
+    [
+        ("8x4-scatter-first-touch", "--cpubind pu:0-7"),
+        ("4x2-contiguous-interleave", "--cpubind pu:0-1 pu:4-5 --membind --mempolicy interleave numanode:0-1"),
+        ("4x1-contiguous-interleave@4", "--cpubind pu:0 pu:4 pu:8 pu:12 --membind --mempolicy interleave numanode:0-3"),
+        ("8x4-scatter-bind@1", "--cpubind pu:0-7 --membind --mempolicy bind numanode:0"),
+    ],
+)
+def test_hwloc_bind_names_objects_by_os_index(label: str, options: str) -> None:
+    variables, words = words_of(emitted("hwloc", label).text)
+    assert words == ["hwloc-bind", "--physical", *options.split(), "--", "./app"]
+    assert variables["OMP_PLACES"]
+
+
+def test_hwloc_bind_names_nodes_with_gaps() -> None:
+    assert "--mempolicy bind numanode:11 --" in emitted("hwloc", "2x1-contiguous-remote", GAPS).text
+
+
+@pytest.mark.parametrize(
+    ("label", "options"),
+    [
+        ("8x4-scatter-first-touch", "-c 0,1,2,3,4,5,6,7"),
+        ("4x2-contiguous-first-touch", "-c 0,4,1,5"),
+        ("4x2-contiguous-interleave", "-i -c 0,4,1,5"),
+        ("4x2-contiguous-interleave@4", "-i -c 0,4,1,5,2,3"),  # after the threads': for their nodes
+        ("4x1-contiguous-bind", "-m -c 0,4,8,12"),
+    ],
+)
+def test_likwid_pin_lists_the_threads_in_order(label: str, options: str) -> None:
+    emission = emitted("likwid", label)
+    variables, words = words_of(emission.text)
+    assert words == ["likwid-pin", *options.split(), "./app"]
+    assert variables["OMP_NUM_THREADS"] == label.split("x", maxsplit=1)[0]
+    assert "OMP_PLACES" not in variables
+    assert (emission.exact, emission.note) == (True, "")
+
+
+@pytest.mark.parametrize("label", ["4x2-contiguous-bind@1", "4x1-contiguous-remote", "8x4-scatter-interleave@2"])
+def test_likwid_pin_knows_only_the_nodes_of_its_list(label: str) -> None:
+    emission = emitted("likwid", label)
+    assert not emission.exact
+    assert " -i " not in emission.text
+    assert " -m " not in emission.text
+    assert "likwid-pin cannot express" in emission.note
+    assert "--emit numactl or --emit hwloc" in emission.note
+
+
+def test_likwid_pin_counts_nodes_so_gaps_are_beyond_it() -> None:
+    assert not emitted("likwid", "4x2-scatter-interleave", GAPS).exact
+    assert emitted("likwid", "4x2-scatter-first-touch", GAPS).exact
+
+
+def masks(text: str) -> tuple[set[int], str]:
+    """Return what srun(1) reads: the PUs of the hexadecimal mask of the one task, and the type of memory binding."""
+    _, words = words_of(text)
+    options = dict(word.split("=", 1) for word in words if word.startswith("--") and "=" in word)
+    mask = int(options["--cpu-bind"].removeprefix("mask_cpu:"), 16)
+    return {bit for bit in range(mask.bit_length()) if mask >> bit & 1}, options["--mem-bind"]
+
+
+@pytest.mark.parametrize(
+    ("label", "memory"),
+    [
+        ("8x4-scatter-first-touch", "none"),
+        ("8x4-contiguous-bind@1", "map_mem:0"),
+        ("4x2-contiguous-remote@1", "map_mem:2"),
+        ("4x1-contiguous-interleave", "map_mem:0"),  # one node in turn
+    ],
+)
+def test_srun_has_one_task_with_all_pus(label: str, memory: str) -> None:
+    """After srun(1); nothing of it has been run under SLURM."""
+    emission = emitted("slurm", label)
+    pus = {slot.pu for slot in thread_slots(parse_label(label), FOUR)}
+    assert masks(emission.text) == (pus, memory)
+    assert emission.exact
+    assert {"--nodes=1", "--ntasks=1", "--exclusive", "--export=ALL"} <= set(words_of(emission.text)[1])
+    assert "--hint" not in emission.text  # excludes --cpu-bind
+    assert "--cpus-per-task" not in emission.text  # implies --exact
+    assert any("task/affinity" in caution for caution in emission.cautions)
+
+
+def test_srun_cannot_interleave() -> None:
+    emission = emitted("slurm", "8x4-scatter-interleave")
+    assert not emission.exact
+    assert masks(emission.text)[1] == "none"
+    assert "OMP_* and srun cannot express interleave" in emission.note
+
+
+def test_srun_stays_in_an_allocation_and_drops_what_narrows_it() -> None:
+    text = emitted("slurm", "8x4-scatter-first-touch", caller={"SLURM_JOB_ID": "7", "SLURM_HINT": "nomultithread"}).text
+    assert "--exclusive" not in text
+    assert text.startswith("env -u SLURM_HINT ")
+
+
+def test_variables_alone_place_no_pages() -> None:
+    assert not emitted("env", "8x4-scatter-interleave").exact
+    alone = emitted("env", "4x1-contiguous-bind")  # all threads there touch first
+    assert alone.exact
+    assert alone.text.endswith("OMP_DYNAMIC=false ./app")
+    assert "any node" in alone.cautions[0]
+    assert emitted("numactl", "4x1-contiguous-bind").cautions == ()
+    assert "any of these nodes" in emitted("numactl", "8x2-scatter-first-touch").cautions[0]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("topology", [FOUR, GAPS], ids=["4x4", "gaps"])
+def test_every_mapping_has_a_command_with_its_threads(tool: Tool, topology: Topology) -> None:
+    for mapping in full_space(topology):
+        emission = emit(tool, mapping, topology, PROGRAM)
+        assert emission.exact == expresses(tool, mapping, topology) == (emission.note == ""), mapping.label
+        assert thread_slots(emission.mapping, topology) == thread_slots(mapping, topology)
+        if not emission.exact:
+            assert mapping.page_policy in emission.note
+            assert "\n" not in emission.note
+            again = emit(tool, emission.mapping, topology, PROGRAM)
+            assert (again.exact, again.text) == (True, emission.text), mapping.label
+
+
+def test_who_else_is_exact_is_named_and_is() -> None:
+    emission = emitted("slurm", "8x4-scatter-interleave@2")
+    assert emission.note.endswith("exact: --emit numactl or --emit hwloc")
+    assert page_node_set(parse_label("8x4-scatter-interleave@2"), FOUR) == (0, 1)
+    assert emitted("slurm", "8x4-scatter-locality").note.endswith(
+        "exact: numapredict run --mapping 8x4-scatter-locality"
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [("likwid", "OMP_PLACES"), ("likwid", "OMP_DISPLAY_AFFINITY"), ("hwloc", "HWLOC_XMLFILE"), ("env", "KMP_AFFINITY")],
+)
+def test_variables_that_would_undo_it_are_unset(tool: Tool, name: str) -> None:
+    emission = emitted(tool, "8x4-scatter-first-touch", caller={name: "x"})
+    assert emission.text.startswith(f"env -u {name} ")
+    assert f"{name} in your environment would counteract it" in emission.note
+
+
+@pytest.mark.parametrize(
+    ("tool", "starter"), [("env", "printf"), ("numactl", "numactl"), ("hwloc", "hwloc-bind"), ("slurm", "srun")]
+)
+def test_a_shell_understands_it(tool: Tool, starter: str) -> None:
+    program = Program(name="p", command=("printf", "a b", "$HOME"), environment=(("X", "1 2"),), directory="/")
+    text = emit(tool, parse_label("8x2-scatter-bind@1"), FOUR, program).text
+    # The computer of this test may lack those cores: a function shows what sh parsed in the tool's place.
+    script = 'shown() { command printf "%s|" "$PWD" "$X" "$OMP_NUM_THREADS" "$@"; }; '
+    script += text.replace(f" {starter} ", " shown ", 1)
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=True)
+    shown = done.stdout.split("|")[:-1]
+    assert shown[:3] == ["/", "1 2", "8"]
+    assert shown[-2:] == ["a b", "$HOME"]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_one_memory_node_needs_no_page_policy(tool: Tool) -> None:
+    emission = emitted(tool, "2x1-contiguous-bind", topology_of((4,)))
+    assert emission.exact
+    assert not any(word in emission.text for word in ("--membind", " -m ", "map_mem", "interleave"))
