@@ -2,7 +2,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from numapredict.collect.emission.likwid_pin import unsplit
@@ -13,6 +13,7 @@ def test_plain_words_stay_as_they_are() -> None:
 
 
 @settings(max_examples=30, deadline=None)
+@example(["$HOME", "${HOME}", "it's", 'say "x"', "back\\slash", "#no", "\\_", "tab\tnew\nline", ""])
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=8), max_size=5))
 def test_env_makes_the_same_words_of_one_without_white_space(words: list[str]) -> None:
     (*_, last) = command = unsplit(("printf", "%s|", "a b", *words))
