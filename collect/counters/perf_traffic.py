@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.counters.controller_nodes import sole_node
 from numapredict.collect.counters.counts import Count
 from numapredict.collect.counters.errors import CounterError
+from numapredict.collect.counters.packages import packages
 from numapredict.collect.counters.perf_events import EVERYWHERE, REFERENCE, PlannedEvent
 from numapredict.collect.counters.perf_refusal import CPUS_ALLOWED, refusal_of_errors, remedies, words_of
 from numapredict.collect.counters.source import NodeTraffic, Traffic
@@ -129,8 +129,12 @@ def _controllers(planned: Planned, by_event: Mapping[str, list[Count]]) -> tuple
     """Return the bytes of each node's memory controllers by the node's OS index, and why some have none."""
     if not planned.controllers:
         return {}, ("the kernel shows no PMU of the memory controllers",)
+    # The kernel counts controllers by package, and names a CPU of each to count on. With several nodes in a package
+    # (sub-NUMA clusters, NPS2 and NPS4) nothing in sysfs says which controller is whose.
+    sole_node = {
+        pu: package.nodes[0] for package in packages(planned.root) if len(package.nodes) == 1 for pu in package.pus
+    }
     sums: dict[int, float] = {}
-    nodes: dict[int, int | None] = {}
     for event in planned.controllers:
         for count in by_event.get(event.launched.name, []):
             if count.errno:
@@ -138,9 +142,7 @@ def _controllers(planned: Planned, by_event: Mapping[str, list[Count]]) -> tuple
                 return {}, (f"the memory controllers cannot be counted ({words_of(count.errno)}){hint}",)
             if count.running_ns < LEAST_SHARE * count.enabled_ns or not count.running_ns or count.cpu is None:
                 return {}, ("the memory controllers were counted for too small a part of the run",)
-            if count.cpu not in nodes:
-                nodes[count.cpu] = sole_node(planned.root, count.cpu)
-            node = nodes[count.cpu]
+            node = sole_node.get(count.cpu)
             if node is None:
                 return {}, ("memory controllers are counted by package, and a package here has several NUMA nodes",)
             scale = count.enabled_ns / count.running_ns

@@ -230,7 +230,8 @@ def test_variables_input_descriptors_and_limits_are_the_programs(stays: bool, tm
     )
     events = (event("page-faults", CPUS),) if stays else ()
     join = tmp_path / "tasks"
-    whole = launcher_command((sys.executable, "-c", script), {"A": "own"}, Launching(events, join=join))
+    launching = Launching(events, tmp_path / "counts.json" if stays else None, join)
+    whole = launcher_command((sys.executable, "-c", script), {"A": "own"}, launching)
     finished = subprocess.run(
         ["bash", "-c", 'ulimit -S -n 40 && ulimit -H -n 400 && exec "$@"', "bash", *whole],
         input="typed",
