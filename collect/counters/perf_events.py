@@ -63,7 +63,7 @@ def controller_events(family: Family, root: Path) -> tuple[PlannedEvent, ...]:
 
 
 def _controller_event(event: TableEvent, pmu: Pmu, number: int) -> PlannedEvent:
-    """Return one controller's event: as the kernel names it, where it does, for it knows the processor's model."""
+    """Return one controller's event: as the kernel names it, where its name can be trusted (the table's alias)."""
     fields, bytes_each = (pmu.alias(event.alias) if event.alias else None) or (event.fields, float(LINE_BYTES))
     launched = LaunchedEvent(
         f"{event.role}.{number}.{pmu.name}", pmu.pmu_type, pmu.configs(fields), pmu.cpus, system_wide=True
