@@ -15,7 +15,8 @@ __all__ = ["heat"]  # a fixture
 
 @pytest.mark.native
 @pytest.mark.slow
-def test_an_example_on_a_modelled_machine(heat: Path, tmp_path: Path) -> None:
+def test_an_example_on_a_modelled_machine(heat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path / "cache"))  # other tests trace it, too
     chosen = ("--threads", "8", "--threads", "32", "--output", str(tmp_path / "out"))
     done = numapredict("characterize", *SANDY, *chosen, "--json", str(heat))
     assert done.returncode == 0, done.stderr

@@ -84,7 +84,6 @@ def test_what_stays_disturbed_is_kept_and_said(tmp_path: Path) -> None:
     assert len(measurement.repetitions) == 2
     assert notes["redone"].startswith("1: ")
     assert notes["disturbed"].startswith("2 of 2: other programs used")
-    assert measurement.time_s > 0.3  # it had half of a PU, and its processor time was 0.2 s
     assert "runs stay that were disturbed" in disturbed_in_words([measurement])[1]
 
 
