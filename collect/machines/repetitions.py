@@ -57,8 +57,8 @@ def disturbed_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
     """Return what a dataset's measurements tell about disturbances, a line each; nothing where there were none."""
     lines = []
     for name, text in (
-        ("redone", "runs were redone: others disturbed them"),
-        ("disturbed", "runs stay that were disturbed, and could not be redone better: measure when nobody else works"),
+        ("redone", "disturbed runs were redone"),
+        ("disturbed", "disturbed runs stay, for redoing was of no use: measure when nobody else works"),
     ):
         counts = [int(dict(m.provenance)[name].partition(":")[0].split(" ")[0]) for m in _with(measurements, name)]
         if counts:

@@ -67,7 +67,7 @@ def test_disturbed_runs_are_found_and_redone(tmp_path: Path) -> None:
     assert int(notes["redone"].split(":")[0]) >= 1
     assert "other programs used" in notes["redone"]
     assert len(measurement.repetitions) == 3
-    assert "runs were redone" in disturbed_in_words(dataset.measurements)[0]
+    assert "disturbed runs were redone" in disturbed_in_words(dataset.measurements)[0]
 
 
 def test_what_stays_disturbed_is_kept_and_said(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_stays_disturbed_is_kept_and_said(tmp_path: Path) -> None:
     assert len(measurement.repetitions) == 2
     assert notes["redone"].startswith("1: ")
     assert notes["disturbed"].startswith("2 of 2: other programs used")
-    assert "runs stay that were disturbed" in disturbed_in_words([measurement])[1]
+    assert "disturbed runs stay" in disturbed_in_words([measurement])[1]
 
 
 def test_two_campaigns_at_once_take_turns(tmp_path: Path) -> None:
