@@ -1,15 +1,16 @@
+/* clang-format off */
 /* launch.c: starts a program, with perf_event_open's counters on it, in a group, or with variables of its
  * own.
  *
- *     numapredict-launch [--event SPEC]... [--output FILE] [--join FILE] [--set NAME=VALUE]... -- COMMAND
- * ARG... numapredict-launch --arguments FILE
+ *     numapredict-launch [--event SPEC]... [--output FILE] [--join FILE] [--set NAME=VALUE]... -- COMMAND ARG...
+ *     numapredict-launch --arguments FILE
  *
  * FILE of --arguments holds all other arguments, each ended by a null byte. --set gives the program a
  * variable; the launcher's own surroundings keep theirs. --join writes the program's process number to a file
  * (a resctrl group's `tasks`) before the program starts. SPEC is
  *
- *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task:CPUS    the program with its threads and children, on each of
- * CPUS NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task         the same, wherever they run
+ *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task:CPUS    the program with its threads and children, on each of CPUS
+ *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task         the same, wherever they run
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@cpu:CPUS     whoever runs, on each of CPUS
  *
  * with numbers as C spells them, and CPUS such as 0-3,8. The counters' file is described in report.h.
@@ -24,6 +25,7 @@
  * nothing from running. Exit codes of the launcher's own: 125 bad arguments or a file that cannot be written,
  * 126 the program cannot be run, 127 there is none.
  */
+/* clang-format on */
 #include "counters.h"
 #include "program.h"
 #include "report.h"
