@@ -13,9 +13,9 @@ from numapredict.collect.computer.fact import UNKNOWN, Fact
 from numapredict.collect.host import allowance
 from numapredict.collect.kernel_file import kernel_text
 from numapredict.collect.machines.disturbance import STOLEN
+from numapredict.collect.processor_times import Ticks, ticks_by_pu
 
 LOOK_S = 0.5
-_IDLE, _WAITING, _STEAL = 3, 4, 7
 _BUSY = 0.1  # five of a look's ticks of 10 ms: above what a kernel does for itself, and one such PU delays a barrier
 
 
@@ -38,14 +38,15 @@ def look(root: Path, wait: Callable[[float], None]) -> tuple[Fact, Fact]:
 
 def busyness(before: str, after: str) -> dict[int, Busyness]:
     """Return how busy each PU was between two texts of /proc/stat; nothing for one whose time stood still."""
-    first, last = _ticks(before), _ticks(after)
+    first, last = ticks_by_pu(before), ticks_by_pu(after)
     found = {}
     for pu in first.keys() & last.keys():
         # The kernel's figure for waiting may fall (proc_stat(5)).
-        spent = [max(late - early, 0) for early, late in zip(first[pu], last[pu], strict=True)]
-        total, steal = sum(spent), spent[_STEAL]
+        pairs = zip(msgspec.structs.astuple(first[pu]), msgspec.structs.astuple(last[pu]), strict=True)
+        spent = Ticks(*(max(late - early, 0) for early, late in pairs))
+        total = spent.busy + spent.idle + spent.waiting + spent.stolen
         if total:
-            found[pu] = Busyness(1 - (spent[_IDLE] + spent[_WAITING] + steal) / total, steal / total)
+            found[pu] = Busyness(spent.busy / total, spent.stolen / total)
     return dict(sorted(found.items()))
 
 
@@ -82,14 +83,3 @@ def _stolen(found: dict[int, Busyness]) -> Fact:
         why="the hypervisor gives these processors to other machines",
         remedy="use a machine with processors of its own",
     )
-
-
-def _ticks(text: str) -> dict[int, tuple[int, ...]]:
-    """Return each PU's ticks in user, nice, system, idle, iowait, irq, softirq and steal; guests count as user."""
-    found = {}
-    for line in text.splitlines():
-        words = line.split()
-        name = re.fullmatch(r"cpu([0-9]{1,5})", words[0]) if words else None
-        if name and len(words) >= 9 and all(word.isdigit() for word in words[1:9]):
-            found[int(name[1])] = tuple(map(int, words[1:9]))
-    return found

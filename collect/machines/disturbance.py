@@ -3,7 +3,6 @@
 All of it is read from files of /proc and /sys before and after the run, so nothing runs beside the program.
 """
 
-import os
 import resource
 import time
 from collections.abc import Iterable, Sequence
@@ -11,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-"""The grain of the kernel's processor times."""
+from numapredict.collect.kernel_file import kernel_line, kernel_text
+from numapredict.collect.processor_times import TICK_S, ticks_by_pu
 
 OTHERS = 0.05
 """The share of the program's PUs that others may take."""
@@ -23,12 +22,9 @@ STOLEN = 0.02
 SLOWER = 0.9
 """The clock frequency, over the highest of the same measurement's runs, below which a run counts as disturbed."""
 
-_BUSY = (0, 1, 2, 5, 6, 7)  # user, nice, system, irq, softirq, steal: proc_stat(5)
-_STEAL = 7
-
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """The computer's counts at one moment: seconds that the PUs were busy and stolen, and what happened so far.
+    """The computer's counts at one moment: seconds of the PUs in use and stolen, and what happened so far.
 
     ``own_s`` is the processor time of this process and of its ended children; ``frequency_MHz`` the mean clock of the
     PUs, 0 where it is not known.
@@ -57,20 +53,14 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
 def snapshot(pus: Iterable[int], root: Path = Path("/")) -> Snapshot:
     """Return the counts of now; what a kernel does not tell counts as 0."""
     wanted = frozenset(pus)
-    busy_s = stolen_s = 0.0
-    for line in _lines(root / "proc/stat"):
-        words = line.split()
-        if words and words[0].startswith("cpu") and words[0][3:].isdigit() and int(words[0][3:]) in wanted:
-            ticks = [int(word) for word in words[1:]]
-            busy_s += TICK_S * sum(ticks[column] for column in _BUSY if column < len(ticks))
-            stolen_s += TICK_S * (ticks[_STEAL] if len(ticks) > _STEAL else 0)
+    ticks = [found for pu, found in ticks_by_pu(kernel_text(root / "proc/stat")).items() if pu in wanted]
     cpus = [root / f"sys/devices/system/cpu/cpu{pu}" for pu in wanted]
     clocks = [clock for clock in (_number(cpu / "cpufreq/scaling_cur_freq") for cpu in cpus) if clock]
     own = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return Snapshot(
         at_s=time.perf_counter(),
-        busy_s=busy_s,
-        stolen_s=stolen_s,
+        busy_s=TICK_S * sum(found.busy for found in ticks),
+        stolen_s=TICK_S * sum(found.stolen for found in ticks),
         own_s=sum(usage.ru_utime + usage.ru_stime for usage in own),
         pages_moved=_counted(root / "proc/vmstat", "numa_pages_migrated"),
         throttled=sum(
@@ -89,7 +79,7 @@ def disturbance(before: Snapshot, after: Snapshot, pus: int, highest_MHz: float 
     offered_s = max((after.at_s - before.at_s) * pus, TICK_S)
     grain_s = 2 * TICK_S * pus**0.5
     stolen_s = after.stolen_s - before.stolen_s
-    others_s = max(after.busy_s - before.busy_s - (after.own_s - before.own_s) - stolen_s, 0.0)
+    others_s = max(after.busy_s - before.busy_s - (after.own_s - before.own_s), 0.0)
     reasons = []
     if others_s > OTHERS * offered_s + grain_s:
         reasons.append(f"other programs used {others_s / offered_s:.0%} of its PUs")
@@ -117,22 +107,13 @@ def wait_for_quiet(pus: Sequence[int], patience_s: float, root: Path = Path("/")
 
 
 def _counted(path: Path, name: str) -> int:
-    for line in _lines(path):
+    for line in kernel_text(path).splitlines():
         word, _, value = line.partition(" ")
-        if word == name:
+        if word == name and value.strip().isdigit():
             return int(value)
     return 0
 
 
 def _number(path: Path) -> int:
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):
-        return 0
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(errors="replace").splitlines()
-    except OSError:
-        return []
+    line = kernel_line(path)
+    return int(line) if line.isdigit() else 0
