@@ -31,6 +31,11 @@ def placement_in_words(path: Path, mapping: Mapping, topology: Topology) -> Iter
             "verify: the OpenMP runtime was loaded while the program ran: memory from before its first parallel region "
             "was left to the kernel, and is not counted here"
         )
+    if found.left:
+        yield (
+            f"verify: {found.left} range{'' if found.left == 1 else 's'} of memory went where the kernel puts new pages: "
+            "to place more, it would need over half of the mappings that it allows a process (vm.max_map_count)"
+        )
     nodes = page_node_set(mapping, topology)
     if mapping.page_policy == "first-touch":
         nodes = tuple(dict.fromkeys(topology.home(slot.node) for slot in thread_slots(mapping, topology)))

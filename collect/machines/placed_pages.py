@@ -72,18 +72,20 @@ class PlacementMap(msgspec.Struct, frozen=True):
     """Threads and ranges of all processes of a run.
 
     ``late``: an OpenMP runtime was loaded while a program ran, so that memory from before its first region is missing.
+    ``left``: ranges that were left to the kernel, which would have run out of mappings (native/placement/room.h).
     """
 
     threads: tuple[PlacedThread, ...]
     ranges: tuple[PlacedRange, ...]
     late: bool = False
+    left: int = 0
 
 
 def parse_map(text: str) -> PlacementMap:
     """Return the map that a file's text holds; raise InvalidMapError, with the line, for another text."""
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
-    process, late = -1, False
+    process, late, left = -1, False, 0
     head: tuple[tuple[int, int, int, int], str, int, int, int] | None = None
     runs: list[PageRun] = []
 
@@ -101,6 +103,8 @@ def parse_map(text: str) -> PlacementMap:
                 raise ValueError("the first line must name the version")
             elif line == "late":
                 late = True
+            elif word == "left":
+                left += _numbers(rest, 1)[0]
             elif word == "thread":
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
             elif word == "range":
@@ -115,7 +119,7 @@ def parse_map(text: str) -> PlacementMap:
         except (ValueError, IndexError, TypeError) as error:
             raise InvalidMapError(f"line {number} of the map is {line[:60]!r}, which cannot be read: {error}") from None
     end_range()
-    return PlacementMap(tuple(threads), tuple(ranges), late)
+    return PlacementMap(tuple(threads), tuple(ranges), late, left)
 
 
 def read_map(path: Path) -> PlacementMap | None:

@@ -4,6 +4,7 @@
 
 #include "holds.h"
 #include "huge.h"
+#include "room.h"
 #include "signals.h"
 #include "system.h"
 
@@ -98,7 +99,9 @@ size_t protection_arm(struct range *range, size_t first, size_t count, enum purp
     size_t done = 0;
     const uint64_t mask = lock_take(&protection_lock);
     struct record *r = record_make(range);
-    if (r && !atomic_load(&r->refused) && !hold_of_everything()) {
+    /* A profile's blocks lie anywhere: each is a piece, and cuts off another. */
+    const bool room = purpose != FOR_PROFILE || atomic_load(&blocks_armed) + count <= room_in_all() / 2;
+    if (r && room && !atomic_load(&r->refused) && !hold_of_everything()) {
         const size_t blocks = blocks_of(r);
         first = first < blocks ? first : blocks;
         count = count < blocks - first ? count : blocks - first;

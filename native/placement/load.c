@@ -12,6 +12,7 @@
 #include "program.h"
 #include "protection.h"
 #include "ranges.h"
+#include "room.h"
 #include "settings.h"
 #include "slots.h"
 #include "stacks.h"
@@ -53,6 +54,7 @@ __attribute__((constructor)) static void load(void) {
         return;
     const bool parallel = program_is_parallel();
     huge_prepare();
+    room_prepare();
     threads_prepare();
     pages_prepare();
     pthread_atfork(NULL, NULL, in_child);
@@ -65,8 +67,10 @@ __attribute__((constructor)) static void load(void) {
     }
     slot_take(0);
     look_after_memory(s);
-    if (!program_has_runtime())
+    if (!program_has_runtime()) {
+        stack_prepare();
         crew_prepare();
+    }
 }
 
 /* Other threads may have SIGSEGV blocked, and would die of a page that is protected. */

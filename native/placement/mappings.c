@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "../regions/export.h"
 #include "next_call.h"
+#include "protection.h"
 #include "ranges.h"
 
 #include <stdarg.h>
@@ -21,6 +22,15 @@
 typedef void *(*mapper)(void *, size_t, int, int, int, off_t);
 typedef void *(*remapper)(void *, size_t, size_t, int, ...);
 
+/* The program changes a part. What is left of a mapping stays looked after, but where pages may be protected:
+ * with a part that cannot be touched it may be a stack with its guard. */
+static void change(void *start, size_t bytes) {
+    if (protection_wanted())
+        ranges_remove_overlapping(start, bytes);
+    else
+        ranges_cut(start, bytes);
+}
+
 static bool looked_after(int protection, int flags) {
     const int never = MAP_STACK | MAP_GROWSDOWN | MAP_HUGETLB;
     return protection == (PROT_READ | PROT_WRITE) && (flags & MAP_ANONYMOUS) && !(flags & never);
@@ -32,7 +42,7 @@ static void *map(struct next_call *call, void *address, size_t bytes, int protec
     if (!ranges_wanted)
         return next(address, bytes, protection, flags, file, offset);
     if (flags & MAP_FIXED)
-        ranges_remove_overlapping(address, bytes);
+        change(address, bytes);
     void *mapped = next(address, bytes, protection, flags, file, offset);
     if (mapped != MAP_FAILED && bytes >= RANGE_BYTES && looked_after(protection, flags))
         ranges_add(mapped, bytes, caller, RANGE_MAPPED);
@@ -53,7 +63,7 @@ EXPORT int munmap(void *address, size_t bytes) {
     static struct next_call call = {"munmap", NULL};
     int (*next)(void *, size_t) = (int (*)(void *, size_t))next_call(&call, NULL);
     if (ranges_wanted)
-        ranges_remove_overlapping(address, bytes);
+        ranges_cut(address, bytes);
     return next(address, bytes);
 }
 
@@ -61,11 +71,21 @@ EXPORT int mprotect(void *address, size_t bytes, int protection) {
     static struct next_call call = {"mprotect", NULL};
     int (*next)(void *, size_t, int) = (int (*)(void *, size_t, int))next_call(&call, NULL);
     if (ranges_wanted)
-        ranges_remove_overlapping(address, bytes);
+        change(address, bytes);
     return next(address, bytes, protection);
 }
 
-/* What was looked after before is looked after where it has gone to. */
+/* What is left of `was` where the call has failed. */
+static void put_back(struct range *was, void *address, size_t bytes) {
+    const uintptr_t start = (uintptr_t)address, end = start + bytes;
+    was->start = start > was->start ? start : was->start;
+    was->end = end < was->end ? end : was->end;
+    if (was->start % PAGE_BYTES == 0 && was->start + RANGE_BYTES <= was->end)
+        ranges_put_back((void *)was->start, was);
+}
+
+/* What was looked after before is looked after where it has gone to. Before it goes, it loses what it was
+ * given: the kernel takes only one mapping at a time. */
 EXPORT void *mremap(void *address, size_t bytes, size_t new_bytes, int flags, ...) {
     static struct next_call call = {"mremap", NULL};
     const remapper next = (remapper)next_call(&call, NULL);
@@ -74,15 +94,20 @@ EXPORT void *mremap(void *address, size_t bytes, size_t new_bytes, int flags, ..
     void *wanted = flags & MREMAP_FIXED ? va_arg(more, void *) : NULL;
     va_end(more);
     bool known = false;
+    struct range was;
     if (ranges_wanted) {
         const struct range *range = ranges_find((uintptr_t)address);
         known = range && range->kind == RANGE_MAPPED;
-        ranges_remove_overlapping(address, bytes);
+        if (known)
+            was = *range;
+        ranges_cut(address, bytes);
         if (flags & MREMAP_FIXED)
-            ranges_remove_overlapping(wanted, new_bytes);
+            ranges_cut(wanted, new_bytes);
     }
     void *mapped = next(address, bytes, new_bytes, flags, wanted);
     if (known && mapped != MAP_FAILED)
         ranges_add(mapped, new_bytes, CALLER, RANGE_MAPPED);
+    else if (known)
+        put_back(&was, address, bytes);
     return mapped;
 }

@@ -4,6 +4,7 @@
 #include "lock.h"
 #include "moves.h"
 #include "protection.h"
+#include "room.h"
 #include "settings.h"
 #include "slots.h"
 #include "system.h"
@@ -146,8 +147,21 @@ void next_touch_range_removed(struct range *range) {
 
 /* ---- a pass ---- */
 
-static void count_pages(struct range *range, void *data) {
-    *(size_t *)data += (range->end - range->start) / PAGE_BYTES;
+struct extent {
+    size_t ranges, pages;
+};
+
+static void measure(struct range *range, void *data) {
+    struct extent *all = data;
+    all->ranges++;
+    all->pages += (range->end - range->start) / PAGE_BYTES;
+}
+
+/* Return the pages of a block for which there is room, were every other block open; a range has up to two
+ * blocks more than its pages fill, and one piece more than blocks. */
+static size_t block_pages(const struct extent *all) {
+    const size_t most = room_in_all(), ends = 3 * all->ranges;
+    return all->pages / (ends < most / 2 ? most - ends : most / 2 + 1) + 1;
 }
 
 /* Whether a touch of the block could change where it is. */
@@ -165,6 +179,8 @@ static void arm(struct range *range, void *data) {
         return;
     protection_coarsen(range, *(const size_t *)data);
     const size_t blocks = protection_blocks(range);
+    if (blocks == 0 || !room_take(range, blocks))
+        return;
     for (size_t b = 0; b < blocks; b++) {
         size_t n = 0;
         while (b + n < blocks && open_question(s, range, b + n))
@@ -180,6 +196,7 @@ static void disarm(struct range *range, void *unused) {
     if (late && !is_newcomer(range))
         return;
     protection_disarm(range, 0, SIZE_MAX, FOR_NEXT_TOUCH);
+    room_give(range);
     if (!is_newcomer(range))
         return;
     if (atomic_load(&range->pass) == atomic_load(&pass))
@@ -230,9 +247,9 @@ void next_touch_region_begin(struct region_call *call) {
     const bool due = is_due(call);
     if (!due && !is_late_due())
         return;
-    size_t pages = 0;
-    ranges_for_each(count_pages, &pages);
-    if (pages == 0)
+    struct extent all = {0};
+    ranges_for_each(measure, &all);
+    if (all.pages == 0)
         return;
     const uint64_t began = system_now_ns(), mask = lock_take(&lock);
     const bool mine = !atomic_load(&owner) && (!due || is_due(call));
@@ -249,7 +266,7 @@ void next_touch_region_begin(struct region_call *call) {
     lock_give(&lock, mask);
     if (!mine)
         return;
-    size_t block = pages / (2ul * BLOCK_LIMIT) + 1; /* of all ranges together, twice the limit of one */
+    size_t block = block_pages(&all);
     ranges_for_each(arm, &block);
     if (late)
         atomic_fetch_add(&spent_ns, system_now_ns() - began);

@@ -8,20 +8,22 @@
 #include "plan.h"
 #include "profile.h"
 #include "protection.h"
+#include "room.h"
 #include "settings.h"
 #include "system.h"
 #include "verify.h"
 
 #include <link.h>
 
-/* A policy a run of pages costs the kernel a mapping (vm.max_map_count, 65530 in all): beyond this many runs,
- * pages are moved one by one once they are there. */
+/* A policy a run of pages costs the kernel a mapping: beyond this many runs, and where there is no room for
+ * them (room.h), pages are moved one by one once they are there. */
 #define MOST_POLICY_RUNS 4096
 /* What was not there before the first region is there before the second. */
 #define MOST_MOVES 2
 #define BATCH 512
 
 static bool have_plan;
+static size_t chunk_runs;        /* dataset: runs of neighbouring chunks on one node */
 static _Atomic uint32_t waiting; /* ranges whose pages are to be moved before the next region */
 
 bool pages_follow_touch(void) {
@@ -97,6 +99,9 @@ void pages_prepare(void) {
         dl_iterate_phdr(move_own_data, NULL);
     if (s->plan && s->nodes > 1)
         have_plan = plan_load(s->plan);
+    chunk_runs = 1;
+    for (uint32_t chunk = 1; chunk < s->slots; chunk++)
+        chunk_runs += s->chunk[chunk] != s->chunk[chunk - 1];
 }
 
 bool pages_need_ranges(void) {
@@ -137,6 +142,32 @@ static void place_chunks(const struct range *range, const struct settings *s) {
     }
 }
 
+/* Return how many pieces a plan cuts a range into: runs, and what lies between them. */
+static size_t pieces_of(const struct range *range, const struct plan_run *run, size_t runs) {
+    size_t pieces = 0, at = 0;
+    for (size_t r = 0; r < runs; r++) {
+        pieces += run[r].first > at ? 2 : 1;
+        at = run[r].first + (size_t)run[r].count;
+    }
+    return pieces + (at < pages_of(range));
+}
+
+static bool cut_by_policies(const struct settings *s) {
+    return have_plan || (s->pages == PAGES_DATASET && s->nodes > 1);
+}
+
+/* mremap takes one mapping. When the policies of its pieces are equal again, the kernel joins them only where
+ * their pages have one origin (linux/mm/vma.c: is_mergeable_anon_vma): that of a page from before the cut.
+ * The C library's blocks have one, for it has written the block's size. */
+static void keep_in_one(const struct range *range, const struct settings *s) {
+    if (range->kind == RANGE_MAPPED && (cut_by_policies(s) || pages_follow_touch() || s->profile))
+        system_populate(range->start, PAGE_BYTES);
+}
+
+static bool is_waiting(const struct range *range, size_t runs) {
+    return runs && !range->room && range->moves < MOST_MOVES;
+}
+
 static void move_runs(const struct range *range, const struct plan_run *run, size_t runs) {
     struct batch batch;
     batch.count = 0;
@@ -156,15 +187,18 @@ void range_added(struct range *range) {
     const struct settings *s = settings();
     if (!s)
         return;
+    keep_in_one(range, s);
     if (have_plan) {
         size_t runs;
         const struct plan_run *run = plan_for(range, &runs);
-        if (runs > MOST_POLICY_RUNS)
-            waiting++;
-        else
+        if (runs && runs <= MOST_POLICY_RUNS && room_take(range, pieces_of(range, run, runs)))
             place_runs(range, run, runs);
-    } else if (s->pages == PAGES_DATASET && s->nodes > 1) {
-        place_chunks(range, s);
+        else if (runs)
+            waiting++;
+    } else if (cut_by_policies(s)) {
+        const size_t pages = pages_of(range);
+        if (room_take(range, chunk_runs < pages ? chunk_runs : pages))
+            place_chunks(range, s);
     }
     next_touch_range_added(range);
     profile_range_added(range);
@@ -176,15 +210,14 @@ void range_removed(struct range *range) {
         return;
     verify_range(range);
     size_t runs;
-    if (have_plan && plan_for(range, &runs) && runs > MOST_POLICY_RUNS && range->moves < MOST_MOVES)
+    if (have_plan && plan_for(range, &runs) && is_waiting(range, runs))
         waiting--;
     profile_range_removed(range);
     next_touch_range_removed(range);
     protection_forget(range);
-    /* The heap uses the addresses again, for something else. */
+    /* The heap uses the addresses again, for something else; and mremap wants one mapping. */
     heap_changed(range->start);
-    if ((range->kind == RANGE_HEAP || range->kind == RANGE_ARENA) &&
-        (have_plan || s->pages == PAGES_DATASET) && s->nodes > 1)
+    if (room_give(range) && cut_by_policies(s))
         system_range_policy(range->start, range->end - range->start, POLICY_DEFAULT, NULL, 0, false);
 }
 
@@ -192,7 +225,7 @@ static void move_if_waiting(struct range *range, void *unused) {
     (void)unused;
     size_t runs;
     const struct plan_run *run = plan_for(range, &runs);
-    if (runs > MOST_POLICY_RUNS && range->moves < MOST_MOVES) {
+    if (is_waiting(range, runs)) {
         range->moves++;
         move_runs(range, run, runs);
         if (range->moves == MOST_MOVES)
@@ -231,6 +264,8 @@ int pages_node(const struct range *range, size_t page) {
     /* The kernel counts anonymous memory by address, and file-backed memory by the place in the file. */
     if (s->pages == PAGES_INTERLEAVE && range->kind != RANGE_STATIC && !huge_range(range))
         return s->node[(range->start / PAGE_BYTES + page) % s->nodes];
+    if (s->pages == PAGES_DATASET && !range->room)
+        return -1;
     if (s->pages == PAGES_DATASET)
         return s->chunk[huge_head(range, page) * s->slots / pages_of(range)];
     return pages_follow_touch() ? next_touch_node(range, page) : -1;

@@ -258,6 +258,8 @@ static void add(uintptr_t address, const struct range *range) {
     into->bytes = range->bytes;
     into->protection = NULL;
     into->moves = 0;
+    into->room = 0;
+    into->left = false;
     entry->address = address;
     const uint64_t level = 1ull << level_of(range);
     if (!(atomic_load_explicit(&levels, memory_order_relaxed) & level))
@@ -329,6 +331,34 @@ void ranges_remove_overlapping(void *start, size_t bytes) {
     while (from < to && (entry = find(from, to)))
         if (!ranges_take((void *)entry->address, NULL))
             sched_yield(); /* another thread is just about it */
+}
+
+static void add_rest(const struct range *of, uintptr_t start, uintptr_t end) {
+    struct range rest = *of;
+    rest.start = start;
+    rest.end = end;
+    rest.bytes = end - start;
+    if (end > start && rest.bytes >= RANGE_BYTES)
+        add(start, &rest);
+}
+
+void ranges_cut(void *start, size_t bytes) {
+    const uintptr_t from = (uintptr_t)start;
+    uintptr_t to;
+    if (__builtin_add_overflow(from, bytes, &to) || __builtin_add_overflow(to, PAGE_BYTES - 1, &to) ||
+        from % PAGE_BYTES)
+        return; /* the call that this is for will fail */
+    to &= ~(PAGE_BYTES - 1);
+    struct entry *entry;
+    struct range was;
+    while (from < to && (entry = find(from, to))) {
+        if (!ranges_take((void *)entry->address, &was)) {
+            sched_yield(); /* another thread is just about it */
+        } else if (was.kind == RANGE_MAPPED) {
+            add_rest(&was, was.start, from);
+            add_rest(&was, to, was.end);
+        }
+    }
 }
 
 struct range *ranges_find(uintptr_t address) {

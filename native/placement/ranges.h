@@ -41,6 +41,8 @@ struct range {
     uint64_t bytes;             /* as asked for */
     _Atomic(void *) protection; /* protection.c's record of this range, or NULL */
     _Atomic uint32_t moves;     /* pages.c: how often a long plan was applied to it */
+    _Atomic uint32_t room;      /* room.c: the mappings that it may have been cut into, or 0 */
+    atomic_bool left;           /* room.c: there was no room to cut it */
     _Atomic uint32_t profile;   /* profile.c: its number there + 1, 0 where it has none */
     _Atomic uint32_t looks;     /* next_touch.c: passes in which it was touched */
     _Atomic uint32_t waits;     /* and those in which it was not */
@@ -69,9 +71,10 @@ void ranges_add_static(uintptr_t start, size_t bytes, const char *module, uint64
 /* Note a part of the main heap that holds small allocations, `order` pages behind the heap's start (heap.h).
  */
 void ranges_add_arena(uintptr_t start, size_t bytes, uint32_t order);
-/* Forget all that overlaps [start, start + bytes), whole: for munmap, mremap and mprotect of the program's
- * own. */
+/* Forget all that overlaps [start, start + bytes), whole. */
 void ranges_remove_overlapping(void *start, size_t bytes);
+/* The same, but of the program's mappings what lies before and behind stays known by the mapping's name. */
+void ranges_cut(void *start, size_t bytes);
 /* Return the range that holds an address, or NULL. Async-signal-safe. */
 struct range *ranges_find(uintptr_t address);
 /* Visit all ranges there are; `visit` must not add or remove any. */

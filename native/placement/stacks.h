@@ -3,7 +3,8 @@
 #ifndef NUMAPLACE_STACKS_H
 #define NUMAPLACE_STACKS_H
 
-/* Give the calling thread an alternate signal stack, if pages may be protected and it has none. */
+/* Give the calling thread an alternate signal stack, if pages may be protected and it has none: when it
+ * starts or enters a region. */
 void stack_prepare(void);
 /* The thread ends. */
 void stack_end(void);

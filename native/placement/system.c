@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOVE (1 << 1) /* MPOL_MF_MOVE: pages of this process alone */
+#define MOVE (1 << 1)     /* MPOL_MF_MOVE: pages of this process alone */
+#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
 #define WORD_BITS (8 * sizeof(unsigned long))
 
 struct node_mask {
@@ -63,6 +64,11 @@ int system_move_pages(size_t count, void **pages, const int *nodes, int *status)
 int system_where(size_t count, void **pages, int *status) {
     int before = errno;
     return (int)quiet(syscall(SYS_move_pages, 0, count, pages, NULL, status, 0), before);
+}
+
+int system_populate(uintptr_t start, size_t bytes) {
+    int before = errno;
+    return (int)quiet(syscall(SYS_madvise, start, bytes, POPULATE_WRITE), before);
 }
 
 int system_protect(uintptr_t start, size_t bytes, int prot) {

@@ -28,6 +28,9 @@ int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy
 int system_move_pages(size_t count, void **pages, const int *nodes, int *status);
 /* Ask where pages are: status[i] becomes the node, or a negative error (-ENOENT: not there yet). */
 int system_where(size_t count, void **pages, int *status);
+/* Have pages of writable memory there (Linux 5.14: MADV_POPULATE_WRITE), without a change of what is in them.
+ */
+int system_populate(uintptr_t start, size_t bytes);
 /* Protect whole pages: `prot` as for mprotect. */
 int system_protect(uintptr_t start, size_t bytes, int prot);
 /* Bind the calling thread to one PU, or to all of a list. */

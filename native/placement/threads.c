@@ -45,6 +45,7 @@ static struct start take_place(struct start *given) {
     struct start start = *given;
     free(given);
     slot_start(start.slot);
+    stack_prepare();
     in_crew = start.in_crew;
     if (watched)
         pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor asks for the slot anew */

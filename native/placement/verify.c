@@ -3,6 +3,7 @@
 #include "verify.h"
 
 #include "pages.h"
+#include "room.h"
 #include "settings.h"
 #include "slots.h"
 #include "system.h"
@@ -175,6 +176,8 @@ void verify_all(void) {
         say(&text, "numaplace-map 1 %d\n", (int)getpid());
         if (late)
             say(&text, "late\n");
+        if (room_missing())
+            say(&text, "left %" PRIu64 "\n", room_missing());
         for (uint32_t slot = 0; slot < settings()->slots; slot++)
             if (right[slot] || wrong[slot])
                 say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);

@@ -5,12 +5,15 @@
  *
  *     numaplace-map 1 PID
  *     late
+ *     left RANGES
  *     thread SLOT PU RIGHT WRONG
  *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
  *     at FIRST COUNT NODE WANTED
  *
  * late: the OpenMP runtime was loaded while the program ran; memory from before its first region is not
  * known.
+ *
+ * left: so many ranges were left to the thread's policy, for want of room to cut them (room.h).
  *
  * thread: how often a thread of this slot ended its share bound to that PU alone, and otherwise.
  *
@@ -20,7 +23,8 @@
  * is the node that the library decided on, -1 where the policy leaves it to the kernel.
  *
  * A range is asked for when it is given back, or at the program's end. KIND 4 is the rest of the heap and of
- * the program's own writable segments, that no range covers. History: 1 (first).
+ * the program's own writable segments, that no range covers. History: 1 (first); 1 with lines that are there
+ * only where there is something to tell: left.
  */
 #ifndef NUMAPLACE_VERIFY_H
 #define NUMAPLACE_VERIFY_H

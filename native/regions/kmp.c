@@ -3,20 +3,19 @@
  * __kmpc_fork_teams is left alone: each of its teams starts its regions with __kmpc_fork_call, and on a host
  * there is one team unless the program asks for more.
  */
+#include "many_arguments.h"
 #include "passage.h"
 
 #define SYMBOLS "kmp_symbols"
 
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
+#include <stdint.h>
 
 typedef void (*microtask)(int32_t *, int32_t *, ...);
 
 /* clang passes every shared variable of a region as an argument of its own. The arguments stay on the stack
-   of the encountering thread; the runtime passes on one pointer. The most that is passed on; libomp keeps its
-   own arrays for far fewer. */
-#define MOST_ARGUMENTS 256
+   of the encountering thread; the runtime passes on one pointer. */
 #define FEW 4
 #define GIVEN(n) given[n]
 #define GIVEN_4(n) GIVEN(n), GIVEN((n) + 1), GIVEN((n) + 2), GIVEN((n) + 3)
@@ -34,12 +33,17 @@ CALL_WITH(16)
 CALL_WITH(64)
 CALL_WITH(256)
 
+/* The first says how many follow. */
+static void call_with_many(microtask function, int32_t *global, int32_t *bound, void **given) {
+    call_with_arguments((void (*)(void))function, global, bound, given + 1, (size_t)(uintptr_t)given[0]);
+}
+
 typedef void (*caller)(microtask, int32_t *, int32_t *, void **);
 
 /* On a cache line of its own, all that the team reads in its first one. */
 struct kmp_share {
     _Alignas(CACHE_LINE) caller call_with;
-    void **given; /* as many as `call_with` passes on */
+    void **given; /* what `call_with` passes on */
     struct region_call call;
     _Alignas(CACHE_LINE) void *few[FEW]; /* `given`, where that is enough */
 };
@@ -96,19 +100,23 @@ static void start(void *location, microtask function, caller call_with, void **g
 }
 
 void __kmpc_fork_call(void *location, int32_t count, microtask function, ...) {
-    if (count > MOST_ARGUMENTS) /* the list could not be rebuilt whole */
-        abort();
-    const int32_t places = count <= FEW ? FEW : count <= 16 ? 16 : count <= 64 ? 64 : MOST_ARGUMENTS;
+    const int32_t many = count > 256, places = count <= FEW  ? FEW
+                                               : count <= 16 ? 16
+                                               : count <= 64 ? 64
+                                               : many        ? count + 1
+                                                             : 256;
     void *given[places];
+    given[0] = (void *)(uintptr_t)count;
     va_list list;
     va_start(list, function);
-    for (int32_t n = 0; n < places; n++)
-        given[n] = n < count ? va_arg(list, void *) : NULL;
+    for (int32_t n = 0; n < places - many; n++)
+        given[n + many] = n < count ? va_arg(list, void *) : NULL;
     va_end(list);
     start(location, function,
           places == FEW  ? call_with_4
           : places == 16 ? call_with_16
           : places == 64 ? call_with_64
+          : many         ? call_with_many
                          : call_with_256,
           given);
 }

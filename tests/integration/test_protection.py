@@ -17,7 +17,7 @@ GCC = shutil.which("gcc") or ""
 COMPILERS = [compiler for compiler in ("gcc", "clang") if shutil.which(compiler)]
 PARTS = (
     *("arming", "blocks", "calls", "counts", "delays", "holds", "known_ranges", "lock", "masks", "moves", "next_call"),
-    *("next_touch", "processes", "profile", "profile_writer", "protection", "signals"),
+    *("next_touch", "processes", "profile", "profile_writer", "protection", "room", "signals"),
 )
 CASES = (
     *("together", "refused", "handlers", "alternate_stack", "own_protection", "blocked", "full_mask", "suspended"),
