@@ -32,9 +32,10 @@ def placement_in_words(path: Path, mapping: Mapping, topology: Topology) -> Iter
             "was left to the kernel, and is not counted here"
         )
     if found.left:
+        ranges = f"{found.left} range{'' if found.left == 1 else 's'} of memory"
         yield (
-            f"verify: {found.left} range{'' if found.left == 1 else 's'} of memory went where the kernel puts new pages: "
-            "to place more, it would need over half of the mappings that it allows a process (vm.max_map_count)"
+            f"verify: {ranges} went where the kernel puts new pages: placing more would have cost over half of the "
+            "mappings that it allows a process (vm.max_map_count)"
         )
     nodes = page_node_set(mapping, topology)
     if mapping.page_policy == "first-touch":

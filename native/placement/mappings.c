@@ -2,7 +2,8 @@
  *
  * Only what can be read and written at once is looked after. Stacks are not: the kernel puts signal frames
  * there. Nor is what is reserved without access, or by the allocator. Discarding pages (madvise) changes no
- * range.
+ * range. What the program takes away or changes loses its policy first, so that it is in one piece as the
+ * program knows it.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
@@ -10,9 +11,11 @@
 #include "protection.h"
 #include "ranges.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -77,11 +80,34 @@ EXPORT int mprotect(void *address, size_t bytes, int protection) {
 
 /* What is left of `was` where the call has failed. */
 static void put_back(struct range *was, void *address, size_t bytes) {
-    const uintptr_t start = (uintptr_t)address, end = start + bytes;
+    const uintptr_t start = (uintptr_t)address, end = (start + bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
     was->start = start > was->start ? start : was->start;
     was->end = end < was->end ? end : was->end;
     if (was->start % PAGE_BYTES == 0 && was->start + RANGE_BYTES <= was->end)
         ranges_put_back((void *)was->start, was);
+}
+
+/* In the child of a fork the pieces of a mapping are never joined again (anon_vma_fork in linux/mm/rmap.c):
+ * what had been cut is copied there. */
+static void *copy(void *address, size_t bytes, size_t new_bytes, int flags, void *wanted) {
+    errno = ENOMEM;
+    if (!(flags & MREMAP_MAYMOVE)) /* that there is no place behind it, may always be so */
+        return MAP_FAILED;
+    const int fixed = flags & MREMAP_FIXED ? MAP_FIXED : 0;
+    const long to = syscall(SYS_mmap, wanted, new_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0l);
+    if (to == -1)
+        return MAP_FAILED;
+    memcpy((void *)to, address, bytes < new_bytes ? bytes : new_bytes);
+    syscall(SYS_munmap, address, bytes);
+    return (void *)to;
+}
+
+/* Whether a call was refused for want of one mapping although it is of a part of one range. */
+static bool refused_for_pieces(const struct range *was, const void *address, size_t bytes, int flags) {
+    const uintptr_t start = (uintptr_t)address;
+    return errno == EFAULT && !(flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) && start >= was->start &&
+           bytes <= was->end - start;
 }
 
 /* What was looked after before is looked after where it has gone to. Before it goes, it loses what it was
@@ -104,7 +130,12 @@ EXPORT void *mremap(void *address, size_t bytes, size_t new_bytes, int flags, ..
         if (flags & MREMAP_FIXED)
             ranges_cut(wanted, new_bytes);
     }
+    const int before = errno;
     void *mapped = next(address, bytes, new_bytes, flags, wanted);
+    if (known && mapped == MAP_FAILED && refused_for_pieces(&was, address, bytes, flags)) {
+        mapped = copy(address, bytes, new_bytes, flags, wanted);
+        errno = mapped == MAP_FAILED ? ENOMEM : before;
+    }
     if (known && mapped != MAP_FAILED)
         ranges_add(mapped, new_bytes, CALLER, RANGE_MAPPED);
     else if (known)

@@ -3,7 +3,7 @@
  * Contract. Two users: next touch (ForestGOMP sec. 3.4) and the sampled page-access profile. Only ranges of
  * ranges.h are ever protected, in blocks: aligned to their size, which is a power of two pages: one page, or
  * for large ranges as many as keep the number of blocks at BLOCK_LIMIT, for each boundary between protected
- * and open memory costs the kernel a mapping (vm.max_map_count, 65530); and 2 MB where the kernel uses huge
+ * and open memory costs the kernel a mapping (room.h); and 2 MB where the kernel uses huge
  * pages, which protecting a part would split.
  *
  * A touch of a protected block raises SIGSEGV in the touching thread; signals.c passes it to
@@ -13,8 +13,9 @@
  * calls.c and delays.c open what the program hands to calls that move data or may wait, and keep it open
  * until they return (protection_hold); around the rarer calls (guards.c), fork, exec and what starts
  * programs, everything is open; waits.c and heap.c leave out what threads wait for and what the C library
- * keeps for itself. Threads get an alternate signal stack (stacks.c), for their own may be a fiber's in
- * protected memory. What remains, and can fail under a pass of next touch or a profile though not without:
+ * keeps for itself. Threads get an alternate signal stack when they start (stacks.c), for their own may
+ * be a fiber's in protected memory. What remains, and can fail under a pass of next touch or a profile though
+ * not without:
  *   - raw system calls (syscall, clone, C++20 atomic waits among them), io_uring, aio, registering memory for
  * a network; what an argument of ioctl points to in its turn, where the call waits;
  *   - printf of a string of more than a page in a large object, straight out of it; a stream whose buffer,

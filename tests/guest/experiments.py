@@ -5,6 +5,7 @@ starts PROGRAM      pages by node of a program started on each node in turn
 balancing PROGRAM   pages by node while the kernel's NUMA balancing is at work
 teams PROGRAM       what it prints under 16 threads on 4 nodes, contiguous and scatter
 arrays REQUEST      where the pages of a program's arrays are under each mapping
+crowded PROGRAM     how a program with more memory than may be cut fares, alone and under mappings
 
 The first two run it once with its threads bound by the OpenMP runtime, and once under the library.
 """
@@ -27,6 +28,7 @@ from tests.guest.placements import NOWHERE, paged
 
 PAGE_BYTES = 4096
 # The kernel looks at a process's pages this often; the defaults would make the experiment take minutes.
+MOST_MAPPINGS, CROWD = 3000, 900  # blocks of 50 pages, each cut into at least three
 SCAN = {"scan_delay_ms": 20, "scan_period_min_ms": 50, "scan_period_max_ms": 100, "scan_size_mb": 64}
 
 
@@ -109,6 +111,32 @@ def arrays(request_file: str) -> dict[str, dict[str, list[int]]]:
     return found
 
 
+def crowded(program: str) -> dict[str, dict[str, int | str]]:
+    """Return what it prints with few mappings allowed, how many ranges were left, and how pages of others stood."""
+    Path("/proc/sys/vm/max_map_count").write_text(str(MOST_MAPPINGS))
+    topology, map_file = host_topology(), Path(os.environ["GUEST_FOLDER"]) / "map"
+    command = [program, str(CROWD)]
+    alone = {**os.environ, "OMP_NUM_THREADS": "16"}
+    answers: dict[str, dict[str, int | str]] = {"alone": {"output": _output(command, alone)}}
+    for label in ("16x4-contiguous-dataset", "16x4-contiguous-locality", "16x4-contiguous-balance"):
+        map_file.unlink(missing_ok=True)
+        files = PlacementFiles(map=str(map_file))
+        caller = dict(os.environ)
+        environment = preload_environment(caller, parse_label(label), topology, str(placement_library()), files)
+        output = _output(command, environment)
+        found = parse_map(map_file.read_text())
+        runs = [run for placed in found.ranges for run in placed.runs if run.wanted != NOWHERE != run.node]
+        astray = sum(run.count for run in runs if run.node != run.wanted)
+        decided = sum(run.count for run in runs)
+        answers[label] = {"output": output, "left": found.left, "decided": decided, "astray": astray}
+    return answers
+
+
+def _output(command: list[str], environment: dict[str, str]) -> str:
+    done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
+    return f"{done.returncode}: {done.stdout}{done.stderr}"
+
+
 def read_addresses(file: Path) -> list[tuple[str, int, int]]:
     """Return name, start and size of each array."""
     lines = [line.split() for line in file.read_text().splitlines()]
@@ -127,5 +155,7 @@ def _pages(text: str) -> dict[int, int]:
 
 
 if __name__ == "__main__":
-    experiment = {"starts": starts, "balancing": balancing, "teams": teams, "arrays": arrays}[sys.argv[1]]
+    experiment = {"starts": starts, "balancing": balancing, "teams": teams, "arrays": arrays, "crowded": crowded}[
+        sys.argv[1]
+    ]
     sys.stdout.write(json.dumps(experiment(sys.argv[2])))

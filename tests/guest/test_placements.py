@@ -29,6 +29,7 @@ from tests.guest.sweep import (
     run,
 )
 from tests.openmp import BUDGET, CLANG, GCC
+from tests.preloaded import built
 from tests.traces import machine_of
 
 pytestmark = [
@@ -131,6 +132,24 @@ def test_pages_follow_plain_threads(folder: Path) -> None:
     assert all(outcome.decided >= 128 for _, outcome in found)
 
 
+def test_a_mapping_that_grows_is_placed_anew(folder: Path) -> None:
+    program = folder / "grown"
+    subprocess.run([GCC, "-O2", "-fopenmp", "-o", program, SOURCES / "grown.c"], check=True)
+    subject = Subject("grown", (str(program), "64"), owned=True)
+    labels = (
+        "16x4-contiguous-dataset",
+        "8x4-scatter-dataset",
+        "8x4-contiguous-locality",
+        "8x4-scatter-locality",
+        "8x4-contiguous-mix",
+        "16x4-contiguous-balance",
+    )
+    found = run([Errand("4x4", Request((subject,), labels=labels))])
+    assert len(found) == len(labels)
+    assert problems(found) == []
+    assert all(outcome.decided >= (64 + 128 + 256) for _, outcome in found)  # the array in each of its sizes
+
+
 def test_memory_only_node_and_uneven_distances(folder: Path) -> None:
     subject = built_subjects(folder)[0]
     labels = (
@@ -175,6 +194,19 @@ def test_numa_balancing_leaves_placed_pages_alone(where: Path, tmp_path: Path) -
     answers = in_guest("balancing", where, tmp_path, ("transparent_hugepage=never",))
     assert set(answers["runtime"].split()) != {"0:1024", "nowhere:0"}  # it was at work
     assert answers["library"] == "0:1024 nowhere:0"
+
+
+def test_the_program_keeps_half_of_its_mappings(tmp_path: Path) -> None:
+    program = built("crowded.c", tmp_path, GCC)
+    alone, *placed = in_guest("crowded", program, tmp_path).values()
+    assert alone["output"].endswith("1000 mappings\n")
+    assert len(placed) == 3
+    assert placed[0]["left"] > 0  # dataset; next touch comes back to what it had no room for
+    for answer in placed:
+        assert answer["output"] == alone["output"]
+        assert answer["left"] < 900
+        assert answer["decided"] >= 900 - answer["left"]  # a touched page each
+        assert answer["astray"] <= answer["decided"] / 100
 
 
 @pytest.mark.parametrize("compiler", [GCC, CLANG])

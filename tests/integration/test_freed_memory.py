@@ -43,3 +43,8 @@ def test_freed_memory_loses_the_policy_of_its_plan(program: Path, tmp_path: Path
     plan = "".join(f"range {' '.join(key)}\nrun 0 {key[-1]} 0\n" for key in keys)
     (tmp_path / "plan").write_text(f"numaplace-plan 1\n{plan}")
     assert modes(program, placed(f"{MAPPING};pages=locality;plan={tmp_path / 'plan'}", 2)) == TURNS
+
+
+def test_small_blocks_in_freed_memory_are_found_turn_by_turn(tmp_path: Path) -> None:
+    program = built("reused.c", tmp_path, GCC)
+    assert modes(program, placed(f"{MAPPING};pages=dataset;chunks=0*2", 2)) == [PREFERRED] * 4

@@ -25,6 +25,18 @@ def test_a_thread_that_has_ended_gives_its_slot_to_the_next(tmp_path: Path) -> N
     assert [(thread.slot, thread.right, thread.wrong) for thread in found.threads] == [(0, 1, 0), (1, 15, 0)]
 
 
+@pytest.mark.skipif(len(CPUS) < 2, reason="there is one CPU")
+@pytest.mark.parametrize("go", ["bound", "free"])
+def test_a_thread_that_may_run_elsewhere_does_not_stand(tmp_path: Path, go: str) -> None:
+    program = built("astray.c", tmp_path, GCC)
+    settings = f"cpus={FIRST},{OTHER};homes=0*2;threads=contiguous;pages=bind;nodes=0;map={tmp_path / 'map'}"
+    done = subprocess.run([program, go], env=placed(settings, 2), check=True, capture_output=True, timeout=60)
+    assert done.stdout == b"2\n"  # the forked child's processors: all of the mapping
+    found = read_map(tmp_path / "map")
+    assert found is not None
+    assert {thread.slot: thread.wrong > 0 for thread in found.threads} == dict.fromkeys((0, 1), go == "free")
+
+
 @pytest.fixture(scope="module", params=["gcc", "clang"])
 def teams(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     compiler = {"gcc": GCC, "clang": CLANG}[request.param]

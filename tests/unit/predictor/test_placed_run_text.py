@@ -43,6 +43,14 @@ def test_openmp_that_came_later_is_said(tmp_path: Path) -> None:
     assert lines[1].startswith("verify: the OpenMP runtime was loaded while the program ran: memory from before")
 
 
+def test_ranges_without_room_are_said(tmp_path: Path) -> None:
+    text = HEAD + "left 7\n" + THREADS + heap(1, 8, (10, 10))
+    line = words(tmp_path, text, "4x2-contiguous-dataset")[1]
+    assert line.startswith("verify: 7 ranges of memory went where the kernel puts new pages: ")
+    assert "vm.max_map_count" in line
+    assert "1 range of memory" in words(tmp_path, text.replace("left 7", "left 1"), "4x2-contiguous-dataset")[1]
+
+
 def test_what_went_astray_is_said_range_by_range(tmp_path: Path) -> None:
     text = HEAD + "thread 0 0 7 2\n" + heap(1, 9999, (10, 10)) + heap(0x4A2, 1, (12, 10))
     lines = words(tmp_path, text, "2x1-contiguous-bind")

@@ -48,6 +48,7 @@ def test_the_ranges_of_one_name_are_counted_together() -> None:
         "numaplace-map 2 1\n",
         "thread 0 0 0 0\n",
         "numaplace-map 1 1\nthread 0 0 0\n",
+        "numaplace-map 1 1\nleft\n",
         "numaplace-map 1 1\nat 0 1 0 0\n",
         "numaplace-map 1 1\nrange 1 ab 0 0\n",
         "numaplace-map 1 1\nrange 1 ab 0 0 1 1 xyz /app\n",
@@ -59,6 +60,11 @@ def test_another_text_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(InvalidMapError) as error:
         parse_map(text)
     assert "\n" not in str(error.value)
+
+
+def test_ranges_that_were_left_are_counted_over_processes() -> None:
+    assert parse_map(TEXT).left == 0
+    assert parse_map("numaplace-map 1 1\nleft 3\n" + TEXT + "numaplace-map 1 2\nleft 4\n").left == 7
 
 
 def test_no_file_is_no_map(tmp_path: Path) -> None:
