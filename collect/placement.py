@@ -87,8 +87,9 @@ def thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...]
     room = sum(len(node.cores) for node in nodes)
     if len(nodes) < mapping.thread_nodes or room < mapping.threads:
         raise InvalidMappingError(
-            f"mapping {mapping.label} needs {mapping.threads} cores on {mapping.thread_nodes} nodes; "
-            f"{topology.name} has {room} cores on its first {len(nodes)} nodes"
+            f"mapping {mapping.label} needs {_counted(mapping.threads, 'core')} on "
+            f"{_counted(mapping.thread_nodes, 'node')}; {topology.name} has {_counted(room, 'core')} on "
+            f"{'its first ' if len(nodes) > 1 else ''}{_counted(len(nodes), 'node')}"
         )
     owners = _deal(mapping.threads, nodes)
     if mapping.thread_policy == "contiguous":
@@ -127,7 +128,7 @@ def page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
     candidates = homes + others
     if mapping.page_nodes > len(candidates):
         raise InvalidMappingError(
-            f"mapping {mapping.label} needs {mapping.page_nodes} nodes with memory; "
+            f"mapping {mapping.label} needs {_counted(mapping.page_nodes, 'node')} with memory; "
             f"{topology.name} has {len(candidates)}"
         )
     return tuple(candidates[: mapping.page_nodes])
@@ -236,3 +237,7 @@ def _mixed(page_nodes: Nodes, homes: Nodes, pages: PageAccesses) -> Nodes:
     shared = pages.order[~dominated[pages.order]]
     best[shared] = greedy_balance(pages.total[shared], loads.astype(np.float64))
     return best
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -4,6 +4,8 @@ The file's contract is native/placement/profile_file.h; this is its only reader.
 the file says, it is checked before it is used.
 """
 
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,9 +88,20 @@ class Profile:
 
 
 def read_profile(path: Path) -> Profile:
-    """Return the profile in a file; raise InvalidProfileError, in one line, where there is none or it is damaged."""
+    """Return the profile in a file; raise InvalidProfileError, in one line, where there is none or it is damaged.
+
+    Of what is no regular file nothing is read, and of one that begins otherwise no more than a header.
+    """
     try:
-        data = path.read_bytes()
+        # A named pipe would not even open before somebody writes to it.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InvalidProfileError(
+                    f"profile {path} is no regular file; make one with numapredict run --profile FILE"
+                )
+            data = file.read(_HEADER.itemsize)
+            if len(data) == _HEADER.itemsize and _size_bytes(data) == os.fstat(file.fileno()).st_size:
+                data += file.read(_size_bytes(data) - len(data))
     except OSError as error:
         raise InvalidProfileError(
             f"profile {path} cannot be read: {error.strerror}; make one with numapredict run --profile {path}"
@@ -99,6 +112,24 @@ def read_profile(path: Path) -> Profile:
         raise InvalidProfileError(
             f"{path} is no whole page-access profile: {error}; make it again with numapredict run --profile"
         ) from None
+
+
+def is_profile(path: Path) -> bool:
+    """Return whether a file is a whole page-access profile."""
+    try:
+        read_profile(path)
+    except InvalidProfileError:
+        return False
+    return True
+
+
+def _size_bytes(header: bytes) -> int:
+    """Return how long the file is by its header's word; 0 where it begins otherwise."""
+    fields = np.frombuffer(header, _HEADER, 1)[0]
+    if int(fields["magic"]) != MAGIC:
+        return 0
+    parts = int(fields["ranges"]) * _RANGE.itemsize + int(fields["samples"]) * SAMPLE.itemsize
+    return _HEADER.itemsize + parts + int(fields["text_bytes"])
 
 
 def parse_profile(data: bytes) -> Profile:

@@ -1,6 +1,7 @@
 """Run a program under a mapping: in this process's place, or as a child that this process reports on at the end."""
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,17 +12,17 @@ from numapredict.collect.allocation_text import restriction_lines
 from numapredict.collect.environment import NUMA_BALANCING
 from numapredict.collect.host import host_topology
 from numapredict.collect.machines.affinity import keep_to
-from numapredict.collect.machines.balancing import balancing_is_on, without_balancing
+from numapredict.collect.machines.balancing import SHARED, balancing_is_on, without_balancing
 from numapredict.collect.machines.child import become, end_like, run_child, signals_held
 from numapredict.collect.machines.command import applied
 from numapredict.collect.machines.errors import UnrunnableProgramError
-from numapredict.collect.machines.preload import PlacementFiles
+from numapredict.collect.machines.preload import PlacementFiles, processes_files
 from numapredict.collect.machines.start import Start, start_of
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.page_plan import PLANNED, plan_of
 from numapredict.collect.plan_file import write_plan
-from numapredict.collect.profile_file import InvalidProfileError, read_profile
-from numapredict.collect.program import program_of
+from numapredict.collect.profile_file import InvalidProfileError, is_profile, read_profile
+from numapredict.collect.program import program_as_typed
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
 from numapredict.predictor.placed_run_text import placement_in_words, plan_in_words, profile_in_words, regions_in_words
@@ -58,7 +59,7 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
         say(line)
     mapping = parse_label(label)
     check(mapping, topology)
-    program = program_of(command)
+    program = program_as_typed(command)
     with contextlib.ExitStack() as stack:
         files = PlacementFiles()
         if options.stays:
@@ -67,13 +68,12 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
         start = start_of(program, mapping, topology, files, near=True)
         for line in _before(start, mapping, topology, options):
             say(line)
-        older = _state(options.profile)
         try:
             if not options.stays:
                 keep_to(start.cpus)
                 become(start.command, start.environment)
             blocked = stack.enter_context(signals_held())
-            with contextlib.nullcontext() if options.balancing else without_balancing(say, NUMA_BALANCING):
+            with contextlib.nullcontext() if options.balancing else without_balancing(say, NUMA_BALANCING, SHARED):
                 code = run_child(start.command, start.environment, start.cpus, blocked)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
@@ -82,24 +82,22 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
             for line in _after(files, mapping, topology):
                 say(line)
             if options.profile is not None:
-                fresh = _state(options.profile) != older
-                say(profile_in_words(options.profile) if fresh else "profile: none was written")
+                for line in _keep_profiles(Path(str(files.profile)), options.profile):
+                    say(line)
     return end_like(code)
 
 
 def _files(options: RunOptions, mapping: Mapping, topology: Topology, folder: Path, say: Say) -> PlacementFiles:
     """Return the files that the library is to read and write, with the plan written."""
-    profile = None
     if options.profile is not None:
-        profile = options.profile.absolute()
-        _check_place(profile)
+        _check_place(options.profile)
     plan = None
     if options.use_profile is not None:
         plan = _plan(options.use_profile, mapping, topology, folder / "plan", say)
     return PlacementFiles(
         plan=None if plan is None else str(plan),
         report=str(folder / "regions") if options.regions else None,
-        profile=None if profile is None else str(profile),
+        profile=None if options.profile is None else str(folder / "profile"),
         map=str(folder / "map") if options.verify else None,
     )
 
@@ -121,12 +119,52 @@ def _plan(profile: Path, mapping: Mapping, topology: Topology, path: Path, say: 
 
 
 def _check_place(profile: Path) -> None:
-    """Refuse before the run what could not be written after it."""
+    """Refuse before the run what could not be written after it, or is something else than a profile's file."""
+    place = _target(profile)
+    if place.exists() and not place.is_file():
+        raise InvalidProfileError(f"profile {str(profile)!r} cannot be written: it is no regular file; name another")
     try:
-        with tempfile.NamedTemporaryFile(dir=profile.parent, prefix=".numapredict-"):
+        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".numapredict-"):
             pass
     except OSError as error:
         raise InvalidProfileError(f"profile {profile} cannot be written: {error.strerror}; name another file") from None
+
+
+def _target(profile: Path) -> Path:
+    """Return the file that a path means, so that what replaces it does not replace a link to it."""
+    try:
+        return profile.resolve()
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, until Python 3.13
+        reason = error.strerror if isinstance(error, OSError) else "its links go in a circle"
+        raise InvalidProfileError(f"profile {profile} cannot be written: {reason}; name another file") from None
+
+
+def _keep_profiles(written: Path, wanted: Path) -> Iterator[str]:
+    """Put the profile of each process where the user wants it: FILE, FILE.2 and so on; return what they hold."""
+    profiles = [path for path in processes_files(written) if path.stat().st_size]
+    if not profiles:
+        yield "profile: none was written"
+        return
+    if len(profiles) > 1:
+        yield f"profile: {len(profiles)} programs had parallel regions: a profile for each, in the order of their writing"
+    for number, path in enumerate(profiles, 1):
+        to = wanted if number == 1 else wanted.with_name(f"{wanted.name}.{number}")
+        if number > 1 and to.exists() and not is_profile(to):
+            yield f"profile: {to} is there already and is no profile; what would be written there is left out"
+            continue
+        try:
+            _check_place(to)
+            place = _target(to)
+            with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".numapredict-", delete=False) as fresh:
+                fresh.write(path.read_bytes())
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(fresh.name, 0o666 & ~umask)
+            os.replace(fresh.name, place)
+        except (OSError, InvalidProfileError) as error:
+            yield f"profile: {error}"
+            continue
+        yield profile_in_words(to)
 
 
 def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOptions) -> Iterator[str]:
@@ -146,15 +184,6 @@ def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOpti
     unguarded = start.way == "numactl" and applied(mapping, topology).page_policy == "first-touch"
     if unguarded and options.balancing and len(topology.memory_nodes) > 1 and balancing_is_on():
         yield "automatic NUMA balancing is on and may move its pages; --no-numa-balancing switches it off meanwhile"
-
-
-def _state(path: Path | None) -> tuple[int, int] | None:
-    """Return what tells a file from one that was renamed over it."""
-    try:
-        about = path.stat() if path is not None else None
-    except OSError:
-        return None
-    return None if about is None else (about.st_ino, about.st_mtime_ns)
 
 
 def _after(files: PlacementFiles, mapping: Mapping, topology: Topology) -> Iterator[str]:

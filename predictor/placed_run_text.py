@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from numapredict.collect.machines.placed_pages import NOWHERE, PlacementMap, RangeTally, read_map, tally
-from numapredict.collect.machines.region_times import read_region_times
+from numapredict.collect.machines.region_times import RegionTimes, read_region_times
+from numapredict.collect.machines.preload import processes_files
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_plan import PagePlan
 from numapredict.collect.placement import page_node_set, thread_slots
@@ -25,7 +26,17 @@ def placement_in_words(path: Path, mapping: Mapping, topology: Topology) -> Iter
     if found is None:
         yield "verify: nothing was written: the program was killed, or never ran to its end under the library"
         return
-    yield _threads_in_words(found, mapping)
+    if found.unplaced:
+        one = found.unplaced == 1
+        yield (
+            f"verify: {found.unplaced} {'process' if one else 'processes'} of the run found the mapping's PUs taken by"
+            f" another one: {'it was' if one else 'they were'} left free on all of them, with pages by first touch, and"
+            f" {'is' if one else 'are'} not counted here"
+        )
+    if found.threads:
+        yield _threads_in_words(found, mapping)
+    elif not found.unplaced or found.ranges:
+        yield "verify: no threads were looked at: the program did not come to its end, or bound none"
     if found.late:
         yield (
             "verify: the OpenMP runtime was loaded while the program ran: memory from before its first parallel region "
@@ -42,14 +53,21 @@ def placement_in_words(path: Path, mapping: Mapping, topology: Topology) -> Iter
         nodes = tuple(dict.fromkeys(topology.home(slot.node) for slot in thread_slots(mapping, topology)))
     allowed = frozenset(topology.nodes[index].os_index for index in nodes)
     yield from _pages_in_words(tally(found.ranges, allowed), found, mapping, allowed)
+    yield from _unseen_in_words(found)
 
 
 def regions_in_words(path: Path) -> Iterator[str]:
-    """Return the time of every parallel region, a line each, the longest first."""
-    found = read_region_times(path)
-    if found is None:
+    """Return the time of every parallel region, a line each, the longest first; of each process by itself."""
+    processes = [times for times in map(read_region_times, processes_files(path)) if times is not None]
+    if not processes:
         yield "regions: no OpenMP parallel region ended"
-        return
+    if len(processes) > 1:
+        yield f"regions: {len(processes)} programs had parallel regions: each by itself, in the order of their first one"
+    for times in processes:
+        yield from _process_in_words(times)
+
+
+def _process_in_words(found: RegionTimes) -> Iterator[str]:
     cut = "" if found.complete else ", until the program was ended"
     count = len(found.regions)
     yield (
@@ -110,7 +128,8 @@ def _pages_in_words(
 ) -> Iterator[str]:
     pages, right = sum(tallied.pages for tallied in tallies), sum(tallied.right for tallied in tallies)
     if not pages:
-        yield "verify: no pages were looked at"
+        if not found.unplaced:
+            yield "verify: no pages were looked at"
         return
     runs = [run for placed in found.ranges for run in placed.runs if run.node != NOWHERE]
     decided = any(run.wanted != NOWHERE for run in runs)
@@ -120,6 +139,9 @@ def _pages_in_words(
     if decided and len(allowed) > 1:
         judged = f"the node decided for each, or where none was on {judged}"
     yield f"verify: {right} of {pages} pages ({_percent(right, pages)}) stood on {judged}"
+    undecided = sum(run.count for run in runs if run.wanted == NOWHERE)
+    if decided and undecided and len(allowed) > 1:
+        yield f"verify: for {undecided} of them ({_percent(undecided, pages)}) no node was decided: any page node is right"
     nodes: dict[int, int] = {}
     for run in runs:
         nodes[run.node] = nodes.get(run.node, 0) + run.count
@@ -127,6 +149,17 @@ def _pages_in_words(
         shares = ", ".join(f"node {node} {_percent(count, pages)}" for node, count in sorted(nodes.items()))
         yield f"verify: pages by node: {shares}"
     yield from _astray_in_words([tallied for tallied in tallies if tallied.right < tallied.pages])
+
+
+def _unseen_in_words(found: PlacementMap) -> Iterator[str]:
+    """Return what there is besides, which the library neither places nor looks at."""
+    what = {
+        "shared": "shared memory",
+        "private": "other memory (stacks, heaps of threads, what was reserved first, the library's own)",
+    }
+    parts = [f"{pages} pages of {what.get(kind, kind)}" for kind, pages in found.unseen if pages]
+    if parts:
+        yield f"verify: not placed and not looked at: {', '.join(parts)}"
 
 
 def _astray_in_words(astray: list[RangeTally]) -> Iterator[str]:

@@ -73,12 +73,16 @@ class PlacementMap(msgspec.Struct, frozen=True):
 
     ``late``: an OpenMP runtime was loaded while a program ran, so that memory from before its first region is missing.
     ``left``: ranges that were left to the kernel, which would have run out of mappings (native/placement/room.h).
+    ``unplaced``: so many processes found the slots taken by another one. ``unseen``: pages by kind of memory that the
+    library does not look after.
     """
 
     threads: tuple[PlacedThread, ...]
     ranges: tuple[PlacedRange, ...]
     late: bool = False
     left: int = 0
+    unplaced: int = 0
+    unseen: tuple[tuple[str, int], ...] = ()
 
 
 def parse_map(text: str) -> PlacementMap:
@@ -86,6 +90,8 @@ def parse_map(text: str) -> PlacementMap:
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
     process, late, left = -1, False, 0
+    unplaced: set[int] = set()
+    unseen: Counter[str] = Counter()
     head: tuple[tuple[int, int, int, int], str, int, int, int] | None = None
     runs: list[PageRun] = []
 
@@ -105,6 +111,10 @@ def parse_map(text: str) -> PlacementMap:
                 late = True
             elif word == "left":
                 left += _numbers(rest, 1)[0]
+            elif line == "unplaced":
+                unplaced.add(process)
+            elif word == "unseen":
+                unseen[rest[0]] += _numbers(rest[1:], 1)[0]
             elif word == "thread":
                 threads.append(PlacedThread(process, *_numbers(rest, 4)))
             elif word == "range":
@@ -119,7 +129,14 @@ def parse_map(text: str) -> PlacementMap:
         except (ValueError, IndexError, TypeError) as error:
             raise InvalidMapError(f"line {number} of the map is {line[:60]!r}, which cannot be read: {error}") from None
     end_range()
-    return PlacementMap(tuple(threads), tuple(ranges), late, left)
+    return PlacementMap(
+        threads=tuple(threads),
+        ranges=tuple(ranges),
+        late=late,
+        left=left,
+        unplaced=len(unplaced),
+        unseen=tuple(sorted(unseen.items())),
+    )
 
 
 def read_map(path: Path) -> PlacementMap | None:

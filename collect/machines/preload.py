@@ -1,12 +1,14 @@
-"""What the preload library is told: the variable NUMAPLACE, and the environment that goes with it; pure.
+"""What the preload library is told: the variable NUMAPLACE, and the environment that goes with it.
 
 The contract of the variable is native/placement/settings.h; this is its only writer.
 """
 
+import itertools
 import os
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Variables
+from pathlib import Path
 
 import msgspec
 
@@ -19,6 +21,7 @@ from numapredict.collect.topology import Topology
 VARIABLE = "NUMAPLACE"
 _VERSION = 1
 _PLAIN = frozenset((string.ascii_letters + string.digits + "/._-+").encode())
+_NOBODY = "0" * 10  # native/placement/claim.h
 _SHORTEST_ROW = 3  # below, writing numbers out is as short
 
 
@@ -29,6 +32,15 @@ class PlacementFiles(msgspec.Struct, frozen=True):
     report: str | None = None
     profile: str | None = None
     map: str | None = None
+
+
+def processes_files(path: Path) -> Iterator[Path]:
+    """Return the files that the processes of a run wrote where `report` or `profile` names one: PATH, PATH.2 ..."""
+    for number in itertools.count(1):
+        one = path if number == 1 else path.with_name(f"{path.name}.{number}")
+        if not one.exists():
+            return
+        yield one
 
 
 def settings_text(mapping: Mapping, topology: Topology, files: PlacementFiles | None = None) -> str:
@@ -59,16 +71,18 @@ def preload_environment(
     topology: Topology,
     library: str,
     files: PlacementFiles | None = None,
+    run: str = "",
 ) -> dict[str, str]:
     """Return all variables of a run under the library; it binds the threads, so the runtime must not.
 
-    What the caller preloads stays, behind the library.
+    What the caller preloads stays, behind the library. ``run``, hexadecimal, is a name that no other run has: of its
+    processes one at a time gets the slots (native/placement/claim.h); without a name each of them does.
     """
     environment = {name: value for name, value in caller.items() if name not in (*CONFLICTING, "OMP_PLACES")}
     own = [path for path in caller.get("LD_PRELOAD", "").replace(" ", ":").split(":") if path and path != library]
     environment |= {
         "LD_PRELOAD": ":".join([library, *own]),
-        VARIABLE: settings_text(mapping, topology, files),
+        VARIABLE: settings_text(mapping, topology, files) + (f";claim={run}-{_NOBODY}-{_NOBODY}" if run else ""),
         "OMP_NUM_THREADS": thread_counts(mapping.threads, caller.get("OMP_NUM_THREADS")),
         "OMP_DYNAMIC": "false",
         "OMP_PROC_BIND": "false",

@@ -1,6 +1,7 @@
 """What starts a program under a mapping on this computer: the preload library, or OMP_* and numactl without it."""
 
 import os
+import secrets
 import shutil
 import subprocess
 from pathlib import Path
@@ -76,7 +77,7 @@ def start_of(
         refused = policies_obstacle(mapping, topology)
         if refused and not near:
             raise UnsupportedMappingError(refused)
-        environment = preload_environment(caller, mapping, topology, str(placement_library()), files)
+        environment = preload_environment(caller, mapping, topology, str(placement_library()), files, secrets.token_hex(8))
         prefix, doubts, way = (), (refused,) if refused else (), "library"
     return Start(
         command=(*prefix, *command),

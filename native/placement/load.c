@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "../regions/region_table.h"
 #include "../regions/regions.h"
+#include "claim.h"
 #include "crew.h"
 #include "heap.h"
 #include "huge.h"
@@ -25,6 +26,7 @@
 
 static void in_child(void) {
     settings_forget_files();
+    claim_after_fork();
     ranges_after_fork();
     slots_after_fork();
     crew_after_fork();
@@ -45,6 +47,12 @@ static void look_after_memory(const struct settings *s) {
     ranges_add_statics();
 }
 
+/* Another process of the run has the slots: of the library there is the region clock left. */
+static void stay_unplaced(void) {
+    slots_release_binding();
+    pages_leave();
+}
+
 /* After the constructors of the program's libraries, so that libgomp has seen all PUs, and before the
  * program's own. */
 __attribute__((constructor)) static void load(void) {
@@ -53,13 +61,17 @@ __attribute__((constructor)) static void load(void) {
     if (!s)
         return;
     const bool parallel = program_is_parallel();
+    if (s->report)
+        region_clock_open_at(s->report);
+    if (parallel && !claim_slots()) {
+        stay_unplaced();
+        return;
+    }
     huge_prepare();
     room_prepare();
     threads_prepare();
     pages_prepare();
     pthread_atfork(NULL, NULL, in_child);
-    if (s->report)
-        region_clock_open_at(s->report);
     if (!parallel) { /* what it starts shall not share one PU */
         slots_release_binding();
         atomic_store(&asleep, true);
@@ -73,12 +85,19 @@ __attribute__((constructor)) static void load(void) {
     }
 }
 
-/* Other threads may have SIGSEGV blocked, and would die of a page that is protected. */
-static void wake(void) {
-    if (!atomic_exchange(&asleep, false) || !system_is_single())
-        return;
+static void look_after_late(void) {
     look_after_memory(settings());
     verify_late();
+}
+
+/* Other threads may have SIGSEGV blocked, and would die of a page that is protected. */
+static void wake(void) {
+    if (!atomic_exchange(&asleep, false))
+        return;
+    if (!claim_slots())
+        stay_unplaced();
+    else if (system_is_single())
+        look_after_late();
 }
 
 __attribute__((destructor)) static void unload(void) {
@@ -94,6 +113,13 @@ void region_begin(struct region_call *call) {
         return;
     if (atomic_load_explicit(&asleep, memory_order_relaxed))
         wake();
+    if (claim_lost()) {
+        if (call->level == 0) {
+            region_identify(call);
+            region_clock_begin(call);
+        }
+        return;
+    }
     processors_show_all();
     slot_choose_row(call);
     if (call->level > 0)
@@ -107,7 +133,7 @@ void region_begin(struct region_call *call) {
 }
 
 void region_enter(struct region_call *call, int thread) {
-    if (!settings())
+    if (!settings() || claim_lost())
         return;
     stack_prepare();
     slot_enter(call, (uint32_t)thread, (uint32_t)region_team(call));
@@ -115,7 +141,7 @@ void region_enter(struct region_call *call, int thread) {
 
 void region_leave(struct region_call *call) {
     (void)call;
-    if (!settings())
+    if (!settings() || claim_lost())
         return;
     verify_thread();
     slot_leave();
@@ -125,6 +151,8 @@ void region_end(struct region_call *call) {
     if (!settings() || call->level > 0)
         return;
     region_clock_end(call);
+    if (claim_lost())
+        return;
     next_touch_region_end(call);
     profile_region_end(call);
 }

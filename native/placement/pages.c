@@ -45,6 +45,8 @@ static void process_policy(const struct settings *s) {
         system_thread_policy(POLICY_LOCAL, NULL, 0);
 }
 
+void pages_leave(void) { system_thread_policy(POLICY_LOCAL, NULL, 0); }
+
 struct batch {
     size_t count;
     void *page[BATCH];

@@ -18,6 +18,8 @@
 
 /* Once, in the main thread, before the program's first instruction. */
 void pages_prepare(void);
+/* First touch for what the calling thread touches from now on: this process is not placed. */
+void pages_leave(void);
 /* Whether the policy, a profile or a map needs to know of the program's ranges. */
 bool pages_need_ranges(void);
 /* Whether pages go to the threads that touch them next, for want of a plan. After pages_prepare. */

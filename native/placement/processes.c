@@ -1,14 +1,17 @@
-/* processes.c: starting programs: the kernel reads their arguments, so everything is open meanwhile.
+/* processes.c: starting programs: the kernel reads their arguments, so everything is open meanwhile, and they
+ * begin with the mask of all PUs (affinity.h).
  *
  * The words of execl and its like are put into a vector on the stack: after vfork there is no other memory.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
+#include "affinity.h"
 #include "next_symbol.h"
 #include "protection.h"
 
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,7 +20,10 @@
     EXPORT int name parameters {                                                                             \
         if (protection_wanted())                                                                             \
             protection_open_for_exec();                                                                      \
-        return NEXT(name) arguments;                                                                         \
+        const bool shown = affinity_show_all();                                                              \
+        const int answer = NEXT(name) arguments;                                                             \
+        affinity_show_slot(shown);                                                                           \
+        return answer;                                                                                       \
     }
 EXEC(execve, (const char *path, char *const words[], char *const variables[]), (path, words, variables))
 EXEC(execv, (const char *path, char *const words[]), (path, words))
@@ -59,10 +65,10 @@ EXEC_LIST(execle, execve, char *const *variables = va_arg(list, char *const *), 
 
 #define START(result, name, parameters, arguments)                                                           \
     EXPORT result name parameters {                                                                          \
-        if (!protection_wanted())                                                                            \
-            return NEXT(name) arguments;                                                                     \
-        const uint32_t hold = protection_hold_all();                                                         \
+        const uint32_t hold = protection_wanted() ? protection_hold_all() : NO_HOLD;                         \
+        const bool shown = affinity_show_all();                                                              \
         result answer = NEXT(name) arguments;                                                                \
+        affinity_show_slot(shown);                                                                           \
         protection_release(hold);                                                                            \
         return answer;                                                                                       \
     }

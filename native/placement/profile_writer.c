@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (64u << 10)
+#define MOST_FILES 64 /* processes of a run that are told apart */
 
 /* Raw writes: the wrapper of calls.c would look at our own memory. */
 struct output {
@@ -133,6 +134,28 @@ static void put_all(struct output *o, struct profile_header *header, const struc
         o->failed = true;
 }
 
+/* The first name that no other process has: `path`, `path`.2 and so on; NULL where there is none. */
+static const char *own_name(const char *path) {
+    static char name[PATH_MAX];
+    if (name[0])
+        return name;
+    for (unsigned number = 1; number <= MOST_FILES; number++) {
+        const int length = number == 1 ? snprintf(name, sizeof name, "%s", path)
+                                       : snprintf(name, sizeof name, "%s.%u", path, number);
+        const int file = length > 0 && (size_t)length < sizeof name
+                             ? open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+                             : -1;
+        if (file >= 0) {
+            close(file);
+            return name;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    name[0] = '\0';
+    return NULL;
+}
+
 void profile_write_file(const char *path, uint32_t slots, uint64_t armed, uint64_t touched,
                         uint64_t time_ns) {
     const int before = errno;
@@ -152,7 +175,8 @@ void profile_write_file(const char *path, uint32_t slots, uint64_t armed, uint64
         .dropped = known_dropped() + counts_dropped() + ranges_dropped(),
         .time_ns = time_ns,
     };
-    const int length = snprintf(other, sizeof other, "%s.%d", path, (int)getpid());
+    path = own_name(path);
+    const int length = path ? snprintf(other, sizeof other, "%s.%d.new", path, (int)getpid()) : 0;
     if (t && o.buffer && (c || number == 0) && length > 0 && (size_t)length < sizeof other &&
         (o.file = open(other, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) >= 0) {
         put_all(&o, &header, c, number, t);

@@ -90,6 +90,14 @@ static uint32_t list(const char *text, uint16_t *into, uint32_t most) {
     }
 }
 
+/* RUN-LEVEL-HOLDER (claim.h). */
+static bool is_claim(const char *text) {
+    static const char hex[] = "0123456789abcdef";
+    const size_t run = strspn(text, hex), level = run ? strspn(text + run + 1, "0123456789") : 0;
+    return run > 0 && run <= 32 && text[run] == '-' && level == 10 && text[run + 11] == '-' &&
+           strspn(text + run + 12, "0123456789") == 10 && text[run + 22] == '\0';
+}
+
 static bool set(struct settings *s, const char *key, char *value, uint32_t *homes, uint32_t *chunks) {
     if (strcmp(key, "cpus") == 0)
         return (s->slots = list(value, s->cpu, MOST_SLOTS)) > 0;
@@ -116,11 +124,12 @@ static bool set(struct settings *s, const char *key, char *value, uint32_t *home
                         : strcmp(key, "report") == 0  ? &s->report
                         : strcmp(key, "profile") == 0 ? &s->profile
                         : strcmp(key, "map") == 0     ? &s->map
+                        : strcmp(key, "claim") == 0   ? &s->claim
                                                       : NULL;
     if (!path || *value == '\0' || !decode(value))
         return false;
     *path = value;
-    return true;
+    return path != &s->claim || is_claim(value);
 }
 
 bool settings_parse(char *text, struct settings *into) {

@@ -14,8 +14,10 @@
  *     chunks=LIST     dataset: the node of each chunk, one a slot
  *     plan=PATH       where the pages of known ranges go (plan.h); without it, locality, balance and mix go by next touch
  *     report=PATH     count and time every region into this file (region_file.h)
- *     profile=PATH    sample who touches which page, and write it there (profile_file.h)
+ *     profile=PATH    sample who touches which page, and write it there (profile_file.h); a file that is there
+ *                     already is another process's, and PATH.2 is taken, PATH.3 and so on
  *     map=PATH        at the end, append where the pages of each range stood (verify.h)
+ *     claim=CLAIM     which process of the run has the slots (claim.h)
  *
  * Without NUMAPLACE, or with one that cannot be read, `settings()` returns NULL and the library only passes calls
  * through.
@@ -48,9 +50,9 @@ struct settings {
     bool scatter;
     enum page_policy pages;
     uint32_t nodes;
-    uint16_t node[MOST_NODES];                 /* page nodes, the preferred one first */
-    uint16_t chunk[MOST_SLOTS];                /* dataset: node of each chunk */
-    const char *plan, *report, *profile, *map; /* NULL where not asked for */
+    uint16_t node[MOST_NODES];                         /* page nodes, the preferred one first */
+    uint16_t chunk[MOST_SLOTS];                        /* dataset: node of each chunk */
+    const char *plan, *report, *profile, *map, *claim; /* NULL where not asked for */
 };
 
 /* Return the settings of this process, read once by settings_load; NULL where the library is to stay idle. */

@@ -4,8 +4,8 @@
 
 #include "../regions/export.h"
 #include "../regions/spin.h"
+#include "affinity.h"
 #include "settings.h"
-#include "system.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -51,7 +51,7 @@ void slot_give_back(uint32_t slot) {
 static void bind_to(uint32_t slot) {
     mine = slot;
     bound = slot;
-    system_bind(&settings()->cpu[slot], 1);
+    affinity_bind(slot);
 }
 
 void slot_start(uint32_t slot) { bind_to(slot); }
@@ -78,8 +78,7 @@ void slot_take(uint32_t slot) {
 }
 
 void slots_release_binding(void) {
-    const struct settings *s = settings();
-    system_bind(s->cpu, s->slots);
+    affinity_release();
     if (bound != NO_SLOT)
         slot_give_back(mine);
     bound = NO_SLOT;
@@ -94,6 +93,7 @@ void slots_after_fork(void) {
     deep = 0;
     mine = 0;
     bound = NO_SLOT;
+    affinity_after_fork();
     slots_release_binding();
 }
 

@@ -6,8 +6,9 @@
  * it ends. In a parallel region, thread i of a team of n takes a slot of the team's row: an outermost team
  * has all slots; the team of a nested region has its parent's share of them.
  *
- * A program's own choice of a thread count is left alone: a team smaller than the mapping is spread over all
- * the thread nodes, as the thread policy says; a larger one puts several threads on a slot.
+ * A program's own choice of a mask is left alone (affinity.h), and of a thread count: a team smaller than the
+ * mapping is spread over all the thread nodes, as the thread policy says; a larger one puts several threads
+ * on a slot.
  *
  * All functions need settings() not to be NULL.
  */

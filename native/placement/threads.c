@@ -3,6 +3,8 @@
 #include "threads.h"
 
 #include "../regions/export.h"
+#include "affinity.h"
+#include "claim.h"
 #include "crew.h"
 #include "next_symbol.h"
 #include "settings.h"
@@ -20,7 +22,7 @@ struct start {
     thrd_start_t c11_routine;
     void *argument;
     uint32_t slot;
-    bool in_crew;
+    bool in_crew, placed; /* by the program, in the attributes */
 };
 
 static pthread_key_t at_end;
@@ -37,6 +39,7 @@ static void give_back(void *unused) {
     if (in_crew)
         crew_shrinks();
     in_crew = false;
+    affinity_end();
 }
 
 void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) == 0; }
@@ -44,6 +47,8 @@ void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) ==
 static struct start take_place(struct start *given) {
     struct start start = *given;
     free(given);
+    if (start.placed)
+        affinity_is_programs();
     slot_start(start.slot);
     stack_prepare();
     in_crew = start.in_crew;
@@ -62,13 +67,18 @@ static int run_c11(void *given) {
     return start.c11_routine(start.argument);
 }
 
-static struct start *prepare_start(void *(*routine)(void *), thrd_start_t c11_routine, void *argument) {
-    if (!settings())
+static struct start *prepare_start(const pthread_attr_t *attributes, void *(*routine)(void *),
+                                   thrd_start_t c11_routine, void *argument) {
+    if (!settings() || !claim_slots())
         return NULL;
     struct start *start = malloc(sizeof *start);
     if (start)
-        *start = (struct start){routine, c11_routine, argument, slot_reserve(),
-                                watched && crew_grows(routine ? (void *)routine : (void *)c11_routine)};
+        *start = (struct start){routine,
+                                c11_routine,
+                                argument,
+                                slot_reserve(),
+                                watched && crew_grows(routine ? (void *)routine : (void *)c11_routine),
+                                affinity_in(attributes)};
     return start;
 }
 
@@ -88,7 +98,7 @@ int real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, voi
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
                           void *argument) {
-    struct start *start = prepare_start(routine, NULL, argument);
+    struct start *start = prepare_start(attributes, routine, NULL, argument);
     if (!start)
         return real_pthread_create(thread, attributes, routine, argument);
     int result = real_pthread_create(thread, attributes, run, start);
@@ -99,7 +109,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 
 /* The C library's own does not go through pthread_create. */
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
-    struct start *start = prepare_start(NULL, routine, argument);
+    struct start *start = prepare_start(NULL, NULL, routine, argument);
     if (!start)
         return NEXT(thrd_create)(thread, routine, argument);
     int result = NEXT(thrd_create)(thread, run_c11, start);

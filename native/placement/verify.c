@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "verify.h"
 
+#include "claim.h"
 #include "pages.h"
 #include "room.h"
 #include "settings.h"
@@ -145,9 +146,52 @@ static void visit(struct range *range, void *unused) {
     verify_range(range);
 }
 
-/* The heap and the executable's own writable segments, from /proc/self/maps. */
+/* Return how many pages of an area are in memory and in no range. */
+static size_t unseen(uintptr_t start, uintptr_t end) {
+    void *page[ASKED];
+    int status[ASKED];
+    size_t found = 0;
+    while (start < end) {
+        size_t count = 0;
+        for (; start < end && count < ASKED; start += PAGE_BYTES) {
+            status[count] = -1;
+            page[count++] = (void *)start;
+        }
+        if (system_where(count, page, status) < 0)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            found += status[i] >= 0 && !ranges_find((uintptr_t)page[i]);
+    }
+    return found;
+}
+
+/* The region clock's file is a shared mapping too: PATH, or PATH.N. */
+static bool is_report(const char *name) {
+    const char *report = settings()->report;
+    return report && strncmp(name, report, strlen(report)) == 0;
+}
+
+enum memory { NOT_THE_PROGRAMS, OWN_SEGMENT, OTHER_PRIVATE, OTHER_SHARED };
+
+/* What a line of /proc/self/maps tells of: private mappings of files are libraries', but for the program. */
+static enum memory memory_of(const char *rights, const char *name, const char *program) {
+    if (strncmp(rights, "rw", 2) != 0)
+        return NOT_THE_PROGRAMS;
+    if (rights[3] == 's')
+        return strncmp(name, "/dev/", 5) == 0 && strncmp(name, "/dev/shm/", 9) != 0 &&
+                       strncmp(name, "/dev/zero", 9) != 0
+                   ? NOT_THE_PROGRAMS /* a device's */
+                   : OTHER_SHARED;
+    if (strcmp(name, "[heap]") == 0 || strcmp(name, program) == 0)
+        return OWN_SEGMENT;
+    const bool unnamed = name[0] == '\0' || strncmp(name, "[anon", 5) == 0 || strncmp(name, "[stack", 6) == 0;
+    return unnamed ? OTHER_PRIVATE : NOT_THE_PROGRAMS;
+}
+
+/* The heap and the executable's own writable segments, and how much else there is, from /proc/self/maps. */
 static void write_segments(void) {
     char program[4096], line[4608], name[4096];
+    size_t shared = 0, others = 0;
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     FILE *maps = length > 0 ? fopen("/proc/self/maps", "re") : NULL;
     if (!maps)
@@ -158,12 +202,22 @@ static void write_segments(void) {
         char rights[5];
         name[0] = '\0';
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %*s %4095[^\n]", &segment.start, &segment.end,
-                   rights, name) < 3 ||
-            strncmp(rights, "rw", 2) != 0 || (strcmp(name, "[heap]") != 0 && strcmp(name, program) != 0))
+                   rights, name) < 3)
             continue;
-        write_range(&segment, name, SEGMENT);
+        const enum memory memory = memory_of(rights, name, program);
+        if (memory == OWN_SEGMENT)
+            write_range(&segment, name, SEGMENT);
+        else if (memory == OTHER_PRIVATE)
+            others += unseen(segment.start, segment.end);
+        else if (memory == OTHER_SHARED && !is_report(name))
+            shared += unseen(segment.start, segment.end);
     }
     (void)fclose(maps);
+    struct text text;
+    if (!open_text(&text, HEAD_BYTES))
+        return;
+    say(&text, "numaplace-map 1 %d\nunseen shared %zu\nunseen private %zu\n", (int)getpid(), shared, others);
+    close_text(&text);
 }
 
 void verify_all(void) {
@@ -178,12 +232,16 @@ void verify_all(void) {
             say(&text, "late\n");
         if (room_missing())
             say(&text, "left %" PRIu64 "\n", room_missing());
+        if (claim_lost())
+            say(&text, "unplaced\n");
         for (uint32_t slot = 0; slot < settings()->slots; slot++)
             if (right[slot] || wrong[slot])
                 say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);
         close_text(&text);
     }
-    ranges_for_each(visit, NULL);
-    write_segments();
+    if (!claim_lost()) {
+        ranges_for_each(visit, NULL);
+        write_segments();
+    }
     errno = before;
 }

@@ -6,6 +6,8 @@
  *     numaplace-map 1 PID
  *     late
  *     left RANGES
+ *     unplaced
+ *     unseen KIND PAGES
  *     thread SLOT PU RIGHT WRONG
  *     range KIND SITE SLOT ORDER PAGES START OFFSET MODULE
  *     at FIRST COUNT NODE WANTED
@@ -14,6 +16,12 @@
  * known.
  *
  * left: so many ranges were left to the thread's policy, for want of room to cut them (room.h).
+ * unplaced: another process of the run had the slots (claim.h), and nothing of this one was placed or looked
+ * at.
+ *
+ * unseen: PAGES that are in memory at the end and that no `at` tells of, because the library does not look
+ * after such memory: `shared` (shared mappings of files, memfd and System V among them) or `private` (stacks,
+ * heaps of threads, memory that was reserved first, this library's own).
  *
  * thread: how often a thread of this slot ended its share bound to that PU alone, and otherwise.
  *

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -78,25 +79,45 @@ static struct region_file *map_file(int file) {
     return f;
 }
 
+/* Return the name of the process's file by its number: PATH, PATH.2 and so on; NULL where it is too long. */
+static const char *name_of(const char *path, unsigned number) {
+    static char name[PATH_MAX];
+    const int length = number == 1 ? snprintf(name, sizeof name, "%s", path)
+                                   : snprintf(name, sizeof name, "%s.%u", path, number);
+    return length > 0 && (size_t)length < sizeof name ? name : NULL;
+}
+
 static void open_file(const char *path) {
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0)
-        return;
-    if (make_room(file))
-        atomic_store(&opened, map_file(file));
-    close(file);
+    struct region_file *f = NULL;
+    for (unsigned number = 1; !f && number <= REGION_FILES; number++) {
+        const char *name = name_of(path, number);
+        const int file = name ? open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+        if (file < 0)
+            return;
+        const bool room = make_room(file);
+        if (room)
+            f = map_file(file);
+        close(file);
+        if (!room)
+            return;
+    }
+    atomic_store(&opened, f);
 }
 
 /* A process that executes another program after its first region goes on in the same file, whether or not the
    new program has regions: its end is the end of the process. */
 static bool began_before(const char *path) {
-    struct region_header header;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
-        return false;
-    const bool ours = read(file, &header, sizeof header) == sizeof header &&
-                      header.magic == REGION_FILE_MAGIC && header.pid == (uint64_t)getpid();
-    close(file);
+    bool ours = false;
+    for (unsigned number = 1; !ours && number <= REGION_FILES; number++) {
+        struct region_header header;
+        const char *name = name_of(path, number);
+        const int file = name ? open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+        if (file < 0)
+            return false;
+        ours = read(file, &header, sizeof header) == sizeof header && header.magic == REGION_FILE_MAGIC &&
+               header.pid == (uint64_t)getpid();
+        close(file);
+    }
     return ours;
 }
 

@@ -5,7 +5,7 @@
  * The file is a shared mapping of the process, so that it survives any way to die; a reader may come at any
  * time, and numbers of one entry may then be one instance apart. It belongs to the first process that has a
  * region, under all programs which that process executes; a forked child has none, until it executes a
- * program.
+ * program. The second such process writes PATH.2, and so on up to REGION_FILES.
  *
  * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text, counters of
  * other threads).
@@ -17,6 +17,7 @@
 
 #define REGION_FILE_MAGIC 0x324f49474552554eull /* "NUREGIO2" */
 #define REGION_FILE_ENTRIES 4096
+#define REGION_FILES 64
 #define REGION_FILE_NAME_BYTES 88
 #define REGION_FILE_TEXT_BYTES (256 * 1024)
 

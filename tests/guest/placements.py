@@ -24,6 +24,8 @@ from numapredict.native.library import placement_library
 
 NOWHERE = -1
 REST = 4  # native/placement/verify.h: what no range covers
+ARRAY = 1
+ARRAY_SLACK = 2  # pages: an array lies within a range, and has fewer whole pages
 HUGE_PAGES = 512
 HUGE_RANGE_PAGES = 1024  # native/placement/huge.h: smaller ranges are placed page by page
 RUN_S = 120
@@ -34,13 +36,15 @@ class Subject(msgspec.Struct, frozen=True):
     """A program to run; `{threads}` in its arguments stands for the mapping's.
 
     ``owned``: page p of P of each of its ranges is used by thread p * threads / P alone; ``touched_by_owner``: and that
-    thread touched it first, where otherwise the main thread did.
+    thread touched it first, where otherwise the main thread did. ``tells``: it asks the kernel itself where the pages of
+    its arrays are and writes that down (programs/arrays.h).
     """
 
     name: str
     command: tuple[str, ...]
     owned: bool = False
     touched_by_owner: bool = False
+    tells: bool = False
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -62,6 +66,8 @@ class Outcome(msgspec.Struct, frozen=True):
     ``placed`` of ``pages`` pages are on a node where the mapping may have them, by what this module works out itself;
     ``kept`` of ``decided`` pages are on the node that the library had decided on. ``loads`` are the ranges' pages by
     node, ``rest`` the judged pages outside of ranges, and ``huge`` the blocks of 2 MB that are judged as one page.
+    ``told_right`` of ``told`` pages of its arrays are where they may be by what the kernel told the program itself: no
+    word of the library is in that. A program that should have told and did not is ``silent``.
     """
 
     subject: str
@@ -78,6 +84,9 @@ class Outcome(msgspec.Struct, frozen=True):
     loads: dict[int, int]
     rest: int
     huge: int
+    told: int
+    told_right: int
+    silent: bool
 
 
 class Range(msgspec.Struct):
@@ -111,13 +120,19 @@ def _outcome(
     map_file.unlink(missing_ok=True)
     if command not in plain:
         plain[command] = _run(command, {**os.environ, "OMP_NUM_THREADS": str(min(mapping.threads, 4))})
+    nodes_file = map_file.with_name("nodes")
+    nodes_file.unlink(missing_ok=True)
     files = PlacementFiles(map=str(map_file))
-    placed = _run(command, preload_environment(os.environ, mapping, topology, str(placement_library()), files))
+    caller = {**os.environ, "NODES": str(nodes_file)}
+    placed = _run(command, preload_environment(caller, mapping, topology, str(placement_library()), files))
     text = map_file.read_text() if map_file.exists() else ""
     found = parse_map(text)
     threads, ranges = found.threads, [paged(placed) for placed in found.ranges]
     judge = Judge(mapping, topology, subject)
     judged = [judge.count(placed_range) for placed_range in ranges]
+    arrays = told_arrays(nodes_file)
+    by_itself = Judge(mapping, topology, subject, slack=ARRAY_SLACK)
+    told_right = sum(by_itself.count(array)[1] for array in arrays)
     loads = Counter(node for one in ranges if one.kind != REST for node in one.nodes if node != NOWHERE)
     return Outcome(
         subject=subject.name,
@@ -134,6 +149,9 @@ def _outcome(
         loads=dict(loads),
         rest=sum(pages for one, (pages, _) in zip(ranges, judged, strict=True) if one.kind == REST),
         huge=sum(len(judge.huge_blocks(one)) for one in ranges),
+        told=sum(len(array.nodes) for array in arrays),
+        told_right=told_right,
+        silent=subject.tells and not arrays,
     )
 
 
@@ -150,6 +168,13 @@ def _run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, by
     return done.returncode, TOLD.sub(b"", done.stdout) + b"|" + done.stderr
 
 
+def told_arrays(file: Path) -> list[Range]:
+    """Return what a program has found out about its arrays, each as a range."""
+    lines = [line.split() for line in file.read_text().splitlines()] if file.exists() else []
+    arrays = [(int(start), [int(node) for node in nodes]) for _, start, *nodes in lines]
+    return [Range(ARRAY, start, nodes, [NOWHERE] * len(nodes)) for start, nodes in arrays]
+
+
 def paged(placed: PlacedRange) -> Range:
     nodes, wanted = [NOWHERE] * placed.pages, [NOWHERE] * placed.pages
     for run in placed.runs:
@@ -159,9 +184,13 @@ def paged(placed: PlacedRange) -> Range:
 
 
 class Judge:
-    """Works out where pages may be, from the mapping and what is known of the program; nothing from the library."""
+    """Works out where pages may be, from the mapping and what is known of the program; nothing from the library.
 
-    def __init__(self, mapping: Mapping, topology: Topology, subject: Subject) -> None:
+    By so much ``slack`` in pages the range may have other borders than what is judged.
+    """
+
+    def __init__(self, mapping: Mapping, topology: Topology, subject: Subject, slack: int = 0) -> None:
+        self.slack = slack
         os_index = [node.os_index for node in topology.nodes]
         slots = thread_slots(mapping, topology)
         self.policy = mapping.page_policy
@@ -221,7 +250,7 @@ class Judge:
         if len(self.nodes) == 1:
             return set(self.nodes)
         if self.policy == "dataset":
-            return {self.chunks[page * self.threads // total]}
+            return {self.chunks[other * self.threads // total] for other in self._near(page, total, self.slack)}
         if self.policy == "locality" and self.subject.owned and kind != REST:
             return self._owners(page, total)
         if self.policy == "first-touch" and kind != REST and self.subject.owned:
@@ -232,8 +261,10 @@ class Judge:
 
     def _owners(self, page: int, total: int) -> set[int]:
         """Return the homes of the threads that use a page: two where the page lies on a border of two."""
-        near = {min(max(page + step, 0), total - 1) for step in (-1, 0, 1)}
-        return {self.home[other * self.threads // total] for other in near}
+        return {self.home[other * self.threads // total] for other in self._near(page, total, 1 + self.slack)}
+
+    def _near(self, page: int, total: int, steps: int) -> range:
+        return range(max(page - steps, 0), min(page + steps, total - 1) + 1)
 
 
 if __name__ == "__main__":

@@ -51,11 +51,11 @@ def built_subjects(folder: Path) -> tuple[Subject, ...]:
     for name, (compiler, source) in built.items():
         subprocess.run([compiler, "-O2", "-fopenmp", "-o", folder / name, SOURCES / source], check=True)
     return (
-        Subject("grid-gcc", (str(folder / "grid-gcc"), "64", "2", "3"), owned=True),
-        Subject("grid-clang", (str(folder / "grid-clang"), "64", "2"), owned=True),
-        Subject("static-arrays", (str(folder / "static-arrays"),), owned=True, touched_by_owner=True),
-        Subject("vectors", (str(folder / "vectors"),)),
-        Subject("later", (str(folder / "later"), "64", "4"), owned=True),
+        Subject("grid-gcc", (str(folder / "grid-gcc"), "64", "2", "3"), owned=True, tells=True),
+        Subject("grid-clang", (str(folder / "grid-clang"), "64", "2"), owned=True, tells=True),
+        Subject("static-arrays", (str(folder / "static-arrays"),), owned=True, touched_by_owner=True, tells=True),
+        Subject("vectors", (str(folder / "vectors"),), tells=True),
+        Subject("later", (str(folder / "later"), "64", "4"), owned=True, tells=True),
     )
 
 
@@ -85,6 +85,8 @@ def problems(outcomes: Sequence[tuple[str, Outcome]], share: float = 0.99) -> li
             said.append(f"pages: {outcome.placed} of {outcome.pages} placed, {outcome.loads} by node")
         if outcome.kept < share * outcome.decided:
             said.append(f"decisions: {outcome.kept} of {outcome.decided} kept")
+        if outcome.silent or outcome.told_right < share * outcome.told:
+            said.append(f"by the program's own word: {outcome.told_right} of {outcome.told} pages placed")
         found += [f"{shape} {outcome.subject} {outcome.label}: {text}" for text in said]
     return found
 

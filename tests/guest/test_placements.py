@@ -124,7 +124,7 @@ def test_pages_follow_plain_threads(folder: Path) -> None:
     """Without OpenMP the threads that the program creates are what pages follow, from the first one on."""
     program = folder / "workers"
     subprocess.run([GCC, "-O2", "-pthread", "-o", program, SOURCES / "workers.c"], check=True)
-    subject = Subject("workers", (str(program), "{threads}", "128"), owned=True)
+    subject = Subject("workers", (str(program), "{threads}", "128"), owned=True, tells=True)
     labels = ("8x4-contiguous-locality", "8x4-scatter-locality", "4x2-contiguous-mix", "8x4-contiguous-balance")
     found = run([Errand("4x4", Request((subject,), labels=labels))])
     assert len(found) == len(labels)
@@ -223,7 +223,7 @@ def test_teams_of_the_programs_own_choice_spread_over_the_nodes(compiler: str, t
 def test_plain_threads_take_slots_by_creation_order(tmp_path: Path) -> None:
     program = tmp_path / "numbered"
     subprocess.run([GCC, "-O1", "-pthread", "-o", program, SOURCES / "numbered.c"], check=True)
-    subject = Subject("numbered", (str(program), "{threads}"), owned=True, touched_by_owner=True)
+    subject = Subject("numbered", (str(program), "{threads}"), owned=True, touched_by_owner=True, tells=True)
     labels = (
         "8x4-contiguous-first-touch",
         "8x2-scatter-first-touch",

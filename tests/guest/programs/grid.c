@@ -35,6 +35,8 @@ int main(int count, char **argument) {
         for (long j = 0; j < COLUMNS; j++)
             sum += (long long)(old[i][j] * 16);
     printf("%lld\n", sum);
+    say_nodes("old", old, (size_t)rows * sizeof *old);
+    say_nodes("new", new, (size_t)rows * sizeof *new);
     free(new);
     free(old);
     return count > 3 ? atoi(argument[3]) : 0;

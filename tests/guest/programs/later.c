@@ -36,6 +36,8 @@ int main(int count, char **argument) {
     }
     printf("%ld\n", sum);
     for (int step = 0; step < steps; step++)
+        say_nodes("step", array[step], (size_t)pages * PAGE);
+    for (int step = 0; step < steps; step++)
         free(array[step]);
     return 0;
 }

@@ -1,4 +1,6 @@
 /* numbered.c: pthreads, no OpenMP: each thread fills its own block, all are joined, twice. */
+#include "arrays.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,7 @@ int main(int count, char **argument) {
     for (long i = 0; i < threads * BLOCK; i++)
         sum += data[i];
     printf("%.0f\n", sum);
+    say_nodes("data", data, (size_t)threads * BLOCK * sizeof *data);
     free(thread);
     free(data);
     return 0;

@@ -28,5 +28,9 @@ int main(void) {
     for (long i = 0; i < LENGTH; i++)
         sum += (long long)c[i];
     printf("%lld\n", sum);
+    say_nodes("a", a, sizeof a);
+    say_nodes("b", b, sizeof b);
+    say_nodes("c", c, sizeof c);
+    say_nodes("filled", filled, sizeof filled);
     return 0;
 }

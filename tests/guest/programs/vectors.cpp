@@ -1,5 +1,7 @@
 // vectors.cpp: std::vector and new/delete, some of it allocated by the threads inside a region, some given
 // back and allocated again after the first regions.
+#include "arrays.h"
+
 #include <cstdio>
 #include <memory>
 #include <numeric>
@@ -30,6 +32,8 @@ int main() {
             own[i] = static_cast<double>(i % 5);
         parts += static_cast<long long>(std::accumulate(own.get(), own.get() + length / 4, 0.0)) > 0;
     }
+    say_nodes("values", values.data(), values.size() * sizeof values[0]);
+    say_nodes("other", other, length * sizeof *other);
     delete[] other;
     std::printf("%.0f %d\n", total, parts > 0);
     return 0;

@@ -3,6 +3,8 @@
  *
  * usage: workers THREADS PAGES. Page p of P belongs to thread p * T / P. It prints a checksum that does not
  * depend on the number of threads. */
+#include "arrays.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +48,7 @@ int main(int count, char **argument) {
     for (long n = 0; n < threads; n++)
         sum += sums[n];
     printf("%ld\n", sum);
+    say_nodes("array", array, (size_t)pages * PAGE);
     free(array);
     return 0;
 }

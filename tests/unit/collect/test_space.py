@@ -232,7 +232,7 @@ def test_the_default_is_every_core_in_order_with_first_touch() -> None:
     ("mapping", "what"),
     [
         (Mapping(2, 4, "contiguous", 4, "balance"), "2 threads cannot occupy 4 nodes"),
-        (Mapping(9, 1, "contiguous", 1, "bind"), "needs 9 cores on 1 nodes; shape has 8 cores"),
+        (Mapping(9, 1, "contiguous", 1, "bind"), "needs 9 cores on 1 node; shape has 8 cores on 1 node"),
         (Mapping(8, 5, "contiguous", 5, "balance"), "on 5 nodes; shape has 32 cores on its first 4 nodes"),
         (Mapping(8, 1, "contiguous", 5, "balance"), "needs 5 nodes with memory; shape has 4"),
         (Mapping(8, 2, "contiguous", 4, "locality"), "locality needs the pages on the 2 thread nodes"),

@@ -1,0 +1,255 @@
+/* affinity.c: the calls by which a program asks for and sets the PUs of its threads. */
+#define _GNU_SOURCE
+#include "affinity.h"
+
+#include "../regions/export.h"
+#include "../regions/spin.h"
+#include "next_symbol.h"
+#include "protection.h"
+#include "settings.h"
+#include "slots.h"
+#include "system.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CALLER __builtin_return_address(0)
+#define MOST_MARKS 8192 /* two a thread that runs where the program says */
+#define MASK_BYTES 1024 /* 8192 PUs, the most that Linux can be built for */
+
+/* The threads whose mask is the program's, by pthread_t and by number: the one is an address and never as low
+ * as the other. Read without the lock. */
+static _Atomic uint64_t marks[MOST_MARKS];
+static _Atomic uint32_t marks_used;
+static atomic_flag marking = ATOMIC_FLAG_INIT;
+static THREAD_LOCAL pid_t number; /* of this thread; after vfork it is not what the kernel says */
+
+static pid_t own_number(void) {
+    if (!number)
+        number = gettid();
+    return number;
+}
+
+static uint32_t place_of(uint64_t key) {
+    const uint32_t used = atomic_load(&marks_used);
+    uint32_t place = 0;
+    while (place < used && atomic_load(&marks[place]) != key)
+        place++;
+    return place;
+}
+
+static bool marked(uint64_t key) { return key && place_of(key) < atomic_load(&marks_used); }
+
+/* Under the lock. Where there is no room the thread stays the library's. */
+static void mark(uint64_t key, bool programs) {
+    uint32_t place = place_of(key);
+    const bool found = place < marks_used;
+    if (found == programs || !key)
+        return;
+    if (!found && (place = place_of(0)) == marks_used && marks_used == MOST_MARKS)
+        return;
+    atomic_store(&marks[place], programs ? key : 0);
+    if (place == marks_used)
+        marks_used++;
+}
+
+static uint64_t own_key(void) { return (uint64_t)pthread_self(); }
+
+static void mark_self(bool programs) {
+    mark(own_key(), programs);
+    mark((uint64_t)own_number(), programs);
+}
+
+static bool self_marked(void) {
+    return atomic_load(&marks_used) && (marked(own_key()) || marked((uint64_t)own_number()));
+}
+
+void affinity_bind(uint32_t slot) {
+    own_number();
+    spin_lock(&marking); /* or a mask that another thread sets now would be lost */
+    if (!self_marked())
+        system_bind(&settings()->cpu[slot], 1);
+    spin_unlock(&marking);
+}
+
+void affinity_release(void) {
+    if (!self_marked())
+        system_bind(settings()->cpu, settings()->slots);
+}
+
+bool affinity_show_all(void) {
+    const uint32_t slot = settings() ? slot_end() : NO_SLOT;
+    if (slot == NO_SLOT || self_marked() || !system_is_bound(settings()->cpu[slot]))
+        return false;
+    return system_bind(settings()->cpu, settings()->slots) == 0;
+}
+
+void affinity_show_slot(bool shown) {
+    if (shown)
+        system_bind(&settings()->cpu[slot_end()], 1);
+}
+
+void affinity_is_programs(void) {
+    spin_lock(&marking);
+    mark_self(true);
+    spin_unlock(&marking);
+}
+
+void affinity_end(void) {
+    if (!atomic_load(&marks_used))
+        return;
+    spin_lock(&marking);
+    mark_self(false);
+    spin_unlock(&marking);
+}
+
+void affinity_after_fork(void) {
+    atomic_flag_clear(&marking);
+    const bool programs = self_marked();
+    number = 0;
+    if (programs)
+        mark_self(true);
+}
+
+/* ---- masks ---- */
+
+static bool holds_all_pus(size_t bytes, const cpu_set_t *set) {
+    const struct settings *s = settings();
+    for (uint32_t slot = 0; slot < s->slots; slot++)
+        if (!CPU_ISSET_S(s->cpu[slot], bytes, set))
+            return false;
+    return true;
+}
+
+static void fill_in_all_pus(size_t bytes, cpu_set_t *set) {
+    const struct settings *s = settings();
+    CPU_ZERO_S(bytes, set);
+    for (uint32_t slot = 0; slot < s->slots; slot++)
+        CPU_SET_S(s->cpu[slot], bytes, set);
+}
+
+static bool is_one_of_the_pus(size_t bytes, const cpu_set_t *set) {
+    const struct settings *s = settings();
+    bool found = false;
+    for (uint32_t slot = 0; slot < s->slots && !found; slot++)
+        found = CPU_ISSET_S(s->cpu[slot], bytes, set);
+    return found && CPU_COUNT_S(bytes, set) == 1;
+}
+
+/* What a thread of this process hears; a key of 0 stands for the calling one. */
+static void answer(uint64_t key, size_t bytes, cpu_set_t *set) {
+    if (key ? marked(key) : self_marked() || slot_end() == NO_SLOT)
+        return;
+    if (is_one_of_the_pus(bytes, set) && (key || CPU_ISSET_S(settings()->cpu[slot_end()], bytes, set)))
+        fill_in_all_pus(bytes, set);
+}
+
+/* A mask was set. Under the lock. */
+static void was_set(uint64_t key, size_t bytes, const cpu_set_t *set) {
+    if (key) {
+        mark(key, true);
+        return;
+    }
+    const uint32_t slot = slot_end();
+    const bool back = holds_all_pus(bytes, set);
+    mark_self(!back);
+    if (back && slot != NO_SLOT)
+        system_bind(&settings()->cpu[slot], 1);
+}
+
+/* ---- the C library's calls ---- */
+
+/* Whether a number of a process or thread means one of this process's threads, and which. */
+static bool is_here(pid_t which, uint64_t *key) {
+    *key = 0;
+    const pid_t self = gettid();
+    if (!settings() || own_number() != self) /* the child of a vfork */
+        return false;
+    if (which == 0 || which == self)
+        return true;
+    *key = (uint64_t)which;
+    return which > 0 && syscall(SYS_tgkill, getpid(), which, 0) == 0;
+}
+
+static bool is_self(pthread_t thread, uint64_t *key) {
+    *key = pthread_equal(thread, pthread_self()) ? 0 : (uint64_t)thread;
+    return settings() && own_number() == gettid();
+}
+
+static uint32_t hold(const void *memory, size_t bytes, const void *caller) {
+    return protection_wanted() ? protection_hold(memory, bytes, caller) : NO_HOLD;
+}
+
+#define GET(name, type, which, here)                                                                         \
+    EXPORT int name(type which, size_t bytes, cpu_set_t *set) {                                              \
+        const uint32_t held = hold(set, bytes, CALLER);                                                      \
+        uint64_t key;                                                                                        \
+        const int result = NEXT(name)(which, bytes, set);                                                    \
+        const int before = errno;                                                                            \
+        if (result == 0 && here(which, &key))                                                                \
+            answer(key, bytes, set);                                                                         \
+        errno = before;                                                                                      \
+        protection_release(held);                                                                            \
+        return result;                                                                                       \
+    }
+
+#define SET(name, type, which, here)                                                                         \
+    EXPORT int name(type which, size_t bytes, const cpu_set_t *set) {                                        \
+        __typeof__(&name) next = NEXT(name);                                                                 \
+        const uint32_t held = hold(set, bytes, CALLER);                                                      \
+        uint64_t key;                                                                                        \
+        int before = errno;                                                                                  \
+        const bool ours = here(which, &key);                                                                 \
+        errno = before;                                                                                      \
+        if (ours)                                                                                            \
+            spin_lock(&marking);                                                                             \
+        const int result = next(which, bytes, set);                                                          \
+        before = errno;                                                                                      \
+        if (ours && result == 0)                                                                             \
+            was_set(key, bytes, set);                                                                        \
+        if (ours)                                                                                            \
+            spin_unlock(&marking);                                                                           \
+        errno = before;                                                                                      \
+        protection_release(held);                                                                            \
+        return result;                                                                                       \
+    }
+
+GET(sched_getaffinity, pid_t, process, is_here)
+GET(pthread_getaffinity_np, pthread_t, thread, is_self)
+SET(sched_setaffinity, pid_t, process, is_here)
+SET(pthread_setaffinity_np, pthread_t, thread, is_self)
+
+/* ---- attributes of threads ---- */
+
+union mask {
+    cpu_set_t set;
+    unsigned char byte[MASK_BYTES];
+};
+
+/* The C library says all ones where attributes have no mask. */
+bool affinity_in(const pthread_attr_t *attributes) {
+    union mask mask;
+    return attributes && pthread_attr_getaffinity_np(attributes, sizeof mask, &mask.set) == 0 &&
+           !holds_all_pus(sizeof mask, &mask.set);
+}
+
+EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) {
+    union mask mask;
+    uint64_t key;
+    const uint32_t held = hold(attributes, sizeof *attributes, CALLER);
+    const int result = NEXT(pthread_getattr_np)(thread, attributes);
+    if (result == 0 && is_self(thread, &key) &&
+        pthread_attr_getaffinity_np(attributes, sizeof mask, &mask.set) == 0 &&
+        is_one_of_the_pus(sizeof mask, &mask.set)) {
+        answer(key, sizeof mask, &mask.set);
+        size_t bytes = sizeof mask;
+        while (bytes > sizeof(long) && !mask.byte[bytes - 1])
+            bytes--;
+        bytes = (bytes + sizeof(long) - 1) / sizeof(long) * sizeof(long);
+        pthread_attr_setaffinity_np(attributes, bytes, &mask.set);
+    }
+    protection_release(held);
+    return result;
+}
