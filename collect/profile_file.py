@@ -100,7 +100,7 @@ def read_profile(path: Path) -> Profile:
                     f"profile {path} is no regular file; make one with numapredict run --profile FILE"
                 )
             data = file.read(_HEADER.itemsize)
-            if len(data) == _HEADER.itemsize and _size_bytes(data) == os.fstat(file.fileno()).st_size:
+            if len(data) == _HEADER.itemsize and _size_bytes(data) == os.fstat(file.fileno()).st_size > len(data):
                 data += file.read(_size_bytes(data) - len(data))
     except OSError as error:
         raise InvalidProfileError(

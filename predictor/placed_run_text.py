@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from numapredict.collect.machines.placed_pages import NOWHERE, PlacementMap, RangeTally, read_map, tally
-from numapredict.collect.machines.region_times import RegionTimes, read_region_times
 from numapredict.collect.machines.preload import processes_files
+from numapredict.collect.machines.region_times import RegionTimes, read_region_times
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_plan import PagePlan
 from numapredict.collect.placement import page_node_set, thread_slots
@@ -157,7 +157,7 @@ def _unseen_in_words(found: PlacementMap) -> Iterator[str]:
         "shared": "shared memory",
         "private": "other memory (stacks, heaps of threads, what was reserved first, the library's own)",
     }
-    parts = [f"{pages} pages of {what.get(kind, kind)}" for kind, pages in found.unseen if pages]
+    parts = [f"{pages} pages of {what.get(kind, kind)}" for kind, pages in reversed(found.unseen) if pages]
     if parts:
         yield f"verify: not placed and not looked at: {', '.join(parts)}"
 

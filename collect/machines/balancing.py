@@ -24,9 +24,7 @@ def balancing_is_on(path: Path = NUMA_BALANCING) -> bool:
 
 
 @contextmanager
-def without_balancing(
-    say: Callable[[str], None], path: Path = NUMA_BALANCING, shared: Path = SHARED
-) -> Iterator[None]:
+def without_balancing(say: Callable[[str], None], path: Path = NUMA_BALANCING, shared: Path = SHARED) -> Iterator[None]:
     """Switch balancing off for a while, or say why it stays on.
 
     Of several that do so at the same time the last one to end switches it on again: ``shared`` is a file that holds

@@ -77,7 +77,9 @@ def start_of(
         refused = policies_obstacle(mapping, topology)
         if refused and not near:
             raise UnsupportedMappingError(refused)
-        environment = preload_environment(caller, mapping, topology, str(placement_library()), files, secrets.token_hex(8))
+        environment = preload_environment(
+            caller, mapping, topology, str(placement_library()), files, secrets.token_hex(8)
+        )
         prefix, doubts, way = (), (refused,) if refused else (), "library"
     return Start(
         command=(*prefix, *command),

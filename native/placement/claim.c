@@ -22,7 +22,7 @@
 #define HIGHEST 1023 /* descriptors above may be more than the kernel has a table for */
 #define KEPT_FREE 63 /* as many below that limit are tried */
 
-enum decision { UNDECIDED, OURS, ANOTHERS };
+enum decision { UNDECIDED, HELD, LOST };
 
 static _Atomic int decision;
 static atomic_flag asking = ATOMIC_FLAG_INIT;
@@ -92,14 +92,14 @@ bool claim_slots(void) {
         const int before = errno;
         spin_lock(&asking);
         if (atomic_load(&decision) == UNDECIDED)
-            atomic_store(&decision, ask() ? OURS : ANOTHERS);
+            atomic_store(&decision, ask() ? HELD : LOST);
         spin_unlock(&asking);
         errno = before;
     }
-    return atomic_load(&decision) == OURS;
+    return atomic_load(&decision) == HELD;
 }
 
-bool claim_lost(void) { return atomic_load_explicit(&decision, memory_order_relaxed) == ANOTHERS; }
+bool claim_lost(void) { return atomic_load_explicit(&decision, memory_order_relaxed) == LOST; }
 
 void claim_after_fork(void) {
     struct stat status;

@@ -4,7 +4,8 @@
  * after the other: this header; `ranges` records of struct profile_range; `samples` records of struct
  * profile_sample, those of a range together and in page order; `text_bytes` of module paths, each ended by a
  * zero byte. It is written whole under another name in the same folder and renamed, so a reader never sees
- * half of one. Each process of a run that has a parallel region writes one, under the first name that is free.
+ * half of one. Each process of a run that has a parallel region writes one, under the first name that is
+ * free.
  *
  * History: 1 (first).
  */

@@ -24,7 +24,7 @@ from numapredict.native.library import placement_library
 
 NOWHERE = -1
 REST = 4  # native/placement/verify.h: what no range covers
-ARRAY = 1
+ARRAY = 0  # what a program tells of itself; the library's kinds begin with 1
 ARRAY_SLACK = 2  # pages: an array lies within a range, and has fewer whole pages
 HUGE_PAGES = 512
 HUGE_RANGE_PAGES = 1024  # native/placement/huge.h: smaller ranges are placed page by page
@@ -66,8 +66,8 @@ class Outcome(msgspec.Struct, frozen=True):
     ``placed`` of ``pages`` pages are on a node where the mapping may have them, by what this module works out itself;
     ``kept`` of ``decided`` pages are on the node that the library had decided on. ``loads`` are the ranges' pages by
     node, ``rest`` the judged pages outside of ranges, and ``huge`` the blocks of 2 MB that are judged as one page.
-    ``told_right`` of ``told`` pages of its arrays are where they may be by what the kernel told the program itself: no
-    word of the library is in that. A program that should have told and did not is ``silent``.
+    ``told_right`` of ``told`` pages of its arrays are where they may be by what the kernel told the program itself, with
+    ``told_loads`` by node: no word of the library is in that. A program that should have told and did not is ``silent``.
     """
 
     subject: str
@@ -86,6 +86,7 @@ class Outcome(msgspec.Struct, frozen=True):
     huge: int
     told: int
     told_right: int
+    told_loads: dict[int, int]
     silent: bool
 
 
@@ -151,6 +152,7 @@ def _outcome(
         huge=sum(len(judge.huge_blocks(one)) for one in ranges),
         told=sum(len(array.nodes) for array in arrays),
         told_right=told_right,
+        told_loads=dict(Counter(node for array in arrays for node in array.nodes)),
         silent=subject.tells and not arrays,
     )
 
@@ -252,6 +254,8 @@ class Judge:
         if self.policy == "dataset":
             return {self.chunks[other * self.threads // total] for other in self._near(page, total, self.slack)}
         if self.policy == "locality" and self.subject.owned and kind != REST:
+            return self._owners(page, total)
+        if self.policy == "mix" and self.subject.owned and kind == ARRAY:  # each page has a dominant node
             return self._owners(page, total)
         if self.policy == "first-touch" and kind != REST and self.subject.owned:
             return self._owners(page, total) if self.subject.touched_by_owner else {self.home[0]}

@@ -23,6 +23,7 @@ from tests.guest.shape import Shape
 SOURCES = Path(__file__).parent / "programs"
 CODELETS = ("stream-triad", "histogram", "pointer-chase")
 SWEEP_S = 3600
+MIX_SHARE = 0.8
 # 4 KB pages, so that each can be judged by itself; huge ones have a sweep of their own.
 SMALL_PAGES = ("transparent_hugepage=never", "numa_balancing=disable")
 HUGE_PAGES = ("transparent_hugepage=always", "numa_balancing=disable")
@@ -85,7 +86,9 @@ def problems(outcomes: Sequence[tuple[str, Outcome]], share: float = 0.99) -> li
             said.append(f"pages: {outcome.placed} of {outcome.pages} placed, {outcome.loads} by node")
         if outcome.kept < share * outcome.decided:
             said.append(f"decisions: {outcome.kept} of {outcome.decided} kept")
-        if outcome.silent or outcome.told_right < share * outcome.told:
+        # Next touch may find a page shared that a thread of another node only looked at: mix then balances it.
+        least = MIX_SHARE if "-mix" in outcome.label else share
+        if outcome.silent or outcome.told_right < least * outcome.told:
             said.append(f"by the program's own word: {outcome.told_right} of {outcome.told} pages placed")
         found += [f"{shape} {outcome.subject} {outcome.label}: {text}" for text in said]
     return found

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.preloaded import built
 from tests.profiles import profile_bytes
 
 pytestmark = pytest.mark.native
@@ -42,6 +43,19 @@ int main(int argc, char **argv)
     most = omp_get_num_threads();
     printf("%d threads, %.0f\n", most, sum);
     return argc > 1 ? atoi(argv[1]) : 0;
+}
+"""
+
+CRASH = r"""
+#include <stdlib.h>
+#include <string.h>
+int main(void)
+{
+    char *block = malloc(1 << 20);
+    memset(block, 1, 1 << 20);
+    free(block);
+#pragma omp parallel
+    abort();
 }
 """
 
@@ -87,6 +101,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "app.c").write_text(OPENMP)
     subprocess.run(["gcc", "-O2", "-fopenmp", "-o", folder / "app", folder / "app.c"], check=True)
     subprocess.run(["gcc", "-O2", "-static", "-fopenmp", "-o", folder / "static", folder / "app.c"], check=True)
+    (folder / "crash.c").write_text(CRASH)
+    subprocess.run(["gcc", "-O0", "-fopenmp", "-o", folder / "crash", folder / "crash.c"], check=True)
     return folder / "app"
 
 
@@ -210,7 +226,15 @@ def test_a_missing_program_gets_one_line(way: str, words: tuple[str, ...], expec
         (("--mapping", "1x1-contiguous", "ls"), "is not a mapping's label"),
         (("--mapping", "1x1-contiguous-bind", "--use-profile", "/nowhere", "ls"), "cannot be read"),
         (("--mapping", "1x1-contiguous-bind", "--use-profile", "/bin/sh", "ls"), "no whole page-access profile"),
+        (("--mapping", "1x1-contiguous-bind", "--use-profile", "/dev/zero", "ls"), "no regular file"),
+        (
+            ("--mapping", "1x1-contiguous-bind", "--use-profile", "/proc/self/status", "ls"),
+            "no whole page-access profile",
+        ),
         (("--mapping", "1x1-contiguous-bind", "--profile", "/proc/profile", "ls"), "cannot be written"),
+        (("--mapping", "1x1-contiguous-bind", "--profile", "/dev/null", "ls"), "no regular file"),
+        (("--mapping", "1x1-contiguous-bind", "--profile", "", "ls"), "no regular file"),
+        (("--mapping", "1x1-contiguous-bind", "--", ""), "name is empty"),
         (("--mapping", "1x1-contiguous-bind", "--profile", "a", "--use-profile", "b", "ls"), "exclude each other"),
     ],
 )
@@ -218,6 +242,67 @@ def test_a_mistake_gets_one_line_and_starts_nothing(words: tuple[str, ...], expe
     done = placed("run", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
     assert expected in done.stderr
+
+
+def test_a_pipe_is_no_profile_and_nobody_waits_for_its_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for option in ("--profile", "--use-profile"):
+        done = placed(*ONE, option, str(tmp_path / "pipe"), "--", "true", timeout=60)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
+        assert "no regular file" in done.stderr
+
+
+def test_a_large_file_that_is_no_profile_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    done = placed(*ONE, "--use-profile", str(tmp_path / "sparse"), "--", "true")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
+    assert "no whole page-access profile" in done.stderr
+
+
+def test_a_profile_goes_where_a_link_leads(app: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("file")
+    assert placed(*ONE, "--profile", str(tmp_path / "link"), "--", str(app)).returncode == 0
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").stat().st_size > 0
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666 & ~umask()
+
+
+def umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_name_that_is_not_utf8_runs(app: Path, tmp_path: Path, way: str) -> None:
+    program = tmp_path / os.fsdecode(b"caf\xe9 x;y%z")
+    shutil.copy(app, program)
+    done = placed(*ONE, *WAYS[way], "--", str(program), "3")
+    assert (done.returncode, done.stdout) == (3, "1 threads, 786432\n"), done.stderr
+    assert placed(*ONE, "--", os.fsdecode(b"caf\xe9")).returncode == 2
+    verified = placed(*ONE, "--verify", "--profile", str(tmp_path / os.fsdecode(b"\xe9")), "--", str(program), "3")
+    assert (verified.returncode, verified.stdout) == (3, "1 threads, 786432\n"), verified.stderr
+    assert (tmp_path / os.fsdecode(b"\xe9")).stat().st_size > 0
+
+
+def test_what_is_not_looked_at_is_counted(tmp_path: Path) -> None:
+    program = built("unseen.c", tmp_path, "gcc")
+    done = placed(*ONE, "--verify", "--", str(program), "1000", "0")
+    shared, before = (int(number) for number in re.findall(r"(\d+) pages of (?:shared|other) memory", done.stderr))
+    assert 2000 <= shared < 2100  # memfd and System V; the library knows of shared memory without a file
+    done = placed(*ONE, "--verify", "--", str(program), "1000", "2000")
+    shared, after = (int(number) for number in re.findall(r"(\d+) pages of (?:shared|other) memory", done.stderr))
+    assert 2000 <= shared < 2100
+    assert 2000 <= after - before < 2100  # reserved first
+
+
+def test_a_crashed_program_is_not_said_to_have_had_no_threads(app: Path) -> None:
+    done = placed(*ONE, "--verify", "--", "sh", "-c", f"{app}; kill -SEGV $$")
+    assert done.returncode == -signal.SIGSEGV
+    done = placed(*ONE, "--verify", "--", str(app.parent / "crash"))
+    assert done.returncode == -signal.SIGABRT
+    assert "0 of 0" not in done.stderr
 
 
 def test_an_openmp_program_runs_as_the_mapping_says_and_nothing_is_said(app: Path) -> None:
@@ -365,7 +450,8 @@ def test_balancing_is_switched_back_when_interrupted(tmp_path: Path, name: str) 
     setting.write_text("1\n")
     code = (
         "import sys, pathlib; from numapredict.predictor import placed_run, main;"
-        f"placed_run.NUMA_BALANCING = pathlib.Path({str(setting)!r}); sys.exit(main.main())"
+        f"placed_run.NUMA_BALANCING = pathlib.Path({str(setting)!r});"
+        f"placed_run.SHARED = pathlib.Path({str(tmp_path / 'shared')!r}); sys.exit(main.main())"
     )
     script = f"cat {setting} >&2; echo ready; exec sleep 100"
     with subprocess.Popen(

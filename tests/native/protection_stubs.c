@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "protection_stubs.h"
 
+#include "affinity.h"
 #include "heap.h"
-
 #include "huge.h"
 #include "profile.h"
 #include "protection.h"
@@ -36,6 +36,8 @@ static atomic_flag adding = ATOMIC_FLAG_INIT;
 const struct settings *settings(void) { return &stub_settings; }
 uint32_t slot_of_this_thread(void) { return stub_slot; }
 void slots_release_binding(void) {}
+bool affinity_show_all(void) { return false; }
+void affinity_show_slot(bool shown) { (void)shown; }
 bool huge_range(const struct range *range) {
     (void)range;
     return false;

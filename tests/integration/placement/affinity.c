@@ -1,5 +1,6 @@
-/* affinity.c: what a program hears of the PUs it may use, in every way to ask; whether what it sets holds; and
- * with what its children begin. Lines that begin with `kernel` say what the kernel says, past the C library.
+/* affinity.c: what a program hears of the PUs it may use, in every way to ask; whether what it sets holds;
+ * and with what its children begin. Lines that begin with `kernel` say what the kernel says, past the C
+ * library.
  *
  * usage: affinity ask | set PU | start | attributes PU */
 #define _GNU_SOURCE

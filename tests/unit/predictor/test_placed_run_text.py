@@ -51,6 +51,27 @@ def test_ranges_without_room_are_said(tmp_path: Path) -> None:
     assert "1 range of memory" in words(tmp_path, text.replace("left 7", "left 1"), "4x2-contiguous-dataset")[1]
 
 
+def test_a_process_that_found_the_slots_taken_is_said(tmp_path: Path) -> None:
+    other = "numaplace-map 1 6\nunplaced\n"
+    (line,) = words(tmp_path, other, "4x2-contiguous-locality")
+    assert line.startswith(
+        "verify: 1 process of the run found the mapping's PUs taken by another one: it was left free"
+    )
+    lines = words(
+        tmp_path, HEAD + THREADS + heap(1, 8, (10, 10)) + other + other.replace("6", "7"), "4x2-contiguous-mix"
+    )
+    assert lines[0].startswith("verify: 2 processes of the run found")
+    assert lines[1].startswith("verify: 4 of 4 threads")
+
+
+def test_what_nobody_decided_or_looked_at_is_counted(tmp_path: Path) -> None:
+    unseen = "unseen shared 1024\nunseen private 0\n"
+    text = HEAD + THREADS + heap(1, 600, (10, 10)) + heap(2, 400, (11, -1)) + HEAD + unseen + HEAD + unseen
+    lines = words(tmp_path, text, "4x2-contiguous-locality")
+    assert lines[2] == "verify: for 400 of them (40.0%) no node was decided: any page node is right"
+    assert lines[-1] == "verify: not placed and not looked at: 2048 pages of shared memory"
+
+
 def test_what_went_astray_is_said_range_by_range(tmp_path: Path) -> None:
     text = HEAD + "thread 0 0 7 2\n" + heap(1, 9999, (10, 10)) + heap(0x4A2, 1, (12, 10))
     lines = words(tmp_path, text, "2x1-contiguous-bind")
@@ -77,6 +98,7 @@ def test_a_map_of_nothing_is_said(tmp_path: Path, text: str) -> None:
     lines = words(tmp_path, text, "4x2-contiguous-first-touch")
     assert lines
     assert all(line.startswith("verify: ") for line in lines)
+    assert "0 of 0" not in "".join(lines)
 
 
 def test_absent_files_are_said(tmp_path: Path) -> None:

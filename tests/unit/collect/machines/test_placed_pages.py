@@ -29,6 +29,12 @@ def test_a_map_is_read() -> None:
     assert (rest.process, rest.name, rest.runs) == (78, "rest [heap]", (PageRun(0, 2, 0, -1),))
 
 
+def test_what_was_left_out_is_read() -> None:
+    found = parse_map(TEXT + "unplaced\nunseen shared 3\nunseen private 5\nnumaplace-map 1 79\nunseen shared 4\n")
+    assert (found.unplaced, found.unseen) == (1, (("private", 5), ("shared", 7)))
+    assert (parse_map(TEXT).unplaced, parse_map(TEXT).unseen) == (0, ())
+
+
 def test_pages_are_judged_by_the_decided_node_or_else_by_the_allowed_ones() -> None:
     worst, *others = tally(parse_map(TEXT).ranges, frozenset({0}))
     assert (worst.name, worst.pages, worst.right, worst.elsewhere) == ("static app+0x80", 4, 0, ((1, 4),))
@@ -53,6 +59,8 @@ def test_the_ranges_of_one_name_are_counted_together() -> None:
         "numaplace-map 1 1\nrange 1 ab 0 0\n",
         "numaplace-map 1 1\nrange 1 ab 0 0 1 1 xyz /app\n",
         "numaplace-map 1 x\n",
+        "numaplace-map 1 1\nunseen shared\n",
+        "numaplace-map 1 1\nunseen shared many\n",
         "numaplace-map 1 1\n\n",
     ],
 )

@@ -57,6 +57,7 @@ int main(void)
     row("nodes", s->node, s->nodes);
     row("chunks", s->chunk, s->pages == PAGES_DATASET ? s->slots : 0);
     printf("scatter %d\npages %d\n", s->scatter, (int)s->pages);
+    path("claim", s->claim);
     path("plan", s->plan);
     path("report", s->report);
     path("profile", s->profile);
@@ -149,7 +150,7 @@ POLICIES = ("first-touch", "bind", "remote", "interleave", "locality", "balance"
 def test_the_library_reads_what_is_meant(reader: Path, topology: Topology) -> None:
     files = PlacementFiles(plan=UGLY, profile="/p", map="/m")
     for mapping in full_space(topology):
-        environment = preload_environment({}, mapping, topology, "/nowhere.so", files)
+        environment = preload_environment({}, mapping, topology, "/nowhere.so", files, "0123456789abcdef")
         done = subprocess.run(
             [reader], env={"NUMAPLACE": environment["NUMAPLACE"]}, capture_output=True, text=True, check=True
         )
@@ -158,6 +159,15 @@ def test_the_library_reads_what_is_meant(reader: Path, topology: Topology) -> No
         assert bytes.fromhex(found["plan"][0]) == os.fsencode(UGLY)
         assert (bytes.fromhex(found["profile"][0]), bytes.fromhex(found["map"][0])) == (b"/p", b"/m")
         assert found["report"] == [""]
+        assert bytes.fromhex(found["claim"][0]) == b"0123456789abcdef-0000000000-0000000000"
+
+
+@pytest.mark.parametrize("claim", ["", "x-0000000000-0000000000", "1-000000000-0000000000", "1-0000000000-0000000000-"])
+def test_a_claim_of_another_form_leaves_the_library_idle(reader: Path, claim: str) -> None:
+    text = settings_text(parse_label("4x1-contiguous-bind"), TOPOLOGY)
+    assert subprocess.run([reader], env={"NUMAPLACE": text}, capture_output=True, check=False).returncode == 0
+    idle = subprocess.run([reader], env={"NUMAPLACE": f"{text};claim={claim}"}, capture_output=True, check=False)
+    assert idle.returncode == 1
 
 
 def check_read(found: dict[str, list[str]], mapping: Mapping, topology: Topology) -> None:
