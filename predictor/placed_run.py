@@ -146,7 +146,7 @@ def _keep_profiles(written: Path, wanted: Path) -> Iterator[str]:
         yield "profile: none was written"
         return
     if len(profiles) > 1:
-        yield f"profile: {len(profiles)} programs had parallel regions: a profile for each, in the order of their writing"
+        yield f"profile: {len(profiles)} programs had parallel regions: a profile of each, in order of writing"
     for number, path in enumerate(profiles, 1):
         to = wanted if number == 1 else wanted.with_name(f"{wanted.name}.{number}")
         if number > 1 and to.exists() and not is_profile(to):

@@ -62,7 +62,7 @@ def regions_in_words(path: Path) -> Iterator[str]:
     if not processes:
         yield "regions: no OpenMP parallel region ended"
     if len(processes) > 1:
-        yield f"regions: {len(processes)} programs had parallel regions: each by itself, in the order of their first one"
+        yield f"regions: {len(processes)} programs had parallel regions: each by itself, the first to have one first"
     for times in processes:
         yield from _process_in_words(times)
 
@@ -141,7 +141,7 @@ def _pages_in_words(
     yield f"verify: {right} of {pages} pages ({_percent(right, pages)}) stood on {judged}"
     undecided = sum(run.count for run in runs if run.wanted == NOWHERE)
     if decided and undecided and len(allowed) > 1:
-        yield f"verify: for {undecided} of them ({_percent(undecided, pages)}) no node was decided: any page node is right"
+        yield f"verify: for {undecided} of them ({_percent(undecided, pages)}) no node was decided: any one is right"
     nodes: dict[int, int] = {}
     for run in runs:
         nodes[run.node] = nodes.get(run.node, 0) + run.count

@@ -36,8 +36,8 @@ class Subject(msgspec.Struct, frozen=True):
     """A program to run; `{threads}` in its arguments stands for the mapping's.
 
     ``owned``: page p of P of each of its ranges is used by thread p * threads / P alone; ``touched_by_owner``: and that
-    thread touched it first, where otherwise the main thread did. ``tells``: it asks the kernel itself where the pages of
-    its arrays are and writes that down (programs/arrays.h).
+    thread touched it first, where otherwise the main thread did. ``tells``: it asks the kernel itself where the pages
+    of its arrays are and writes that down (programs/arrays.h).
     """
 
     name: str
@@ -66,8 +66,8 @@ class Outcome(msgspec.Struct, frozen=True):
     ``placed`` of ``pages`` pages are on a node where the mapping may have them, by what this module works out itself;
     ``kept`` of ``decided`` pages are on the node that the library had decided on. ``loads`` are the ranges' pages by
     node, ``rest`` the judged pages outside of ranges, and ``huge`` the blocks of 2 MB that are judged as one page.
-    ``told_right`` of ``told`` pages of its arrays are where they may be by what the kernel told the program itself, with
-    ``told_loads`` by node: no word of the library is in that. A program that should have told and did not is ``silent``.
+    ``told_right`` of ``told`` pages of its arrays are where they may be by what the kernel told the program itself,
+    ``told_loads`` by node: no word of the library is in that. ``silent``: it should have told and did not.
     """
 
     subject: str

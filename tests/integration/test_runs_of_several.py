@@ -85,7 +85,7 @@ def test_each_program_has_its_region_times_and_its_profile(program: Path, tmp_pa
     lines = told.splitlines()
     assert any("2 programs had parallel regions: each by itself" in line for line in lines)
     assert [line.split()[1] for line in lines if "main._omp_fn" in line] == ["3", "4"]
-    assert "profile: 2 programs had parallel regions: a profile for each, in the order of their writing" in told
+    assert "profile: 2 programs had parallel regions: a profile of each, in order of writing" in told
     assert any(f"profile: {profile}: " in line for line in lines)
     assert any(f"{profile}.2 is there already and is no profile" in line for line in lines)
     assert (tmp_path / "profile.2").read_text() == "somebody's"

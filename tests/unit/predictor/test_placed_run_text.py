@@ -68,7 +68,7 @@ def test_what_nobody_decided_or_looked_at_is_counted(tmp_path: Path) -> None:
     unseen = "unseen shared 1024\nunseen private 0\n"
     text = HEAD + THREADS + heap(1, 600, (10, 10)) + heap(2, 400, (11, -1)) + HEAD + unseen + HEAD + unseen
     lines = words(tmp_path, text, "4x2-contiguous-locality")
-    assert lines[2] == "verify: for 400 of them (40.0%) no node was decided: any page node is right"
+    assert lines[2] == "verify: for 400 of them (40.0%) no node was decided: any one is right"
     assert lines[-1] == "verify: not placed and not looked at: 2048 pages of shared memory"
 
 
