@@ -4,6 +4,7 @@ output: `python -m tests.guest.experiments NAME ...`.
 starts PROGRAM      pages by node of a program started on each node in turn
 balancing PROGRAM   pages by node while the kernel's NUMA balancing is at work
 teams PROGRAM       what it prints under 16 threads on 4 nodes, contiguous and scatter
+masks PROGRAM       what it hears of its PUs under two mappings, and without the library restricted to theirs
 arrays REQUEST      where the pages of a program's arrays are under each mapping
 crowded PROGRAM     how a program with more memory than may be cut fares, alone and under mappings
 
@@ -23,6 +24,7 @@ from numapredict.collect.machines.command import launch
 from numapredict.collect.machines.placed_pages import parse_map
 from numapredict.collect.machines.preload import PlacementFiles, preload_environment
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import thread_slots
 from numapredict.native.library import placement_library
 from tests.guest.placements import NOWHERE, paged
 
@@ -86,6 +88,22 @@ def teams(program: str) -> dict[str, str]:
         environment = preload_environment(os.environ, mapping, topology, str(placement_library()))
         done = subprocess.run([program], env=environment, check=True, capture_output=True, text=True)
         answers[policy] = done.stdout.strip()
+    return answers
+
+
+def masks(program: str) -> dict[str, list[str]]:
+    """Run `affinity ask` with a mask of a mapping's PUs, and under the library by the mapping."""
+    topology = host_topology()
+    answers = {}
+    for label in ("16x4-contiguous-locality", "6x3-scatter-interleave"):
+        mapping = parse_label(label)
+        pus = ",".join(str(slot.pu) for slot in thread_slots(mapping, topology))
+        placed = preload_environment(os.environ, mapping, topology, str(placement_library()))
+        runs = ((["taskset", "-c", pus, program, "ask"], dict(os.environ)), ([program, "ask"], placed))
+        answers[label] = [
+            subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+            for command, environment in runs
+        ]
     return answers
 
 
@@ -155,7 +173,13 @@ def _pages(text: str) -> dict[int, int]:
 
 
 if __name__ == "__main__":
-    experiment = {"starts": starts, "balancing": balancing, "teams": teams, "arrays": arrays, "crowded": crowded}[
-        sys.argv[1]
-    ]
+    experiments = {
+        "starts": starts,
+        "balancing": balancing,
+        "teams": teams,
+        "masks": masks,
+        "arrays": arrays,
+        "crowded": crowded,
+    }
+    experiment = experiments[sys.argv[1]]
     sys.stdout.write(json.dumps(experiment(sys.argv[2])))

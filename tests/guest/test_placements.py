@@ -223,6 +223,14 @@ def test_teams_of_the_programs_own_choice_spread_over_the_nodes(compiler: str, t
     }
 
 
+def test_a_program_hears_of_its_pus_as_if_restricted_to_the_mapping(tmp_path: Path) -> None:
+    answers = in_guest("masks", built("affinity.c", tmp_path, GCC), tmp_path)
+    assert len(answers) == 2
+    for label, (restricted, placed) in answers.items():
+        assert placed == restricted, label
+        assert len(placed.splitlines()[0].split()) == 2 + parse_label(label).threads, label
+
+
 def test_plain_threads_take_slots_by_creation_order(tmp_path: Path) -> None:
     program = tmp_path / "numbered"
     subprocess.run([GCC, "-O1", "-pthread", "-o", program, SOURCES / "numbered.c"], check=True)

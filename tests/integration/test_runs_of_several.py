@@ -53,9 +53,13 @@ def test_programs_of_one_that_has_the_slots_have_them_in_turn(program: Path) -> 
     # A script in a language with threads holds the slots while it does nothing but start the programs.
     lines, _ = said("$P a start b start c", program)
     assert lines == [f"a {FIRST}", f"b {FIRST}", f"c {FIRST}"]
-    # And the same process in another program is no program of its own.
-    lines, _ = said("coproc $P a; read line <&${COPROC[0]}; $P b exec c; exec {COPROC[1]}>&-; wait", program)
-    assert lines == [f"b {PUS}", f"c {PUS}"]
+    # The same process in another program still keeps them from those beside it.
+    script = (
+        'coproc $P a exec b; read one <&${COPROC[0]}; read two <&${COPROC[0]}; echo "$one"; echo "$two";'
+        " $P c exec d; exec {COPROC[1]}>&-; wait"
+    )
+    lines, _ = said(script, program)
+    assert lines == [f"a {FIRST}", f"b {FIRST}", f"c {PUS}", f"d {PUS}"]
     lines, _ = said("$P a exec b", program)
     assert lines == [f"a {FIRST}", f"b {FIRST}"]
 
