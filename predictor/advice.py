@@ -1,9 +1,8 @@
-"""Advice on one program: run its two probes, predict, and put the answer into a record and into words."""
+"""Advice on one program: run its two probes, predict, and put the answer into a record."""
 
 import os
 import shlex
-import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -11,9 +10,11 @@ from numapredict.collect.emission.emission import Emission, emit, expresses
 from numapredict.collect.emission.tools import TOOLS, Tool
 from numapredict.collect.machines.command import run_command
 from numapredict.collect.machines.start import WITHOUT_LIBRARY
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program
+from numapredict.predictor.evidence import evidence_of, reached_by
+from numapredict.predictor.explanation import Explanation, explain
 from numapredict.predictor.model import ExpectedSpeedup, Member, RankedMapping
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.options import Reads
@@ -24,12 +25,6 @@ from numapredict.predictor.verification import Verification, verify
 # Below these the answer comes with a warning.
 _ENOUGH_SEEN = 0.9
 _AMBIGUOUS = 0.6
-_COLUMN = " " * 20  # where the answers begin
-WITHOUT_COUNTERS = {
-    "share": "judged without counters: by times and by which sampled accesses were local",
-    "times": "judged without counters: by times alone",
-}
-"""What an answer says that was not judged by bandwidths."""
 
 
 class AdviceProbe(msgspec.Struct, frozen=True):
@@ -78,6 +73,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     ``verification`` is what running default and choice in turn said, where that was asked for and the choice is not the
     default; where the choice did not win, ``mapping`` is the default. ``judged_by`` is what was read beside the probes'
     times: ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
+    ``explanation`` says why, as far as the readings tell.
     ``command`` applies the mapping exactly, with the preload library, and ``alternatives`` without it as far as each
     tool goes; ``alternative`` is numactl's. ``warnings`` say in words what makes the answer doubtful.
     """
@@ -103,6 +99,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     alternatives: tuple[Alternative, ...]
     warnings: tuple[str, ...]
     judged_by: Reads
+    explanation: Explanation
     verification: Verification | None = None
 
 
@@ -113,11 +110,13 @@ def advise(
     announce: Callable[[str], None] = lambda text: None,
     *,
     verifier: Machine | None = None,
+    controllers_GBps: Sequence[float] = (),
 ) -> Advice:
     """Run the model's probes on the machine and return the advice.
 
     With a ``verifier``, the same machine asked for single runs, the default and the advised mapping run there in turn,
-    and the default is advised unless it loses. Raises ModelMismatchError for a model of another topology,
+    and the default is advised unless it loses. ``controllers_GBps`` is what each node's memory controllers can read,
+    where that is known. Raises ModelMismatchError for a model of another topology,
     UnusableProbeError for a probe that failed, and whatever the machine raises.
     """
     model = chosen.model
@@ -129,13 +128,17 @@ def advise(
         measurement = machine.run(program, parse_label(probe.mapping))
         readings.append(reading_of(measurement, model.clock))
         measured.append(measurement)
-        announce(f"probe {number} of {len(model.probes)}: {_seconds(readings[-1].time_s)}")
+        announce(f"probe {number} of {len(model.probes)}: {seconds_in_words(readings[-1].time_s)}")
     prediction = predict(model, readings, lambda label: _possible(label, machine))
     verification = None
     if verifier is not None and prediction.mapping != model.default:
         verification = verify(program, verifier, (model.default, prediction.mapping), model.clock, announce)
         if not verification.won:
             prediction = _keeping(model.default, prediction)
+    lost = verification is not None and not verification.won
+    evidence = evidence_of(readings, model.default, reached_by(model), controllers_GBps)
+    if evidence is not None and lost:  # what the probes' times said did not hold
+        evidence = msgspec.structs.replace(evidence, speedup=None)
     mapping = parse_label(prediction.mapping)
     alternatives = {tool: _alternative(tool, prediction, machine, program) for tool in TOOLS}
     return Advice(
@@ -160,6 +163,7 @@ def advise(
         alternatives=tuple(alternatives.values()),
         warnings=_warnings(measured, prediction),
         judged_by=prediction.reads,
+        explanation=explain(evidence, prediction, model.default, expects=model.expectation is not None and not lost),
         verification=verification,
     )
 
@@ -268,133 +272,8 @@ def _trace_share(measured: list[Measurement]) -> float | None:
     return min(shares, default=None)
 
 
-def mapping_in_words(mapping: Mapping) -> str:
-    """Return what a mapping means, in a sentence's words."""
-    threads = f"{mapping.threads} thread{'s' if mapping.threads > 1 else ''}"
-    nodes = f"{mapping.thread_nodes} node{'s' if mapping.thread_nodes > 1 else ''}"
-    spread = "dealt out one node after the other" if mapping.thread_policy == "scatter" else "consecutive ones together"
-    spread = "" if mapping.thread_nodes == 1 else f", {spread}"
-    where = f"{mapping.page_nodes} node{'s' if mapping.page_nodes > 1 else ''}"
-    pages = {
-        "first-touch": "each page on the node of the thread that writes to it first",
-        "locality": "each page on the node whose threads use it most",
-        "balance": f"pages so that {where} get equally many accesses",
-        "interleave": f"pages dealt out over {where} by address",
-        "mix": f"pages by locality where one node dominates, the others balanced over {where}",
-        "dataset": f"each array cut into one chunk a thread, on {where}",
-        "bind": "all pages on the first of them" if mapping.thread_nodes > 1 else "all pages there",
-        "remote": "all pages on the farthest node",
-    }[mapping.page_policy]
-    return f"{threads} on {nodes}{spread}; {pages}"
-
-
-def advice_in_words(advice: Advice) -> str:
-    """Return the answer for a person to read."""
-    modelled = " (modelled)" if advice.modelled else ""
-    what = "its parallel regions" if advice.clock == "regions" else "the whole run"
-    lines = [
-        f"{advice.program} on {advice.machine}{modelled}",
-        "",
-        f"  best mapping      {advice.mapping}",
-        _wrapped(mapping_in_words(parse_label(advice.mapping))),
-        *_expectation_lines(advice, what),
-    ]
-    if advice.region_share is not None and advice.clock == "regions":
-        lines.append(f"                    the regions take {advice.region_share:.0%} of its run time under the probes")
-    lines += ["", *_probe_lines(advice), "", *_cluster_lines(advice), "", *_command_lines(advice)]
-    return "\n".join(lines)
-
-
-def _expectation_lines(advice: Advice, what: str) -> list[str]:
-    speed = advice.expected_speedup
-    if advice.verification is not None and not advice.verification.won:
-        return [f"  expected speedup  none: {_verified_in_words(advice.verification)}"]
-    if advice.mapping == advice.default:
-        return ["  expected speedup  none: that is what it gets today, and no other mapping is expected to beat it"]
-    least = "among the programs it resembles"
-    if advice.confidence is not None:
-        least = f"in nine cases of ten; it beats the default in {_percent(advice.confidence)}"
-    return [
-        f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
-        f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
-        *([_wrapped("both mappings were probes: this is what they measured")] if _is_measured(advice) else []),
-        *([_wrapped(_verified_in_words(advice.verification))] if advice.verification is not None else []),
-    ]
-
-
-def _is_measured(advice: Advice) -> bool:
-    """Return whether the speedup is that of one probe over the other."""
-    return advice.confidence is not None and {advice.mapping, advice.default} == {p.mapping for p in advice.probes}
-
-
-def _verified_in_words(verification: Verification) -> str:
-    """Return what running both mappings said, in a sentence's words."""
-    if verification.speedup is None:
-        return f"{verification.mapping} was advised, but {verification.reason}; the default is kept"
-    rounds = len(verification.chosen_s)
-    between = f" ({verification.low:.2f}x to {verification.high:.2f}x in {rounds} rounds)" if rounds > 1 else ""
-    if verification.won:
-        return f"verified: {verification.speedup:.2f}x when both were run{between}"
-    return (
-        f"{verification.mapping} was advised, but ran at {verification.speedup:.2f}x of the default's speed{between}; "
-        "the default is kept"
-    )
-
-
-def _percent(share: float) -> str:
-    return "more than 99%" if share > 0.99 else f"{share:.0%}"
-
-
-def _probe_lines(advice: Advice) -> list[str]:
-    lines = []
-    for number, probe in enumerate(advice.probes, 1):
-        bandwidth, share = probe.features.get("local_bandwidth_GBps"), probe.features.get("local_share")
-        read = f", {share:.0%} of accesses local" if share is not None else ""
-        read = f", {bandwidth:.2f} GB/s local memory bandwidth" if bandwidth is not None else read
-        lines.append(f"  probe {number}           {probe.mapping}: {_seconds(probe.time_s)}{read}")
-    if advice.judged_by != "bandwidth":
-        lines.append(_wrapped(WITHOUT_COUNTERS[advice.judged_by]))
-    if advice.trace_share is not None:
-        lines.append(_wrapped(f"the traces saw regions with {advice.trace_share:.0%} of the native region time"))
-    return lines
-
-
-def _cluster_lines(advice: Advice) -> list[str]:
-    count = len(advice.cluster.members)
-    lines = [
-        f"  it resembles      cluster {advice.cluster.id}, {count} program{'s' if count > 1 else ''} of the model:"
-    ]
-    shown = advice.cluster.descriptions[:5]
-    lines += [_wrapped(f"- {text}") for text in shown]
-    if len(advice.cluster.descriptions) > len(shown):
-        lines.append(_wrapped(f"and {len(advice.cluster.descriptions) - len(shown)} more"))
-    if advice.warnings:
-        lines += ["", "  with care         " + _wrapped(f"- {advice.warnings[0]}").lstrip()]
-        lines += [_wrapped(f"- {text}") for text in advice.warnings[1:]]
-    return lines
-
-
-def _command_lines(advice: Advice) -> list[str]:
-    other = advice.alternative
-    if other.exact:
-        without = "or with OMP_* and numactl alone, to the same effect"
-    else:
-        speed = other.expected_speedup
-        expected = f" ({speed.median:.2f}x expected)" if speed is not None else ""
-        without = f"or with OMP_* and numactl alone, as near as they come: {other.mapping}{expected}"
-    lines = ["  run it so", f"  {advice.command}", "", f"  {without}", f"  {other.command}"]
-    if other.note:
-        lines.append(f"  ({other.note})")
-    return lines
-
-
-def _wrapped(text: str) -> str:
-    """Return a text in lines of at most 100 columns that stand under the answers."""
-    rest = " " * 22 if text.startswith("- ") else _COLUMN
-    return textwrap.fill(text, 100, initial_indent=_COLUMN, subsequent_indent=rest)
-
-
-def _seconds(time_s: float) -> str:
+def seconds_in_words(time_s: float) -> str:
+    """Return a time in the unit that suits it."""
     if time_s >= 1:
         return f"{time_s:.2f} s"
     return f"{time_s * 1e3:.2f} ms" if time_s >= 1e-4 else f"{time_s * 1e6:.2f} us"

@@ -51,7 +51,7 @@ def predict(
     """Say where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
     import msgspec
 
-    from numapredict.predictor.advice import advice_in_words
+    from numapredict.predictor.advice_text import advice_in_words
     from numapredict.predictor.session import ask
 
     if tool is not None and as_json:

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from numapredict.collect.measurement import Measurement
+from numapredict.collect.measurement import Counters, Measurement
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.expectation import Expectation, outlook, worth
+from numapredict.predictor.expectation import Expectation, Outlook, outlook, worth
 from numapredict.predictor.features import time_by
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Model, RankedMapping
 from numapredict.predictor.options import Clock, Reads
@@ -25,12 +25,17 @@ class UnusableProbeError(NumapredictError):
 
 
 class ProbeReading(msgspec.Struct, frozen=True):
-    """What one probe run read; the bandwidth is None where there are no counters, the share where nothing tells it."""
+    """What one probe run read; bandwidths are None where there are no counters, the share where nothing tells it.
+
+    ``home_share`` is the largest part that one node's cores have in all local accesses, None where there are none.
+    """
 
     mapping: str
     time_s: float
     local_bandwidth_GBps: float | None = None
     local_share: float | None = None
+    remote_bandwidth_GBps: float | None = None
+    home_share: float | None = None
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,8 +74,20 @@ def reading_of(measurement: Measurement, clock: Clock) -> ProbeReading:
             "model was learned from: train a model on this machine"
         )
     counters = measurement.counters
-    bandwidth = None if counters is None else counters.local_bandwidth_GBps
-    return ProbeReading(label, time_s, bandwidth, measurement.local_share)
+    return ProbeReading(
+        label,
+        time_s,
+        None if counters is None else counters.local_bandwidth_GBps,
+        measurement.local_share,
+        None if counters is None else counters.remote_bandwidth_GBps,
+        None if counters is None else _home_share(counters),
+    )
+
+
+def _home_share(counters: Counters) -> float | None:
+    """Return the largest part that one node's cores have in all local accesses, None where there are none."""
+    whole = counters.local_accesses
+    return max(node.local_accesses for node in counters.nodes) / whole if whole > 0 else None
 
 
 def predict(
@@ -176,18 +193,19 @@ def _expected(
         model.default,
     )
     default = expectation.labels.index(model.default)
-    order = np.argsort(-worth(found.gain, found.deviation, expectation.caution, default), kind="stable")
     confidences = {
         label: None if label == model.default else float(ndtr(gain / deviation))
         for label, gain, deviation in zip(
             expectation.labels, found.gain, np.maximum(found.deviation, 1e-9), strict=True
         )
     }
-    ranked = tuple(
-        RankedMapping(expectation.labels[at], _speedup(float(found.gain[at]), float(found.deviation[at])))
-        for at in order
-    )
-    return ranked, confidences
+    return ranked_by(expectation.labels, found, expectation.caution, default), confidences
+
+
+def ranked_by(labels: Sequence[str], found: Outlook, caution: float, default: int) -> tuple[RankedMapping, ...]:
+    """Return all mappings, those first that are worth most, with what is expected of them."""
+    order = np.argsort(-worth(found.gain, found.deviation, caution, default), kind="stable")
+    return tuple(RankedMapping(labels[at], _speedup(float(found.gain[at]), float(found.deviation[at]))) for at in order)
 
 
 def _speedup(gain: float, deviation: float) -> ExpectedSpeedup:

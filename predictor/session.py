@@ -8,6 +8,7 @@ from numapredict.collect.environment import emulation
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.machines.executable import executable_of
 from numapredict.collect.machines.tracing import Budget, check_program
+from numapredict.collect.machines.virtual import VirtualMachine
 from numapredict.collect.measurement import Machine
 from numapredict.collect.pace import in_words
 from numapredict.collect.program import program_of
@@ -63,10 +64,11 @@ def ask(
     if chosen is None:
         raise NoModelError(_no_model(machine.topology, machine_name))
     announce(f"asking {chosen.origin}")
-    if not verified:
-        return advise(program, machine, chosen, announce)
-    verifier = this_computer(repetitions=1, warm_up=0, announce=announce) if machine_name is None else machine
-    return advise(program, machine, chosen, announce, verifier=verifier)
+    verifier = None
+    if verified:
+        verifier = this_computer(repetitions=1, warm_up=0, announce=announce) if machine_name is None else machine
+    controllers = machine.description.controller_read_GBps if isinstance(machine, VirtualMachine) else ()
+    return advise(program, machine, chosen, announce, verifier=verifier, controllers_GBps=controllers)
 
 
 def check_choice(topology: Topology, command: str) -> None:

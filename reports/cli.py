@@ -135,6 +135,20 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path) -> None:
 
 @report.command()
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
+@click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON array.")
+def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
+    """Show how often each rule of the advice's explanation is right, of codelets, whose nature is known."""
+    import msgspec
+
+    from numapredict.predictor.explanation_session import check_datasets
+    from numapredict.reports.explanations import explanations_table
+
+    scores = check_datasets(datasets)
+    click.echo(msgspec.json.format(msgspec.json.encode(scores)).decode() if as_json else explanations_table(scores))
+
+
+@report.command()
+@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
 @click.option(
     "--output", type=click.Path(path_type=Path), default=Path("budget.png"), show_default=True, help=".png or .svg"

@@ -11,7 +11,8 @@ from numapredict.collect.machines.recorded import RecordedMachine
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
-from numapredict.predictor.advice import Advice, advice_in_words, advise, mapping_in_words
+from numapredict.predictor.advice import Advice, advise
+from numapredict.predictor.advice_text import advice_in_words, mapping_in_words
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.store import ModelMismatchError

@@ -1,0 +1,36 @@
+"""How often explanations are right, as a table."""
+
+from collections.abc import Sequence
+
+from numapredict.predictor.explanation_check import CLAIMS, RuleScore
+from numapredict.predictor.options import Reads
+
+HEADINGS: dict[Reads, str] = {
+    "bandwidth": "with counters",
+    "share": "by the times and the share of local accesses alone",
+}
+
+
+def explanations_table(scores: Sequence[RuleScore]) -> str:
+    """Return the rules' scores as Markdown: right of said, by machine; last, how often the claim holds anyhow."""
+    machines = tuple(dict.fromkeys(score.machine for score in scores))
+    found = {(score.reads, score.rule, score.machine): score for score in scores}
+    parts = []
+    for reads, heading in HEADINGS.items():
+        lines = [
+            f"| {heading}: it says | of a program for which | {' | '.join(machines)} | all | any program |",
+            f"| --- | --- |{' --- |' * (len(machines) + 2)}",
+        ]
+        for rule, claim in CLAIMS.items():
+            of = [found[reads, rule, machine] for machine in machines]
+            if any(score.said for score in of):
+                cells = [_cell(score.right, score.said) for score in of]
+                whole = _cell(sum(score.right for score in of), sum(score.said for score in of))
+                guess = sum(score.holds for score in of) / sum(score.cases for score in of)
+                lines.append(f"| {rule} | {claim} | {' | '.join(cells)} | {whole} | {guess:.0%} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _cell(right: int, said: int) -> str:
+    return f"{right}/{said}" if said else ""
