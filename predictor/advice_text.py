@@ -4,7 +4,7 @@ import textwrap
 
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.predictor.advice import Advice, seconds_in_words
-from numapredict.predictor.explanation import Explanation
+from numapredict.predictor.explanation import Close, Explanation
 from numapredict.predictor.verification import Verification
 
 _COLUMN = " " * 20  # where the answers begin
@@ -52,7 +52,7 @@ def advice_in_words(advice: Advice) -> str:
         lines.append(f"                    the regions take {advice.region_share:.0%} of its run time under the probes")
     lines += [
         "",
-        *explanation_lines(advice.explanation),
+        *explanation_lines(advice.explanation, kept=advice.mapping == advice.default),
         "",
         *_probe_lines(advice),
         "",
@@ -103,23 +103,31 @@ def _percent(share: float) -> str:
     return "more than 99%" if share > 0.99 else f"{share:.0%}"
 
 
-def explanation_lines(explanation: Explanation) -> list[str]:
+def explanation_lines(explanation: Explanation, *, kept: bool = False) -> list[str]:
     """Return at most eight lines: why, what else is nearly as good, and what would change the answer.
 
-    Where that is too much, mappings that are nearly as good give way, the last first.
+    ``kept``: the default is advised, and what comes close to it may be better. Where there is too much to say, mappings
+    that are nearly as good give way, the last first.
     """
+    said = {
+        "why": [f.text for f in explanation.findings if f.topic in ("default", "binds")],
+        "too uncertain" if kept else "nearly as good": [],
+        "in the source": [f.text for f in explanation.findings if f.topic == "tip"],
+        "would change it": [f.text for f in explanation.findings if f.topic == "change"],
+    }
     for shown in range(len(explanation.close), -1, -1):
-        close = [f"{c.mapping} ({c.expected_speedup.median:.2f}x: {c.differs})" for c in explanation.close[:shown]]
-        said = {
-            "why": [f.text for f in explanation.findings if f.topic in ("default", "binds")],
-            "nearly as good": [", ".join(close)] if close else [],
-            "in the source": [f.text for f in explanation.findings if f.topic == "tip"],
-            "would change it": [f.text for f in explanation.findings if f.topic == "change"],
-        }
+        close = ", ".join(_close_in_words(each, kept) for each in explanation.close[:shown])
+        said["too uncertain" if kept else "nearly as good"] = [close] if close else []
         lines = [line for title, texts in said.items() for line in _under(title, "; ".join(texts))]
         if len(lines) <= _WHY_LINES:
             break
     return lines
+
+
+def _close_in_words(close: Close, kept: bool) -> str:
+    speed = close.expected_speedup
+    between = f", {speed.low:.2f}x to {speed.high:.2f}x" if kept else ""
+    return f"{close.mapping} ({speed.median:.2f}x{between}: {close.differs})"
 
 
 def _under(title: str, text: str) -> list[str]:

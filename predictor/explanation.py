@@ -101,6 +101,10 @@ def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:
             f"{evidence.other} it is {gain:.2f}x as fast, and no placement of pages alone gains a tenth"
         )
         found.append(_finding("default", "own nodes", text, evidence, "default_local_share", "speedup"))
+    elif pages == "unknown" and None not in (here, evidence.other_local_share) and not is_shared(evidence):
+        there = f"{evidence.other_local_share:.0%} under {evidence.other}"
+        text = f"{here:.0%} of accesses are local under the default, {there}"
+        found.append(_finding("default", "unclear", text, evidence, "default_local_share", "other_local_share"))
     if is_shared(evidence):
         text = (
             f"threads of several nodes use the same pages: no more than "
@@ -171,10 +175,11 @@ def _finding(topic: Topic, rule: str, text: str, evidence: Evidence, *read: str)
 def _differences(chosen: Mapping, other: Mapping) -> str:
     """Return in what another mapping differs, in a few words."""
     found = []
-    if (chosen.thread_nodes, chosen.page_nodes) != (other.thread_nodes, other.page_nodes):
-        found.append(f"threads on {other.thread_nodes}, pages on {other.page_nodes} nodes")
+    if chosen.thread_nodes != other.thread_nodes:
+        found.append(f"threads on {other.thread_nodes} node{'s' if other.thread_nodes > 1 else ''}")
     if chosen.thread_policy != other.thread_policy:
         found.append("threads dealt out" if other.thread_policy == "scatter" else "consecutive threads together")
-    if chosen.page_policy != other.page_policy:
-        found.append(f"pages by {other.page_policy}")
+    if (chosen.page_policy, chosen.page_nodes) != (other.page_policy, other.page_nodes):
+        few = f" on {other.page_nodes} node{'s' if other.page_nodes > 1 else ''}"
+        found.append(f"pages by {other.page_policy}{few if chosen.page_nodes != other.page_nodes else ''}")
     return ", ".join(found)

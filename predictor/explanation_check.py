@@ -79,9 +79,12 @@ def check_explanations(dataset: Dataset, model: Model, controllers_GBps: Sequenc
     """Return every rule's score on a dataset of codelets, with the probes of a model of the same machine.
 
     ``controllers_GBps`` is what each node's memory controllers can read, where that is known. Claims about runs that
-    were not measured are left out. Raises InsufficientDataError for programs that are no codelets.
+    were not measured are left out. Raises InsufficientDataError for programs that are no codelets, and
+    where the default or a probe was not measured.
     """
     observations = observe(dataset, model.default)
+    for label in (model.default, *(probe.mapping for probe in model.probes)):
+        observations.column(label)
     programs = [name for name in observations.names if name.endswith((SERIAL, PARALLEL))]
     if not programs:
         raise InsufficientDataError(
