@@ -88,10 +88,14 @@ def test_advice_on_a_program_that_is_no_codelet(example: str, request: pytest.Fi
     assert f"OMP_NUM_THREADS={alternative['mapping'].split('x')[0]} " in alternative["command"]
     assert alternative["command"].endswith(str(program))
     assert "probe 1 of 2" in done.stderr
+    if example == "heat":  # its first thread fills all arrays
+        assert (advice["explanation"]["pages"], advice["explanation"]["binds"]) == ("one node", "one node's bandwidth")
+        assert advice["explanation"]["findings"][0]["evidence"]["home_share"] > 0.9
 
     words = numapredict(*SANDY, f"./{program.name}", cwd=program.parent)
     assert advice["mapping"] in words.stdout
     assert "(modelled)" in words.stdout
+    assert "\n  why               " in words.stdout
     (hwloc,) = (other for other in advice["alternatives"] if other["tool"] == "hwloc")
     emitted = numapredict(*SANDY, "--emit", "hwloc", str(program))
     assert emitted.stdout == hwloc["command"] + "\n"
