@@ -37,12 +37,15 @@ class Launching(msgspec.Struct, frozen=True):
     """What the launcher does beside starting the program.
 
     ``events`` are counted and written to ``output`` (counts.py reads it); ``join`` is a file that the program's
-    process number is written to before it starts, such as the ``tasks`` of a resctrl group.
+    process number is written to before it starts, such as the ``tasks`` of a resctrl group. The program's own time is
+    written to ``time`` (``read_time_s``); when ``with_process``, which starts the launcher, is gone, it is killed.
     """
 
     events: tuple[LaunchedEvent, ...] = ()
     output: Path | None = None
     join: Path | None = None
+    time: Path | None = None
+    with_process: int | None = None
 
 
 def launcher_command(
@@ -57,9 +60,21 @@ def launcher_command(
         words += ["--output", str(wanted.output)]
     if wanted.join is not None:
         words += ["--join", str(wanted.join)]
+    if wanted.time is not None:
+        words += ["--time", str(wanted.time)]
+    if wanted.with_process is not None:
+        words += ["--with", str(wanted.with_process)]
     for name, value in variables.items():
         words += ["--set", f"{name}={value}"]
     return (*words, "--", *command)
+
+
+def read_time_s(file: Path) -> float | None:
+    """Return the time of the program that a launcher wrote down, in seconds; None where it did not come to that."""
+    try:
+        return int(file.read_text(encoding="ascii")) / 1e9
+    except (OSError, ValueError):
+        return None
 
 
 def write_arguments(words: Sequence[str], file: Path) -> tuple[str, ...]:

@@ -44,6 +44,8 @@ def read_output(text: str) -> LikwidOutput:
     """Return the figures in the text of an output file with one group; raise CounterError where it is not one."""
     if not text.strip():
         raise CounterError("LIKWID wrote no figures: it refused, or was stopped before the program ended")
+    if not text.endswith("\n"):
+        raise CounterError("LIKWID's output is cut short: its last line has no end")
     try:
         lines = [[cell.strip() for cell in line] for line in csv.reader(text.splitlines(), quoting=csv.QUOTE_NONE)]
     except csv.Error as error:

@@ -18,26 +18,32 @@ ON_NODE = 0.99
 
 
 class Load(msgspec.Struct, frozen=True):
-    """Threads on ``pus`` that read ``size_bytes`` on a node; PUs and node by the operating system's numbers."""
+    """Threads on ``pus`` that read ``size_bytes`` on a node, or write them; numbers are the operating system's."""
 
     pus: tuple[int, ...]
     memory_node: int
     size_bytes: int
+    writes: bool = False
 
 
 class Moved(msgspec.Struct, frozen=True):
-    """What one run moved: bytes a pass, passes, and the time of all of them; -1 for a share that nobody knows."""
+    """What one run moved: bytes a pass, passes, and the time of all of them; -1 for a share that nobody knows.
+
+    ``sum`` is of what was read, modulo 2^64.
+    """
 
     bytes: int
     passes: int
     time_s: float
     on_node: float
+    sum: int
 
 
 def stream_command(load: Load, passes: int) -> tuple[str, ...]:
     """Return the load's command; raise MissingNativePartError where it was not built."""
     pus = ",".join(map(str, load.pus))
-    return (str(stream_program()), str(load.size_bytes), str(passes), str(load.memory_node), pus)
+    words = (str(stream_program()), str(load.size_bytes), str(passes), str(load.memory_node), pus)
+    return (*words, "write") if load.writes else words
 
 
 def run_stream(command: Sequence[str], timeout_s: float = 120.0) -> Moved:

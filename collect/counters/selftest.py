@@ -26,12 +26,30 @@ CACHES = 8
 LASTS_S = 0.4
 """The least time of the passes that count, so that a counter's own grain does not."""
 
+AGAIN = 1
+"""How often a source that failed is tested again."""
+
 _FEW = 1
 
 
 def self_test(source: CounterSource, topology: Topology) -> Verdict:
     """Return the verdict on a source; CounterError where the load could not be run or counted."""
-    return judge([_trial(source, topology, *pair) for pair in pairs(topology)])
+    found = judge(trials(source, topology))
+    for _ in range(AGAIN):  # somebody else may have disturbed it
+        if found.believed:
+            break
+        found = judge(trials(source, topology))
+    return found
+
+
+def trials(source: CounterSource, topology: Topology) -> list[Trial]:
+    """Return what a source counts of each node's loads: reading locally and remotely, and writing locally."""
+    return [
+        _trial(source, topology, threads, memory, writes)
+        for threads, memory in pairs(topology)
+        for writes in (False, True)
+        if threads == memory or not writes
+    ]
 
 
 def pairs(topology: Topology) -> Iterator[tuple[int, int]]:
@@ -58,8 +76,8 @@ def load_of(topology: Topology, threads: int, memory: int) -> Load:
     )
 
 
-def _trial(source: CounterSource, topology: Topology, threads: int, memory: int) -> Trial:
-    load = load_of(topology, threads, memory)
+def _trial(source: CounterSource, topology: Topology, threads: int, memory: int, writes: bool) -> Trial:
+    load = msgspec.structs.replace(load_of(topology, threads, memory), writes=writes)
     short, few = _counted(source, load, _FEW)
     each_s = max(short.time_s / _FEW, 1e-6)
     many_passes = _FEW + min(max(4, math.ceil(LASTS_S / each_s)), 1000)
@@ -69,6 +87,7 @@ def _trial(source: CounterSource, topology: Topology, threads: int, memory: int)
         memory=memory,
         moved_bytes=float(long.bytes * (long.passes - short.passes)),
         counted=tuple(_difference(a, b) for a, b in zip(many.nodes, few.nodes, strict=True)),
+        writes=writes,
         running_share=min(many.running_share, few.running_share),
     )
 

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import math
 import platform
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,16 +24,23 @@ from numapredict.collect.durable import replace_file
 from numapredict.collect.topology import Topology
 
 FILE = "counters.json"
+RETRY_S = 3600.0
+"""How long a source that failed is left alone, in seconds: it may have been disturbed."""
+
 _SCHEMA = 1
 
 
 class Examined(msgspec.Struct, frozen=True, kw_only=True):
-    """One source's state: what stands in its way, why the test could not be made, or the test's verdict."""
+    """One source's state: what stands in its way, why the test could not be made, or the test's verdict.
+
+    ``tested_s`` is when it was tested, in seconds since 1970.
+    """
 
     name: str
     obstacle: Obstacle | None = None
     failure: str = ""
     verdict: Verdict | None = None
+    tested_s: float = 0.0
 
     @property
     def believed(self) -> bool:
@@ -81,12 +89,13 @@ def believed_source(
         if source.obstacle() is not None:
             continue
         tested = known.get(source.name)
-        if tested is None or tested.verdict is None:
+        if tested is None or _is_old(tested):
             tested = known[source.name] = _examined(source, topology, announce)
             fresh = True
         if tested.verdict is not None and tested.verdict.believed:
             found = Believed(source, tested.verdict.factor)
             break
+        announce(f"the counters of {source.name} are not used: {tested.reason} (numapredict doctor tests again)")
     if fresh:
         write_trust(folder, topology, tuple(known.values()))
     return found
@@ -118,9 +127,14 @@ def _examined(source: CounterSource, topology: Topology, announce: Callable[[str
         return Examined(name=source.name, obstacle=obstacle)
     announce(f"testing the counters of {source.name} on known loads")
     try:
-        return Examined(name=source.name, verdict=self_test(source, topology))
+        return Examined(name=source.name, verdict=self_test(source, topology), tested_s=time.time())
     except CounterError as error:
         return Examined(name=source.name, failure=str(error))
+
+
+def _is_old(tested: Examined) -> bool:
+    """Return whether a source is to be tested anew: without a verdict, or when it failed more than a while ago."""
+    return tested.verdict is None or not (tested.verdict.believed or 0 <= time.time() - tested.tested_s < RETRY_S)
 
 
 def _computer(topology: Topology) -> str:

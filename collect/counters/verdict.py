@@ -27,7 +27,9 @@ FACTORS = (0.25, 4.0)
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """One load: threads on node ``threads`` read ``moved_bytes`` on node ``memory`` (logical); what was counted of it.
 
-    ``counted`` has an entry a node. What goes before the reading is taken off, so it may be below zero by noise.
+    ``counted`` has an entry a node. With ``writes`` each byte is moved there and back, of which a source may count
+    either: then it is only asked where that is booked. What goes before the passes is taken off, so it may be below
+    zero by noise.
     """
 
     threads: int
@@ -35,6 +37,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     moved_bytes: float
     counted: tuple[NodeTraffic, ...]
     running_share: float = 1.0
+    writes: bool = False
 
     @property
     def kind(self) -> str:
@@ -65,10 +68,11 @@ def judge(trials: Sequence[Trial]) -> Verdict:
         return Verdict(
             believed=False, factor=1.0, remote_tested=remote_tested, reasons=(reason,), controllers=controllers
         )
-    factors = [_booked(trial) / trial.moved_bytes for trial in trials]
+    reading = [trial for trial in trials if not trial.writes]
+    factors = [_booked(trial) / trial.moved_bytes for trial in reading]
     reasons = [
         f"it counts nothing of node {trial.threads}'s {trial.kind} accesses"
-        for trial, factor in zip(trials, factors, strict=True)
+        for trial, factor in zip(reading, factors, strict=True)
         if factor < NOTHING
     ]
     reasons += [reason for trial in trials for reason in _strays(trial)]
@@ -101,8 +105,9 @@ def _strays(trial: Trial) -> list[str]:
         for kind, counted in (("local", node.local_bytes), ("remote", node.remote_bytes)):
             share = (counted or 0.0) / trial.moved_bytes
             if (number, kind) != (trial.threads, trial.kind) and share > STRAY:
-                what = f"it books {share:.0%} of node {trial.threads}'s {trial.kind} accesses"
-                found.append((share, f"{what} as {kind} ones of node {number}"))
+                moved = f"{trial.kind} {'writes' if trial.writes else 'accesses'}"
+                what = f"it books {share:.0%} of node {trial.threads}'s {moved} as {kind} ones of node {number}"
+                found.append((share, what))
     return [text for _, text in sorted(found, reverse=True)]
 
 

@@ -1,18 +1,22 @@
 """One measurement on this computer: untimed runs, then timed and counted ones, redone where they were disturbed."""
 
 import contextlib
+import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 
 from numapredict.collect.counters.errors import CounterError
+from numapredict.collect.counters.launcher import Launching, launcher_command, read_time_s
 from numapredict.collect.counters.source import Counting, Traffic, counters_of
 from numapredict.collect.counters.trust import Believed
 from numapredict.collect.machines.care import Care
 from numapredict.collect.machines.census import read_census
-from numapredict.collect.machines.disturbance import Disturbance, disturbance, snapshot, wait_for_quiet
+from numapredict.collect.machines.disturbance import Disturbance, Speeds, disturbance, snapshot, wait_for_quiet
 from numapredict.collect.machines.errors import UnrunnableProgramError
 from numapredict.collect.machines.preload import VARIABLE
 from numapredict.collect.machines.process import Ending, run_process
@@ -22,8 +26,11 @@ from numapredict.collect.machines.warm_up import Look, files_for_a_look, look
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import MissingNativePartError
 
 _FOR_THE_PROGRAM = ("LD_PRELOAD", VARIABLE)
+LAUNCHER = "numapredict-launch: "
+LAUNCHER_EXITS = (126, 127)  # native/launcher/launch.c: the program cannot be run, there is none
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class HardwareRun:
                 seen = self._look()
                 if seen != Look():
                     continue  # what it wrote says that it ran to its end
-            ending = self._execute(self.start, self.start.command, self.start.environment)
+            ending = self._execute(self.start)
             if ending.reason:
                 return ending, seen
         return None, seen
@@ -83,28 +90,32 @@ class HardwareRun:
         report.unlink(missing_ok=True)
         traffic: Traffic | None = None
         uncounted = ""
+        clock = self.folder / "time"
+        clock.unlink(missing_ok=True)
         stack = contextlib.ExitStack()
         try:
             counting, uncounted = self._counting(stack)
-            command, environment = self.start.command, self.start.environment
-            if counting is not None:
-                command, environment = _counted(counting, self.start)
+            speeds = Speeds(cpus)
             before = snapshot(cpus)
-            ending = self._execute(self.start, command, environment)
-            found: Disturbance = disturbance(before, snapshot(cpus), len(cpus), highest_MHz)
+            ending = self._execute(self.start, counting, clock, speeds.look)
+            found: Disturbance = disturbance(before, snapshot(cpus, speeds.median_MHz), len(cpus), highest_MHz)
             if counting is not None and not ending.reason:
                 traffic, uncounted = _traffic_of(counting)
         finally:
             uncounted = _closed(stack) or uncounted
+        # What counts a program takes time to start and to end, and that is none of the program's.
+        time_s = read_time_s(clock) or ending.time_s
         regions = read_census(report)
         believed = self.conditions.counters
         return ending if ending.reason else None, Timed(
-            time_s=ending.time_s,
+            time_s=time_s,
             # Regions that threads run side by side add up to more than the run.
-            region_time_s=None if regions is None else min(regions.region_time_s, ending.time_s),
+            region_time_s=None if regions is None else min(regions.region_time_s, time_s),
             disturbance=found,
-            counters=counters_of(traffic, ending.time_s, believed.factor) if traffic and believed else None,
+            counters=counters_of(traffic, time_s, believed.factor) if traffic and believed else None,
             uncounted=uncounted,
+            counted_share=traffic.running_share if traffic else 1.0,
+            counting_notes=traffic.notes if traffic else (),
         )
 
     def _counting(self, stack: contextlib.ExitStack) -> tuple[Counting | None, str]:
@@ -128,17 +139,29 @@ class HardwareRun:
         if self.conditions.counters is not None:  # they tell what is local, and better
             files = msgspec.structs.replace(files, profile=None)
         watched = start_of(self.program, self.mapping, self.conditions.topology, files)
-        ending = self._execute(watched, watched.command, watched.environment)
+        ending = self._execute(watched)
         return Look() if ending.reason else look(files, self.mapping, self.conditions.topology)
 
-    def _execute(self, start: Start, command: tuple[str, ...], environment: dict[str, str]) -> Ending:
+    def _execute(
+        self,
+        start: Start,
+        counting: Counting | None = None,
+        clock: Path | None = None,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Ending:
+        """Run once; ``clock`` is where a counted program's time is written, ``meanwhile`` is called now and then."""
+        command, environment = _wrapped(start, counting, clock)
+        directory, limit_s = self.program.directory, self.conditions.timeout_s
         try:
-            return run_process(command, environment, self.program.directory, self.conditions.timeout_s, start.cpus)
+            ending = run_process(command, environment, directory, limit_s, start.cpus, meanwhile)
         except (OSError, ValueError) as error:  # ValueError: a null character in an argument
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise UnrunnableProgramError(
-                f"cannot start {self.program.command[0]}: {reason}; check the program"
-            ) from error
+            self._refuse(error.strerror if isinstance(error, OSError) else error)
+        if ending.last_line.startswith(LAUNCHER) and ending.exit_code in LAUNCHER_EXITS:
+            self._refuse(ending.last_line.removeprefix(LAUNCHER).rpartition(": ")[2])
+        return ending
+
+    def _refuse(self, reason: object) -> NoReturn:
+        raise UnrunnableProgramError(f"cannot start {self.program.command[0]}: {reason}; check the program") from None
 
 
 def _traffic_of(counting: Counting) -> tuple[Traffic | None, str]:
@@ -157,8 +180,17 @@ def _closed(stack: contextlib.ExitStack) -> str:
     return ""
 
 
-def _counted(counting: Counting, start: Start) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the command and the environment of what counts a run: the library is for the program alone."""
+def _wrapped(start: Start, counting: Counting | None, clock: Path | None) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the command and the environment of a run that is killed with this process, and counted if need be.
+
+    The preload library is for the program alone: it would place whatever goes before it, too.
+    """
     own = {name: value for name, value in start.environment.items() if name in _FOR_THE_PROGRAM}
     others = {name: value for name, value in start.environment.items() if name not in own}
-    return counting.command(start.command, own), others
+    try:
+        if counting is None:
+            return launcher_command(start.command, own, Launching(with_process=os.getpid())), others
+        timed = launcher_command(start.command, own, Launching(time=clock))
+        return launcher_command(counting.command(timed, {}), {}, Launching(with_process=os.getpid())), others
+    except MissingNativePartError:
+        return start.command, start.environment

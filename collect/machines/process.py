@@ -5,8 +5,9 @@ import os
 import select
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,6 +18,9 @@ _CHUNK_BYTES = 1 << 16
 _TAIL_BYTES = 4096
 _DRAIN_CHUNKS = 16
 _LINE_CHARACTERS = 200
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+EVERY_S = 0.25
+"""How often a run is looked at meanwhile, in seconds."""
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -49,10 +53,12 @@ def run_process(
     directory: str | None,
     timeout_s: float,
     cpus: Sequence[int] = (),
+    meanwhile: Callable[[], None] | None = None,
 ) -> Ending:
     """Run a command without a shell and return how it ended; raise OSError where the system cannot start it.
 
-    ``cpus`` are the PUs that it may use, all of the caller's where none is given.
+    ``cpus`` are the PUs that it may use, all of the caller's where none is given; ``meanwhile`` is called every
+    ``EVERY_S`` seconds of the run. Signals that would end the caller end the process first.
     It gets no input, its output is discarded, and of its errors the last line is kept. It leads a session of its own,
     and whatever is left of that session is killed when it ends, runs out of time, or this call is interrupted.
     """
@@ -78,7 +84,8 @@ def run_process(
         handle = os.pidfd_open(process.pid)
         stack.callback(os.close, handle)
         os.set_blocking(errors, False)
-        ended, tail = _watch(handle, errors, started + timeout_s)
+        stack.enter_context(_ended_cleanly())
+        ended, tail = _watch(handle, errors, started + timeout_s, meanwhile)
         time_s = time.perf_counter() - started
         tail = _drain(errors, tail)
     lines = tail.decode(errors="replace").split("\n")
@@ -87,7 +94,25 @@ def run_process(
     return Ending(time_s, process.returncode, not ended, printable[:_LINE_CHARACTERS])
 
 
-def _watch(handle: int, errors: int, deadline: float) -> tuple[bool, bytes]:
+@contextlib.contextmanager
+def _ended_cleanly() -> Iterator[None]:
+    """Turn the signals that ask this process to end into an exit that cleans up, as Ctrl-C is one already."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # the main thread has the signals
+        return
+
+    def leave(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, leave) for number in _ENDING if signal.getsignal(number) == signal.SIG_DFL}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _watch(handle: int, errors: int, deadline: float, meanwhile: Callable[[], None] | None) -> tuple[bool, bytes]:
     """Wait for a process's end or the deadline; return whether it ended, and the tail of what it wrote so far.
 
     Waiting on the process's descriptor ends within microseconds of the process; a timed wait for it would poll.
@@ -96,11 +121,16 @@ def _watch(handle: int, errors: int, deadline: float) -> tuple[bool, bytes]:
     poll.register(handle, select.POLLIN)
     poll.register(errors, select.POLLIN)
     tail = b""
+    look_s = time.perf_counter() + EVERY_S
     while True:
-        left_s = deadline - time.perf_counter()
-        if left_s <= 0:
+        now_s = time.perf_counter()
+        if now_s >= deadline:
             return False, tail
-        ready = {descriptor for descriptor, _ in poll.poll(left_s * 1000 + 1)}
+        if meanwhile is not None and now_s >= look_s:
+            meanwhile()
+            look_s = time.perf_counter() + EVERY_S
+        wait_s = (deadline if meanwhile is None else min(deadline, look_s)) - time.perf_counter()
+        ready = {descriptor for descriptor, _ in poll.poll(max(wait_s, 0) * 1000 + 1)}
         if handle in ready:
             return True, tail
         if errors in ready:

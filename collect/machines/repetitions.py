@@ -9,15 +9,24 @@ from numapredict.collect.machines.disturbance import Disturbance
 from numapredict.collect.measurement import Counters, Measurement, Repetition
 from numapredict.collect.precision import outliers, relative_width
 
+WHOLE = 0.999
+"""The share of a run from which an event counts as counted all the time."""
+
 
 class Timed(msgspec.Struct, frozen=True, kw_only=True):
-    """One timed run: its times in seconds, its counters or why there are none, and what disturbed it."""
+    """One timed run: its times in seconds, its counters or why there are none, and what disturbed it.
+
+    ``counted_share`` is the least share of the run in which an event was counted, ``counting_notes`` what the source
+    says of its figures.
+    """
 
     time_s: float
     region_time_s: float | None
     disturbance: Disturbance
     counters: Counters | None = None
     uncounted: str = ""
+    counted_share: float = 1.0
+    counting_notes: tuple[str, ...] = ()
 
 
 class Repeated(msgspec.Struct, frozen=True):
@@ -34,7 +43,7 @@ class Repeated(msgspec.Struct, frozen=True):
 def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
     """Return what is to be known about the runs, as pairs: each only where there is something to say but the load."""
     times_s = [run.time_s for run in repeated.kept]
-    notes = [("load_of_others", f"{max(run.disturbance.others for run in repeated.kept):.1%} at most")]
+    notes = [("load_of_others", f"{max(run.disturbance.others for run in repeated.kept):.2f} PUs at most")]
     if len(times_s) > 1:
         notes.append(("median_within", f"{relative_width(times_s):.1%} in nine cases of ten"))
     far = outliers(times_s)
@@ -43,10 +52,17 @@ def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
         listed = ", ".join(f"{times_s[at] / median:.2f}" for at in far)
         notes.append(("outliers", f"{len(far)} of {len(times_s)}, kept: {listed} times the median"))
     if repeated.redone:
-        notes.append(("redone", f"{len(repeated.redone)}: {_reasons(repeated.redone)}"))
+        took = ", ".join(f"{run.time_s:.4g}" for run in repeated.redone)
+        notes.append(("redone", f"{len(repeated.redone)} ({took} s): {_reasons(repeated.redone)}"))
     disturbed = [run for run in repeated.kept if run.disturbance.reasons]
     if disturbed:
         notes.append(("disturbed", f"{len(disturbed)} of {len(times_s)}: {_reasons(disturbed)}"))
+    shares = [run.counted_share for run in repeated.kept if run.counters is not None]
+    if shares and min(shares) < WHOLE:
+        notes.append(("counted_share", f"{min(shares):.0%} of the time, scaled up"))
+    told = dict.fromkeys(note for run in repeated.kept for note in run.counting_notes)
+    if told:
+        notes.append(("counting", "; ".join(told)))
     uncounted = [run.uncounted for run in repeated.kept if run.uncounted]
     if uncounted:
         notes.append(("uncounted", f"{len(uncounted)} of {len(times_s)}: {uncounted[0]}"))
@@ -60,7 +76,7 @@ def disturbed_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
         ("redone", "disturbed runs were redone"),
         ("disturbed", "disturbed runs stay, for redoing was of no use: measure when nobody else works"),
     ):
-        counts = [int(dict(m.provenance)[name].partition(":")[0].split(" ")[0]) for m in _with(measurements, name)]
+        counts = [int(dict(m.provenance)[name].split(" ")[0].rstrip(":")) for m in _with(measurements, name)]
         if counts:
             lines.append(f"{sum(counts)} {text} ({len(counts)} of {len(measurements)} measurements)")
     astray = _with(measurements, "placement_did_not_hold")

@@ -8,13 +8,15 @@ somebody waits. The kernel drops both locks with the process, however that ends.
 import contextlib
 import fcntl
 import os
-import tempfile
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from numapredict.collect.kernel_file import kernel_text
 from numapredict.native.errors import NumapredictError
 
-_FOLDERS = (Path("/run/lock"), Path("/var/lock"))  # FHS 3.0 sec. 3.15 and 5.9: of the computer, for every user
+# Of the computer, for every user: FHS 3.0 sec. 3.15 and 5.9, shm_overview(7). Never a user's own TMPDIR.
+_FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path("/dev/shm"), Path("/tmp"))  # noqa: S108 - empty files only
 
 
 class NoTurnError(NumapredictError):
@@ -37,8 +39,15 @@ def turn(announce: Callable[[str], None], folder: Path | None = None) -> Iterato
 
 
 def lock_folder() -> Path:
-    """Return the folder of the locks: the system's own, or that of temporary files where nobody may write there."""
-    return next((folder for folder in _FOLDERS if os.access(folder, os.W_OK)), Path(tempfile.gettempdir()))
+    """Return the folder of the locks: the first that every user may write to, so that it is the same for all."""
+    return next((folder for folder in _FOLDERS if _is_everybodys(folder)), _FOLDERS[-1])
+
+
+def _is_everybodys(folder: Path) -> bool:
+    try:
+        return bool(folder.stat().st_mode & stat.S_IWOTH)
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager
@@ -64,7 +73,18 @@ def _take(file: int, announce: Callable[[str], None], *, told: bool) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         if not told:
-            announce("another numapredict is measuring on this computer: waiting for its turn to end")
+            announce(f"another numapredict is measuring on this computer{_holder(file)}: waiting for its turn to end")
         fcntl.flock(file, fcntl.LOCK_EX)
         return True
     return told
+
+
+def _holder(file: int) -> str:
+    """Return which process holds a lock, as far as the kernel tells (proc_locks(5)); else an empty text."""
+    about = os.fstat(file)
+    place = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
+    for line in kernel_text(Path("/proc/locks")).splitlines():
+        words = line.split()
+        if len(words) > 5 and words[1] == "FLOCK" and words[5] == place and words[4].isdigit() and words[4] != "0":
+            return f" (process {words[4]})"
+    return ""

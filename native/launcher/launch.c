@@ -2,12 +2,16 @@
 /* launch.c: starts a program, with perf_event_open's counters on it, in a group, or with variables of its
  * own.
  *
- *     numapredict-launch [--event SPEC]... [--output FILE] [--join FILE] [--set NAME=VALUE]... -- COMMAND ARG...
+ *     numapredict-launch [--event SPEC]... [--output FILE] [--join FILE] [--set NAME=VALUE]... [--time FILE]
+ *                        [--with PID] -- COMMAND ARG...
  *     numapredict-launch --arguments FILE
  *
  * FILE of --arguments holds all other arguments, each ended by a null byte. --set gives the program a
  * variable; the launcher's own surroundings keep theirs. --join writes the program's process number to a file
- * (a resctrl group's `tasks`) before the program starts. SPEC is
+ * (a resctrl group's `tasks`) before the program starts. --time writes to a file, as one number in text, how
+ * many nanoseconds passed from the program's start to its end, without what the launcher does before and
+ * after. --with names the process that started the launcher: when that is gone, however it ended, the
+ * launcher or the program that it became is killed. SPEC is
  *
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task:CPUS    the program with its threads and children, on each of CPUS
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task         the same, wherever they run
@@ -15,8 +19,8 @@
  *
  * with numbers as C spells them, and CPUS such as 0-3,8. The counters' file is described in report.h.
  *
- * Contract. Without events nothing stays: the launcher becomes the program. With events it waits, writes the
- * file once the program has ended, and ends as the program did: with its exit code, or by its signal. Signals
+ * Contract. Without events and --time nothing stays: the launcher becomes the program. With them it waits,
+ * writes the files once the program has ended, and ends as the program did: with its exit code, or by its signal. Signals
  * sent to the launcher reach the program; those of a terminal reach it anyway and are not sent twice. One
  * that is sent to the whole process group reaches the program a second time through the launcher. SIGSTOP and
  * SIGKILL cannot be passed on; the program is killed with its launcher. Standard input and output are the
@@ -26,6 +30,7 @@
  * 126 the program cannot be run, 127 there is none.
  */
 /* clang-format on */
+#define _GNU_SOURCE
 #include "counters.h"
 #include "program.h"
 #include "report.h"
@@ -33,20 +38,44 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
-/* Run the program with counters on it. */
-static int run_counted(const struct request *request) {
-    int output = -1;
-    if (request->output) {
-        output = open(request->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (output < 0) {
-            fprintf(stderr, LAUNCHER ": %s cannot be written: %s\n", request->output, strerror(errno));
-            return EXIT_LAUNCHER;
-        }
-    }
+static int not_written(const char *file) {
+    fprintf(stderr, LAUNCHER ": %s cannot be written: %s\n", file, strerror(errno));
+    return EXIT_LAUNCHER;
+}
+
+/* Open a file to write, where one is asked for; return whether that went well. */
+static bool opened(const char *name, int *file) {
+    *file = name ? open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+    return !name || *file >= 0;
+}
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool write_time(int file, uint64_t time_ns) {
+    const bool written = dprintf(file, "%" PRIu64 "\n", time_ns) > 0;
+    return close(file) == 0 && written;
+}
+
+/* Run the program with counters on it, and time it. */
+static int run_watched(const struct request *request) {
+    int output, time;
+    if (!opened(request->output, &output))
+        return not_written(request->output);
+    if (!opened(request->time, &time))
+        return not_written(request->time);
     struct program program;
     int code = program_prepare(&program, request);
     if (code)
@@ -57,15 +86,17 @@ static int run_counted(const struct request *request) {
         program_cancel(&program);
         return EXIT_LAUNCHER;
     }
+    const uint64_t began_ns = now_ns();
     code = program_start(&program, request);
     if (code)
         return code;
     const int status = program_wait(&program);
+    const uint64_t time_ns = now_ns() - began_ns;
     counters_read(counters);
-    if (output >= 0 && !report_write(output, counters)) {
-        fprintf(stderr, LAUNCHER ": %s cannot be written: %s\n", request->output, strerror(errno));
-        return EXIT_LAUNCHER;
-    }
+    if (time >= 0 && !write_time(time, time_ns))
+        return not_written(request->time);
+    if (output >= 0 && !report_write(output, counters))
+        return not_written(request->output);
     return program_end_as(status);
 }
 
@@ -74,5 +105,11 @@ int main(int argc, char **argv) {
     const int code = request_read(&request, argc, argv);
     if (code)
         return code;
-    return request.event_count ? run_counted(&request) : program_become(&request);
+    if (request.with) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != (pid_t)request.with)
+            return EXIT_LAUNCHER; /* it is gone already */
+    }
+    return request.event_count || request.output || request.time ? run_watched(&request)
+                                                                 : program_become(&request);
 }

@@ -105,6 +105,15 @@ static int take(struct request *request, const char *option, char *value) {
         request->join = value;
         return 0;
     }
+    if (strcmp(option, "--time") == 0) {
+        request->time = value;
+        return 0;
+    }
+    if (strcmp(option, "--with") == 0) {
+        char *end = value;
+        const bool read = read_number(&end, INT32_MAX, &request->with) && *end == '\0' && request->with;
+        return read ? 0 : wrong("no number of a process:", value);
+    }
     if (strcmp(option, "--set") == 0) {
         if (!strchr(value, '=') || value[0] == '=')
             return wrong("no variable NAME=VALUE:", value);

@@ -26,8 +26,9 @@ struct event {
 struct request {
     struct event *events;
     size_t event_count;
-    const char *output, *join; /* NULL where not asked for */
-    char **variables;          /* NAME=VALUE */
+    const char *output, *join, *time; /* NULL where not asked for */
+    uint64_t with;                    /* the process to end with, 0 where not asked for */
+    char **variables;                 /* NAME=VALUE */
     size_t variable_count;
     char **command; /* ended by NULL */
 };

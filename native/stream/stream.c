@@ -1,18 +1,24 @@
-/* numapredict-stream: reads a known number of bytes from the memory of one node, by threads on given PUs.
+/* clang-format off */
+/* numapredict-stream: moves a known number of bytes from and to the memory of one node, by threads on given PUs.
  *
- *     numapredict-stream BYTES PASSES NODE CPU[,CPU...]
+ *     numapredict-stream BYTES PASSES NODE CPU[,CPU...] [write]
  *
- * Each thread is bound to one PU, maps its share of BYTES on NODE (the operating system's number, -1:
- * wherever it falls), writes it once, and then reads it PASSES times from beginning to end. Lines are read in
- * order and once a pass, so that a pass over memory that is much larger than the caches moves BYTES; what
- * comes before the first pass is the same for any number of them. In the end one line of JSON:
+ * Each thread is bound to one PU, maps its share of BYTES on NODE (the operating system's number, -1: wherever it
+ * falls), writes it once, and then reads it PASSES times from beginning to end. Lines are read in order and once a
+ * pass, so that a pass over memory that is much larger than the caches moves BYTES; what comes before the first pass
+ * is the same for any number of them. With `write` a pass writes to each line instead, which moves it there and,
+ * later, back. In the end one line of JSON:
  *
- *     {"bytes": bytes a pass, "passes": passes, "time_s": time of all passes, "on_node": share of pages on
- * NODE}
+ *     {"bytes": bytes a pass, "passes": passes, "time_s": time of all passes, "on_node": share of pages on NODE,
+ *      "sum": sum of what was read, or of what stands there after writing, modulo 2^64}
  *
- * on_node is -1 where the kernel does not tell. Exit code: 0; 2 for wrong arguments and 3 for what the system
- * refuses, with one line. Read by collect/counters/load.py.
+ * The first word of line L of a thread's share is L times LINE_WORDS, and a pass of writing adds 1 to it: so `sum` is
+ * known beforehand, and proves that every line was visited in every pass.
+ *
+ * on_node is -1 where the kernel does not tell. Exit code: 0; 2 for wrong arguments and 3 for what the system refuses,
+ * with one line. Read by collect/counters/load.py.
  */
+/* clang-format on */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -49,6 +55,7 @@ struct share {
 static struct share shares[MOST_THREADS];
 static int threads, node;
 static long passes;
+static bool writing;
 static pthread_barrier_t barrier;
 static double began_s, ended_s;
 
@@ -112,14 +119,20 @@ static void *work(void *argument) {
     pthread_barrier_wait(&barrier);
     if (s == shares)
         began_s = now_s();
+    volatile uint64_t *data = s->data;
     uint64_t sum = 0;
-    for (long pass = 0; ready && pass < passes; pass++)
+    for (long pass = 0; ready && !writing && pass < passes; pass++)
         for (size_t n = 0; n < s->words; n += LINE_WORDS)
-            sum += ((volatile uint64_t *)s->data)[n];
-    s->sum = sum;
+            sum += data[n];
+    for (long pass = 0; ready && writing && pass < passes; pass++)
+        for (size_t n = 0; n < s->words; n += LINE_WORDS)
+            data[n]++;
     pthread_barrier_wait(&barrier);
     if (s == shares)
         ended_s = now_s();
+    for (size_t n = 0; ready && writing && n < s->words; n += LINE_WORDS)
+        sum += data[n];
+    s->sum = sum;
     return NULL;
 }
 
@@ -143,11 +156,13 @@ static bool read_cpus(char *list) {
 
 int main(int count, char **argument) {
     long bytes, where;
-    if (count != 5 || !number(argument[1], 1, &bytes) || !number(argument[2], 0, &passes) ||
+    writing = count == 6 && strcmp(argument[5], "write") == 0;
+    if (count != 5 + writing || !number(argument[1], 1, &bytes) || !number(argument[2], 0, &passes) ||
         !number(argument[3], -1, &where) || where >= MOST_NODES || !read_cpus(argument[4]) ||
         bytes / threads < (1 << 20)) {
         (void)fprintf(
-            stderr, "usage: numapredict-stream BYTES PASSES NODE CPU[,CPU...], BYTES at least 1 MiB a CPU\n");
+            stderr,
+            "usage: numapredict-stream BYTES PASSES NODE CPU[,CPU...] [write], BYTES at least 1 MiB a CPU\n");
         return 2;
     }
     node = (int)where;
@@ -162,10 +177,12 @@ int main(int count, char **argument) {
         }
     }
     int right = 0, wrong = 0;
+    uint64_t sum = 0;
     for (int n = 0; n < threads; n++) {
         pthread_join(shares[n].thread, NULL);
         right += shares[n].right;
         wrong += shares[n].wrong;
+        sum += shares[n].sum;
     }
     for (int n = 0; n < threads; n++)
         if (shares[n].failed) {
@@ -173,8 +190,8 @@ int main(int count, char **argument) {
                           strerror(shares[n].error));
             return 3;
         }
-    printf("{\"bytes\": %zu, \"passes\": %ld, \"time_s\": %.9f, \"on_node\": %.4f}\n",
+    printf("{\"bytes\": %zu, \"passes\": %ld, \"time_s\": %.9f, \"on_node\": %.4f, \"sum\": %" PRIu64 "}\n",
            share * (size_t)threads, passes, ended_s - began_s,
-           right + wrong ? (double)right / (right + wrong) : -1.0);
+           right + wrong ? (double)right / (right + wrong) : -1.0, sum);
     return 0;
 }

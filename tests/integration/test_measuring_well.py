@@ -64,7 +64,9 @@ def test_disturbed_runs_are_found_and_redone(tmp_path: Path) -> None:
         load.stop()
     (measurement,) = dataset.measurements
     notes = dict(measurement.provenance)
-    assert int(notes["redone"].split(":")[0]) >= 1
+    count, _, rest = notes["redone"].partition(" (")
+    assert int(count) >= 1
+    assert len(rest.split(" s): ")[0].split(", ")) == int(count)
     assert "other programs used" in notes["redone"]
     assert len(measurement.repetitions) == 3
     assert "disturbed runs were redone" in disturbed_in_words(dataset.measurements)[0]
@@ -82,7 +84,7 @@ def test_what_stays_disturbed_is_kept_and_said(tmp_path: Path) -> None:
         load.stop()
     notes = dict(measurement.provenance)
     assert len(measurement.repetitions) == 2
-    assert notes["redone"].startswith("1: ")
+    assert notes["redone"].startswith("1 (")
     assert notes["disturbed"].startswith("2 of 2: other programs used")
     assert "disturbed runs stay" in disturbed_in_words([measurement])[1]
 

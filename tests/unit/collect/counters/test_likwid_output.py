@@ -65,7 +65,8 @@ def test_line_ends_of_other_systems_are_read() -> None:
         (TWO_PUS + TWO_PUS.replace("Group 1", "Group 2"), "more than one group"),
         (TWO_PUS.replace("Raw,NUMA,2", "Raw,NUMA,x"), "cut short"),
         (TWO_PUS.replace("A,PMC0,1,2,,", "A,PMC0,1"), "'A' has 2 cells, not 3"),
-        (TWO_PUS + "x" * 200_000, "no table"),
+        (TWO_PUS + "x" * 200_000 + "\n", "no table"),
+        (TWO_PUS.rstrip("\n"), "its last line has no end"),
     ],
 )
 def test_what_is_no_output_is_said_in_one_line(text: str, said: str) -> None:

@@ -14,6 +14,7 @@ from numapredict.collect.counters.selftest import load_of, pairs, self_test
 from numapredict.collect.counters.source import Counting, NodeTraffic, Obstacle, Traffic
 from numapredict.collect.counters.trust import (
     FILE,
+    RETRY_S,
     Examined,
     believed_source,
     examine,
@@ -37,6 +38,7 @@ class MadeUp:
         self.factor = factor
         self.stands = obstacle
         self.runs: list[tuple[int, int]] = []
+        self.wrote: list[bool] = []
         self.nodes = len(host_topology().nodes)
 
     def obstacle(self) -> Obstacle | None:
@@ -56,6 +58,7 @@ class _Run:
     def command(self, command: Sequence[str], variables: Variables[str, str]) -> tuple[str, ...]:
         assert not variables
         self.read = int(command[1]) * int(command[2])
+        self.source.wrote.append(command[-1] == "write")
         self.source.runs.append((int(command[1]), int(command[2])))
         return tuple(command)
 
@@ -84,10 +87,12 @@ def test_what_comes_before_the_passes_is_not_counted() -> None:
     assert verdict.believed
     assert verdict.factor == pytest.approx(2.0, rel=1e-3)
     assert not verdict.remote_tested
-    (size, few), (same, many) = source.runs
+    (size, few), (same, many), *writing = source.runs
     assert size == same >= 256 << 20
     assert few == 1
     assert many >= 5
+    assert len(writing) == 2
+    assert source.wrote == [False, False, True, True]
 
 
 def test_a_source_that_counts_nothing_is_not_believed() -> None:
@@ -127,6 +132,18 @@ def test_the_load_moves_what_it_says() -> None:
     assert moved.time_s > 0
 
 
+@pytest.mark.parametrize("writes", [False, True])
+def test_every_line_is_visited_in_every_pass(writes: bool) -> None:
+    """The sum proves it: line L of a thread's share holds 8 L, and a pass of writing adds 1."""
+    pus = tuple(core.pus[0] for core in host_topology().nodes[0].cores)[:2]
+    load = Load(pus, host_topology().nodes[0].os_index, 8 << 20, writes)
+    lines = (8 << 20) // len(pus) // 64
+    once = len(pus) * sum(8 * line for line in range(lines))
+    for passes in (0, 1, 3):
+        added = len(pus) * lines * passes
+        assert run_stream(stream_command(load, passes)).sum == (once + added if writes else once * passes)
+
+
 @pytest.mark.parametrize(
     ("load", "said"),
     [
@@ -159,11 +176,26 @@ def test_the_first_source_that_is_right_is_used_and_tested_once(tmp_path: Path) 
     found = believed_source(sources, topology, tmp_path, said.append)
     assert found is not None
     assert (found.source, round(found.factor, 2)) == (right, 2.0)
-    assert len(said) == 2
+    assert said[0].startswith("testing the counters of wrong")
+    assert said[1].startswith("the counters of wrong are not used: it counts nothing of node 0's local accesses")
+    assert said[2].startswith("testing the counters of right")
     again = believed_source(sources, topology, tmp_path, said.append)
     assert again == found
-    assert (len(said), len(wrong.runs), len(right.runs), len(last.runs)) == (2, 2, 2, 0)
+    # Reading and writing, with few passes and many; what fails is tried twice.
+    assert (len(said), len(wrong.runs), len(right.runs), len(last.runs)) == (4, 8, 4, 0)
+    wrong.factor = 1.0
     assert believed_source([absent, wrong], topology, tmp_path, said.append) is None
+
+
+def test_a_source_that_failed_is_tested_again_after_a_while(tmp_path: Path) -> None:
+    topology = one_node()
+    source = made_up(factor=0.0)
+    assert believed_source([source], topology, tmp_path, lambda _: None) is None
+    source.factor = 1.0
+    (tested,) = read_trust(tmp_path, topology)
+    old = msgspec.structs.replace(tested, tested_s=tested.tested_s - RETRY_S - 1)
+    write_trust(tmp_path, topology, [old])
+    assert believed_source([source], topology, tmp_path, lambda _: None) is not None
 
 
 def test_a_verdict_is_of_one_computer_and_of_a_file_that_can_be_read(tmp_path: Path) -> None:

@@ -70,6 +70,18 @@ def test_swapped_kinds_are_two_faults() -> None:
     )
 
 
+def test_writes_are_only_asked_where_they_are_booked() -> None:
+    """A source may count what is fetched, what is written back, or both; but not as traffic of another kind."""
+
+    def writing(local: float, remote: float) -> Trial:
+        return msgspec.structs.replace(trial(0, 0, local, remote_0=remote), writes=True)
+
+    for local in (0.0, 1.0, 2.0):
+        assert judge([*all_four(), writing(local, 0.05)]).believed
+    verdict = judge([*all_four(), writing(1.0, 1.0)])  # total counts write-backs, local does not: they look remote
+    assert verdict.reasons == ("it books 100% of node 0's local writes as remote ones of node 0",)
+
+
 def test_counts_below_zero_are_nothing() -> None:
     assert judge([trial(0, 0, -0.3)]).reasons == ("it counts nothing of node 0's local accesses",)
 

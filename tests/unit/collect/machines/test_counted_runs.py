@@ -107,6 +107,33 @@ def test_a_source_that_fails_costs_the_counters_and_not_the_times(tmp_path: Path
     assert dict(found.provenance)["uncounted"] == f"2 of 2: {says}"
 
 
+def test_the_time_is_the_programs_own(tmp_path: Path) -> None:
+    """What counts it may take long to start and to end."""
+
+    class Slow(MadeUp):
+        @contextlib.contextmanager
+        def counting(self, pus: Sequence[int], folder: Path) -> Iterator[Counting]:
+            with super().counting(pus, folder) as run:
+                yield _Slow(run)
+
+    class _Slow:
+        def __init__(self, run: Counting) -> None:
+            self.run = run
+
+        def command(self, command: Sequence[str], variables: Variables[str, str]) -> tuple[str, ...]:
+            wrapped = self.run.command(command, variables)
+            return ("sh", "-c", 'sleep 0.7; "$@"; sleep 0.7', "sh", *wrapped)
+
+        def traffic(self) -> Traffic:
+            return self.run.traffic()
+
+    found = measured(tmp_path, Slow(), "sleep 0.1")
+    for repetition in found.repetitions:
+        assert 0.1 <= repetition.time_s < 0.7
+        assert repetition.counters is not None
+        assert repetition.counters.nodes[0].local_bandwidth_GBps == pytest.approx(3.2 / repetition.time_s)
+
+
 def test_a_program_that_fails_is_reported_as_without_counters(tmp_path: Path) -> None:
     found = measured(tmp_path, MadeUp(), line='test -z "$COUNTED" || { echo broken >&2; exit 5; }')
     assert (found.status, found.message) == ("crashed", "exit code 5: broken")

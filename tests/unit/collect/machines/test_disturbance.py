@@ -10,6 +10,7 @@ import pytest
 from numapredict.collect.machines.disturbance import (
     Disturbance,
     Snapshot,
+    Speeds,
     disturbance,
     snapshot,
     wait_for_quiet,
@@ -51,28 +52,28 @@ def found(**changes: float) -> Disturbance:
 
 
 def test_the_kernels_counts_are_read_for_the_pus_that_are_used(tmp_path: Path) -> None:
-    seen = snapshot([0, 1], computer(tmp_path))
+    seen = snapshot([0, 1], root=computer(tmp_path))
     assert seen.busy_s == pytest.approx((100 + 5 + 20 + 3 + 2 + 230) * TICK_S)
     assert seen.stolen_s == pytest.approx(10 * TICK_S)
-    assert (seen.pages_moved, seen.throttled, seen.frequency_MHz) == (17, 9, 2500.0)
+    assert (seen.pages_moved, seen.throttled) == (17, 9)
 
 
 def test_a_kernel_that_tells_nothing_disturbs_nothing(tmp_path: Path) -> None:
-    before = snapshot([0], tmp_path)
+    before = snapshot([0], root=tmp_path)
     assert (before.busy_s, before.pages_moved, before.throttled, before.frequency_MHz) == (0, 0, 0, 0)
-    assert disturbance(before, snapshot([0], tmp_path), 1).reasons == ()
+    assert disturbance(before, snapshot([0], root=tmp_path), 1).reasons == ()
 
 
 def test_a_run_alone_is_not_disturbed() -> None:
     assert found() == Disturbance(others=0.0, frequency_MHz=2000.0, reasons=())
-    assert found(busy_s=104.2).reasons == ()  # 5% of four seconds, and the ticks
+    assert found(busy_s=104.2).reasons == ()  # a tenth of a PU
     assert found(own_s=60.0).others == 0.0  # this process ran elsewhere
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"own_s": 52.0}, "other programs used 50% of its PUs"),
+        ({"own_s": 52.0}, "other programs used 1.0 of its 2 PUs"),
         ({"stolen_s": 1.0, "own_s": 53.0, "busy_s": 103.0}, "the hypervisor took 25% of its PUs"),
         ({"pages_moved": 9}, "the kernel moved 2 pages between nodes"),
         ({"throttled": 4}, "the processor was throttled for its heat"),
@@ -80,6 +81,31 @@ def test_a_run_alone_is_not_disturbed() -> None:
 )
 def test_what_disturbed_a_run_is_named(changes: dict[str, float], reason: str) -> None:
     assert found(**changes).reasons == (reason,)
+
+
+@pytest.mark.parametrize("pus", [1, 2, 8, 24, 64, 128])
+@pytest.mark.parametrize("wall_s", [1.0, 5.0, 30.0])
+def test_one_pu_that_others_hold_is_seen_among_any_number(pus: int, wall_s: float) -> None:
+    """It delays each barrier, and so all of them."""
+    own = {"at_s": 10 + wall_s, "own_s": 50 + wall_s * (pus - 1)}
+    shared = after(**own, busy_s=100 + wall_s * pus)
+    assert disturbance(QUIET, shared, pus).reasons == (f"other programs used 1.0 of its {pus} PUs",)
+    alone = after(**own, busy_s=100 + wall_s * (pus - 1) + 0.001 * wall_s * pus)
+    assert disturbance(QUIET, alone, pus).reasons == ()
+
+
+def test_clocks_are_looked_at_while_the_program_runs(tmp_path: Path) -> None:
+    root = computer(tmp_path)
+    speeds = Speeds([0, 1], root)
+    assert speeds.median_MHz == 0
+    speeds.look()
+    (root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq").write_text("1000000\n")
+    speeds.look()
+    speeds.look()
+    assert speeds.median_MHz == 2000
+    none = Speeds(range(200, 300), root)
+    none.look()
+    assert none.median_MHz == 0
 
 
 def test_a_slow_clock_is_one_that_was_faster_before() -> None:
