@@ -18,7 +18,13 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.counters.counts import Count, read_counts
-from numapredict.collect.counters.launcher import LaunchedEvent, Launching, launcher_command, write_arguments
+from numapredict.collect.counters.launcher import (
+    LaunchedEvent,
+    Launching,
+    launcher_command,
+    read_time_s,
+    write_arguments,
+)
 from numapredict.native.errors import MissingNativePartError
 from numapredict.native.library import launcher_program
 
@@ -375,3 +381,32 @@ def test_children_that_outlive_the_program_are_not_waited_for(tmp_path: Path) ->
         assert process.wait(WAIT_S) == 4
     assert time.monotonic() - began < 25
     assert read_counts(tmp_path / "counts.json")[0].value > 0
+
+
+def test_the_programs_own_time_is_written_down(tmp_path: Path) -> None:
+    clock = tmp_path / "time"
+    for command, code in ((("sleep", "0.2"), 0), (("sh", "-c", "sleep 0.2; exit 7"), 7)):
+        wrapped = launcher_command(command, {}, Launching(time=clock))
+        assert subprocess.run(wrapped, check=False).returncode == code
+        time_s = read_time_s(clock)
+        assert time_s is not None
+        assert time_s >= 0.2
+    clock.unlink()
+    assert subprocess.run(launcher_command(("/no/such",), {}, Launching(time=clock)), check=False).returncode == 127
+    assert read_time_s(clock) is None
+    assert read_time_s(tmp_path / "none") is None
+
+
+def test_who_starts_it_must_still_be_there() -> None:
+    mine = launcher_command(("echo", "here"), {}, Launching(with_process=os.getpid()))
+    assert subprocess.run(mine, check=False, capture_output=True, text=True).stdout == "here\n"
+    gone = launcher_command(("echo", "here"), {}, Launching(with_process=1))
+    done = subprocess.run(gone, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (125, "")
+
+
+@pytest.mark.parametrize("words", [["--with", "x"], ["--with", "0"], ["--with", "-1"], ["--with", "99999999999"]])
+def test_a_process_that_is_none_is_refused(words: list[str]) -> None:
+    done = subprocess.run([LAUNCHER, *words, "--", "true"], check=False, capture_output=True, text=True)
+    assert done.returncode == 125
+    assert len(done.stderr.splitlines()) == 1
