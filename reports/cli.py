@@ -8,6 +8,8 @@ import click
 from numapredict.collect.campaign_options import MACHINE
 from numapredict.collect.mapping import PAGE_POLICIES, PagePolicy
 
+FIGURE = click.Path(path_type=Path, dir_okay=False)
+
 
 @click.group()
 def report() -> None:
@@ -93,16 +95,21 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
 
 @report.command()
 @click.argument("dataset", metavar="DATASET")
+@click.option("--figure", type=FIGURE, help="Draw them too, into a .png or .svg file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the curves as one JSON array.")
-def sweeps(dataset: str, as_json: bool) -> None:
+def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     """Show the speedup over the number of clusters for the thesis's feature sets (figures 26 to 29)."""
     import msgspec
 
     from numapredict.predictor.datasets import open_dataset
     from numapredict.predictor.features import InsufficientDataError, observe
     from numapredict.predictor.thesis import sweeps_of
+    from numapredict.reports.figure_file import format_of
+    from numapredict.reports.sweep_curves import draw_sweep_curves, sweep_curves_data
     from numapredict.reports.sweeps import sweeps_in_words
 
+    if figure is not None:
+        format_of(figure)
     opened = open_dataset(dataset)
     found = () if opened.topology is None else sweeps_of(observe(opened), opened.topology)
     if not found:
@@ -113,6 +120,10 @@ def sweeps(dataset: str, as_json: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:
         click.echo(sweeps_in_words(found, opened.machine))
+    if figure is not None:
+        data = sweep_curves_data(found, opened.machine, opened.modelled)
+        draw_sweep_curves(data, figure)
+        click.echo(f"{figure}: {data.title}", err=True)
 
 
 @report.command()
@@ -170,6 +181,97 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
     draw_budget_curves(curves, output)
     click.echo(msgspec.json.format(msgspec.json.encode(curves)).decode() if as_json else curves_in_words(curves))
     click.echo(f"{output}: {', '.join(curve.machine for curve in curves)}", err=True)
+
+
+@report.command()
+@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
+@click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
+@click.option("--output", type=FIGURE, default=Path("related.png"), show_default=True, help=".png or .svg")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
+    """Draw what related work, other learners and ours give held-out programs (thesis table 1 and figure 30)."""
+    import msgspec
+
+    from numapredict.predictor.datasets import open_dataset
+    from numapredict.predictor.evaluation_session import evaluate_datasets
+    from numapredict.reports.figure_file import format_of
+    from numapredict.reports.related_work import related_data, related_in_words
+    from numapredict.reports.related_work_figure import draw_related
+
+    format_of(output)
+    different = tuple(dict.fromkeys(datasets))
+    evaluations = evaluate_datasets(different, default, jobs)
+    data = related_data(evaluations, [open_dataset(name).topology for name in different])
+    draw_related(data, output)
+    click.echo(msgspec.json.format(msgspec.json.encode(data)).decode() if as_json else related_in_words(data))
+    click.echo(f"{output}: {', '.join(panel.machine for panel in data.panels)}", err=True)
+
+
+@report.command()
+@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
+@click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
+@click.option("--output", type=FIGURE, default=Path("accuracy.png"), show_default=True, help=".png or .svg")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
+    """Draw expected against measured speedups of held-out programs, and how regret is spread over them."""
+    import msgspec
+
+    from numapredict.predictor.evaluation_session import evaluate_datasets
+    from numapredict.reports.accuracy import accuracy_data, draw_accuracy
+    from numapredict.reports.figure_file import format_of
+
+    format_of(output)
+    data = accuracy_data(evaluate_datasets(datasets, default, jobs))
+    draw_accuracy(data, output)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
+    click.echo(f"{output}: {data.title}", err=True)
+
+
+@report.command()
+@MACHINE
+@click.option("--output", type=FIGURE, default=Path("topology.png"), show_default=True, help=".png or .svg")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def topology(machine: str | None, output: Path, as_json: bool) -> None:
+    """Draw a machine's nodes and what is between them: latency and bandwidth, of this computer distances."""
+    import msgspec
+
+    from numapredict.collect.host import host_topology
+    from numapredict.collect.machines.description import load_description
+    from numapredict.reports.topology_map import computer_map_data, described_map_data, draw_topology_map
+
+    data = described_map_data(load_description(machine)) if machine else computer_map_data(host_topology())
+    draw_topology_map(data, output)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
+    click.echo(f"{output}: {data.title}", err=True)
+
+
+@report.command()
+@click.argument("label", metavar="LABEL")
+@MACHINE
+@click.option("--profile", type=FIGURE, help="Where pages go by this profile, made by `numapredict run --profile`.")
+@click.option("--output", type=FIGURE, default=Path("mapping.png"), show_default=True, help=".png or .svg")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def mapping(label: str, machine: str | None, profile: Path | None, output: Path, as_json: bool) -> None:
+    """Draw the mapping LABEL on a machine: which thread runs on which core, which share of the pages is where."""
+    import msgspec
+
+    from numapredict.collect.host import host_topology
+    from numapredict.collect.machines.description import load_description
+    from numapredict.collect.mapping import parse_label
+    from numapredict.collect.profile_file import read_profile
+    from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
+
+    wanted = parse_label(label)
+    shown = load_description(machine).topology if machine else host_topology()
+    data = placed_mapping_data(wanted, shown, read_profile(profile) if profile else None)
+    draw_placed_mapping(data, output)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
+    click.echo(f"{output}: {data.title}", err=True)
 
 
 @click.command(context_settings={"allow_interspersed_args": False})

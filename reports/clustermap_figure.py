@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES
 from numapredict.predictor.clustering import Array
+from numapredict.reports import palette
 from numapredict.reports.clustermap import ClustermapData
 
 Value = TypeVar("Value")
@@ -21,12 +22,24 @@ Value = TypeVar("Value")
 LABELLED_COLUMNS = 64
 """Up to so many mappings each has its label below; more are told apart by the bars above and by threads x nodes."""
 
-CLUSTER_COLOURS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#e6ab02", "#a6761d", "#1f78b4")
+TALL = 8.0
+"""A heatmap of more inches has the bars below it as well: from its last rows those above are out of sight."""
+
+CLUSTER_COLOURS = palette.SERIES[:-1]
 THREAD_COLOURS: dict[str, str] = dict(zip(THREAD_POLICIES, ("#d9d9d9", "#737373"), strict=True))
 PAGE_COLOURS: dict[str, str] = dict(
     zip(
         PAGE_POLICIES,
-        ("#a6cee3", "#33a02c", "#ff7f00", "#cab2d6", "#b2df8a", "#fdbf6f", "#6a3d9a", "#b15928"),
+        (
+            palette.SKY,
+            palette.GREEN,
+            palette.ORANGE,
+            palette.PURPLE,
+            palette.YELLOW,
+            palette.VERMILION,
+            palette.BLUE,
+            palette.BLACK,
+        ),
         strict=True,
     )
 )
@@ -41,22 +54,25 @@ def figure_of(data: ClustermapData) -> Figure:
     labelled = mappings <= LABELLED_COLUMNS
     width = max(4.5, mappings * (0.19 if labelled else 0.072))
     height = programs * max(0.17, min(0.32, 9.0 / programs))
-    tree, names, bar = 2.0, 0.25 + 0.066 * max(map(len, data.programs)), 0.19
+    tree, names, bar = 2.0, 0.25 + 0.062 * max(map(len, data.programs)), 0.19
     below = (0.15 + 0.059 * max(len(m.label) for m in data.mappings)) if labelled else 0.6
     total_width = 0.25 + tree + 0.28 + width + names + 1.25
-    total_height = 0.75 + 5 * bar + 0.2 + height + below + 0.6
+    again = 5 * bar + 0.08 if height > TALL else 0.0
+    total_height = 0.75 + 5 * bar + 0.2 + height + again + below + 0.6
     figure = Figure(figsize=(total_width, total_height))
 
     def place(left: float, bottom: float, across: float, up: float) -> Axes:
         return figure.add_axes((left / total_width, bottom / total_height, across / total_width, up / total_height))
 
     scale = min(max(height, 1.7), 3.5)
-    left, bottom = 0.25 + tree + 0.28, below + 0.6
+    left, bottom = 0.25 + tree + 0.28, again + below + 0.6
     _draw_tree(place(0.25, bottom, tree, height), data)
     _draw_clusters(place(0.25 + tree + 0.05, bottom, 0.14, height), data)
     heat = place(left, bottom, width, height)
-    colours = _draw_heat(heat, data, labelled)
+    colours = _draw_heat(heat, data, labelled, again)
     _draw_bars(place(left, bottom + height + 0.06, width, 5 * bar), data, width / mappings)
+    if again:
+        _draw_bars(place(left, bottom - again + 0.02, width, 5 * bar), data, width / mappings, again=True)
     _draw_scale(
         figure,
         place(left + width + names + 0.1, bottom + height - scale, 0.16, scale),
@@ -90,15 +106,21 @@ def _draw_tree(axes: Axes, data: ClustermapData) -> None:
 def _draw_clusters(axes: Axes, data: ClustermapData) -> None:
     """Draw one colour a cluster, with its number."""
     for cluster, start, stop in _runs(data.clusters):
-        axes.axhspan(start, stop, color=CLUSTER_COLOURS[cluster % len(CLUSTER_COLOURS)], linewidth=0)
-        axes.text(0.5, (start + stop) / 2, str(cluster), ha="center", va="center", fontsize=7, color="white")
+        colour = CLUSTER_COLOURS[cluster % len(CLUSTER_COLOURS)]
+        axes.axhspan(start, stop, color=colour, linewidth=0)
+        axes.text(
+            0.5, (start + stop) / 2, str(cluster), ha="center", va="center", fontsize=7, color=palette.ink_on(colour)
+        )
     axes.set_xlim(0, 1)
     axes.set_ylim(len(data.programs), 0)
     axes.set_axis_off()
 
 
-def _draw_heat(axes: Axes, data: ClustermapData, labelled: bool) -> ScalarMappable:
-    """Draw the heatmap with the programs' names at the right; return the colour scale: white is the default."""
+def _draw_heat(axes: Axes, data: ClustermapData, labelled: bool, below: float) -> ScalarMappable:
+    """Draw the heatmap with the programs' names at the right; return the colour scale: white is the default.
+
+    ``below``: inches between the heatmap and the names of its columns.
+    """
     values = np.array(data.log2_times)
     # Colours end where 98% of the values are, so that a few extreme mappings do not make all others look alike.
     limit = float(np.clip(np.ceil(2 * np.quantile(np.abs(values), 0.98)) / 2, 1.0, 3.0))
@@ -107,7 +129,19 @@ def _draw_heat(axes: Axes, data: ClustermapData, labelled: bool) -> ScalarMappab
         np.arange(columns + 1), np.arange(rows + 1), values, cmap="RdBu_r", vmin=-limit, vmax=limit, rasterized=True
     )
     axes.set_ylim(rows, 0)
-    axes.plot(values.argmin(axis=1) + 0.5, np.arange(rows) + 0.5, "o", color="black", markersize=2.2, linewidth=0)
+    # A light rim, since the fastest cells are the darkest; whole also at the edge.
+    axes.plot(
+        values.argmin(axis=1) + 0.5,
+        np.arange(rows) + 0.5,
+        "o",
+        color="black",
+        markersize=3.6,
+        markeredgecolor="white",
+        markeredgewidth=0.7,
+        linewidth=0,
+        clip_on=False,
+        zorder=3,
+    )
     axes.yaxis.tick_right()
     axes.set_yticks(np.arange(rows) + 0.5, data.programs, fontsize=8)
     for _, _, stop in itertools.islice(_runs(data.clusters), max(data.clusters)):
@@ -123,11 +157,15 @@ def _draw_heat(axes: Axes, data: ClustermapData, labelled: bool) -> ScalarMappab
         axes.set_xticks(middles, texts, rotation=90, fontsize=8)
         axes.set_xlabel("threads x thread nodes", fontsize=8)
     axes.tick_params(length=2, pad=2)
+    axes.tick_params(axis="x", length=0 if below else 2, pad=2 + 72 * below)
     return mesh
 
 
-def _draw_bars(axes: Axes, data: ClustermapData, column_width: float) -> None:
-    """Draw what every mapping is, a bar a choice, and a triangle over the default."""
+def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: bool = False) -> None:
+    """Draw what every mapping is, a bar a choice, and a triangle over the default.
+
+    ``again``: below the heatmap, where the names stand at the right, since the tree's scale is at the left.
+    """
     blues = mpl.colormaps["Blues"]
     choices: list[tuple[str, list[int | str]]] = [
         ("threads", [m.threads for m in data.mappings]),
@@ -155,8 +193,9 @@ def _draw_bars(axes: Axes, data: ClustermapData, column_width: float) -> None:
                     fontsize=6.5,
                     color="white" if dark else "black",
                 )
-        axes.text(-0.06 / column_width, row + 0.5, name, ha="right", va="center", fontsize=8)
-    if data.default in data.mappings:
+        beside = len(data.mappings) + 0.06 / column_width if again else -0.06 / column_width
+        axes.text(beside, row + 0.5, name, ha="left" if again else "right", va="center", fontsize=8)
+    if data.default in data.mappings and not again:
         at = data.mappings.index(data.default) + 0.5
         axes.plot([at], [-0.32], "v", color="black", markersize=6, clip_on=False)
     axes.set_xlim(0, len(data.mappings))

@@ -1,0 +1,250 @@
+"""The figure of accuracy: expected against measured speedups of held-out programs, and how regret is spread."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
+
+from numapredict.predictor.evaluate import Evaluations
+from numapredict.predictor.folds import HeldOut
+from numapredict.reports import palette
+from numapredict.reports.figure_file import format_of, write_figure
+
+OURS = "two probes"
+COMPARED = {
+    "random forest": "random forest on our probes",
+    "fixed": "the best one for the other programs",
+    "thesis recipe": "the thesis's recipe",
+    "default": "the default",
+}
+"""The baselines whose regret is drawn beside ours, where they were evaluated."""
+
+LINES = (
+    (palette.VERMILION, "-"),
+    (palette.ORANGE, "--"),
+    (palette.BLUE, "-."),
+    (palette.GREEN, (0, (3, 1, 1, 1, 1, 1))),
+    (palette.GREY, ":"),
+)
+"""Colours and strokes: where curves lie on each other, what is below shows in the gaps."""
+
+MOST_MISSES = 5
+
+
+class AccuracyPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One held-out program whose advice was to leave the default: speedups over it, expected with the 90% interval.
+
+    ``probed``: the advised mapping was one of the probes, so that its speedup was known, not expected.
+    """
+
+    program: str
+    machine: str
+    expected: float
+    low: float
+    high: float
+    measured: float
+    probed: bool
+
+    @property
+    def miss(self) -> float:
+        """Return how far the measured speedup is outside the interval, in log2; 0 inside it."""
+        return max(0.0, math.log2(self.low / self.measured), math.log2(self.measured / self.high))
+
+
+class RegretCurve(msgspec.Struct, frozen=True, kw_only=True):
+    """One way of choosing: the regrets of all programs, the least first, their median and 95th percentile."""
+
+    name: str
+    regrets: tuple[float, ...]
+    median: float
+    p95: float
+
+
+class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
+    """What the figure shows; ``kept`` programs were advised to keep the default and have no point."""
+
+    machines: tuple[str, ...]
+    title: str
+    points: tuple[AccuracyPoint, ...]
+    kept: int
+    within: int
+    curves: tuple[RegretCurve, ...]
+
+    @property
+    def misses(self) -> tuple[AccuracyPoint, ...]:
+        """Return the programs that came out farthest from their intervals, at most five."""
+        outside = [point for point in self.points if point.miss > 1e-9 and not point.probed]
+        return tuple(sorted(outside, key=lambda point: -point.miss)[:MOST_MISSES])
+
+
+def accuracy_data(evaluations: Evaluations) -> AccuracyData:
+    """Return the points of all programs whose advice leaves the default, and the regrets of all."""
+    points, held = [], []
+    for evaluation in evaluations.datasets:
+        held += evaluation.held_out
+        points += [
+            AccuracyPoint(
+                program=each.program,
+                machine=evaluation.machine,
+                expected=each.expected_speedup.median,
+                low=each.expected_speedup.low,
+                high=each.expected_speedup.high,
+                measured=each.speedup,
+                probed=each.mapping in each.probes,
+            )
+            for each in evaluation.held_out
+            if each.mapping != evaluation.default
+        ]
+    names = [f"{each.machine} ({palette.made_in_words(each.modelled)})" for each in evaluations.datasets]
+    return AccuracyData(
+        machines=tuple(each.machine for each in evaluations.datasets),
+        title=f"{len(held)} held-out programs on {', '.join(names)}",
+        points=tuple(points),
+        kept=len(held) - len(points),
+        within=sum(point.miss <= 1e-9 for point in points),
+        curves=(
+            _curve(OURS, [each.regret for each in held]),
+            *(_curve(text, _regrets(held, name)) for name, text in COMPARED.items() if name in evaluations.baselines),
+        ),
+    )
+
+
+def draw_accuracy(data: AccuracyData, path: Path) -> None:
+    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    format_of(path)
+    figure = Figure(figsize=(12.4, 7.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    _draw_points(left, data)
+    _draw_regrets(right, data)
+    figure.suptitle(data.title, fontsize=11, wrap=True)
+    write_figure(figure, path)
+
+
+def _regrets(held: Sequence[HeldOut], baseline: str) -> list[float]:
+    return [each.oracle_speedup / each.baselines[baseline] - 1 for each in held]
+
+
+def _curve(name: str, regrets: Sequence[float]) -> RegretCurve:
+    ordered = sorted(max(0.0, float(regret)) for regret in regrets)
+    return RegretCurve(
+        name=name,
+        regrets=tuple(ordered),
+        median=float(np.median(ordered)),
+        p95=float(np.percentile(ordered, 95)),
+    )
+
+
+def _draw_points(axes: Axes, data: AccuracyData) -> None:
+    many = len(data.points) > 40
+    for machine, colour, marker in zip(data.machines, palette.SERIES, palette.MARKERS, strict=False):
+        for probed, face in ((False, colour), (True, "white")):
+            points = [point for point in data.points if point.machine == machine and point.probed == probed]
+            if not points:
+                continue
+            expected = [point.expected for point in points]
+            axes.errorbar(
+                expected,
+                [point.measured for point in points],
+                xerr=[
+                    [point.expected - point.low for point in points],
+                    [point.high - point.expected for point in points],
+                ],
+                color=colour,
+                marker=marker,
+                markersize=4.5 if many else 6,
+                markerfacecolor=face,
+                linestyle="none",
+                elinewidth=0.6 if many else 1,
+                ecolor=(*_rgb(colour), 0.45),
+                label=f"{machine}{', the advice was a probe' if probed else ''}",
+            )
+    values = [v for point in data.points for v in (point.low, point.high, point.measured)] or [1.0]
+    least, most = min([*values, 0.9]) / 1.15, max([*values, 1.2]) * 1.15
+    axes.plot([least, most], [least, most], color=palette.GREY, linestyle="--", linewidth=1, zorder=0)
+    axes.axhline(1, color=palette.GREY, linestyle=":", linewidth=1, zorder=0)
+    for number, point in enumerate(data.misses, 1):
+        axes.annotate(
+            str(number), (point.expected, point.measured), textcoords="offset points", xytext=(5, -9), fontsize=9
+        )
+    for scale, limit in ((axes.set_xscale, axes.set_xlim), (axes.set_yscale, axes.set_ylim)):
+        scale("log", base=2)
+        limit(least, most)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(FixedLocator(_ticks(least, most)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
+    axes.set_xlabel("expected speedup over the default, with the interval of nine cases in ten")
+    axes.set_ylabel("speedup that the advised mapping gave")
+    _quieten(axes)
+    for number, point in enumerate(data.misses, 1):  # in the legend, where they hide no point
+        where = f" on {point.machine}" if len(data.machines) > 1 else ""
+        axes.plot([], [], " ", label=f"{number}: {point.program}{where}")
+    if data.points:
+        _legend(axes, columns=2)
+    axes.set_title(
+        f"{len(data.points)} advised to leave the default, {data.within} within the interval; {data.kept} kept it",
+        fontsize=10,
+    )
+
+
+def _ticks(least: float, most: float) -> list[float]:
+    """Return the powers of two, with what is between them where there are few."""
+    powers = [2.0**n for n in range(math.ceil(math.log2(least)), math.floor(math.log2(most)) + 1)]
+    if len(powers) > 3:
+        return powers
+    steps = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
+    return [step for step in steps if least <= step <= most]
+
+
+def _draw_regrets(axes: Axes, data: AccuracyData) -> None:
+    for curve, (colour, line) in zip(data.curves, LINES, strict=False):
+        count = len(curve.regrets)
+        shares = [(at + 1) / count for at in range(count)]
+        ours = curve.name == OURS
+        axes.step(
+            [0, *curve.regrets],
+            [0, *shares],
+            where="post",
+            color=colour,
+            linestyle=line,
+            linewidth=2.6 if ours else 1.4,
+            label=f"{curve.name}: median {_percent(curve.median)}, 95th percentile {_percent(curve.p95)}",
+        )
+    most = max(regret for curve in data.curves for regret in curve.regrets)
+    axes.set_xscale("symlog", linthresh=0.01)
+    ticks = [tick for tick in (0, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100) if tick <= max(most, 0.01)]
+    axes.set_xlim(0, max(most * 1.1, 0.01))
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel("regret: time over that of the best mapping, less 1")
+    axes.set_ylabel("programs with no more regret")
+    _legend(axes, columns=1)
+    _quieten(axes)
+    axes.set_title("regret of all held-out programs", fontsize=10)
+
+
+def _legend(axes: Axes, columns: int) -> None:
+    """Put the legend below the axes, where it hides nothing whatever the data."""
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=columns, frameon=False, fontsize=8.5)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if 0.0005 <= share < 0.1 else f"{share:.0%}"
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    return (int(colour[1:3], 16) / 255, int(colour[3:5], 16) / 255, int(colour[5:7], 16) / 255)
+
+
+def _quieten(axes: Axes) -> None:
+    axes.grid(color=palette.PALE, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,180 @@
+"""A drawing of a machine's nodes: a box each, with its cores as cells and its memory as a strip, and the links."""
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch, Rectangle
+
+from numapredict.collect.topology import Topology
+from numapredict.reports import palette
+
+CELL, MARGIN, HEAD, STRIP = 0.4, 0.12, 0.27, 0.5  # inches
+GAP, WIRED_GAP = (0.3, 0.3), (0.95, 0.6)
+LEAST_WIDTH = 2.0
+
+
+class CoreCell(msgspec.Struct, frozen=True):
+    """One core: the OS index of its first PU, and the number of the thread on it where there is one."""
+
+    pu: int
+    thread: int | None = None
+
+
+class NodeBox(msgspec.Struct, frozen=True, kw_only=True):
+    """One node by its OS index; ``share`` is the part of all pages that it gets where that is known."""
+
+    node: int
+    cells: tuple[CoreCell, ...]
+    memory_bytes: int
+    words: str = ""
+    share: float | None = None
+
+
+class Wire(msgspec.Struct, frozen=True):
+    """A link between the boxes at two positions: read bandwidths in GB/s there and back."""
+
+    one: int
+    other: int
+    there_GBps: float
+    back_GBps: float
+
+
+class NodeMap:
+    """Where the boxes of a drawing are, in inches from its lower left corner."""
+
+    def __init__(self, boxes: Sequence[NodeBox], wires: Sequence[Wire] = ()) -> None:
+        self.boxes, self.wires = tuple(boxes), tuple(wires)
+        most = max(len(box.cells) for box in boxes)
+        self.across = max(4, math.ceil(math.sqrt(1.7 * most)))
+        self.box_width = max(LEAST_WIDTH, self.across * CELL + 2 * MARGIN)
+        self.box_height = HEAD + max(1, math.ceil(most / self.across)) * CELL + 0.1 + STRIP + MARGIN
+        self.places = _places(len(self.boxes), ring=bool(self.wires))
+        self.gap_x, self.gap_y = WIRED_GAP if self.wires else GAP
+        columns = 1 + max(column for column, _ in self.places)
+        self.rows = 1 + max(row for _, row in self.places)
+        self.width = columns * self.box_width + (columns - 1) * self.gap_x
+        self.height = self.rows * self.box_height + (self.rows - 1) * self.gap_y
+
+    def draw(self, figure: Figure, left: float, bottom: float) -> None:
+        """Draw the map into a figure, at a place in inches."""
+        across, up = figure.get_size_inches()
+        axes = figure.add_axes((left / across, bottom / up, self.width / across, self.height / up))
+        axes.set_xlim(0, self.width)
+        axes.set_ylim(0, self.height)
+        axes.set_axis_off()
+        threads = [cell.thread for box in self.boxes for cell in box.cells if cell.thread is not None]
+        for wire in self.wires:
+            self._draw_wire(axes, wire)
+        for box, place in zip(self.boxes, self.places, strict=True):
+            self._draw_box(axes, box, self._corner(place), max(threads, default=0))
+
+    def _corner(self, place: tuple[int, int]) -> tuple[float, float]:
+        column, row = place
+        return column * (self.box_width + self.gap_x), self.height - self.box_height - row * (
+            self.box_height + self.gap_y
+        )
+
+    def _draw_box(self, axes: Axes, box: NodeBox, corner: tuple[float, float], last_thread: int) -> None:
+        x, y = corner
+        axes.add_patch(
+            FancyBboxPatch(
+                (x + 0.04, y + 0.04),
+                self.box_width - 0.08,
+                self.box_height - 0.08,
+                boxstyle="round,pad=0.04",
+                facecolor="white",
+                edgecolor=palette.TEXT,
+                linewidth=1.1,
+                clip_on=False,
+            )
+        )
+        top = y + self.box_height
+        cores = f"{len(box.cells)} core{'' if len(box.cells) == 1 else 's'}" if box.cells else "no cores"
+        axes.text(x + MARGIN, top - 0.15, f"node {box.node}", fontsize=9.5, weight="bold", va="center")
+        axes.text(
+            x + self.box_width - MARGIN, top - 0.15, cores, fontsize=8, va="center", ha="right", color=palette.TEXT
+        )
+        for number, cell in enumerate(box.cells):
+            row, column = divmod(number, self.across)
+            _draw_cell(axes, cell, (x + MARGIN + column * CELL, top - HEAD - (row + 1) * CELL), last_thread)
+        self._draw_strip(axes, box, x + MARGIN, y + MARGIN)
+
+    def _draw_strip(self, axes: Axes, box: NodeBox, x: float, y: float) -> None:
+        """Draw the memory with the words about it; where the share of the pages is known, filled as far."""
+        width = self.box_width - 2 * MARGIN
+        axes.add_patch(Rectangle((x, y), width, STRIP, facecolor="#f5f5f5", edgecolor=palette.GREY, linewidth=0.7))
+        if box.share:
+            axes.add_patch(Rectangle((x, y), width * box.share, STRIP, facecolor="#f3c977", linewidth=0))
+        size = f"{box.memory_bytes / 2**30:.3g} GiB" if box.memory_bytes else "no memory"
+        text = f"{size}\n{box.words}" if box.words else f"memory {size}" if box.memory_bytes else size
+        axes.text(x + width / 2, y + STRIP / 2, text, fontsize=7.5, ha="center", va="center", linespacing=1.25)
+
+    def _draw_wire(self, axes: Axes, wire: Wire) -> None:
+        """Draw a link from middle to middle, below the boxes, with its bandwidth where boxes leave room."""
+        ends = []
+        for at in (wire.one, wire.other):
+            x, y = self._corner(self.places[at])
+            ends.append((x + self.box_width / 2, y + self.box_height / 2))
+        (x1, y1), (x2, y2) = ends
+        axes.plot([x1, x2], [y1, y2], color=palette.BLUE, linewidth=2.2, zorder=0)
+        both = f"{wire.there_GBps:.3g}" if wire.there_GBps == wire.back_GBps else ""
+        text = f"{both or f'{wire.there_GBps:.3g} / {wire.back_GBps:.3g}'}\nGB/s"
+        axes.text(
+            (x1 + x2) / 2,
+            (y1 + y2) / 2,
+            text,
+            fontsize=8,
+            ha="center",
+            va="center",
+            color=palette.BLUE,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+        )
+
+
+def boxes_of(topology: Topology) -> tuple[NodeBox, ...]:
+    """Return a box for every node of a topology."""
+    return tuple(
+        NodeBox(
+            node=node.os_index,
+            cells=tuple(CoreCell(core.pus[0]) for core in node.cores),
+            memory_bytes=node.memory_bytes,
+        )
+        for node in topology.nodes
+    )
+
+
+def _places(count: int, ring: bool) -> list[tuple[int, int]]:
+    """Return each box's column and row, four in a row; in a ring, boxes that follow each other stand side by side."""
+    columns = math.ceil(count / 2) if ring and 2 < count <= 8 else min(count, max(4, math.ceil(math.sqrt(count))))
+    places = [(at % columns, at // columns) for at in range(count)]
+    if ring and 2 < count <= 8:
+        places = [place if place[1] == 0 else (columns - 1 - place[0], 1) for place in places]
+    return places
+
+
+def _draw_cell(axes: Axes, cell: CoreCell, corner: tuple[float, float], last_thread: int) -> None:
+    """Draw one core: its PU below and, large, the thread on it; threads are dark to light in their order."""
+    x, y = corner
+    busy = cell.thread is not None
+    colour = palette.shade(cell.thread / max(last_thread, 1)) if cell.thread is not None else "#ededed"
+    axes.add_patch(
+        Rectangle((x + 0.015, y + 0.015), CELL - 0.03, CELL - 0.03, facecolor=colour, edgecolor="white", linewidth=0.5)
+    )
+    ink = palette.ink_on(colour)
+    if busy:
+        axes.text(
+            x + CELL / 2, y + 0.66 * CELL, f"{cell.thread}", fontsize=9, weight="bold", ha="center", va="center",
+            color=ink,
+        )  # fmt: skip
+    axes.text(
+        x + CELL / 2,
+        y + (0.26 if busy else 0.5) * CELL,
+        f"PU {cell.pu}",
+        fontsize=6,
+        ha="center",
+        va="center",
+        color=ink,
+    )

@@ -1,0 +1,147 @@
+"""The figure of a mapping on a topology: which thread runs on which core, and which pages go to which node."""
+
+import textwrap
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+from matplotlib.figure import Figure
+
+from numapredict.collect import space
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_plan import PLANNED, plan_of
+from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
+from numapredict.collect.profile_file import InvalidProfileError, Profile
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.advice import mapping_in_words
+from numapredict.reports import palette
+from numapredict.reports.figure_file import format_of, write_figure
+from numapredict.reports.node_map import NodeBox, NodeMap, boxes_of
+
+
+LEAST_WIDTH = 6.0  # inches
+CELLS = "Each cell is a core: the number of its thread, dark to light, over its PU; grey cores are idle."
+FROM_POLICY = "The shares of the pages follow from the page policy."
+
+
+class NeedlessProfileError(NumapredictError):
+    """A page policy was given a profile that it does not ask for."""
+
+
+class PlacedMappingData(msgspec.Struct, frozen=True, kw_only=True):
+    """What the figure shows; ``note`` says where the shares of the pages come from."""
+
+    title: str
+    about: str
+    boxes: tuple[NodeBox, ...]
+    note: str
+
+
+def placed_mapping_data(mapping: Mapping, topology: Topology, profile: Profile | None = None) -> PlacedMappingData:
+    """Return the threads' cores, and each node's share of the pages where the policy or a profile tells it.
+
+    Raises InvalidMappingError where the mapping does not fit, NeedlessProfileError where the policy asks no profile,
+    InvalidProfileError for one without samples.
+    """
+    space.check(mapping, topology)
+    threads = {slot.pu: number for number, slot in enumerate(thread_slots(mapping, topology))}
+    shares, words, note = _by_policy(mapping, topology) if profile is None else _by_profile(mapping, topology, profile)
+    boxes = []
+    for index, box in enumerate(boxes_of(topology)):
+        cells = tuple(msgspec.structs.replace(cell, thread=threads.get(cell.pu)) for cell in box.cells)
+        unused = "no pages" if box.memory_bytes else ""
+        boxes.append(msgspec.structs.replace(box, cells=cells, words=words.get(index, unused), share=shares.get(index)))
+    return PlacedMappingData(
+        title=f"{mapping.label} on {topology.name}", about=mapping_in_words(mapping), boxes=tuple(boxes), note=note
+    )
+
+
+def draw_placed_mapping(data: PlacedMappingData, path: Path) -> None:
+    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    format_of(path)
+    drawn = NodeMap(data.boxes)
+    edge = 0.3
+    width = 2 * edge + max(drawn.width, LEAST_WIDTH, 0.12 * len(data.title))
+    about, note = (textwrap.fill(text, int(14 * (width - 2 * edge))) for text in (data.about, f"{CELLS} {data.note}"))
+    head, foot = 0.68 + 0.17 * (about.count("\n") + 1), 0.3 + 0.16 * (note.count("\n") + 1)
+    height = head + drawn.height + foot
+    figure = Figure(figsize=(width, height))
+    figure.text(edge / width, 1 - 0.2 / height, data.title, fontsize=13, weight="bold", va="top")
+    figure.text(edge / width, 1 - 0.47 / height, about, fontsize=9, va="top", color=palette.TEXT)
+    drawn.draw(figure, edge, foot)
+    figure.text(edge / width, 0.14 / height, note, fontsize=8.5, va="bottom", color=palette.TEXT)
+    write_figure(figure, path)
+
+
+_Told = tuple[dict[int, float], dict[int, str], str]
+
+
+def _by_policy(mapping: Mapping, topology: Topology) -> _Told:
+    """Return shares and words by node (logical index), and the note, as far as the label alone tells them."""
+    nodes = page_node_set(mapping, topology)
+    if len(nodes) == 1:
+        return {nodes[0]: 1.0}, {nodes[0]: "100% of the pages"}, FROM_POLICY
+    equal = f"1/{len(nodes)}"
+    served = _served(mapping, topology)
+    match mapping.page_policy:
+        case "interleave":
+            shares = dict.fromkeys(nodes, 1 / len(nodes))
+        case "dataset":
+            chunks = Counter(dataset_chunk_nodes(mapping, topology))
+            shares = {node: count / mapping.threads for node, count in chunks.items()}
+        case "balance":
+            words = dict.fromkeys(nodes, f"pages with {equal} of the accesses")
+            return {}, words, "How many pages make equally many accesses is the program's matter."
+        case "first-touch":
+            words = {node: f"what {served[node]} touches first" for node in nodes if node in served}
+            return {}, words, "How many pages that is depends on the program: all of them where one thread initialises."
+        case _:
+            shared = f"\nand {equal} of what is shared" if mapping.page_policy == "mix" else ""
+            words = {node: f"what {served[node]} uses most{shared}" for node in nodes if node in served}
+            words |= {node: f"{equal} of what is shared" for node in nodes if node not in served and shared}
+            note = "How many pages that is depends on the program; a profile (numapredict run --profile) tells."
+            return {}, words, note
+    return shares, {node: f"{_percent(share)} of the pages" for node, share in shares.items()}, FROM_POLICY
+
+
+def _by_profile(mapping: Mapping, topology: Topology, profile: Profile) -> _Told:
+    """Return each node's share of the pages that a profile saw, placed as the preload library would."""
+    if mapping.page_policy not in PLANNED:
+        raise NeedlessProfileError(
+            f"mapping {mapping.label}: {mapping.page_policy} places pages without a profile; leave out --profile, "
+            f"or choose one of {', '.join(PLANNED)}"
+        )
+    plan = plan_of(profile, mapping, topology)
+    index = {node.os_index: node.index for node in topology.nodes}
+    pages: Counter[int] = Counter()
+    for planned in plan.ranges:
+        for _, count, os_index in planned.runs:
+            pages[index[os_index]] += count
+    total = sum(pages.values())
+    if not total:
+        raise InvalidProfileError(
+            "the profile has no samples to place pages by; make another of a longer run with numapredict run --profile"
+        )
+    size_MB = total * profile.page_bytes / 1e6
+    rescaled = f", made with {plan.rescaled_from} threads" if plan.rescaled_from else ""
+    return (
+        {node: count / total for node, count in pages.items()},
+        {node: f"{_percent(count / total)} of the pages\n({count})" for node, count in pages.items()},
+        f"Pages by a profile of {len(plan.ranges)} allocations, {total} pages ({size_MB:.3g} MB){rescaled}; what it "
+        "did not sample is not counted.",
+    )
+
+
+def _served(mapping: Mapping, topology: Topology) -> dict[int, str]:
+    """Return in words the thread nodes whose home each node is."""
+    homes: dict[int, list[int]] = {}
+    for slot in thread_slots(mapping, topology):
+        found = homes.setdefault(topology.home(slot.node), [])
+        if topology.nodes[slot.node].os_index not in found:
+            found.append(topology.nodes[slot.node].os_index)
+    return {home: f"node{'s' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}" for home, nodes in homes.items()}
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g}%"

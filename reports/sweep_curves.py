@@ -1,0 +1,117 @@
+"""The figure of speedup over the number of clusters for each feature set (thesis figures 26 to 29)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from numapredict.predictor.thesis import FEATURE_SETS, FeatureSet, Sweep
+from numapredict.reports import palette
+from numapredict.reports.figure_file import format_of, write_figure
+
+MOST_CLUSTERS = 30
+"""The thesis's curves end here."""
+
+WHAT: dict[FeatureSet, str] = {
+    "times": "by run times of all mappings (figs. 26, 27)",
+    "local_accesses": "by local accesses (fig. 28a)",
+    "remote_accesses": "by remote accesses (fig. 28b)",
+    "local_bandwidth_GBps": "by local bandwidth (fig. 28c)",
+    "remote_bandwidth_GBps": "by remote bandwidth (fig. 28d)",
+    "two_probes": "by one time and one bandwidth (fig. 29)",
+}
+BEST, DEFAULT = "each program's best mapping", "the default mapping"
+STYLES = dict(zip(FEATURE_SETS, zip(palette.SERIES, palette.MARKERS, strict=False), strict=False))
+
+
+class SweepCurve(msgspec.Struct, frozen=True):
+    """One curve: arithmetic mean speedups with 1, 2, ... clusters, as the thesis has them."""
+
+    features: FeatureSet
+    clusters: tuple[int, ...]
+    speedups: tuple[float, ...]
+
+
+class SweepPanel(msgspec.Struct, frozen=True):
+    """The curves over one default mapping, and the speedup where every program has its own best mapping."""
+
+    default: str
+    best: float
+    curves: tuple[SweepCurve, ...]
+
+
+class SweepCurvesData(msgspec.Struct, frozen=True):
+    """What the figure shows."""
+
+    title: str
+    panels: tuple[SweepPanel, ...]
+
+
+def sweep_curves_data(sweeps: Sequence[Sweep], machine: str, modelled: bool) -> SweepCurvesData:
+    """Return the curves of ``sweeps_of``, which there must be, in a panel a default mapping."""
+    panels = []
+    for default in dict.fromkeys(sweep.default for sweep in sweeps):
+        same = [sweep for sweep in sweeps if sweep.default == default]
+        curves = []
+        for sweep in same:
+            shown = [point for point in sweep.points if point.clusters <= MOST_CLUSTERS]
+            counts, speedups = tuple(p.clusters for p in shown), tuple(p.speedup_arithmetic for p in shown)
+            curves.append(SweepCurve(sweep.features, counts, speedups))
+        last = max(same[0].points, key=lambda point: point.clusters)  # a cluster a program
+        panels.append(SweepPanel(default, last.speedup_arithmetic, tuple(curves)))
+    programs = len(sweeps[0].points)
+    return SweepCurvesData(f"{programs} programs on {machine} ({palette.made_in_words(modelled)})", tuple(panels))
+
+
+def draw_sweep_curves(data: SweepCurvesData, path: Path) -> None:
+    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    format_of(path)
+    columns = len(data.panels)
+    figure = Figure(figsize=(max(6.4, 0.6 + 4.3 * columns), 5.4), layout="constrained")
+    for axes, panel in zip(figure.subplots(1, columns, squeeze=False)[0], data.panels, strict=True):
+        _draw_panel(axes, panel)
+    figure.axes[0].set_ylabel("speedup over the default, arithmetic mean\n(in sample, higher is better)")
+    found = {}
+    for axes in figure.axes:
+        handles, labels = axes.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
+    labels = sorted(found, key=[*WHAT.values(), BEST, DEFAULT].index)
+    figure.legend(
+        [found[label] for label in labels],
+        labels,
+        loc="outside lower center",
+        ncols=min(3, max(2, columns)),
+        frameon=False,
+        fontsize=9,
+    )
+    about = "each program under the best mapping of its cluster's centroid"
+    figure.suptitle(f"{data.title}\n{about}", fontsize=11)
+    write_figure(figure, path)
+
+
+def _draw_panel(axes: Axes, panel: SweepPanel) -> None:
+    among = len(panel.curves) > 1
+    for number, curve in enumerate(panel.curves):
+        colour, marker = STYLES[curve.features]
+        axes.plot(
+            curve.clusters,
+            curve.speedups,
+            color=colour,
+            marker=marker,
+            markersize=max(8 - number, 3)
+            if among
+            else 4,  # a curve that lies on others leaves something of them to see
+            linewidth=max(3.2 - 0.4 * number, 1.0) if among else 1.4,
+            label=WHAT[curve.features],
+        )
+    axes.axhline(panel.best, color=palette.GREY, linestyle="--", linewidth=1, label=BEST)
+    axes.axhline(1, color=palette.GREY, linestyle=":", linewidth=1, label=DEFAULT)
+    axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
+    axes.set_xlabel("clusters")
+    axes.set_title(f"default: {panel.default}", fontsize=10)
+    axes.grid(color=palette.PALE, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)

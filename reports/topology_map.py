@@ -1,0 +1,170 @@
+"""The figure of a topology: nodes with their cores and links, and node-to-node latency and bandwidth as tables."""
+
+import textwrap
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from numapredict.collect.machines.description import MachineDescription
+from numapredict.collect.topology import Topology
+from numapredict.reports import palette
+from numapredict.reports.figure_file import format_of, write_figure
+from numapredict.reports.node_map import NodeBox, NodeMap, Wire, boxes_of
+
+Rows = tuple[tuple[float, ...], ...]
+TABLE_CELL = 0.52  # inches
+
+
+class PairTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A figure for every pair of nodes; the row is the cores' node and the column the memory's."""
+
+    title: str
+    unit: str
+    rows: Rows
+    low_is_good: bool
+
+
+class TopologyMapData(msgspec.Struct, frozen=True, kw_only=True):
+    """What the figure shows; ``sources`` say where the tables' figures come from."""
+
+    title: str
+    about: str
+    boxes: tuple[NodeBox, ...]
+    wires: tuple[Wire, ...]
+    tables: tuple[PairTable, ...]
+    sources: tuple[str, ...]
+
+
+def described_map_data(machine: MachineDescription) -> TopologyMapData:
+    """Return the figure of a described machine.
+
+    A bandwidth between nodes is that of the narrowest link on the route, a node's own that of its controller. Links
+    are drawn where they are wires: measured bandwidths of all pairs tell of none.
+    """
+    nodes = range(len(machine.nodes))
+    bandwidth = tuple(
+        tuple(
+            min(
+                (machine.links[link].read_GBps for link in machine.routes[i][j]),
+                default=machine.controller_read_GBps[i],
+            )
+            for j in nodes
+        )
+        for i in nodes
+    )
+    texts = dict(machine.sources)
+    wired = "links.ends" in texts
+    read = {(link.source, link.target): link.read_GBps for link in machine.links}
+    narrowest = ("read bandwidth between nodes: that of the narrowest link on the route, below",) if wired else ()
+    wanted = ("latency.read", "node_bandwidth.read_GBps", "controllers.read_GBps", "links.read_GBps")
+    return TopologyMapData(
+        title=machine.name,
+        about=f"{machine.summary}\na described machine: figures published or assumed, see below; cells are cores, by their first PU",
+        boxes=boxes_of(machine.topology),
+        wires=tuple(
+            Wire(i, j, read.get((i, j), read.get((j, i), 0.0)), read.get((j, i), read.get((i, j), 0.0)))
+            for i, j in sorted({(min(ends), max(ends)) for ends in read})
+        )
+        if wired
+        else (),
+        tables=(
+            PairTable(title="read latency", unit="ns", rows=machine.read_latency_ns, low_is_good=True),
+            PairTable(title="read bandwidth, all cores of a node", unit="GB/s", rows=bandwidth, low_is_good=False),
+            PairTable(
+                title="read bandwidth, one thread", unit="GB/s", rows=machine.thread_read_GBps, low_is_good=False
+            ),
+        ),
+        sources=(
+            *narrowest,
+            *(f"{name}: {texts[name]}" for name in (*wanted, "thread_bandwidth.read_GBps") if name in texts),
+        ),
+    )
+
+
+def computer_map_data(topology: Topology) -> TopologyMapData:
+    """Return the figure of a real computer: of what is between its nodes the firmware tells relative distances only."""
+    return TopologyMapData(
+        title=topology.name,
+        about="as hwloc describes it; cells are cores, by their first PU",
+        boxes=boxes_of(topology),
+        wires=(),
+        tables=(PairTable(title="distance", unit="local memory = 10", rows=topology.distances, low_is_good=True),),
+        sources=("distance: the firmware's table (ACPI SLIT) by way of hwloc, relative; 20 where there is none",),
+    )
+
+
+def draw_topology_map(data: TopologyMapData, path: Path) -> None:
+    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    format_of(path)
+    drawn = NodeMap(data.boxes, data.wires)
+    side = max(min(2.2, 1.1 * len(data.boxes)), TABLE_CELL * len(data.boxes))
+    gap, edge, head, under = 0.75, 0.3, 0.95, 0.6
+    below = drawn.width > 7  # a wide map has its tables below it
+    tables = len(data.tables) * (side + gap)
+    width = 2 * edge + (max(drawn.width, tables) if below else drawn.width + 0.5 + tables)
+    sources = _wrapped(data.sources, width)
+    foot = 0.2 + 0.135 * (sources.count("\n") + 1)
+    room = drawn.height + 0.5 + side + under if below else max(drawn.height, side + under)
+    height = head + room + foot
+    figure = Figure(figsize=(width, height))
+    figure.text(edge / width, 1 - 0.2 / height, data.title, fontsize=13, weight="bold", va="top")
+    figure.text(edge / width, 1 - 0.47 / height, data.about, fontsize=9, va="top", color=palette.TEXT)
+    drawn.draw(figure, edge, height - head - drawn.height)
+    left, top = (edge, head + drawn.height + 0.5 + 0.35) if below else (edge + drawn.width + 0.5, head + 0.35)
+    for number, table in enumerate(data.tables):
+        _draw_table(
+            figure,
+            table,
+            [box.node for box in data.boxes],
+            (left + 0.4 + number * (side + gap), height - top - side, side),
+        )
+    figure.text(edge / width, 0.1 / height, sources, fontsize=7, va="bottom", color=palette.TEXT)
+    write_figure(figure, path)
+
+
+def _wrapped(sources: tuple[str, ...], width: float) -> str:
+    letters = int(17.5 * (width - 0.6))
+    return "\n".join(
+        line
+        for source in ("Tables: lighter is better.", *sources)
+        for line in textwrap.wrap(source, letters, subsequent_indent="    ")
+    )
+
+
+def _draw_table(figure: Figure, table: PairTable, nodes: list[int], place: tuple[float, float, float]) -> None:
+    """Draw a table as a heatmap with its figures, the better the lighter; ``place``: left, bottom, side in inches."""
+    left, bottom, side = place
+    width, height = figure.get_size_inches()
+    axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
+    values = np.array(table.rows)
+    low, high = float(values.min()), float(values.max())
+    rank = (values - low) / (high - low) if high > low else np.ones_like(values)
+    for i, row in enumerate(table.rows):
+        for j, value in enumerate(row):
+            share = float(1 - rank[i, j]) if table.low_is_good and high > low else float(rank[i, j])
+            colour = palette.shade(0.15 + 0.85 * share)
+            axes.add_patch(_cell(i, j, colour))
+            axes.text(
+                j + 0.5, i + 0.5, _figure(value), fontsize=8.5, ha="center", va="center", color=palette.ink_on(colour)
+            )
+    axes.set_xlim(0, len(nodes))
+    axes.set_ylim(len(nodes), 0)
+    axes.set_xticks(np.arange(len(nodes)) + 0.5, [str(node) for node in nodes], fontsize=8)
+    axes.set_yticks(np.arange(len(nodes)) + 0.5, [str(node) for node in nodes], fontsize=8)
+    axes.tick_params(length=0, pad=2)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel("memory of node", fontsize=8)
+    axes.set_ylabel("cores of node", fontsize=8)
+    axes.set_title(f"{table.title}\n({table.unit})", fontsize=9)
+
+
+def _cell(row: int, column: int, colour: str) -> Rectangle:
+    return Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="white", linewidth=1)
+
+
+def _figure(value: float) -> str:
+    """Return a number with three digits at most, and none lost before the point."""
+    return f"{value:.0f}" if value >= 100 or value == int(value) else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
