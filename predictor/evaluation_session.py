@@ -35,7 +35,7 @@ def evaluate_datasets(
     memory = fold_memory()
     if fresh:
         memory.clear(warn=False)
-    opened = [open_dataset(name) for name in _different(names)]
+    opened = [open_dataset(name) for name in different_datasets(names)]
     options = [options_of(default, None, dataset) for dataset in opened]
     evaluations = [
         evaluate_held_out(dataset, each, jobs, memory) for dataset, each in zip(opened, options, strict=True)
@@ -48,7 +48,7 @@ def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = N
 
     Raises UnwritableEvaluationError.
     """
-    different = _different(names)
+    different = different_datasets(names)
     title = "+".join(Path(name).name or "dataset" for name in different)[:80]
     if any(Path(name).exists() for name in different):  # folders of the same name are not the same
         title += "-" + hashlib.sha256("\n".join(_identity(name) for name in different).encode()).hexdigest()[:8]
@@ -62,7 +62,7 @@ def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = N
     return path, document.decode()
 
 
-def _different(names: Sequence[str]) -> list[str]:
+def different_datasets(names: Sequence[str]) -> list[str]:
     """Return the names without those that mean a dataset named before."""
     return list({_identity(name): name for name in reversed(names)}.values())[::-1]
 

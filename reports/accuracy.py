@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 
 import msgspec
@@ -84,7 +85,8 @@ class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
 
 def accuracy_data(evaluations: Evaluations) -> AccuracyData:
     """Return the points of all programs whose advice leaves the default, and the regrets of all."""
-    points, held = [], []
+    points: list[AccuracyPoint] = []
+    held: list[HeldOut] = []
     for evaluation in evaluations.datasets:
         held += evaluation.held_out
         points += [
@@ -117,12 +119,17 @@ def accuracy_data(evaluations: Evaluations) -> AccuracyData:
 def draw_accuracy(data: AccuracyData, path: Path) -> None:
     """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
     format_of(path)
+    write_figure(accuracy_figure(data), path)
+
+
+def accuracy_figure(data: AccuracyData) -> Figure:
+    """Return the figure: speedups at the left, regrets at the right."""
     figure = Figure(figsize=(12.4, 7.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_points(left, data)
     _draw_regrets(right, data)
     figure.suptitle(data.title, fontsize=11, wrap=True)
-    write_figure(figure, path)
+    return figure
 
 
 def _regrets(held: Sequence[HeldOut], baseline: str) -> list[float]:
@@ -141,7 +148,7 @@ def _curve(name: str, regrets: Sequence[float]) -> RegretCurve:
 
 def _draw_points(axes: Axes, data: AccuracyData) -> None:
     many = len(data.points) > 40
-    for machine, colour, marker in zip(data.machines, palette.SERIES, palette.MARKERS, strict=False):
+    for machine, colour, marker in zip(data.machines, cycle(palette.SERIES), cycle(palette.MARKERS), strict=False):
         for probed, face in ((False, colour), (True, "white")):
             points = [point for point in data.points if point.machine == machine and point.probed == probed]
             if not points:
@@ -151,8 +158,8 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
                 expected,
                 [point.measured for point in points],
                 xerr=[
-                    [point.expected - point.low for point in points],
-                    [point.high - point.expected for point in points],
+                    [max(0.0, point.expected - point.low) for point in points],
+                    [max(0.0, point.high - point.expected) for point in points],
                 ],
                 color=colour,
                 marker=marker,

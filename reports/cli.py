@@ -194,13 +194,13 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
     import msgspec
 
     from numapredict.predictor.datasets import open_dataset
-    from numapredict.predictor.evaluation_session import evaluate_datasets
+    from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
     from numapredict.reports.figure_file import format_of
     from numapredict.reports.related_work import related_data, related_in_words
     from numapredict.reports.related_work_figure import draw_related
 
     format_of(output)
-    different = tuple(dict.fromkeys(datasets))
+    different = different_datasets(datasets)
     evaluations = evaluate_datasets(different, default, jobs)
     data = related_data(evaluations, [open_dataset(name).topology for name in different])
     draw_related(data, output)

@@ -19,7 +19,6 @@ from numapredict.reports import palette
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.node_map import NodeBox, NodeMap, boxes_of
 
-
 LEAST_WIDTH = 6.0  # inches
 CELLS = "Each cell is a core: the number of its thread, dark to light, over its PU; grey cores are idle."
 FROM_POLICY = "The shares of the pages follow from the page policy."
@@ -60,6 +59,11 @@ def placed_mapping_data(mapping: Mapping, topology: Topology, profile: Profile |
 def draw_placed_mapping(data: PlacedMappingData, path: Path) -> None:
     """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
     format_of(path)
+    write_figure(mapping_figure(data), path)
+
+
+def mapping_figure(data: PlacedMappingData) -> Figure:
+    """Return the figure: the nodes with threads and pages."""
     drawn = NodeMap(data.boxes)
     edge = 0.3
     width = 2 * edge + max(drawn.width, LEAST_WIDTH, 0.12 * len(data.title))
@@ -71,7 +75,7 @@ def draw_placed_mapping(data: PlacedMappingData, path: Path) -> None:
     figure.text(edge / width, 1 - 0.47 / height, about, fontsize=9, va="top", color=palette.TEXT)
     drawn.draw(figure, edge, foot)
     figure.text(edge / width, 0.14 / height, note, fontsize=8.5, va="bottom", color=palette.TEXT)
-    write_figure(figure, path)
+    return figure
 
 
 _Told = tuple[dict[int, float], dict[int, str], str]
@@ -94,11 +98,11 @@ def _by_policy(mapping: Mapping, topology: Topology) -> _Told:
             words = dict.fromkeys(nodes, f"pages with {equal} of the accesses")
             return {}, words, "How many pages make equally many accesses is the program's matter."
         case "first-touch":
-            words = {node: f"what {served[node]} touches first" for node in nodes if node in served}
+            words = {node: f"first touched from {served[node]}" for node in nodes if node in served}
             return {}, words, "How many pages that is depends on the program: all of them where one thread initialises."
         case _:
             shared = f"\nand {equal} of what is shared" if mapping.page_policy == "mix" else ""
-            words = {node: f"what {served[node]} uses most{shared}" for node in nodes if node in served}
+            words = {node: f"used most from {served[node]}{shared}" for node in nodes if node in served}
             words |= {node: f"{equal} of what is shared" for node in nodes if node not in served and shared}
             note = "How many pages that is depends on the program; a profile (numapredict run --profile) tells."
             return {}, words, note
@@ -123,12 +127,13 @@ def _by_profile(mapping: Mapping, topology: Topology, profile: Profile) -> _Told
         raise InvalidProfileError(
             "the profile has no samples to place pages by; make another of a longer run with numapredict run --profile"
         )
+    count_of = f"{len(plan.ranges)} allocation{'' if len(plan.ranges) == 1 else 's'}"
     size_MB = total * profile.page_bytes / 1e6
     rescaled = f", made with {plan.rescaled_from} threads" if plan.rescaled_from else ""
     return (
         {node: count / total for node, count in pages.items()},
         {node: f"{_percent(count / total)} of the pages\n({count})" for node, count in pages.items()},
-        f"Pages by a profile of {len(plan.ranges)} allocations, {total} pages ({size_MB:.3g} MB){rescaled}; what it "
+        f"Pages by a profile of {count_of}, {total} pages ({size_MB:.3g} MB){rescaled}; what it "
         "did not sample is not counted.",
     )
 

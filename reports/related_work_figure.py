@@ -22,6 +22,11 @@ ROW = 0.24  # inches
 def draw_related(data: RelatedData, path: Path) -> None:
     """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
     format_of(path)
+    write_figure(related_figure(data), path)
+
+
+def related_figure(data: RelatedData) -> Figure:
+    """Return the figure: a row a way of choosing, a panel a machine."""
     rows = _rows(data)
     panel, gap, left, top, bottom = 3.3, 0.25, 5.1, 1.3, 0.6
     width, height = left + len(data.panels) * (panel + gap) + 0.1, top + bottom + ROW * len(rows)
@@ -46,7 +51,7 @@ def draw_related(data: RelatedData, path: Path) -> None:
         "Gain captured: log of that speedup over the log of the oracle's. Beside related work: what it chooses from."
     )
     figure.text(0.15 / width, 1 - 0.43 / height, about, fontsize=9, va="top", color=palette.TEXT)
-    write_figure(figure, path)
+    return figure
 
 
 def _rows(data: RelatedData) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -69,15 +70,20 @@ def sweep_curves_data(sweeps: Sequence[Sweep], machine: str, modelled: bool) -> 
 def draw_sweep_curves(data: SweepCurvesData, path: Path) -> None:
     """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
     format_of(path)
+    write_figure(sweep_figure(data), path)
+
+
+def sweep_figure(data: SweepCurvesData) -> Figure:
+    """Return the figure: a panel a default mapping."""
     columns = len(data.panels)
     figure = Figure(figsize=(max(6.4, 0.6 + 4.3 * columns), 5.4), layout="constrained")
     for axes, panel in zip(figure.subplots(1, columns, squeeze=False)[0], data.panels, strict=True):
         _draw_panel(axes, panel)
     figure.axes[0].set_ylabel("speedup over the default, arithmetic mean\n(in sample, higher is better)")
-    found = {}
+    found: dict[str, Artist] = {}
     for axes in figure.axes:
         handles, labels = axes.get_legend_handles_labels()
-        found |= dict(zip(labels, handles, strict=True))
+        found |= zip(labels, handles, strict=True)
     labels = sorted(found, key=[*WHAT.values(), BEST, DEFAULT].index)
     figure.legend(
         [found[label] for label in labels],
@@ -89,7 +95,7 @@ def draw_sweep_curves(data: SweepCurvesData, path: Path) -> None:
     )
     about = "each program under the best mapping of its cluster's centroid"
     figure.suptitle(f"{data.title}\n{about}", fontsize=11)
-    write_figure(figure, path)
+    return figure
 
 
 def _draw_panel(axes: Axes, panel: SweepPanel) -> None:

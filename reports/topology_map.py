@@ -16,6 +16,7 @@ from numapredict.reports.node_map import NodeBox, NodeMap, Wire, boxes_of
 
 Rows = tuple[tuple[float, ...], ...]
 TABLE_CELL = 0.52  # inches
+CELLS = "cells are cores, by their first PU"
 
 
 class PairTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +63,7 @@ def described_map_data(machine: MachineDescription) -> TopologyMapData:
     wanted = ("latency.read", "node_bandwidth.read_GBps", "controllers.read_GBps", "links.read_GBps")
     return TopologyMapData(
         title=machine.name,
-        about=f"{machine.summary}\na described machine: figures published or assumed, see below; cells are cores, by their first PU",
+        about=f"{machine.summary}\na described machine: figures published or assumed, see below; {CELLS}",
         boxes=boxes_of(machine.topology),
         wires=tuple(
             Wire(i, j, read.get((i, j), read.get((j, i), 0.0)), read.get((j, i), read.get((i, j), 0.0)))
@@ -88,7 +89,7 @@ def computer_map_data(topology: Topology) -> TopologyMapData:
     """Return the figure of a real computer: of what is between its nodes the firmware tells relative distances only."""
     return TopologyMapData(
         title=topology.name,
-        about="as hwloc describes it; cells are cores, by their first PU",
+        about=f"as hwloc describes it; {CELLS}",
         boxes=boxes_of(topology),
         wires=(),
         tables=(PairTable(title="distance", unit="local memory = 10", rows=topology.distances, low_is_good=True),),
@@ -99,6 +100,11 @@ def computer_map_data(topology: Topology) -> TopologyMapData:
 def draw_topology_map(data: TopologyMapData, path: Path) -> None:
     """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
     format_of(path)
+    write_figure(topology_figure(data), path)
+
+
+def topology_figure(data: TopologyMapData) -> Figure:
+    """Return the figure: the nodes, and tables of what is between them."""
     drawn = NodeMap(data.boxes, data.wires)
     side = max(min(2.2, 1.1 * len(data.boxes)), TABLE_CELL * len(data.boxes))
     gap, edge, head, under = 0.75, 0.3, 0.95, 0.6
@@ -122,7 +128,7 @@ def draw_topology_map(data: TopologyMapData, path: Path) -> None:
             (left + 0.4 + number * (side + gap), height - top - side, side),
         )
     figure.text(edge / width, 0.1 / height, sources, fontsize=7, va="bottom", color=palette.TEXT)
-    write_figure(figure, path)
+    return figure
 
 
 def _wrapped(sources: tuple[str, ...], width: float) -> str:

@@ -1,0 +1,75 @@
+"""The golden figures: a name each, and what makes its data."""
+
+from collections.abc import Callable
+
+from numapredict.collect.machines.description import load_description
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.profile_file import parse_profile
+from numapredict.predictor.evaluate import Evaluations, together
+from numapredict.predictor.features import observe
+from numapredict.predictor.thesis import sweeps_of
+from numapredict.reports.accuracy import AccuracyData, accuracy_data
+from numapredict.reports.clustermap import ClustermapData, clustermap_data
+from numapredict.reports.placed_mapping import PlacedMappingData, placed_mapping_data
+from numapredict.reports.related_work import RelatedData, related_data
+from numapredict.reports.sweep_curves import SweepCurvesData, sweep_curves_data
+from numapredict.reports.topology_map import TopologyMapData, described_map_data
+from tests.evaluations import DEFAULT, OTHER, PROBE, evaluation, held_out
+from tests.planted import four_by_eight, planted_dataset
+from tests.profiles import profile_bytes
+
+
+def evaluations() -> Evaluations:
+    """Return twelve programs in turn kept, advised a probe, and advised something else; some of these are misses."""
+    programs = []
+    for n in range(12):
+        mapping, oracle = (DEFAULT, PROBE, OTHER)[n % 3], 1.5 + n / 4
+        speedup = 1.0 if mapping == DEFAULT else oracle / (1 + n / 50)
+        ways = {"default": 1.0, "fixed": 0.8 * oracle, "wang oracle": 0.9 * oracle, "thesis recipe": 0.7 * oracle}
+        expected = (0.9 * oracle, oracle, 1.1 * oracle)
+        programs.append(held_out(f"program-{n}", speedup, oracle, expected, mapping, {**ways, "oracle": oracle}))
+    return together([evaluation("planted-4x8", programs)])
+
+
+def clustermap() -> ClustermapData:
+    """Return 12 programs of five kinds."""
+    return clustermap_data(planted_dataset(12), n_clusters=5)
+
+
+def sweeps() -> SweepCurvesData:
+    """Return the same programs' curves."""
+    dataset = planted_dataset(12)
+    return sweep_curves_data(sweeps_of(observe(dataset), four_by_eight()), dataset.machine, dataset.modelled)
+
+
+def related() -> RelatedData:
+    """Return the evaluation's bars, and table 1 on 4 x 8 cores."""
+    return related_data(evaluations(), [four_by_eight()])
+
+
+def accuracy() -> AccuracyData:
+    """Return the evaluation's points and regrets."""
+    return accuracy_data(evaluations())
+
+
+def topology() -> TopologyMapData:
+    """Return a machine with wires."""
+    return described_map_data(load_description("sandybridge-4x8"))
+
+
+def mapping() -> PlacedMappingData:
+    """Return a mapping whose pages the program decides on."""
+    return placed_mapping_data(parse_label("12x3-scatter-mix@4"), load_description("sandybridge-4x8").topology)
+
+
+def profiled() -> PlacedMappingData:
+    """Return a mapping whose pages a profile decides on."""
+    samples = [(page, page % 16, 1.0 + page % 3) for page in range(0, 64, 2)]
+    profile = parse_profile(profile_bytes([(64, samples), (16, [(0, 15, 1.0)])], 16))
+    where = load_description("sandybridge-4x8").topology
+    return placed_mapping_data(parse_label("16x2-contiguous-locality"), where, profile)
+
+
+FIGURES: dict[str, Callable[[], object]] = {
+    made.__name__: made for made in (clustermap, sweeps, related, accuracy, topology, mapping, profiled)
+}

@@ -1,0 +1,103 @@
+import math
+from pathlib import Path
+
+import pytest
+
+from numapredict.predictor.evaluate import evaluate_held_out, together
+from numapredict.predictor.learning import options_of
+from numapredict.reports.accuracy import OURS, AccuracyData, accuracy_data, accuracy_figure, draw_accuracy
+from numapredict.reports.figure_file import UnwritableFigureError
+from tests.evaluations import DEFAULT, PROBE, evaluation, held_out
+from tests.planted import planted_dataset
+from tests.unit.reports.legible import assert_legible
+
+PROGRAMS = [
+    held_out("right", 2.0, 2.0, (1.5, 2.1, 3.0)),
+    held_out("below", 1.0, 4.0, (2.0, 3.0, 4.0)),
+    held_out("above", 5.0, 5.0, (2.0, 3.0, 4.0)),
+    held_out("known", 3.0, 3.3, (2.9, 3.0, 3.1), mapping=PROBE),
+    held_out("kept", 1.0, 1.1, mapping=DEFAULT),
+]
+
+
+def made_up(*machines: str) -> AccuracyData:
+    return accuracy_data(together([evaluation(machine, PROGRAMS) for machine in machines]))
+
+
+def test_a_point_a_program_that_was_advised_to_leave_the_default() -> None:
+    data = made_up("there")
+    assert [(p.program, p.expected, p.low, p.high, p.measured, p.probed) for p in data.points] == [
+        ("right", 2.1, 1.5, 3.0, 2.0, False),
+        ("below", 3.0, 2.0, 4.0, 1.0, False),
+        ("above", 3.0, 2.0, 4.0, 5.0, False),
+        ("known", 3.0, 2.9, 3.1, 3.0, True),
+    ]
+    assert (data.kept, data.within) == (1, 2)
+    assert data.title == "5 held-out programs on there (modelled)"
+
+
+def test_the_farthest_misses_come_first() -> None:
+    data = made_up("there")
+    assert [(point.program, point.miss) for point in data.misses] == [
+        ("below", pytest.approx(math.log2(2.0))),
+        ("above", pytest.approx(math.log2(5 / 4))),
+    ]
+
+
+def test_regrets_are_over_all_programs_and_ordered() -> None:
+    ours, default = made_up("there").curves
+    assert (ours.name, default.name) == (OURS, "the default")
+    assert ours.regrets == pytest.approx((0.0, 0.0, 0.1, 0.1, 3.0))
+    assert default.regrets == pytest.approx((0.1, 1.0, 2.3, 3.0, 4.0))
+    assert (ours.median, ours.p95) == pytest.approx((0.1, 0.1 + 0.8 * 2.9))
+
+
+def test_regrets_agree_with_the_evaluation_s_score() -> None:
+    dataset = planted_dataset(15, jitter=0.3)
+    found = together([evaluate_held_out(dataset, options_of(None, None, dataset))])
+    data = accuracy_data(found)
+    curves = {curve.name: curve for curve in data.curves}
+    assert set(curves) == {OURS, "random forest on our probes", "the best one for the other programs",
+                           "the thesis's recipe", "the default"}  # fmt: skip
+    for name, score in ((OURS, found), ("the thesis's recipe", found.baselines["thesis recipe"])):
+        assert (curves[name].median, curves[name].p95) == pytest.approx((score.regret.median, score.regret.p95))
+        assert curves[name].regrets[-1] == pytest.approx(score.regret.max)
+    assert data.kept + len(data.points) == 15
+    assert data.within == found.calibration.within
+
+
+@pytest.mark.parametrize("machines", [("there",), tuple(f"machine-{n}" for n in range(9))])
+def test_every_machine_is_drawn_and_named(tmp_path: Path, machines: tuple[str, ...]) -> None:
+    data = made_up(*machines)
+    figure = accuracy_figure(data)
+    drawn = sum(len(line.get_xdata()) for bar in figure.axes[0].containers for line in bar.lines[:1])  # type: ignore
+    assert drawn == 4 * len(machines)
+    assert_legible(figure, apart=False)
+    draw_accuracy(data, tmp_path / "figure.svg")
+    text = (tmp_path / "figure.svg").read_text()
+    for machine in machines:
+        assert f">{machine}</text>" in text
+    for words in ("expected speedup over the default", "regret", "median 10", "1: below", "(modelled)"):
+        assert words in text
+
+
+def test_nothing_to_advise_can_be_drawn(tmp_path: Path) -> None:
+    data = accuracy_data(together([evaluation("there", [held_out("kept", 1.0, 1.0, mapping=DEFAULT)])]))
+    assert data.points == ()
+    draw_accuracy(data, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    with pytest.raises(UnwritableFigureError):
+        draw_accuracy(data, tmp_path / "figure.gif")
+
+
+def test_many_programs_stay_legible() -> None:
+    many = [
+        held_out(
+            f"program-with-a-long-name-{n}.medium.serial",
+            1 + n / 30,
+            1.1 + n / 30,
+            (1 + n / 40, 1.1 + n / 35, 2 + n / 30),
+        )
+        for n in range(120)
+    ]
+    assert_legible(accuracy_figure(accuracy_data(together([evaluation("there", many)]))), apart=False)

@@ -1,0 +1,72 @@
+from pathlib import Path
+
+import pytest
+
+from numapredict.predictor.features import observe
+from numapredict.predictor.thesis import FEATURE_SETS, FeatureSet, Sweep, SweepPoint, sweeps_of
+from numapredict.reports.figure_file import UnwritableFigureError
+from numapredict.reports.sweep_curves import (
+    WHAT,
+    SweepCurve,
+    SweepPanel,
+    draw_sweep_curves,
+    sweep_curves_data,
+    sweep_figure,
+)
+from tests.planted import four_by_eight, planted_dataset
+from tests.unit.reports.legible import assert_legible
+
+
+def sweep(features: FeatureSet, default: str, speedups: list[float]) -> Sweep:
+    points = tuple(
+        SweepPoint(clusters=count, speedup_arithmetic=value, speedup_geometric=value / 2)
+        for count, value in enumerate(speedups, 1)
+    )
+    return Sweep(features=features, default=default, points=points)
+
+
+def test_a_panel_a_default_with_its_curves_and_its_best() -> None:
+    sweeps = [
+        sweep("times", "8x1-contiguous-bind", [1.5, 1.25, 2.0]),
+        sweep("times", "16x2-contiguous-locality", [1.1, 1.2, 1.3]),
+        sweep("two_probes", "16x2-contiguous-locality", [1.0, 0.9, 1.3]),
+    ]
+    data = sweep_curves_data(sweeps, "there", modelled=False)
+    assert data.title == "3 programs on there (measured)"
+    assert data.panels == (
+        SweepPanel("8x1-contiguous-bind", 2.0, (SweepCurve("times", (1, 2, 3), (1.5, 1.25, 2.0)),)),
+        SweepPanel(
+            "16x2-contiguous-locality",
+            1.3,
+            (
+                SweepCurve("times", (1, 2, 3), (1.1, 1.2, 1.3)),
+                SweepCurve("two_probes", (1, 2, 3), (1.0, 0.9, 1.3)),
+            ),
+        ),
+    )
+
+
+def test_curves_end_where_the_thesis_s_do_but_the_best_is_that_of_all_programs() -> None:
+    (panel,) = sweep_curves_data([sweep("times", "x", [float(n) for n in range(1, 121)])], "there", True).panels
+    assert panel.curves[0].clusters == tuple(range(1, 31))
+    assert panel.best == 120.0
+
+
+@pytest.mark.parametrize("programs", [12, 120])
+def test_every_curve_and_unit_is_named_and_legible(tmp_path: Path, programs: int) -> None:
+    dataset = planted_dataset(programs, jitter=0.3)
+    data = sweep_curves_data(sweeps_of(observe(dataset), four_by_eight()), dataset.machine, dataset.modelled)
+    assert {curve.features for panel in data.panels for curve in panel.curves} == set(FEATURE_SETS)
+    assert_legible(sweep_figure(data))
+    draw_sweep_curves(data, tmp_path / "figure.png")
+    draw_sweep_curves(data, tmp_path / "figure.svg")
+    text = (tmp_path / "figure.svg").read_text()
+    for words in (data.title, "(modelled)", "clusters", "speedup over the default", "in sample", *WHAT.values()):
+        assert words in text
+    for panel in data.panels:
+        assert f"default: {panel.default}" in text
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnwritableFigureError, match=r"\.png or \.svg"):
+        draw_sweep_curves(sweep_curves_data([sweep("times", "x", [1.0])], "m", True), tmp_path / "a.pdf")

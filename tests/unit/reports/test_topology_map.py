@@ -1,0 +1,110 @@
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from numapredict.collect.host import topology_from_file
+from numapredict.collect.machines.description import Link, load_description, machine_names
+from numapredict.collect.machines.routes import routes_over
+from numapredict.reports.figure_file import UnwritableFigureError
+from numapredict.reports.node_map import CoreCell, Wire
+from numapredict.reports.topology_map import (
+    computer_map_data,
+    described_map_data,
+    draw_topology_map,
+    topology_figure,
+)
+from tests.unit.reports.legible import assert_legible, texts_of
+
+CAPTURED = sorted((Path(__file__).parents[2] / "machines").glob("*.xml"))
+
+
+def test_a_described_machine_shows_its_figures() -> None:
+    data = described_map_data(load_description("sandybridge-4x8"))
+    latency, bandwidth, thread = data.tables
+    assert latency.rows[0] == (101, 299, 329, 299)
+    assert bandwidth.rows == (
+        (30.25, 5.125, 5.125, 5.125),
+        (5.125, 30.25, 5.125, 5.125),
+        (5.125, 5.125, 30.25, 5.125),
+        (5.125, 5.125, 5.125, 30.25),
+    )
+    assert thread.rows[2] == (3.78, 4.16, 12.30, 4.16)
+    assert [table.unit for table in data.tables] == ["ns", "GB/s", "GB/s"]
+    assert [(wire.one, wire.other, wire.there_GBps, wire.back_GBps) for wire in data.wires] == [
+        (0, 1, 5.125, 5.125), (0, 3, 5.125, 5.125), (1, 2, 5.125, 5.125), (2, 3, 5.125, 5.125),
+    ]  # fmt: skip
+    assert [len(box.cells) for box in data.boxes] == [8] * 4
+    assert any("SIGMOD'14" in source for source in data.sources)
+
+
+def test_between_nodes_the_narrowest_link_of_the_route_counts() -> None:
+    ends = ((0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2))
+    read = (9.0, 8.0, 7.0, 6.0, 5.0, 4.0)
+    chain = msgspec.structs.replace(
+        load_description("sandybridge-4x8"),
+        links=tuple(Link(*pair, value, 1.0) for pair, value in zip(ends, read, strict=True)),
+        routes=routes_over(4, ends),
+    )
+    data = described_map_data(chain)
+    assert data.tables[1].rows == (
+        (30.25, 9.0, 7.0, 5.0),
+        (8.0, 30.25, 7.0, 5.0),
+        (6.0, 6.0, 30.25, 5.0),
+        (4.0, 4.0, 4.0, 30.25),
+    )
+    assert data.wires == (Wire(0, 1, 9.0, 8.0), Wire(1, 2, 7.0, 6.0), Wire(2, 3, 5.0, 4.0))
+
+
+def test_bandwidths_that_were_measured_between_all_pairs_make_no_wires() -> None:
+    machine = load_description("lpd48core")
+    data = described_map_data(machine)
+    assert data.wires == ()
+    measured = {(link.source, link.target): link.read_GBps for link in machine.links}
+    for i, row in enumerate(data.tables[1].rows):
+        assert row == tuple(measured.get((i, j), machine.controller_read_GBps[i]) for j in range(8))
+    assert not any("narrowest" in source for source in data.sources)
+
+
+def test_of_a_computer_the_distances_are_shown() -> None:
+    topology = topology_from_file(next(path for path in CAPTURED if path.stem == "memory-only"))
+    data = computer_map_data(topology)
+    (table,) = data.tables
+    assert table.rows == ((10, 21, 14), (21, 10, 24), (14, 24, 10))
+    assert data.boxes[1].cells == tuple(CoreCell(pu) for pu in (4, 5, 6, 7))
+    assert data.boxes[2].cells == ()
+    assert "relative" in data.sources[0]
+
+
+@pytest.mark.parametrize("name", machine_names())
+def test_every_described_machine_is_legible(name: str, tmp_path: Path) -> None:
+    data = described_map_data(load_description(name))
+    figure = topology_figure(data)
+    assert_legible(figure)
+    shown = [text for text, _ in texts_of(figure)]
+    nodes = len(data.boxes)
+    assert sum(text.startswith("node ") for text in shown) == nodes
+    assert sum(text.startswith("PU ") for text in shown) == sum(len(box.cells) for box in data.boxes)
+    draw_topology_map(data, tmp_path / "figure.svg")
+    text = (tmp_path / "figure.svg").read_text()
+    for words in (name, "described machine", "read latency", "(ns)", "(GB/s)", "memory of node", "lighter is better"):
+        assert words in text
+
+
+@pytest.mark.parametrize("path", CAPTURED, ids=lambda path: path.stem)
+def test_every_captured_topology_is_legible(path: Path) -> None:
+    topology = topology_from_file(path)
+    figure = topology_figure(computer_map_data(topology))
+    assert_legible(figure)
+    shown = [text for text, _ in texts_of(figure)]
+    for node in topology.nodes:
+        assert f"node {node.os_index}" in shown
+
+
+def test_nodes_of_a_ring_stand_beside_their_neighbours(tmp_path: Path) -> None:
+    data = described_map_data(load_description("opteron-4x4"))
+    at = {text: box for text, box in texts_of(topology_figure(data)) if text.startswith("node ")}
+    assert at["node 0"].y0 == at["node 1"].y0 > at["node 2"].y0 == at["node 3"].y0
+    assert at["node 0"].x0 == at["node 3"].x0 < at["node 1"].x0 == at["node 2"].x0
+    with pytest.raises(UnwritableFigureError):
+        draw_topology_map(data, tmp_path / "figure.gif")
