@@ -89,10 +89,10 @@ def clustermap_data(
 
 def _bracket(rows: Sequence[float], distances: Sequence[float], clusters: tuple[int, ...]) -> Bracket:
     """Return one merge; SciPy puts leaves at 5, 15, 25 ..."""
-    at = [row / 10 for row in rows]
+    at = [float(row) / 10 for row in rows]
     inside = set(clusters[int(min(at)) : int(max(at)) + 1])
     return Bracket(
-        distances=(distances[0], distances[1], distances[2], distances[3]),
+        distances=(float(distances[0]), float(distances[1]), float(distances[2]), float(distances[3])),
         rows=(at[0], at[1], at[2], at[3]),
         cluster=inside.pop() if len(inside) == 1 else None,
     )
