@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from numapredict.collect.dataset import write_dataset
+from tests.planted import planted_dataset
+from tests.profiles import profile_bytes
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SANDY = ("--machine", "sandybridge-4x8")
 
@@ -195,6 +199,21 @@ MISTAKES = {
     "unsupported page policy": (("run", "--mapping", "2x2-contiguous-mix", "--", "ls"), "2x2-contiguous-mix"),
     "malformed dataset": (("train", "--dataset", "."), "dataset.json is missing"),
     "unknown dataset": (("report", "clustermap", "--dataset", "absent"), "no dataset 'absent'"),
+    "a figure of another format": (
+        ("report", "topology", "--output", "a.pdf"),
+        "a.pdf: figures are written as .png or",
+    ),
+    "a figure of an absent dataset": (("report", "related", "absent"), "no dataset 'absent'"),
+    "a figure of an unknown machine": (("report", "topology", "--machine", "nosuch"), "unknown machine 'nosuch'"),
+    "a figure of no mapping": (("report", "mapping", "16y2"), "'16y2' is not a mapping's label"),
+    "a figure of a mapping too large": (
+        ("report", "mapping", "33x4-scatter-mix", *SANDY),
+        "33x4-scatter-mix needs 33 cores",
+    ),
+    "a figure by no profile": (
+        ("report", "mapping", "32x4-scatter-mix", *SANDY, "--profile", "BROKEN.toml"),
+        "BROKEN.toml is no whole page-access profile",
+    ),
     "unknown option": (("--frob",), "--frob"),
     "missing option": (("run", "ls"), "--mapping"),
     "unknown codelet": (("collect", "campaign", "--into", "x", "--codelet", "nosuch"), "unknown codelet 'nosuch'"),
@@ -362,6 +381,56 @@ def test_the_thesis_s_curves_are_shown() -> None:
     six = next(point for point in curves[-1]["points"] if point["clusters"] == 6)
     row = next(line for line in shown.stdout.splitlines() if line.startswith("       6 "))
     assert row.endswith(f"{six['speedup_arithmetic']:.2f}x")
+
+
+def test_the_thesis_s_curves_are_drawn(tmp_path: Path) -> None:
+    done = numapredict("report", "sweeps", "sandybridge-4x8", "--figure", "curves.svg", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "default: 16x2-contiguous-locality" in (tmp_path / "curves.svg").read_text()
+
+
+def test_an_evaluation_is_drawn(tmp_path: Path) -> None:
+    write_dataset(planted_dataset(10, jitter=0.3), tmp_path / "planted")
+    here = {"NUMAPREDICT_CACHE": str(tmp_path / "cache")}
+    # The same dataset under two names is one, as for `evaluate`.
+    words = ("report", "related", "planted", "./planted", "--json", "--output", "related.png")
+    done = numapredict(*words, cwd=tmp_path, **here)
+    assert done.returncode == 0, done.stderr
+    (panel,) = json.loads(done.stdout)["panels"]
+    assert (panel["programs"], panel["table"][3]["threads"]) == (10, [8, 16, 32])
+    ours = next(bar["speedup"] for bar in panel["bars"] if bar["name"] == "two probes")
+    table = numapredict("report", "related", "planted", cwd=tmp_path, **here).stdout
+    assert f"{ours:.2f}x" in next(line for line in table.splitlines() if line.startswith("  two probes"))
+    done = numapredict("report", "accuracy", "planted", "--json", "--output", "accuracy.svg", cwd=tmp_path, **here)
+    found = json.loads(done.stdout)
+    assert len(found["points"]) + found["kept"] == 10
+    assert "10 held-out programs on planted-4x8 (modelled)" in (tmp_path / "accuracy.svg").read_text()
+    assert (tmp_path / "related.png").read_bytes().startswith(b"\x89PNG")
+    away = numapredict("report", "accuracy", "planted", "--output", "/proc/accuracy.png", cwd=tmp_path, **here)
+    assert "/proc/accuracy.png" in refusal(away)
+
+
+def test_machines_and_mappings_are_drawn(tmp_path: Path) -> None:
+    done = numapredict("report", "topology", *SANDY, "--json", "--output", "machine.svg", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["tables"][0]["rows"][0] == [101, 299, 329, 299]
+    assert "read latency" in (tmp_path / "machine.svg").read_text()
+    three = {"HWLOC_SYNTHETIC": "node:3 core:2 pu:1"}
+    done = numapredict("report", "topology", "--json", cwd=tmp_path, **three)
+    assert [table["title"] for table in json.loads(done.stdout)["tables"]] == ["distance"]
+    assert (tmp_path / "topology.png").exists()
+    words = ("report", "mapping", "6x3-scatter-interleave", "--json")
+    done = numapredict(*words, cwd=tmp_path, **three)
+    boxes = json.loads(done.stdout)["boxes"]
+    assert [[cell["thread"] for cell in box["cells"]] for box in boxes] == [[0, 3], [1, 4], [2, 5]]
+    assert (tmp_path / "mapping.png").exists()
+    (tmp_path / "profile").write_bytes(profile_bytes([(4, [(0, 0, 1.0), (3, 3, 1.0)])]))
+    placed = ("report", "mapping", "16x2-scatter-locality", *SANDY, "--profile", "profile", "--json")
+    shares = [box["share"] for box in json.loads(numapredict(*placed, cwd=tmp_path).stdout)["boxes"]]
+    # Pages 0 and 1 go by thread 0, 2 and 3 by thread 3, which is thread 12 of 16: both are on node 0.
+    assert shares == [1.0, None, None, None]
+    needless = numapredict(*words[:-1], "--profile", "profile", cwd=tmp_path, **three)
+    assert "leave out --profile" in refusal(needless)
 
 
 def test_the_pairs_most_alike_are_shown() -> None:
