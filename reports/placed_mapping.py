@@ -14,7 +14,7 @@ from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, th
 from numapredict.collect.profile_file import InvalidProfileError, Profile
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.advice import mapping_in_words
+from numapredict.predictor.advice_text import mapping_in_words
 from numapredict.reports import palette
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.node_map import NodeBox, NodeMap, boxes_of
