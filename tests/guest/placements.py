@@ -255,7 +255,8 @@ class Judge:
             return {self.chunks[other * self.threads // total] for other in self._near(page, total, self.slack)}
         if self.policy == "locality" and self.subject.owned and kind != REST:
             return self._owners(page, total)
-        if self.policy == "mix" and self.subject.owned and kind == ARRAY:  # each page has a dominant node
+        at_home = set(self.home) <= set(self.nodes)
+        if self.policy == "mix" and at_home and self.subject.owned and kind == ARRAY:  # each page has a dominant node
             return self._owners(page, total)
         if self.policy == "first-touch" and kind != REST and self.subject.owned:
             return self._owners(page, total) if self.subject.touched_by_owner else {self.home[0]}
