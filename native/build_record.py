@@ -1,0 +1,23 @@
+"""What the native parts were built from, as the build wrote it down."""
+
+from pathlib import Path
+
+import msgspec
+
+UNKNOWN = "unknown"
+_FILE = Path(__file__).parent / "build_record.json"
+
+
+class BuildRecord(msgspec.Struct, frozen=True):
+    """A commit, with -dirty after it where the files differed from it, and a compiler; each "unknown" where it is."""
+
+    commit: str = UNKNOWN
+    compiler: str = UNKNOWN
+
+
+def build_record(file: Path = _FILE) -> BuildRecord:
+    """Return what ``native/provenance.cmake`` wrote; all of it is unknown where nothing was built or it cannot be read."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=BuildRecord)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return BuildRecord()
