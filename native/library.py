@@ -1,5 +1,6 @@
 """Find what was built: the placement, marks and replay libraries, the tracer and the programs."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from numapredict.native.errors import MissingNativePartError
@@ -40,6 +41,18 @@ def launcher_program() -> Path:
 def stream_program() -> Path:
     """Return the path of the program that moves a known number of bytes; raise MissingNativePartError."""
     return _built("bin/numapredict-stream")
+
+
+# Every part by the name it is told by.
+PARTS: dict[str, Callable[[], Path]] = {
+    "placement": placement_library,
+    "tracer": tracer_plugin,
+    "marks": marks_library,
+    "replay": replay_library,
+    "codelets": codelets_program,
+    "launcher": launcher_program,
+    "stream": stream_program,
+}
 
 
 def _built(name: str) -> Path:

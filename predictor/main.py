@@ -40,6 +40,14 @@ numapredict --machine sandybridge-4x8 ./app input.dat   on a described machine, 
 """
 
 
+def _tell_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from numapredict.predictor.version_text import version_text
+
+        click.echo(version_text())
+        context.exit()
+
+
 @click.group(
     cls=Commands,
     help=_HELP,
@@ -47,7 +55,9 @@ numapredict --machine sandybridge-4x8 ./app input.dat   on a described machine, 
     subcommand_metavar="[OPTIONS] PROGRAM [ARGUMENTS]...",
     epilog="A program called like a command: numapredict -- train. More options: numapredict predict --help.",
 )
-@click.version_option(package_name="numapredict", message="numapredict %(version)s")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Say what is installed."
+)
 def commands() -> None:
     """Hold the commands; a click group needs a function."""
 
