@@ -16,7 +16,7 @@ class BuildRecord(msgspec.Struct, frozen=True):
 
 
 def build_record(file: Path = _FILE) -> BuildRecord:
-    """Return what ``native/provenance.cmake`` wrote; all of it is unknown where nothing was built or it cannot be read."""
+    """Return what ``native/provenance.cmake`` wrote; all is unknown where nothing was built or it cannot be read."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=BuildRecord)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):

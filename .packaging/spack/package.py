@@ -1,0 +1,52 @@
+# Copyright numapredict's contributors.
+# SPDX-License-Identifier: BSD-3-Clause
+"""numapredict for Spack; for the site's own package repository, as packages/py_numapredict/package.py."""
+
+import os
+
+from spack_repo.builtin.build_systems.python import PythonPackage
+
+from spack.package import *
+
+
+class PyNumapredict(PythonPackage):
+    """Says after two short runs where an OpenMP program's threads and memory pages should live on a NUMA machine."""
+
+    # Nothing is published: lay the source distribution (python -m build --sdist) into the current folder, and install
+    # with --no-checksum until a release has one.
+    url = f"file://{os.getcwd()}/numapredict-0.1.0.tar.gz"
+    manual_download = True
+
+    license("BSD-3-Clause")
+
+    version("0.1.0")
+
+    # The preload library and the tracer know x86-64 only, and glibc's _dl_find_object came with 2.35.
+    requires("target=x86_64:", msg="numapredict places and traces programs on x86-64 only")
+    requires("platform=linux", msg="numapredict needs Linux")
+
+    depends_on("c", type="build")
+    depends_on("cmake@3.18:", type="build")
+    depends_on("ninja", type="build")
+
+    depends_on("python@3.11:", type=("build", "run"))
+    depends_on("py-scikit-build-core@0.11:", type="build")
+
+    depends_on("py-click@8.1:", type=("build", "run"))
+    depends_on("py-defusedxml@0.7:", type=("build", "run"))
+    depends_on("py-joblib@1.3:", type=("build", "run"))
+    depends_on("py-matplotlib@3.7:", type=("build", "run"))
+    depends_on("py-msgspec@0.18:", type=("build", "run"))
+    depends_on("py-numpy@1.26:", type=("build", "run"))
+    depends_on("py-pandas@2.1:", type=("build", "run"))
+    depends_on("py-platformdirs@4:", type=("build", "run"))
+    depends_on("py-pyelftools@0.29:", type=("build", "run"))
+    depends_on("py-pyarrow@14:", type=("build", "run"))
+    depends_on("py-rich@13:", type=("build", "run"))
+    depends_on("py-scikit-learn@1.3:", type=("build", "run"))
+    depends_on("py-scipy@1.11:", type=("build", "run"))
+    depends_on("py-seaborn@0.13:", type=("build", "run"))
+
+    # What it calls, each for a part of what it does; QEMU's user mode, for the described machines, is the system's.
+    depends_on("hwloc", type="run")
+    depends_on("numactl", type="run")
