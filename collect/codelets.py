@@ -35,6 +35,12 @@ def codelets() -> tuple[Codelet, ...]:
     try:
         listed = subprocess.run([str(program), "--list", "--json"], capture_output=True, check=True, timeout=30)
         return msgspec.json.decode(listed.stdout, type=tuple[Codelet, ...])
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace").strip().splitlines()
+        # A wheel takes the system's OpenMP runtime, and the loader's own line names what it lacks.
+        reason = said[-1] if said else str(error)
+        advice = "install libgomp (package libgomp1 or libgomp)" if "libgomp" in reason else "install numapredict again"
+        raise MissingNativePartError(f"{program.name} does not list its codelets ({reason}); {advice}") from None
     except (OSError, subprocess.SubprocessError, msgspec.DecodeError) as error:
         raise MissingNativePartError(
             f"{program} does not list its codelets ({error}); install numapredict again"

@@ -14,6 +14,8 @@ TOOLS = {
     "qemu-x86_64": "qemu-user",
     "gcc": "gcc",
     "clang": "clang, and libomp-dev for its OpenMP",
+    "cmake": "cmake",
+    "git": "git",
     "lstopo-no-graphics": "hwloc",
     "numactl": "numactl",
     "likwid-perfctr": "likwid",

@@ -22,6 +22,7 @@ from numapredict.collect.program import Program
 from numapredict.native.errors import MissingNativePartError, NumapredictError
 from numapredict.native.library import marks_library, tracer_plugin
 
+_NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
 EMULATOR = "qemu-x86_64"
 # Variables that would bind or multiply threads against the thread count that is asked for.
 _FORBIDDEN = ("OMP_PLACES", "OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY", "LD_PRELOAD", "OMP_DISPLAY_ENV")
@@ -132,6 +133,11 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
         trace = parse_trace(data, "the trace")
     except InvalidTraceError as error:
         reason = ending.reason or "it left no trace"
+        if _NO_PLUGINS in reason:
+            raise MissingNativePartError(
+                f"{emulator} was built without plugins, as Ubuntu 24.04's is, and cannot trace; use a QEMU 7.2 to 8.2 "
+                "that has them, such as Debian 12's qemu-user"
+            ) from error
         raise TracingError(
             f"{program.name} with {threads} threads failed under the tracer: {reason}; does it run with "
             f"OMP_NUM_THREADS={threads}?"

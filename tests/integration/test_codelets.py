@@ -5,9 +5,12 @@ import json
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from numapredict.collect.codelets import codelets as codelets_found
+from numapredict.native.errors import MissingNativePartError
 from numapredict.native.library import codelets_program
 
 pytestmark = pytest.mark.native
@@ -156,3 +159,11 @@ def test_a_failed_allocation_gets_one_line() -> None:
     assert finished.stderr == (
         "numapredict-codelets: cannot allocate 379 MB for jacobi-2d --size large; choose a smaller size\n"
     )
+
+
+def test_a_missing_openmp_runtime_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loader meets an empty file in its place."""
+    (tmp_path / "libgomp.so.1").touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    with pytest.raises(MissingNativePartError, match=r"libgomp\.so\.1: .*; install libgomp \("):
+        codelets_found()

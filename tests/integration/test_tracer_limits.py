@@ -280,6 +280,16 @@ def test_a_missing_emulator_is_named(kernels: Path, monkeypatch: pytest.MonkeyPa
         take_trace(program_of(kernels, "regions"), 2, MACHINE, Census((), 1.0, 0.0, complete=True), BUDGET)
 
 
+def test_an_emulator_without_plugins_is_named(kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ubuntu 24.04's, by its own words."""
+    emulator = tmp_path / "qemu-x86_64"
+    emulator.write_text("#!/bin/sh\necho \"qemu: unknown option 'plugin'\" >&2\nexit 1\n")
+    emulator.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(MissingNativePartError, match="built without plugins"):
+        take_trace(program_of(kernels, "regions"), 2, MACHINE, Census((), 1.0, 0.0, complete=True), BUDGET)
+
+
 def test_a_relative_path_is_found_in_the_program_s_folder(kernels: Path) -> None:
     program = Program(name="k", command=(f"./{kernels.name}", "regions", "100"), directory=str(kernels.parent))
     assert [region.count for region in traced(program).census.regions] == [5, 2]

@@ -37,7 +37,7 @@ def test_all_pythons_that_are_promised_are_named() -> None:
 
 
 class TestConda:
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def variants(self) -> list[dict]:
         rattler_build = pytest.importorskip("rattler_build")
         settings = rattler_build.VariantConfig.from_file(FOLDER / "conda/variants.yaml")
