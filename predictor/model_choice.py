@@ -50,20 +50,25 @@ def choose_model(machine: str, topology: Topology, wanted: str | None = None) ->
     the machine's name. NoModelError for an unknown name; InvalidModelError for a file that is no model.
     """
     if wanted is not None:
-        if wanted in shipped_models():
-            return ChosenModel(_shipped(wanted), f"the shipped model {wanted}")
-        if not wanted.endswith(".json") and not Path(wanted).exists():
-            raise NoModelError(
-                f"unknown model {wanted!r}: the shipped models are {', '.join(shipped_models()) or 'none'}; for your "
-                "own give its .json file"
-            )
-        return ChosenModel(read_model(Path(wanted)), wanted)
+        return named_model(wanted)
     own = trained_model_path(machine, topology)
     if own.exists():
         return ChosenModel(read_model(own), "the model trained here")
     if machine in shipped_models():
         return ChosenModel(_shipped(machine), f"the shipped model {machine}")
     return None
+
+
+def named_model(wanted: str) -> ChosenModel:
+    """Return the shipped model of a name, or the model in a file; NoModelError where there is neither."""
+    if wanted in shipped_models():
+        return ChosenModel(_shipped(wanted), f"the shipped model {wanted}")
+    if not wanted.endswith(".json") and not Path(wanted).exists():
+        raise NoModelError(
+            f"unknown model {wanted!r}: the shipped models are {', '.join(shipped_models()) or 'none'}; for your "
+            "own give its .json file"
+        )
+    return ChosenModel(read_model(Path(wanted)), wanted)
 
 
 def nearest_shipped(topology: Topology) -> str | None:

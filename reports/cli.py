@@ -8,12 +8,72 @@ import click
 from numapredict.collect.campaign_options import MACHINE
 from numapredict.collect.mapping import PAGE_POLICIES, PagePolicy
 
-FIGURE = click.Path(path_type=Path, dir_okay=False)
+PAGE = "page"
+FILE = click.Path(path_type=Path, dir_okay=False)
+FIGURE = FILE
 
 
-@click.group()
+class Reports(click.Group):
+    """The reports; what is none of them by name is a subject that a page is asked about."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `page` first unless a report is named or help is asked for."""
+        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+            args = [PAGE, *args]
+        return super().parse_args(ctx, args)
+
+
+# A \b tells click to keep the line breaks of a paragraph.
+_HELP = """Draw what was measured or learned, as one HTML page or as figures.
+
+\b
+numapredict report sandybridge-4x8 -o page.html   a shipped dataset and model, or a dataset's folder
+numapredict report model.json -o page.html        a model that `train` wrote
+numapredict report advice.json -o page.html       what `predict --json` printed; - reads it from a pipe
+"""
+
+
+@click.group(
+    cls=Reports,
+    help=_HELP,
+    options_metavar="",
+    subcommand_metavar="DATASET|MODEL|PREDICTION [OPTIONS] | COMMAND ...",
+    epilog="A folder or file called like a command: numapredict report ./pairs.",
+)
 def report() -> None:
-    """Draw what was measured or learned."""
+    """Hold the reports; a click group needs a function."""
+
+
+@report.command(PAGE)
+@click.argument("subject", metavar="DATASET|MODEL|PREDICTION")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("page.html"),
+    show_default=True,
+    help="An .html file.",
+)
+@click.option("--default", metavar="LABEL", help="The mapping that a dataset's times are divided by.")
+@click.option("--evaluation", type=FILE, help="What `evaluate` saved, for a model; else what was saved by its name.")
+def page(subject: str, output: Path, default: str | None, evaluation: Path | None) -> None:
+    """Write one HTML page on a dataset, a model or a prediction: complete, offline, interactive.
+
+    A shipped name is a dataset and a model, and the page shows both. This command's name may be left out.
+    """
+    from numapredict.reports.contents import page_data
+    from numapredict.reports.page import check_name, write_page
+    from numapredict.reports.subject import open_subject
+
+    check_name(output)
+    opened = open_subject(subject)
+    if default is not None and opened.dataset is None:
+        raise click.UsageError("--default is for a dataset: a model and a prediction have their own")
+    if evaluation is not None and opened.model is None:
+        raise click.UsageError("--evaluation is for a model")
+    data = page_data(opened, default, evaluation)
+    size_bytes = write_page(data, output)
+    click.echo(f"{output}: {data.kind.lower()} {data.title}, {size_bytes / 1e6:.1f} MB", err=True)
 
 
 @report.command()

@@ -1,0 +1,134 @@
+"""What stands on a page: the sections that a dataset, a model or a prediction has, in order."""
+
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.mapping import parse_label
+from numapredict.predictor.features import observe
+from numapredict.predictor.learning import options_of
+from numapredict.predictor.model import Model
+from numapredict.predictor.model_choice import data_folder
+from numapredict.predictor.thesis import CLUSTERS
+from numapredict.predictor.train import default_label
+from numapredict.reports.parts.about import dataset_about, model_about, prediction_about
+from numapredict.reports.parts.clusters import clusters_data, tree_data
+from numapredict.reports.parts.distribution import distribution_data
+from numapredict.reports.parts.heatmap import heatmap_data, order_programs
+from numapredict.reports.parts.held_out import HeldOutData, held_out_data
+from numapredict.reports.parts.prediction import prediction_data
+from numapredict.reports.parts.programs import programs_data
+from numapredict.reports.parts.topology import draw_mapping, topology_data
+from numapredict.reports.subject import Subject, model_for, topology_of
+
+
+class Section(msgspec.Struct, frozen=True):
+    """One part of a page: its template's name, which is its anchor too, its heading, and its record (may be none)."""
+
+    template: str
+    title: str
+    data: msgspec.Struct | None
+
+
+class PageData(msgspec.Struct, frozen=True, kw_only=True):
+    """A page: what it is about, its sections, and the records that its script draws, by name.
+
+    ``modelled`` is said at the top and in every caption.
+    """
+
+    title: str
+    kind: str
+    modelled: bool
+    sections: tuple[Section, ...]
+    drawn: dict[str, msgspec.Struct]
+
+
+def page_data(subject: Subject, default: str | None = None, evaluation: Path | None = None) -> PageData:
+    """Return the page on a subject.
+
+    ``default`` is the label that a dataset's times are compared with. ``evaluation`` is a file that `numapredict
+    evaluate` saved, for a model; else the one that was saved under the model's name is used, if there is one.
+    """
+    if subject.advice is not None:
+        return _prediction_page(subject)
+    sections: list[Section] = []
+    drawn: dict[str, msgspec.Struct] = {}
+    if subject.dataset is not None:
+        sections += _dataset_sections(subject, default, drawn)
+    if subject.model is not None:
+        sections += _model_sections(subject, subject.model, evaluation, drawn)
+    both = subject.dataset is not None and subject.model is not None
+    return PageData(
+        title=subject.name,
+        kind="Dataset and model" if both else "Dataset" if subject.dataset is not None else "Model",
+        modelled=any(part.modelled for part in (subject.dataset, subject.model) if part is not None),
+        sections=tuple(sections),
+        drawn=drawn,
+    )
+
+
+def _dataset_sections(subject: Subject, default: str | None, drawn: dict[str, msgspec.Struct]) -> list[Section]:
+    dataset = subject.dataset
+    assert dataset is not None  # noqa: S101 # the caller looked
+    options = options_of(default, None, dataset)
+    label = default_label(dataset, options)
+    observations = observe(dataset, label)
+    column = observations.column(label)
+    order = order_programs(observations, column, options.scale)
+    model = subject.model or model_for(dataset)
+    clusters = CLUSTERS if model is None else len(model.clusters)
+    probes = () if model is None else tuple(probe.mapping for probe in model.probes)
+    heatmap = heatmap_data(observations, column, order, clusters)
+    drawn["heatmap"] = heatmap
+    found = [Section("about", "The dataset", dataset_about(dataset, observations, label))]
+    if dataset.topology is not None:
+        found.append(Section("topology", "The machine", topology_data(dataset.topology)))
+    return [
+        *found,
+        Section("heatmap", "How programs react to mappings", heatmap),
+        Section("cuts", "Clusters", heatmap),
+        Section("programs", "Programs", programs_data(observations, column, order, probes)),
+        Section("one-program", "All mappings of one program", heatmap),
+        Section("distribution", "What there is to gain", distribution_data(observations, column)),
+    ]
+
+
+def _model_sections(
+    subject: Subject, model: Model, evaluation: Path | None, drawn: dict[str, msgspec.Struct]
+) -> list[Section]:
+    found = [
+        Section("about-model", "The model", model_about(model, subject.origin)),
+        Section("clusters", "What the model knows", clusters_data(model)),
+    ]
+    if subject.dataset is None:
+        drawn["tree"] = tree_data(model)
+        found.append(Section("tree", "How the clusters came about", None))
+    return [*found, Section("held-out", "How good it is", _held_out(subject.name, model, evaluation))]
+
+
+def _held_out(name: str, model: Model, evaluation: Path | None) -> HeldOutData | None:
+    if evaluation is not None:
+        return held_out_data(evaluation, model)
+    saved = data_folder() / "evaluations" / f"{name}.json"
+    return held_out_data(saved, model) if saved.is_file() else None
+
+
+def _prediction_page(subject: Subject) -> PageData:
+    advice = subject.advice
+    assert advice is not None  # noqa: S101 # the caller looked
+    prediction = prediction_data(advice, subject.explanation)
+    topology = topology_of(advice.machine, advice.modelled)
+    placed = draw_mapping(parse_label(advice.mapping), advice.machine, topology)
+    sections = [Section("answer", "The answer", prediction)]
+    if prediction.why is not None and (prediction.why.findings or prediction.why.close):
+        sections.append(Section("why", "Why", prediction))
+    sections += [
+        Section("placed", "Where threads and pages go", placed),
+        Section("probes", "The probe runs", prediction),
+        Section("resembles", "What it resembles", prediction),
+        Section("alternatives", "Without numapredict", prediction),
+        Section("about", "The question", prediction_about(advice)),
+    ]
+    return PageData(
+        title=advice.program, kind="Prediction", modelled=advice.modelled, sections=tuple(sections), drawn={}
+    )

@@ -1,0 +1,133 @@
+"""One self-contained HTML page on a dataset, a model or a prediction.
+
+The page needs nothing but its own file: its content security policy allows only the script and the style sheet that are
+written into it, by their digests, and no request at all. What comes from files, program names above all, is escaped by
+the templates, or reaches the script as JSON and from there the document as text.
+"""
+
+import base64
+import hashlib
+import importlib.resources
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import jinja2
+import msgspec
+from markupsafe import Markup
+
+from numapredict.collect.durable import reason_and_advice, replace_file
+from numapredict.native.errors import NumapredictError
+from numapredict.reports.contents import PageData
+from numapredict.reports.parts import quantity
+
+SUFFIXES = (".html", ".htm")
+SCRIPTS = ("drawing.js", "tree.js", "heatmap.js", "cuts.js", "tables.js", "start.js")
+STYLES = ("page.css", "figures.css")
+
+LEVELS = 33
+LIGHT = ("053061", "2166ac", "4393c3", "92c5de", "d1e5f0", "f7f7f7", "fddbc7", "f4a582", "d6604d", "b2182b", "67001f")
+"""ColorBrewer's RdBu (Brewer 2003), from fast to slow: blue and red are told apart by colour-blind people."""
+
+DARK = ("c4e4ff", "86c2f5", "4d9ad6", "2d6ca0", "254a66", "303034", "63302b", "a3423a", "dc6055", "ff958a", "ffcfc8")
+"""The same on a dark page: the middle is dark there and both ends are light."""
+
+
+class UnwritablePageError(NumapredictError):
+    """A page could not be written, or its name is none of a page's."""
+
+
+def write_page(page: PageData, path: Path) -> int:
+    """Write a page in one step and return its size in bytes; UnwritablePageError where that is impossible."""
+    check_name(path)
+    data = render(page).encode()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, data)
+    except OSError as error:
+        raise UnwritablePageError(f"cannot write the page {path}: {reason_and_advice(error)}") from error
+    return len(data)
+
+
+def check_name(path: Path) -> None:
+    """Raise UnwritablePageError for a name that no browser would take for a page's."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise UnwritablePageError(f"{path}: a page is written as .html; end the name with that")
+
+
+def render(page: PageData) -> str:
+    """Return the page as HTML; equal records give equal pages."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        seconds=quantity.seconds,
+        factor=quantity.factor,
+        percent=quantity.percent,
+        count=quantity.count,
+        sentence=lambda text: text[:1].upper() + text[1:],
+    )
+    script, style = _script(), _style()
+    return environment.get_template("page.html").render(
+        page=page,
+        made="modelled" if page.modelled else "measured",
+        policy=(
+            f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; "
+            "form-action 'none'; require-trusted-types-for 'script'"
+        ),
+        # Both are our own files: nothing that was read anywhere is in them.
+        script=Markup(script),  # noqa: S704
+        style=Markup(style),  # noqa: S704
+        records=_embedded(page.drawn),
+        version=_version(),
+    )
+
+
+def _template(name: str) -> str:
+    return (importlib.resources.files("numapredict.reports") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    """Return the page's script: its files one after the other, in a scope of their own."""
+    return "(() => {\n" + '"use strict";\n' + "\n".join(map(_template, SCRIPTS)) + "})();\n"
+
+
+def _style() -> str:
+    """Return the style sheet with the heatmap's colours, for light pages and paper and for dark pages."""
+    dark = f"@media screen and (prefers-color-scheme: dark) {{\n{_colours(DARK)}}}\n"
+    return "\n".join(map(_template, STYLES)) + _colours(LIGHT) + dark
+
+
+def _colours(stops: tuple[str, ...]) -> str:
+    """Return a rule a level, with colours between the stops."""
+    lines = []
+    for level in range(LEVELS):
+        at = level / (LEVELS - 1) * (len(stops) - 1)
+        low = min(int(at), len(stops) - 2)
+        a, b = (tuple(bytes.fromhex(stops[stop])) for stop in (low, low + 1))
+        mixed = (round(x + (y - x) * (at - low)) for x, y in zip(a, b, strict=True))
+        lines.append(f".q{level} {{ fill: #{bytes(mixed).hex()}; }}\n")
+    return "".join(lines)
+
+
+def _digest(text: str) -> str:
+    """Return the source expression that allows exactly this text (CSP level 3, sec. 2.3.1)."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _embedded(records: dict[str, msgspec.Struct]) -> Markup:
+    """Return records as JSON in which no tag, comment or entity can begin (HTML standard, sec. 4.12.1.3)."""
+    text = msgspec.json.encode(records).decode()
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)  # noqa: S704
+
+
+def _version() -> str:
+    try:
+        return version("numapredict")
+    except PackageNotFoundError:
+        return "of a checkout"

@@ -1,0 +1,95 @@
+"""What a page is about, in pairs of a word and what is to say about it."""
+
+from collections import Counter
+
+import msgspec
+
+from numapredict.collect.dataset import Dataset
+from numapredict.collect.topology_text import shape_of
+from numapredict.predictor.advice import Advice
+from numapredict.predictor.features import Observations
+from numapredict.predictor.model import UNKNOWN, Model
+from numapredict.reports.parts.quantity import count, factor
+
+CLOCKS = {
+    "regions": "of the parallel regions, the median of each program's runs",
+    "process": "of the whole run, the median of each program's runs",
+}
+
+
+class AboutData(msgspec.Struct, frozen=True):
+    """Facts: what each is called, and what it is."""
+
+    facts: tuple[tuple[str, str], ...]
+
+
+def dataset_about(dataset: Dataset, observations: Observations, default: str) -> AboutData:
+    """Return what was measured, where and how."""
+    status = Counter(m.status for m in dataset.measurements)
+    failed = ", ".join(f"{number} {name}" for name, number in sorted(status.items()) if name != "ok")
+    repetitions = sorted({len(m.repetitions) for m in dataset.measurements if m.status == "ok"})
+    runs = count(len(dataset.measurements), "pair") + " of program and mapping"
+    each = f"{repetitions[0]} to " if len(repetitions) > 1 else ""
+    each += count(repetitions[-1] if repetitions else 0, "repetition")
+    made = "modelled: computed from traces for a described machine, not timed" if dataset.modelled else "timed runs"
+    facts = [
+        (
+            "Machine",
+            dataset.machine if dataset.topology is None else f"{dataset.machine}, {shape_of(dataset.topology)}",
+        ),
+        ("Figures", made),
+        ("Programs", str(len(observations.programs))),
+        ("Mappings", str(len(observations.labels))),
+        ("Measurements", f"{runs}, {each} each" + (f"; {failed}" if failed else "")),
+        ("Times", CLOCKS[observations.clock]),
+        ("Default", f"{default}: speedups are over this mapping"),
+        ("Made by", dataset.made_by),
+        ("Made on", dataset.created),
+    ]
+    if dataset.environment:
+        facts.append(("Environment", ", ".join(f"{name}: {value}" for name, value in dataset.environment)))
+    return AboutData(tuple(facts))
+
+
+def model_about(model: Model, origin: str) -> AboutData:
+    """Return what a model was learned from and how."""
+    machine = model.machine if model.topology.fingerprint == UNKNOWN else f"{model.machine}, {model.topology.text}"
+    chooser = (
+        "what its probes let a program expect of each mapping; the cluster explains"
+        if model.expectation is not None
+        else "the cluster that its probes assign a program to"
+    )
+    return AboutData(
+        (
+            ("Model", origin),
+            ("Machine", machine),
+            ("Learned from", f"{'modelled' if model.modelled else 'measured'} dataset of {model.dataset_created}"),
+            ("Programs", f"{len(model.programs)} in {count(len(model.clusters), 'cluster')}"),
+            ("Mappings", str(len(model.clusters[0].ranked))),
+            ("Times", CLOCKS[model.clock]),
+            ("Default", f"{model.default}: speedups are over this mapping"),
+            ("Chosen by", chooser),
+            (
+                "In choosing the probes",
+                f"{factor(model.selection_speedup)} over the default, geometric mean of the cross-validation that "
+                "chose them: the best of many, and so flattering",
+            ),
+        )
+    )
+
+
+def prediction_about(advice: Advice) -> AboutData:
+    """Return what was asked, of whom."""
+    facts = [
+        ("Program", advice.program),
+        ("Machine", advice.machine),
+        ("Figures", "modelled: computed from traces, not timed" if advice.modelled else "timed runs on this machine"),
+        ("Model", advice.model),
+        ("Default", f"{advice.default}: speedups are over this mapping"),
+        ("Times", "of the parallel regions" if advice.clock == "regions" else "of the whole run"),
+    ]
+    if advice.region_share is not None and advice.clock == "regions":
+        facts.append(("Regions", f"{advice.region_share:.0%} of the run time under the slower probe"))
+    if advice.trace_share is not None:
+        facts.append(("Trace", f"saw regions with {advice.trace_share:.0%} of the native region time"))
+    return AboutData(tuple(facts))

@@ -1,0 +1,146 @@
+"""The heatmap of a dataset, its merge tree, and what cutting that tree would give (thesis sec. 6, figs. 24 to 29)."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+from scipy.cluster.hierarchy import leaves_list, optimal_leaf_ordering
+from scipy.spatial.distance import pdist
+
+from numapredict.collect.mapping import Mapping, mapping_named
+from numapredict.predictor.clustering import Array, cut, ward_linkage
+from numapredict.predictor.features import Observations, clustering_rows, gains_of
+from numapredict.predictor.options import Scale
+from numapredict.predictor.thesis import centroid_columns
+from numapredict.reports.parts.quantity import rounded
+
+MOST_CUTS = 64
+"""Numbers of clusters to choose from; the thesis settles on 6 of 50 (fig. 29)."""
+
+
+class Branch(msgspec.Struct, frozen=True, array_like=True):
+    """One merge: two nodes and their distance. Nodes below the number of programs are programs, from the top."""
+
+    left: int
+    right: int
+    distance: float
+
+
+class Cut(msgspec.Struct, frozen=True, kw_only=True):
+    """The tree cut into clusters, numbered from the top.
+
+    ``starts`` are the clusters' first programs, ``mappings`` the fastest mapping of each cluster's centroid.
+    The speedups over the default are those of all programs when each takes its cluster's mapping: in sample, no program
+    was held out. ``height`` is a distance at which the tree falls apart so.
+    """
+
+    starts: tuple[int, ...]
+    mappings: tuple[int, ...]
+    height: float
+    geometric: float
+    arithmetic: float
+
+
+class HeatmapData(msgspec.Struct, frozen=True, kw_only=True):
+    """Programs from top to bottom and mappings from left to right, by their numbers everywhere else.
+
+    ``times_s`` are in seconds, four digits. Colours end at ``limit``, in log2 over the default. ``sizes`` are the
+    mappings' threads x thread nodes, empty for mappings that are not ours. ``cuts`` are for 1, 2, ... clusters.
+    ``oracle`` is the geometric mean of the best speedups.
+    """
+
+    programs: tuple[str, ...]
+    labels: tuple[str, ...]
+    sizes: tuple[str, ...]
+    default: int
+    times_s: tuple[tuple[float, ...], ...]
+    limit: float
+    branches: tuple[Branch, ...]
+    cuts: tuple[Cut, ...]
+    oracle: float
+    start_clusters: int
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """Programs in the order of their merge tree: the tree, the rows it was made of, and the program at each place."""
+
+    tree: Array
+    rows: Array
+    leaves: tuple[int, ...]
+
+
+def order_programs(observations: Observations, default: int, scale: Scale = "log") -> Order:
+    """Return the programs in an order in which neighbours react alike; ``default`` is a column."""
+    rows = clustering_rows(observations.time_s, default, scale)
+    tree = ward_linkage(rows)
+    if len(tree):
+        tree = optimal_leaf_ordering(tree, pdist(rows))
+    return Order(tree, rows, tuple(leaves_list(tree).tolist()) if len(tree) else (0,))
+
+
+def heatmap_data(observations: Observations, default: int, order: Order, clusters: int) -> HeatmapData:
+    """Return the heatmap: ``default`` is the column that times are compared with, ``clusters`` the first cut."""
+    times = observations.time_s[list(order.leaves)]
+    gains = gains_of(times, default)
+    cuts = cuts_of(observations, default, order)
+    return HeatmapData(
+        programs=tuple(observations.names[row] for row in order.leaves),
+        labels=observations.labels,
+        sizes=tuple(map(size_of, observations.labels)),
+        default=default,
+        times_s=tuple(tuple(map(rounded, row)) for row in times.tolist()),
+        # As the figure's: where 98% of the values are, lest a few extreme mappings make all others look alike.
+        limit=float(np.clip(np.ceil(2 * np.quantile(np.abs(gains), 0.98)) / 2, 1.0, 3.0)),
+        branches=branches_of(order.tree, order.leaves),
+        cuts=cuts,
+        oracle=float(2 ** gains.max(axis=1).mean()),
+        start_clusters=max(1, min(clusters, len(cuts))),
+    )
+
+
+def size_of(label: str) -> str:
+    """Return a label's threads x thread nodes, nothing for other people's."""
+    mapping = mapping_named(label)
+    return f"{mapping.threads}x{mapping.thread_nodes}" if isinstance(mapping, Mapping) else ""
+
+
+def branches_of(tree: Array, leaves: tuple[int, ...]) -> tuple[Branch, ...]:
+    """Return a merge tree in SciPy's layout with its programs numbered by their places."""
+    place = {row: number for number, row in enumerate(leaves)}
+    node = [place.get(number, number) for number in range(2 * len(leaves))]
+    return tuple(Branch(node[int(left)], node[int(right)], rounded(float(apart))) for left, right, apart, _ in tree)
+
+
+def cuts_of(observations: Observations, default: int, order: Order) -> tuple[Cut, ...]:
+    """Return what 1, 2, ... clusters would give, up to MOST_CUTS; programs that react the same cannot be parted."""
+    time_s, leaves = observations.time_s, list(order.leaves)
+    found: list[Cut] = []
+    for wanted in range(1, min(len(leaves), MOST_CUTS) + 1):
+        labels = cut(order.tree, wanted)
+        if found and labels.max() + 1 == len(found[-1].starts):
+            continue
+        columns = centroid_columns(time_s, order.rows, labels)
+        speedup = time_s[:, default] / time_s[np.arange(len(time_s)), columns[labels]]
+        placed = labels[leaves].tolist()
+        starts = (0, *(place for place, (a, b) in enumerate(pairwise(placed), 1) if a != b))
+        found.append(
+            Cut(
+                starts=starts,
+                mappings=tuple(int(columns[placed[start]]) for start in starts),
+                height=_height(order.tree, len(starts)),
+                geometric=rounded(float(np.exp(np.log(speedup).mean()))),
+                arithmetic=rounded(float(speedup.mean())),
+            )
+        )
+    return tuple(found)
+
+
+def _height(tree: Array, clusters: int) -> float:
+    """Return the middle between the last merge that is kept and the first that is undone."""
+    distances = [0.0, *tree[:, 2].tolist()]
+    if clusters == 1:
+        return rounded(distances[-1] * 1.03)
+    first_undone = len(distances) - clusters + 1
+    return rounded((distances[first_undone - 1] + distances[first_undone]) / 2)

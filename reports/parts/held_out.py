@@ -1,0 +1,78 @@
+"""How good a model's advice is for programs that it has not seen: from a file that `numapredict evaluate` wrote."""
+
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.durable import reason_and_advice
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.calibration import Calibration
+from numapredict.predictor.evaluate import Evaluation, Evaluations
+from numapredict.predictor.evaluation_text import OURS
+from numapredict.predictor.model import Model
+from numapredict.predictor.scores import Score
+
+
+class InvalidEvaluationError(NumapredictError):
+    """A file is no evaluation, or none of the model."""
+
+
+class ScoreRow(msgspec.Struct, frozen=True):
+    """One way of choosing mappings, and what it gave the held-out programs."""
+
+    name: str
+    score: Score
+
+
+class HeldOutData(msgspec.Struct, frozen=True, kw_only=True):
+    """The scores, ours first; ``file`` is where they are from."""
+
+    file: str
+    programs: int
+    groups: int
+    mappings: int
+    rows: tuple[ScoreRow, ...]
+    calibration: Calibration
+
+
+def held_out_data(path: Path, model: Model) -> HeldOutData:
+    """Return the scores of a model's machine; InvalidEvaluationError for a file without them."""
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=Evaluations)
+    except OSError as error:
+        raise InvalidEvaluationError(f"cannot read {path}: {reason_and_advice(error)}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidEvaluationError(f"{path}: {error}; name a file that 'numapredict evaluate' saved") from error
+    for evaluation in found.datasets:
+        if _is_of(evaluation, model):
+            return _data(evaluation, path)
+    told = ", ".join(f"{each.machine} over {each.default}" for each in found.datasets) or "nothing"
+    raise InvalidEvaluationError(
+        f"{path} is of {told}, not of {model.machine} over {model.default} with this model's mappings and options: "
+        "evaluate the dataset that the model was learned from"
+    )
+
+
+def _is_of(evaluation: Evaluation, model: Model) -> bool:
+    """Return whether an evaluation judges this way of learning on this machine."""
+    return (evaluation.machine, evaluation.modelled, evaluation.default, evaluation.mappings, evaluation.options) == (
+        model.machine,
+        model.modelled,
+        model.default,
+        len(model.clusters[0].ranked),
+        model.options,
+    )
+
+
+def _data(evaluation: Evaluation, path: Path) -> HeldOutData:
+    return HeldOutData(
+        file=str(path),
+        programs=evaluation.programs,
+        groups=evaluation.groups,
+        mappings=evaluation.mappings,
+        rows=(
+            ScoreRow(OURS, evaluation),
+            *(ScoreRow(name, score) for name, score in evaluation.baselines.items()),
+        ),
+        calibration=evaluation.calibration,
+    )

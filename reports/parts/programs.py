@@ -1,0 +1,77 @@
+"""The table of a dataset's programs: best mapping, speedup, and what the probes read."""
+
+import msgspec
+
+from numapredict.predictor.features import Observations
+from numapredict.predictor.options import Clock
+from numapredict.reports.parts.heatmap import Order
+
+
+class ProbeCell(msgspec.Struct, frozen=True):
+    """What one probe read of one program; None where the runs had no counters."""
+
+    time_s: float
+    local_bandwidth_GBps: float | None
+
+
+class ProgramRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One program; ``place`` is its row in the heatmap, from 0."""
+
+    place: int
+    name: str
+    group: str
+    summary: str
+    default_s: float
+    best: str
+    best_s: float
+    speedup: float
+    probes: tuple[ProbeCell, ...]
+
+
+class ProgramsData(msgspec.Struct, frozen=True, kw_only=True):
+    """The programs in the heatmap's order, and what was left out since not everything was measured.
+
+    ``probes`` are the labels of the probes of the machine's model, none where there is no model.
+    """
+
+    default: str
+    clock: Clock
+    probes: tuple[str, ...]
+    rows: tuple[ProgramRow, ...]
+    dropped_programs: tuple[str, ...]
+    dropped_mappings: tuple[str, ...]
+
+
+def programs_data(observations: Observations, default: int, order: Order, probes: tuple[str, ...]) -> ProgramsData:
+    """Return the table; probes that were not measured of all programs are left out."""
+    known = tuple(label for label in probes if label in observations.labels)
+    columns = [observations.column(label) for label in known]
+    best = observations.time_s.argmin(axis=1)
+    bandwidth = observations.local_bandwidth_GBps
+    rows = []
+    for place, row in enumerate(order.leaves):
+        program, times = observations.programs[row], observations.time_s[row]
+        rows.append(
+            ProgramRow(
+                place=place,
+                name=program.name,
+                group=program.group,
+                summary=program.summary,
+                default_s=float(times[default]),
+                best=observations.labels[best[row]],
+                best_s=float(times[best[row]]),
+                speedup=float(times[default] / times[best[row]]),
+                probes=tuple(
+                    ProbeCell(float(times[column]), None if bandwidth is None else float(bandwidth[row, column]))
+                    for column in columns
+                ),
+            )
+        )
+    return ProgramsData(
+        default=observations.labels[default],
+        clock=observations.clock,
+        probes=known,
+        rows=tuple(rows),
+        dropped_programs=observations.dropped_programs,
+        dropped_mappings=observations.dropped_labels,
+    )

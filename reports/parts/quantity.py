@@ -1,0 +1,41 @@
+"""Quantities as a page writes them; the page's script writes times and factors the same way."""
+
+
+def seconds(time_s: float) -> str:
+    """Return a time with three digits and the unit that suits it: s, ms or us."""
+    for unit, per_s in (("s", 1.0), ("ms", 1e3)):
+        if time_s * per_s >= 1:
+            return f"{_three_digits(time_s * per_s)} {unit}"
+    return f"{_three_digits(time_s * 1e6)} us"
+
+
+def factor(value: float) -> str:
+    """Return a factor: `1.25x`."""
+    return f"{value:.2f}x"
+
+
+def percent(share: float) -> str:
+    """Return a share of 0 to 1 in percent; what is nearly certain is not rounded to certainty."""
+    return "more than 99%" if share > 0.99 else f"{share:.0%}"
+
+
+def size(size_bytes: float) -> str:
+    """Return a size of memory or of a cache in the binary unit that suits it."""
+    for unit, bytes_each in (("GiB", 2**30), ("MiB", 2**20)):
+        if size_bytes >= bytes_each:
+            return f"{size_bytes / bytes_each:.4g} {unit}"
+    return f"{size_bytes / 2**10:.4g} KiB"
+
+
+def count(number: int, what: str) -> str:
+    """Return how many of something there are: `1 program`, `2 programs`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def rounded(value: float) -> float:
+    """Return a figure with four digits, which the page's colours and tables do not show more of."""
+    return float(f"{value:.4g}")
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"

@@ -1,0 +1,112 @@
+"""What a page is asked about: a dataset, a model or a prediction, by name or file."""
+
+import re
+import sys
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.dataset import DESCRIPTION_FILE, Dataset
+from numapredict.collect.durable import reason_and_advice
+from numapredict.collect.machines.description import load_description, machine_names
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.advice import Advice
+from numapredict.predictor.datasets import open_dataset, shipped_datasets
+from numapredict.predictor.model import Model
+from numapredict.predictor.model_choice import choose_model, named_model, shipped_models
+from numapredict.predictor.store import SIZE_LIMIT_BYTES, read_model
+from numapredict.reports.parts.prediction import Explanation, read_advice
+
+STANDARD_INPUT = "-"
+
+
+class UnknownSubjectError(NumapredictError):
+    """A name or a file is neither a dataset nor a model nor a prediction."""
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked about: a shipped name can be a dataset and a model, anything else is one of the three.
+
+    ``origin`` says where the model is from. ``explanation`` is the prediction's.
+    """
+
+    name: str
+    dataset: Dataset | None = None
+    model: Model | None = None
+    origin: str = ""
+    advice: Advice | None = None
+    explanation: Explanation | None = None
+
+
+def open_subject(name: str) -> Subject:
+    """Return what a shipped name, a folder, a file or `-` (standard input) holds.
+
+    UnknownSubjectError where that is nothing to draw, and the readers' own errors for what is malformed.
+    """
+    if name == STANDARD_INPUT:
+        return _advice(sys.stdin.buffer.read(SIZE_LIMIT_BYTES), "standard input")
+    if name in shipped_datasets() or name in shipped_models():
+        chosen = named_model(name) if name in shipped_models() else None
+        return Subject(
+            name=name,
+            dataset=open_dataset(name) if name in shipped_datasets() else None,
+            model=chosen.model if chosen else None,
+            origin=chosen.origin if chosen else "",
+        )
+    path = Path(name)
+    if path.is_dir():
+        return Subject(name=path.resolve().name or name, dataset=open_dataset(name))
+    if path.name == DESCRIPTION_FILE and path.is_file():
+        return open_subject(str(path.parent))
+    if not path.exists():
+        raise UnknownSubjectError(
+            f"no dataset, model or prediction {name!r}: the shipped ones are {', '.join(_shipped())}; else name a "
+            "dataset's folder, a model's .json file, or a file with what 'numapredict predict --json' printed"
+        )
+    return _file(path)
+
+
+def topology_of(machine: str, modelled: bool) -> Topology | None:
+    """Return the topology of a described machine that modelled figures are of, None where only a name is known."""
+    return load_description(machine).topology if modelled and machine in machine_names() else None
+
+
+def model_for(dataset: Dataset) -> Model | None:
+    """Return the model that would answer on a dataset's machine, for its probes; None where there is none."""
+    if dataset.topology is None:
+        return None
+    chosen = choose_model(dataset.machine, dataset.topology)
+    fits = chosen is not None and chosen.model.topology.fingerprint == dataset.topology.fingerprint
+    return chosen.model if chosen is not None and fits else None
+
+
+def _file(path: Path) -> Subject:
+    """Return what a JSON file holds, told by the names in it."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(SIZE_LIMIT_BYTES)
+        names = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+    except OSError as error:
+        raise UnknownSubjectError(f"cannot read {path}: {reason_and_advice(error)}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UnknownSubjectError(
+            f"{path} is neither a model nor a prediction ({_one_line(error)}): name a model's .json file, or a file "
+            "with what 'numapredict predict --json' printed"
+        ) from error
+    if "schema_version" in names or "clusters" in names:
+        return Subject(name=path.stem, model=read_model(path), origin=str(path))
+    return _advice(data, str(path))
+
+
+def _advice(data: bytes, where: str) -> Subject:
+    advice, explanation = read_advice(data, where)
+    return Subject(name=advice.program, advice=advice, explanation=explanation)
+
+
+def _shipped() -> tuple[str, ...]:
+    return tuple(sorted({*shipped_datasets(), *shipped_models()}))
+
+
+def _one_line(error: Exception) -> str:
+    return re.sub(r"\s+", " ", str(error))[:200]

@@ -1,0 +1,256 @@
+// The heatmap. Cells of one colour are one path: 60,000 cells would be too many elements.
+const LEVELS = 33;
+const TREE_WIDTH = innerWidth < 700 ? 60 : 150;
+const LEFT = TREE_WIDTH + 30;
+
+class Heatmap {
+  constructor(data, shows) {
+    this.data = data;
+    this.shows = shows; // what to do when a program is asked for
+    this.rows = data.programs.length;
+    this.columns = data.labels.length;
+    this.order = data.labels.map((_, column) => column);
+    this.rowHeight = rowHeightFor(this.rows);
+    this.labelled = this.columns <= 48;
+    this.cellWidth = Math.max(3, Math.min(22, Math.floor(820 / this.columns)));
+    this.top = this.labelled ? 14 + 6 * Math.max(...data.labels.map((label) => Math.min(label.length, 40))) : 52;
+    this.at = null;
+    this.draw();
+  }
+
+  gain(row, column) {
+    const times = this.data.times_s[row];
+    return Math.log2(times[column] / times[this.data.default]);
+  }
+
+  draw() {
+    const { data, rows, rowHeight, cellWidth } = this;
+    const names = 14 + 6.1 * Math.max(...data.programs.map((name) => Math.min(name.length, 40)));
+    this.width = LEFT + this.columns * cellWidth + Math.max(names, 60);
+    this.height = this.top + rows * rowHeight + 6;
+    const root = svg("svg", {
+      id: "heatmap-drawing", class: "heatmap", width: this.width, height: this.height, tabindex: "0",
+      viewBox: `0 0 ${this.width} ${this.height}`, role: "application", "aria-roledescription": "heatmap",
+      "aria-label": `Heatmap of ${count(rows, "program")} under ${count(this.columns, "mapping")}`,
+      "aria-describedby": "heatmap-help",
+    });
+    this.root = root;
+    if (data.branches.length) {
+      this.cutTree = dendrogram(svg("g", {}, root), data.branches, rows, 4, this.top, TREE_WIDTH, rowHeight);
+    }
+    this.strip = svg("g", {}, root);
+    this.cells = svg("g", {}, root);
+    this.heads = svg("g", {}, root);
+    this.lines = svg("path", { class: "cluster-lines" }, root);
+    this.names = data.programs.map((name, row) => {
+      const at = { class: "name", x: LEFT + this.columns * cellWidth + 6, y: this.top + (row + 0.5) * rowHeight + 3.5 };
+      const text = svg("text", at, root, shortened(name, 40));
+      svg("title", {}, text, name);
+      return text;
+    });
+    this.veils = svg("path", { class: "veil" }, root);
+    this.cursor = svg("rect", { class: "cursor", width: cellWidth, height: rowHeight, visibility: "hidden" }, root);
+    const scroll = document.getElementById("heatmap-scroll");
+    scroll.append(root);
+    this.tip = html("div", { id: "tip", hidden: "" }, document.getElementById("heatmap-figure"));
+    this.drawCells();
+    this.drawScale();
+    this.listen();
+  }
+
+  drawCells() {
+    const { data, rows, columns, order, rowHeight, cellWidth, top } = this;
+    const paths = Array.from({ length: LEVELS }, () => []);
+    const dots = [];
+    for (let row = 0; row < rows; row++) {
+      const y = top + row * rowHeight;
+      let fastest = 0;
+      let start = 0;
+      let before = -1;
+      for (let place = 0; place <= columns; place++) {
+        let level = -2;
+        if (place < columns) {
+          const share = this.gain(row, order[place]) / data.limit; // -1 fast, 1 slow
+          level = Math.round((Math.max(-1, Math.min(1, share)) + 1) / 2 * (LEVELS - 1));
+          if (data.times_s[row][order[place]] < data.times_s[row][order[fastest]]) fastest = place;
+        }
+        if (level !== before) {
+          if (before >= 0) {
+            paths[before].push(`M${LEFT + start * cellWidth} ${y}h${(place - start) * cellWidth}v${rowHeight}H${LEFT + start * cellWidth}z`);
+          }
+          start = place;
+          before = level;
+        }
+      }
+      const radius = Math.min(cellWidth, rowHeight) / 2 - (cellWidth > 8 ? 3 : 0);
+      dots.push(`M${LEFT + (fastest + 0.5) * cellWidth - radius} ${y + rowHeight / 2}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0`);
+    }
+    this.cells.replaceChildren();
+    paths.forEach((parts, level) => {
+      if (parts.length) svg("path", { class: `q${level}`, d: parts.join("") }, this.cells);
+    });
+    svg("path", { class: "fastest", d: dots.join("") }, this.cells);
+    this.drawHeads();
+  }
+
+  drawHeads() {
+    const { data, columns, order, cellWidth, top, rows, rowHeight } = this;
+    this.heads.replaceChildren();
+    const x = (place) => LEFT + place * cellWidth;
+    const head = (place, text) => {
+      const at = `translate(${place.toFixed(1)} ${top - 12}) rotate(-90)`;
+      svg("text", { class: "head", transform: at }, this.heads, shortened(text, 40));
+    };
+    if (this.labelled) {
+      order.forEach((column, place) => head(x(place + 0.5) + 3.5, data.labels[column]));
+    } else if (order.every((column, place) => column === place)) {
+      let start = 0;
+      const lines = [];
+      for (let place = 1; place <= columns; place++) {
+        if (place < columns && data.sizes[place] === data.sizes[start]) continue;
+        if ((place - start) * cellWidth >= 11) head(x((start + place) / 2) + 3.5, data.sizes[start]);
+        if (place < columns) lines.push(`M${x(place)} ${top - 8}v${rows * rowHeight + 8}`);
+        start = place;
+      }
+      svg("path", { class: "size-lines", d: lines.join("") }, this.heads);
+    } else {
+      svg("text", { class: "head", x: x(0), y: top - 16 }, this.heads, "fastest on average");
+      svg("text", { class: "head end", x: x(columns), y: top - 16 }, this.heads, "slowest");
+    }
+    const middle = x(order.indexOf(data.default) + 0.5);
+    svg("path", { class: "default-mark", d: `M${middle - 5} ${top - 10}h10l-5 8z` }, this.heads);
+  }
+
+  drawScale() {
+    const holder = document.getElementById("scale");
+    const limit = this.data.limit;
+    const width = Math.min(600, holder.clientWidth || 600);
+    const root = svg("svg", { class: "scale", width, height: 34, viewBox: `0 0 ${width} 34`, role: "img" }, holder);
+    root.setAttribute("aria-label", "Colours from faster than the default, blue, to slower, red");
+    const step = (width - 40) / LEVELS;
+    for (let level = 0; level < LEVELS; level++) {
+      svg("rect", { class: `q${level}`, x: 20 + level * step, y: 2, width: step + 0.3, height: 12 }, root);
+    }
+    const every = width < 450 && limit >= 2 ? Math.floor(limit) : 1; // where they would meet, only the outer ones
+    for (let power = -Math.floor(limit); power <= limit; power += every) {
+      const word = power === 0 ? "default" : `${2 ** Math.abs(power)}x ${power < 0 ? "faster" : "slower"}`;
+      const x = 20 + (width - 40) * (power / limit + 1) / 2;
+      svg("path", { class: "tick", d: `M${x} 14v4` }, root);
+      svg("text", { class: "scale-text", x: Math.max(30, Math.min(width - 30, x)), y: 29 }, root, word);
+    }
+  }
+
+  listen() {
+    const { root } = this;
+    const cell = (event) => {
+      const box = root.getBoundingClientRect();
+      const column = Math.floor(((event.clientX - box.left) * this.width / box.width - LEFT) / this.cellWidth);
+      const row = Math.floor(((event.clientY - box.top) * this.height / box.height - this.top) / this.rowHeight);
+      const inside = column >= 0 && column < this.columns && row >= 0 && row < this.rows;
+      return inside ? { row, place: column } : null;
+    };
+    root.addEventListener("pointermove", (event) => this.point(cell(event)));
+    root.addEventListener("pointerleave", () => this.point(null));
+    root.addEventListener("click", (event) => {
+      const at = cell(event);
+      if (at && event.pointerType === "touch") this.point(at);
+      else if (at) this.shows(at.row);
+    });
+    root.addEventListener("focus", () => {
+      if (root.matches(":focus-visible")) this.moveTo(this.at || { row: 0, place: this.order.indexOf(this.data.default) });
+    });
+    root.addEventListener("blur", () => this.point(null));
+    root.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  press(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const { row, place } = this.at || { row: 0, place: this.order.indexOf(this.data.default) };
+    const moves = {
+      ArrowUp: [row - 1, place], ArrowDown: [row + 1, place], ArrowLeft: [row, place - 1], ArrowRight: [row, place + 1],
+      Home: [row, 0], End: [row, this.columns - 1], PageUp: [row - 10, place], PageDown: [row + 10, place],
+    };
+    if (event.key in moves) {
+      const [nextRow, nextPlace] = moves[event.key];
+      const within = (value, count_) => Math.max(0, Math.min(count_ - 1, value));
+      this.moveTo({ row: within(nextRow, this.rows), place: within(nextPlace, this.columns) });
+    } else if (event.key === "Enter") {
+      this.shows(row);
+    } else if (event.key === "Escape") {
+      this.point(null);
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  moveTo(at) {
+    this.point(at);
+    this.cursor.scrollIntoView({ block: "nearest", inline: "nearest" });
+    this.point(at); // where the cell is by now
+    say(this.words(at.row, this.order[at.place]).join(", "));
+  }
+
+  words(row, column) {
+    const time = this.data.times_s[row][column];
+    const speedup = this.data.times_s[row][this.data.default] / time;
+    const what = column === this.data.default ? "the default" : `${factor(speedup)} over the default`;
+    return [this.data.programs[row], this.data.labels[column], seconds(time), what];
+  }
+
+  // Shows what a cell says, or hides it.
+  point(at) {
+    if (at) this.at = at;
+    this.tip.hidden = !at;
+    this.cursor.setAttribute("visibility", at ? "visible" : "hidden");
+    if (!at) return;
+    const { tip, cursor } = this;
+    cursor.setAttribute("x", LEFT + at.place * this.cellWidth);
+    cursor.setAttribute("y", this.top + at.row * this.rowHeight);
+    tip.replaceChildren();
+    this.words(at.row, this.order[at.place]).forEach((text, line) => html(line ? "span" : "strong", {}, tip, text));
+    const figure = tip.parentElement.getBoundingClientRect();
+    const box = cursor.getBoundingClientRect();
+    const left = Math.max(0, Math.min(box.right - figure.left + 10, figure.width - tip.offsetWidth));
+    const below = box.bottom - figure.top + 8;
+    const fits = box.bottom + 8 + tip.offsetHeight < window.innerHeight;
+    tip.style.left = `${left}px`;
+    tip.style.top = `${fits ? below : box.top - figure.top - tip.offsetHeight - 8}px`;
+  }
+
+  cut(cut) {
+    const { starts, height } = cut;
+    if (this.cutTree) this.cutTree(height);
+    const numbers = starts.map((_, index) => index + 1);
+    clusterStrip(this.strip, starts, numbers, this.rows, LEFT - 20, this.top, this.rowHeight);
+    const across = this.columns * this.cellWidth;
+    const lines = starts.slice(1).map((start) => `M${LEFT} ${this.top + start * this.rowHeight}h${across}`);
+    this.lines.setAttribute("d", lines.join(""));
+  }
+
+  arrange(by) {
+    this.order = this.data.labels.map((_, column) => column);
+    if (by === "speedup") {
+      const mean = this.order.map((column) => this.data.times_s.reduce((sum, _, row) => sum + this.gain(row, column), 0));
+      this.order.sort((a, b) => mean[a] - mean[b]);
+    }
+    this.drawCells();
+    this.point(null);
+  }
+
+  // Veils the programs whose names do not have the text.
+  mark(text) {
+    const wanted = text.trim().toLowerCase();
+    const across = this.columns * this.cellWidth;
+    let found = 0;
+    const veils = [];
+    this.data.programs.forEach((name, row) => {
+      const has = name.toLowerCase().includes(wanted);
+      found += has;
+      this.names[row].classList.toggle("faint", !has);
+      if (!has) veils.push(`M${LEFT} ${this.top + row * this.rowHeight}h${across}v${this.rowHeight}H${LEFT}z`);
+    });
+    this.veils.setAttribute("d", veils.join(""));
+    if (wanted) say(`${count(found, "program")} marked`);
+  }
+}
