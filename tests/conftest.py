@@ -21,6 +21,8 @@ TOOLS = {
     "likwid-perfctr": "likwid",
     "likwid-pin": "likwid",
     "perf": "linux-perf",
+    "chromium": "chromium",
+    "chromedriver": "chromium-driver",
 }
 # Reasons that lie in the computer or in the test, not in something that was left out of the set-up.
 GOOD_REASONS = (

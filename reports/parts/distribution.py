@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 
-from numapredict.predictor.features import Observations, gains_of
+from numapredict.predictor.features import Array, Observations, gains_of
 
 BINS_PER_DOUBLING = 2
 SHOWN_FAVOURITES = 8
@@ -45,17 +45,19 @@ def distribution_data(observations: Observations, default: int) -> DistributionD
     gains = gains_of(observations.time_s, default)
     fixed = int(gains.mean(axis=0).argmax())
     best = gains.max(axis=1)
-    # A gain of exactly none, which is frequent, must not fall below a bin's edge by rounding.
-    low, high = np.floor(np.array([gains[:, fixed].min(), best.max()]) * BINS_PER_DOUBLING + 1e-9)
-    edges = np.arange(low, high + 2) / BINS_PER_DOUBLING
-    counts = [np.histogram(np.floor(values * BINS_PER_DOUBLING + 1e-9) / BINS_PER_DOUBLING, edges)[0]
-              for values in (best, gains[:, fixed])]  # fmt: skip
+    steps = [_steps(values) for values in (best, gains[:, fixed])]
+    places = range(min(map(min, steps)), max(map(max, steps)) + 1)
     labels, wins = np.unique(gains.argmax(axis=1), return_counts=True)
     first = np.argsort(-wins, kind="stable")[:SHOWN_FAVOURITES]
     return DistributionData(
         bins=tuple(
-            SpeedupBin(low=float(2**a), high=float(2**b), best=int(own), fixed=int(one))
-            for a, b, own, one in zip(edges[:-1], edges[1:], *counts, strict=True)
+            SpeedupBin(
+                low=2 ** (place / BINS_PER_DOUBLING),
+                high=2 ** ((place + 1) / BINS_PER_DOUBLING),
+                best=steps[0].count(place),
+                fixed=steps[1].count(place),
+            )
+            for place in places
         ),
         fixed=observations.labels[fixed],
         fixed_speedup=float(2 ** gains[:, fixed].mean()),
@@ -63,3 +65,8 @@ def distribution_data(observations: Observations, default: int) -> DistributionD
         favourites=tuple(Favourite(observations.labels[labels[at]], int(wins[at])) for at in first),
         mappings=len(labels),
     )
+
+
+def _steps(gains: Array) -> list[int]:
+    """Return the bin of each gain in log2; one of exactly none, which is frequent, must not fall below its edge."""
+    return [int(step) for step in np.floor(gains * BINS_PER_DOUBLING + 1e-9)]

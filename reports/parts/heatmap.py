@@ -110,7 +110,7 @@ def branches_of(tree: Array, leaves: tuple[int, ...]) -> tuple[Branch, ...]:
     """Return a merge tree in SciPy's layout with its programs numbered by their places."""
     place = {row: number for number, row in enumerate(leaves)}
     node = [place.get(number, number) for number in range(2 * len(leaves))]
-    return tuple(Branch(node[int(left)], node[int(right)], rounded(float(apart))) for left, right, apart, _ in tree)
+    return tuple(Branch(node[int(left)], node[int(right)], float(apart)) for left, right, apart, _ in tree)
 
 
 def cuts_of(observations: Observations, default: int, order: Order) -> tuple[Cut, ...]:
@@ -119,8 +119,9 @@ def cuts_of(observations: Observations, default: int, order: Order) -> tuple[Cut
     found: list[Cut] = []
     for wanted in range(1, min(len(leaves), MOST_CUTS) + 1):
         labels = cut(order.tree, wanted)
-        if found and labels.max() + 1 == len(found[-1].starts):
-            continue
+        height = _height(order.tree, int(labels.max()) + 1)
+        if (order.tree[:, 2] > height).sum() != labels.max() or (found and labels.max() < len(found[-1].starts)):
+            continue  # twins, which no distance parts
         columns = centroid_columns(time_s, order.rows, labels)
         speedup = time_s[:, default] / time_s[np.arange(len(time_s)), columns[labels]]
         placed = labels[leaves].tolist()
@@ -129,7 +130,7 @@ def cuts_of(observations: Observations, default: int, order: Order) -> tuple[Cut
             Cut(
                 starts=starts,
                 mappings=tuple(int(columns[placed[start]]) for start in starts),
-                height=_height(order.tree, len(starts)),
+                height=height,
                 geometric=rounded(float(np.exp(np.log(speedup).mean()))),
                 arithmetic=rounded(float(speedup.mean())),
             )
@@ -141,6 +142,6 @@ def _height(tree: Array, clusters: int) -> float:
     """Return the middle between the last merge that is kept and the first that is undone."""
     distances = [0.0, *tree[:, 2].tolist()]
     if clusters == 1:
-        return rounded(distances[-1] * 1.03)
+        return distances[-1] * 1.03
     first_undone = len(distances) - clusters + 1
-    return rounded((distances[first_undone - 1] + distances[first_undone]) / 2)
+    return (distances[first_undone - 1] + distances[first_undone]) / 2

@@ -91,16 +91,16 @@ def nodes_of_mapping(mapping: Mapping, machine: str) -> TopologyData:
 
     As many threads on each node as the policies say when all nodes are alike.
     """
-    count_, nodes = mapping.threads, mapping.thread_nodes
-    owners = [number % nodes for number in range(count_)]
+    nodes = mapping.thread_nodes
+    owners = [number % nodes for number in range(mapping.threads)]
     if mapping.thread_policy == "contiguous":
         owners.sort()
-    on_one = mapping.page_policy in ("bind", "remote")
+    everywhere = mapping.page_nodes == nodes and mapping.page_policy not in ("bind", "remote")
     drawn = []
     for node in range(nodes):
         cores = tuple(CoreData(None, thread) for thread, owner in enumerate(owners) if owner == node)
         pages = ""
-        if mapping.page_nodes == nodes or (on_one and mapping.page_policy == "bind" and node == 0):
+        if everywhere or (mapping.page_policy == "bind" and node == 0):
             pages = _words(mapping, f"1/{nodes}" if nodes > 1 else "all")
         drawn.append(NodeData(name=f"Thread node {node}", memory="", caches="", cores=cores, pages=pages))
     return TopologyData(name=machine, nodes=tuple(drawn), distances=(), mapping=mapping.label, whole=False)

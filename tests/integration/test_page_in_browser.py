@@ -1,0 +1,452 @@
+"""Pages as a reader meets them: in a real Chromium, with pointer and keyboard."""
+
+import http.server
+import itertools
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from numapredict.collect.dataset import Dataset
+from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.predictor.advice import advise
+from numapredict.predictor.model_choice import ChosenModel
+from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.train import train
+from numapredict.reports.contents import PageData, page_data
+from numapredict.reports.page import write_page
+from numapredict.reports.parts.heatmap import HeatmapData
+from numapredict.reports.parts.quantity import seconds
+from numapredict.reports.subject import Subject
+from tests.chromium import Chromium, chromium, is_installed
+from tests.hostile import NAMES, with_hostile_names
+from tests.planted import planted_dataset
+
+pytestmark = pytest.mark.skipif(not is_installed(), reason="no chromium with its chromedriver here")
+
+KINDS = ("dataset", "model", "both", "prediction", "hostile")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    with chromium(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return planted_dataset(15)
+
+
+@pytest.fixture(scope="module")
+def data(dataset: Dataset) -> PageData:
+    return page_data(Subject(name="planted", dataset=dataset))
+
+
+@pytest.fixture(scope="module")
+def heatmap(data: PageData) -> HeatmapData:
+    found = data.drawn["heatmap"]
+    assert isinstance(found, HeatmapData)
+    return found
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory, dataset: Dataset, data: PageData) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    model = train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",)))
+    advice = advise(dataset.programs[1], RecordedMachine(dataset), ChosenModel(model, "a test's model"))
+    subjects = {
+        "model": Subject(name="planted", model=model, origin="m.json"),
+        "both": Subject(name="planted", dataset=dataset, model=model),
+        "prediction": Subject(name=advice.program, advice=advice),
+        "hostile": Subject(name=NAMES[1], dataset=with_hostile_names(dataset)),
+        "many": Subject(name="planted", dataset=planted_dataset(60, subset="full")),
+    }
+    found = {"dataset": data, **{name: page_data(subject) for name, subject in subjects.items()}}
+    for name, page in found.items():
+        write_page(page, folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in found}
+
+
+@pytest.fixture
+def opened(browser: Chromium, pages: dict[str, Path]) -> Chromium:
+    """The dataset's page, fresh."""
+    browser.resize(1280, 900)
+    browser.open(pages["dataset"])
+    return browser
+
+
+def hover(browser: Chromium, row: int, place: int) -> None:
+    """Move the pointer to the middle of a cell, by what the page draws: the cursor's own size and the names' rows."""
+    browser.script("document.getElementById('heatmap-drawing').scrollIntoView({block: 'center'})")
+    at = browser.script(
+        """const root = document.getElementById('heatmap-drawing'), box = root.getBoundingClientRect();
+        const cursor = root.querySelector('.cursor'), names = root.querySelectorAll('text.name');
+        const wide = Number(cursor.getAttribute('width')), first = Number(names[0].getAttribute('x')) - 6;
+        const middle = Number(names[arguments[0]].getAttribute('y')) - 3.5;
+        return [box.left + first - (arguments[2] - arguments[1] - 0.5) * wide, box.top + middle];""",
+        row,
+        place,
+        len(browser.script("return JSON.parse(document.getElementById('records').textContent).heatmap.labels")),
+    )
+    moved = {"type": "mouseMoved", "x": at[0], "y": at[1]}
+    browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", moved)
+
+
+def tip(browser: Chromium) -> list[str]:
+    """Return what is shown about a cell, line by line; nothing where it is hidden."""
+    return browser.text("#tip").splitlines()
+
+
+def words(data: HeatmapData, row: int, column: int) -> list[str]:
+    """Return what should be shown, from the records alone."""
+    time_s, default_s = data.times_s[row][column], data.times_s[row][data.default]
+    what = "the default" if column == data.default else f"{default_s / time_s:.2f}x over the default"
+    return [data.programs[row], data.labels[column], seconds(time_s), what]
+
+
+def press(browser: Chromium, *keys: str) -> None:
+    codes = {"Tab": 9, "Enter": 13, "Escape": 27, "PageDown": 34, "End": 35, "Home": 36}
+    codes |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+    for key in keys:
+        event: dict[str, Any] = {"key": key, "code": key, "windowsVirtualKeyCode": codes[key]}
+        if key == "Enter":
+            event["text"] = "\r"
+        browser.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {"type": "keyDown", **event})
+        browser.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {"type": "keyUp", **event})
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_console_is_empty_and_nothing_is_asked_for(
+    browser: Chromium, pages: dict[str, Path], kind: str, scheme: str
+) -> None:
+    browser.resize(1280, 900)
+    browser.open(pages[kind], prefers_color_scheme=scheme)
+    assert browser.requests() == [pages[kind].resolve().as_uri()]
+    assert browser.messages() == []
+    paper = browser.script("return getComputedStyle(document.body).backgroundColor")
+    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 24, 26)"}[scheme]
+
+
+class Listener(http.server.BaseHTTPRequestHandler):
+    """Notes who came, and for what."""
+
+    came: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.came.append(self.path)
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def test_the_policy_lets_nothing_out_and_nothing_in(opened: Chromium) -> None:
+    """What a name that became script would try: it is refused, and nobody hears of it."""
+    Listener.came.clear()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Listener) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        urllib.request.urlopen(f"{address}/by-hand").close()  # noqa: S310 # our own server: it does listen
+        refused = opened.driver.execute_async_script(
+            """const [address, done] = arguments, seen = [];
+            addEventListener('securitypolicyviolation', (event) => seen.push(event.effectiveDirective));
+            const added = document.createElement('script');
+            try { added.textContent = "document.title = 'taken'"; } catch (error) { seen.push(error.name); }
+            const image = document.createElement('img');
+            image.src = address + '/image';
+            document.body.append(image);
+            fetch(address + '/fetch').catch(() => {}).then(() => setTimeout(() => done(seen), 300));""",
+            address,
+        )
+        server.shutdown()
+    assert {"TypeError", "img-src", "connect-src"} <= set(refused)
+    assert Listener.came == ["/by-hand"]
+
+
+def test_hostile_names_are_shown_letter_by_letter(browser: Chromium, pages: dict[str, Path]) -> None:
+    browser.resize(1280, 900)
+    browser.open(pages["hostile"])
+    assert browser.driver.title.startswith(NAMES[1].split("\u2028")[0])
+    for selector in ("#heatmap-drawing text.name title", "#program-table tbody th bdi", "#one option"):
+        found = browser.script(f"return Array.from(document.querySelectorAll({selector!r}), (e) => e.textContent)")
+        assert set(NAMES) < set(found), selector
+    programs = browser.script("return JSON.parse(document.getElementById('records').textContent).heatmap.programs")
+    row = programs.index(NAMES[3])
+    hover(browser, row, 4)
+    assert tip(browser)[0] == NAMES[3]
+    assert browser.find_all("#content img, #content b, #content script, #tip *:not(strong):not(span)") == []
+    assert browser.driver.title.startswith(NAMES[1])
+
+
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (7, 5), (14, 22)])
+def test_a_cell_under_the_pointer_says_mapping_time_and_speedup(
+    opened: Chromium, heatmap: HeatmapData, row: int, column: int
+) -> None:
+    assert tip(opened) == []
+    hover(opened, row, column)
+    assert tip(opened) == words(heatmap, row, column)
+    opened.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 5, "y": 5})
+    assert tip(opened) == []
+
+
+def test_the_heatmap_answers_to_the_keyboard(opened: Chromium, heatmap: HeatmapData) -> None:
+    opened.script("document.getElementById('marked').focus()")
+    press(opened, "Tab")
+    assert opened.script("return document.activeElement.id") == "heatmap-drawing"
+    at_default = heatmap.default
+    assert tip(opened) == words(heatmap, 0, at_default)
+    press(opened, "ArrowDown", "ArrowDown", "ArrowLeft")
+    assert tip(opened) == words(heatmap, 2, at_default - 1)
+    assert opened.script("return document.getElementById('said').textContent") == ", ".join(
+        words(heatmap, 2, at_default - 1)
+    )
+    press(opened, "PageDown", "End", "ArrowRight", "ArrowUp")
+    assert tip(opened) == words(heatmap, 11, len(heatmap.labels) - 1)
+    press(opened, "Home")
+    assert tip(opened) == words(heatmap, 11, 0)
+    press(opened, "Escape")
+    assert tip(opened) == []
+    press(opened, "ArrowRight", "Enter")
+    assert heatmap.programs[11] in opened.text("#one-table caption")
+    assert opened.script("return document.activeElement.id") == "one"
+
+
+def test_one_programs_mappings_are_listed(opened: Chromium, heatmap: HeatmapData) -> None:
+    opened.find('#program-table [data-shows="3"]').click()
+    shown = [row.text.split() for row in opened.find_all("#one-table tbody tr")]
+    times = heatmap.times_s[3]
+    order = sorted(range(len(times)), key=lambda column: times[column])
+    assert [row[1] for row in shown] == [heatmap.labels[column] for column in order]
+    default = next(row for row in shown if "(default)" in row)
+    assert (default[1], default[-1]) == (heatmap.labels[heatmap.default], "1.00x")
+    assert shown[0][-1] == f"{times[heatmap.default] / times[order[0]]:.2f}x"
+
+
+def test_choosing_k_moves_the_cut_and_the_speedup(opened: Chromium, heatmap: HeatmapData) -> None:
+    def seen() -> tuple[str, str, list[int], list[str]]:
+        sizes = [int(cell.text) for cell in opened.find_all("#cut-clusters tbody td:nth-child(2)")]
+        mappings = [cell.text for cell in opened.find_all("#cut-clusters tbody td:nth-child(3)")]
+        return (
+            opened.text("#cut-said"),
+            opened.find("#heatmap-drawing path.cut").get_attribute("d") or "",
+            sizes,
+            mappings,
+        )
+
+    places = []
+    opened.script("document.getElementById('k').focus()")
+    press(opened, "Home")
+    for number in range(1, 9):
+        cut = heatmap.cuts[number - 1]
+        said, line, sizes, mappings = seen()
+        assert said.startswith(f"{number} cluster")
+        assert f"{cut.geometric:.2f}x geometric mean, {cut.arithmetic:.2f}x arithmetic mean, in sample" in said
+        ends = [*cut.starts[1:], len(heatmap.programs)]
+        assert sizes == [stop - start for start, stop in zip(cut.starts, ends, strict=True)]
+        assert mappings == [heatmap.labels[column] for column in cut.mappings]
+        assert len(opened.find_all("#heatmap-drawing .strip")) == number
+        kept = opened.find("#heatmap-drawing .below").get_attribute("d") or ""
+        assert kept.count("M") == len(heatmap.programs) - number
+        clusters = [int(cell.text) for cell in opened.find_all("#program-table .cluster")]
+        assert clusters == [sum(start <= place for start in cut.starts) for place in range(len(heatmap.programs))]
+        places.append(float(line[1:].split()[0]))
+        press(opened, "ArrowRight")
+    assert places == sorted(set(places)), "the line moves to the leaves"
+
+
+def test_a_click_on_the_curve_chooses_k(opened: Chromium, heatmap: HeatmapData) -> None:
+    opened.script("document.querySelector('.curve').scrollIntoView({block: 'center'})")
+    box = opened.script("const b = document.querySelector('.curve').getBoundingClientRect(); return [b.right, b.top]")
+    for kind in ("mousePressed", "mouseReleased"):
+        event = {"type": kind, "x": box[0] - 12, "y": box[1] + 60, "button": "left", "clickCount": 1}
+        opened.driver.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+    assert opened.text("#cut-said").startswith(f"{len(heatmap.cuts)} clusters")
+
+
+def test_mappings_can_stand_in_order_of_their_speedup(opened: Chromium, heatmap: HeatmapData) -> None:
+    def mean(column: int) -> float:
+        product = 1.0
+        for times in heatmap.times_s:
+            product *= times[heatmap.default] / times[column]
+        return product
+
+    order = sorted(range(len(heatmap.labels)), key=mean, reverse=True)
+    opened.find('#columns option[value="speedup"]').click()
+    for place in (0, 10, len(order) - 1):
+        hover(opened, 4, place)
+        assert tip(opened) == words(heatmap, 4, order[place])
+
+
+def test_programs_are_sorted_and_filtered(opened: Chromium, heatmap: HeatmapData) -> None:
+    def names() -> list[str]:
+        return [cell.text for cell in opened.find_all("#program-table tbody th bdi:first-child") if cell.text]
+
+    def gain(name: str) -> float:
+        times = heatmap.times_s[heatmap.programs.index(name)]
+        return times[heatmap.default] / min(times)
+
+    rows = opened.script(
+        "return Array.from(document.querySelectorAll('#program-table tbody tr'), (row) => row.dataset.place)"
+    )
+    assert rows == [str(place) for place in range(15)]
+    shown = [name for name in names() if name in heatmap.programs]
+    assert shown == list(heatmap.programs)
+    button = opened.find('[data-sort="speedup"]')
+    opened.script("arguments[0].click()", button)
+    assert [name for name in names() if name in heatmap.programs] == sorted(heatmap.programs, key=gain)
+    opened.script("arguments[0].click()", button)
+    falling = sorted(heatmap.programs, key=gain, reverse=True)
+    assert [name for name in names() if name in heatmap.programs] == falling
+    sorts = [head.get_attribute("aria-sort") for head in opened.find_all("#program-table thead th")]
+    assert sorts.count("descending") == 1
+    assert sorts[6] == "descending"
+    opened.script("arguments[0].click()", opened.find('[data-sort="program"]'))
+    assert [name for name in names() if name in heatmap.programs] == sorted(heatmap.programs)
+    opened.find("#filter").send_keys("STREAM-")
+    assert [name for name in names() if name in heatmap.programs] == ["stream-0", "stream-1", "stream-2"]
+    assert opened.text("#shown") == "3 of 15 programs"
+
+
+def test_marked_programs_stay_clear(opened: Chromium, heatmap: HeatmapData) -> None:
+    opened.find("#marked").send_keys("table-1")
+    faint = [name.find_element("css selector", "title").get_attribute("textContent")
+             for name in opened.find_all("#heatmap-drawing text.name.faint")]  # fmt: skip
+    assert set(heatmap.programs) - set(faint) == {"shared-table-1"}
+    veils = opened.find("#heatmap-drawing .veil").get_attribute("d") or ""
+    assert veils.count("M") == 14
+
+
+def test_the_command_is_copied(browser: Chromium, pages: dict[str, Path]) -> None:
+    browser.resize(1280, 900)
+    browser.open(pages["prediction"])
+    grant = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    browser.driver.execute_cdp_cmd("Browser.grantPermissions", grant)
+    button = browser.find('[data-copies="command"]')
+    button.click()
+    copied = browser.driver.execute_async_script(
+        "const done = arguments[0], read = () => navigator.clipboard.readText().then(done, (e) => done(String(e)));"
+        "setTimeout(read, 200)"
+    )
+    assert copied == browser.text("#command")
+    assert copied.startswith("numapredict run --mapping ")
+    assert button.text == "Copied"
+
+
+def test_a_link_to_a_cluster_opens_it(browser: Chromium, pages: dict[str, Path]) -> None:
+    browser.resize(1280, 900)
+    browser.open(pages["model"])
+    assert not browser.script("return document.getElementById('cluster-2').open")
+    browser.find('a[href="#cluster-2"]').click()
+    assert browser.script("return document.getElementById('cluster-2').open")
+    assert len(browser.find_all("#tree-scroll text.name")) == 15
+
+
+@pytest.mark.parametrize("kind", ["both", "prediction", "many"])
+@pytest.mark.parametrize("width", [375, 1280])
+def test_only_wide_parts_scroll_sideways(browser: Chromium, pages: dict[str, Path], kind: str, width: int) -> None:
+    browser.resize(width, 800)
+    browser.open(pages[kind])
+    assert browser.script("return document.documentElement.scrollWidth <= innerWidth")
+    browser.resize(1280, 900)
+
+
+@pytest.mark.parametrize("kind", ["both", "prediction"])
+def test_paper_shows_what_is_closed_and_no_controls(
+    browser: Chromium, pages: dict[str, Path], kind: str, tmp_path: Path
+) -> None:
+    browser.open(pages[kind], prefers_color_scheme="dark")
+    browser.script(
+        "addEventListener('beforeprint',"
+        " () => { window.closed_on_paper = document.querySelectorAll('details:not([open])').length })"
+    )
+    browser.print(tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF-")
+    assert browser.script("return window.closed_on_paper") == 0
+    assert browser.script("return document.querySelectorAll('details[open]').length") == 0
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    visible = browser.script(
+        "return Array.from(document.querySelectorAll('.controls > input, .controls > select, .copy, nav'),"
+        " (element) => getComputedStyle(element).display).filter((display) => display !== 'none')"
+    )
+    assert visible == []
+    assert browser.script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_screen_readers_find_names_and_order(browser: Chromium, pages: dict[str, Path], kind: str) -> None:
+    """By Chromium's own accessibility tree: what can be used has a name, headings skip no level, ids are unique."""
+    browser.resize(1280, 900)
+    browser.open(pages[kind])
+    browser.driver.execute_cdp_cmd("Accessibility.enable", {})
+    nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    browser.driver.execute_cdp_cmd("Accessibility.disable", {})
+    told = [
+        (node["role"]["value"], node.get("name", {}).get("value", ""), node.get("properties", []))
+        for node in nodes
+        if not node["ignored"]
+    ]
+    named = {"button", "link", "slider", "combobox", "searchbox", "table", "image", "application", "region", "heading"}
+    assert [role for role, name, _ in told if role in named and not name.strip()] == []
+    levels = [
+        each["value"]["value"]
+        for role, _, properties in told
+        if role == "heading"
+        for each in properties
+        if each["name"] == "level"
+    ]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert {"main", "banner", "navigation", "contentinfo"} <= {role for role, _, _ in told}
+    assert (
+        browser.script(
+            "const ids = Array.from(document.querySelectorAll('[id]'), (e) => e.id);"
+            "return ids.length - new Set(ids).size"
+        )
+        == 0
+    )
+    dangling = browser.script(
+        """const pointing = ['for', 'aria-describedby', 'aria-labelledby', 'aria-controls'];
+        return Array.from(document.querySelectorAll('*'), (e) => pointing.map((name) => e.getAttribute(name)))
+        .flat().filter((id) => id && !document.getElementById(id))"""
+    )
+    assert dangling == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_are_those_of_the_values(
+    browser: Chromium, pages: dict[str, Path], heatmap: HeatmapData, scheme: str
+) -> None:
+    browser.resize(1280, 900)
+    browser.open(pages["dataset"], prefers_color_scheme=scheme)
+    ratio = {
+        (row, column): time_s / times[heatmap.default]
+        for row, times in enumerate(heatmap.times_s)
+        for column, time_s in enumerate(times)
+    }
+    fastest, slowest = min(ratio, key=ratio.__getitem__), max(ratio, key=ratio.__getitem__)
+    assert ratio[fastest] < 0.5
+    assert ratio[slowest] > 2
+    colours = []
+    for row, column in (fastest, slowest, (3, heatmap.default)):
+        hover(browser, row, column)
+        colours.append(
+            browser.script(
+                """document.querySelectorAll('.cursor, .veil, .fastest, .cluster-lines, .size-lines').forEach(
+                (element) => { element.style.pointerEvents = 'none'; });
+                const cell = document.querySelector('.cursor').getBoundingClientRect();
+                const at = document.elementFromPoint(cell.left + cell.width / 2, cell.top + cell.height / 2);
+                return getComputedStyle(at).fill.match(/\\d+/g).map(Number);"""
+            )
+        )
+    assert colours[0][2] > colours[0][0] + 20, "fast is blue"
+    assert colours[1][0] > colours[1][2] + 20, "slow is red"
+    assert max(colours[2]) - min(colours[2]) < 8, "the default is neither"
+    assert (sum(colours[2]) > 600) == (scheme == "light")

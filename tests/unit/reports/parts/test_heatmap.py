@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+
+from numapredict.predictor.clustering import centroid_members, cut
+from numapredict.predictor.features import Observations, observe
+from numapredict.reports.parts.heatmap import MOST_CUTS, HeatmapData, Order, heatmap_data, order_programs
+from tests.planted import planted_dataset
+
+DEFAULT = "32x4-contiguous-first-touch"
+
+
+@pytest.fixture(scope="module")
+def observations() -> Observations:
+    return observe(planted_dataset(15), DEFAULT)
+
+
+@pytest.fixture(scope="module")
+def order(observations: Observations) -> Order:
+    return order_programs(observations, observations.column(DEFAULT))
+
+
+@pytest.fixture(scope="module")
+def data(observations: Observations, order: Order) -> HeatmapData:
+    return heatmap_data(observations, observations.column(DEFAULT), order, 5)
+
+
+def test_rows_and_columns_are_the_measurements(data: HeatmapData) -> None:
+    times = {(m.program, m.mapping.label): m.time_s for m in planted_dataset(15).measurements}
+    assert sorted(data.programs) == sorted(p.name for p in planted_dataset(15).programs)
+    assert data.labels[data.default] == DEFAULT
+    for program, row in zip(data.programs, data.times_s, strict=True):
+        assert row == pytest.approx([times[program, label] for label in data.labels], rel=1e-3)
+    assert data.sizes == tuple(label.split("-")[0] for label in data.labels)
+
+
+def test_programs_of_a_kind_stand_together(data: HeatmapData) -> None:
+    kinds = [name.rsplit("-", 1)[0] for name in data.programs]
+    assert sum(a != b for a, b in zip(kinds, ["", *kinds], strict=False)) == 5
+    five = data.cuts[4]
+    assert [kinds[start] for start in five.starts] == list(dict.fromkeys(kinds))
+
+
+def test_every_cut_is_that_of_the_tree(data: HeatmapData, observations: Observations, order: Order) -> None:
+    assert [len(each.starts) for each in data.cuts] == list(range(1, 16))
+    for each in data.cuts:
+        labels = cut(order.tree, len(each.starts))
+        stops = (*each.starts[1:], len(data.programs))
+        members = {frozenset(data.programs[a:b]) for a, b in zip(each.starts, stops, strict=True)}
+        assert members == {
+            frozenset(np.array(observations.names)[labels == cluster].tolist()) for cluster in set(labels.tolist())
+        }
+
+
+def test_every_cut_gives_each_program_its_centroids_mapping(
+    data: HeatmapData, observations: Observations, order: Order
+) -> None:
+    times = observations.time_s
+    for each in data.cuts:
+        labels = cut(order.tree, len(each.starts))
+        centroids = centroid_members(order.rows, labels)
+        gains = []
+        for row, cluster in enumerate(labels):
+            column = times[centroids[cluster]].argmin()
+            place = data.programs.index(observations.names[row])
+            number = max(n for n, start in enumerate(each.starts) if start <= place)
+            assert each.mappings[number] == column
+            gains.append(times[row, data.default] / times[row, column])
+        assert each.arithmetic == pytest.approx(sum(gains) / len(gains), rel=1e-3)
+        assert each.geometric == pytest.approx(np.prod(gains) ** (1 / len(gains)), rel=1e-3)
+    assert data.cuts[-1].geometric == pytest.approx(data.oracle, rel=1e-3), "each program for itself"
+
+
+def test_the_tree_falls_apart_at_each_cuts_height(data: HeatmapData) -> None:
+    """What the page's script draws: a merge is kept where its distance is at most the height."""
+    for each in data.cuts:
+        kept = sum(branch.distance <= each.height for branch in data.branches)
+        assert len(data.programs) - kept == len(each.starts)
+    leaves = [node for branch in data.branches for node in (branch.left, branch.right) if node < 15]
+    assert sorted(leaves) == list(range(15))
+    assert [node for branch in data.branches[:3] for node in (branch.left, branch.right)] != sorted(leaves)[:6]
+
+
+def test_branches_join_neighbours(data: HeatmapData) -> None:
+    """Drawn from the top, no two merges cross."""
+    spans = [(place, place) for place in range(15)]
+    for branch in data.branches:
+        one, other = sorted((spans[branch.left], spans[branch.right]))
+        assert one[1] + 1 == other[0]
+        spans.append((one[0], other[1]))
+
+
+def test_twins_cannot_be_parted() -> None:
+    observations = observe(planted_dataset(4), DEFAULT).rows([0, 0, 0, 1])
+    order = order_programs(observations, observations.column(DEFAULT))
+    data = heatmap_data(observations, observations.column(DEFAULT), order, 6)
+    assert [len(each.starts) for each in data.cuts] == [1, 2]
+    assert data.start_clusters == 2
+
+
+def test_one_program_has_no_tree() -> None:
+    observations = observe(planted_dataset(1), DEFAULT)
+    order = order_programs(observations, observations.column(DEFAULT))
+    data = heatmap_data(observations, observations.column(DEFAULT), order, 6)
+    assert (data.branches, len(data.cuts), data.cuts[0].starts) == ((), 1, (0,))
+
+
+def test_cuts_are_bounded() -> None:
+    observations = observe(planted_dataset(MOST_CUTS + 6), DEFAULT)
+    order = order_programs(observations, observations.column(DEFAULT))
+    assert len(heatmap_data(observations, observations.column(DEFAULT), order, 6).cuts) == MOST_CUTS

@@ -1,0 +1,155 @@
+import io
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from numapredict.collect.dataset import InvalidDatasetError
+from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.predictor.advice import advise
+from numapredict.predictor.main import main
+from numapredict.predictor.model_choice import ChosenModel
+from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.store import InvalidModelError, write_model
+from numapredict.predictor.train import train
+from numapredict.reports.cli import report
+from numapredict.reports.contents import page_data
+from numapredict.reports.page import render
+from numapredict.reports.parts.prediction import InvalidPredictionError
+from numapredict.reports.subject import UnknownSubjectError, model_for, open_subject
+from tests.planted import planted_dataset
+
+WHY = {
+    "binds": "bandwidth",
+    "findings": [{"topic": "default", "rule": "r", "text": "all <pages> on one node", "evidence": {"time_s": 1.5}}],
+    "close": [
+        {"mapping": "32x4-scatter-mix", "expected_speedup": {"median": 3.4, "low": 3, "high": 4}, "differs": "pages"}
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, a prediction, and one with an explanation."""
+    folder = tmp_path_factory.mktemp("subjects")
+    dataset = planted_dataset(10)
+    model = train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",)))
+    write_model(model, folder / "model.json")
+    advice = advise(dataset.programs[1], RecordedMachine(dataset), ChosenModel(model, "a test's model"))
+    (folder / "prediction.json").write_bytes(msgspec.json.encode(advice))
+    explained = {**msgspec.to_builtins(advice), "explanation": WHY}
+    (folder / "explained.json").write_bytes(msgspec.json.encode(explained))
+    return folder
+
+
+def test_a_shipped_name_is_both() -> None:
+    subject = open_subject("broadwell-2x10")
+    assert subject.dataset is not None
+    assert subject.model is not None
+    assert subject.model.machine == subject.dataset.machine == "broadwell-2x10"
+    found = model_for(subject.dataset)
+    assert found is not None
+    assert found.probes == subject.model.probes
+
+
+def test_files_are_told_by_what_is_in_them(folder: Path) -> None:
+    assert open_subject(str(folder / "model.json")).model is not None
+    subject = open_subject(str(folder / "prediction.json"))
+    assert subject.advice is not None
+    assert subject.explanation is None
+
+
+def test_a_prediction_can_come_from_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = (folder / "prediction.json").read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert open_subject("-").advice == open_subject(str(folder / "prediction.json")).advice
+
+
+def test_an_explanation_is_shown(folder: Path) -> None:
+    page = render(page_data(open_subject(str(folder / "explained.json"))))
+    assert "All &lt;pages&gt; on one node" in page
+    assert "time s 1.5" in page
+    assert "3.40x (3.00x to 4.00x)" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error", "says"),
+    [
+        ("nosuch", None, UnknownSubjectError, "sandybridge-4x8"),
+        ("list.json", "[1, 2]", UnknownSubjectError, "neither a model nor a prediction"),
+        ("torn.json", '{"mapping": ', UnknownSubjectError, "neither a model nor a prediction"),
+        ("bytes.json", b"\xff\xfe\x00", UnknownSubjectError, "neither a model nor a prediction"),
+        ("deep.json", "[" * 100_000, UnknownSubjectError, "neither a model nor a prediction"),
+        ("empty.json", "{}", InvalidPredictionError, "predict --json"),
+        ("model.json", '{"schema_version": 1}', InvalidModelError, "train again"),
+        ("folder", "", InvalidDatasetError, "is not a dataset"),
+    ],
+)
+def test_what_is_nothing_to_draw_is_one_line(
+    tmp_path: Path, name: str, text: str | bytes | None, error: type[Exception], says: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    path = tmp_path / name
+    if text == "":
+        path.mkdir()
+    elif text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(error, match=says):
+        open_subject(str(path))
+    assert main(["report", str(path), "-o", str(tmp_path / "page.html")]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert "Traceback" not in captured.err
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_label_in_a_prediction_must_be_one(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "prediction.json").read_text().replace('"mapping":"32x4-', '"mapping":"x-', 1)
+    (tmp_path / "bad.json").write_text(text)
+    with pytest.raises(InvalidPredictionError, match="label"):
+        open_subject(str(tmp_path / "bad.json"))
+
+
+def test_the_commands_name_may_be_left_out(folder: Path, tmp_path: Path) -> None:
+    runner = CliRunner()
+    subject, pages = str(folder / "model.json"), [tmp_path / f"{number}.html" for number in range(3)]
+    for words in ([subject, "-o", pages[0]], ["-o", pages[1], subject], ["page", subject, "--output", pages[2]]):
+        done = runner.invoke(report, [str(word) for word in words], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        assert "model" in done.stderr
+        assert done.stdout == ""
+    assert len({page.read_bytes() for page in pages}) == 1
+
+
+def test_the_other_reports_are_still_there() -> None:
+    runner = CliRunner()
+    for name in ("clustermap", "fidelity", "pairs", "sweeps", "calibration", "budget"):
+        done = runner.invoke(report, [name, "--help"])
+        assert done.exit_code == 0
+        assert f"report {name}" in done.output
+    helped = runner.invoke(report, ["--help"])
+    assert helped.exit_code == 0
+    assert "-o page.html" in helped.output
+    assert "clustermap" in helped.output
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["-o", "page.png"], "html"),
+        (["--default", "1x1-contiguous-bind"], "dataset"),
+        (["--nosuch"], "nosuch"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    folder: Path, tmp_path: Path, words: list[str], says: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", str(folder / "model.json"), *words]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert says in told
+    assert not list(tmp_path.iterdir())
