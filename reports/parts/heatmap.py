@@ -140,7 +140,7 @@ def cuts_of(observations: Observations, default: int, order: Order) -> tuple[Cut
 
 def _height(tree: Array, clusters: int) -> float:
     """Return the middle between the last merge that is kept and the first that is undone."""
-    distances = [0.0, *tree[:, 2].tolist()]
+    distances: list[float] = [0.0, *tree[:, 2].tolist()]
     if clusters == 1:
         return distances[-1] * 1.03
     first_undone = len(distances) - clusters + 1

