@@ -82,7 +82,7 @@ class Heatmap {
           before = level;
         }
       }
-      const radius = Math.min(cellWidth, rowHeight) / 2 - (cellWidth > 8 ? 3 : 0);
+      const radius = Math.min(cellWidth / 2, rowHeight / 2, 3);
       dots.push(`M${LEFT + (fastest + 0.5) * cellWidth - radius} ${y + rowHeight / 2}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0`);
     }
     this.cells.replaceChildren();

@@ -135,6 +135,11 @@ def test_the_other_reports_are_still_there() -> None:
     assert "clustermap" in helped.output
 
 
+def test_a_page_of_another_name_is_refused_before_any_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "nosuch", "-o", str(tmp_path / "page.png")]) == 2
+    assert "page.png: a page is written as .html" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
