@@ -116,11 +116,11 @@ def _held_out(name: str, model: Model, evaluation: Path | None) -> HeldOutData |
 def _prediction_page(subject: Subject) -> PageData:
     advice = subject.advice
     assert advice is not None  # noqa: S101 # the caller looked
-    prediction = prediction_data(advice, subject.explanation)
+    prediction = prediction_data(advice)
     topology = topology_of(advice.machine, advice.modelled)
     placed = draw_mapping(parse_label(advice.mapping), advice.machine, topology)
     sections = [Section("answer", "The answer", prediction)]
-    if prediction.why is not None and (prediction.why.findings or prediction.why.close):
+    if prediction.reasons or advice.explanation.close:
         sections.append(Section("why", "Why", prediction))
     sections += [
         Section("placed", "Where threads and pages go", placed),

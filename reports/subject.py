@@ -16,7 +16,7 @@ from numapredict.predictor.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.model import Model
 from numapredict.predictor.model_choice import choose_model, named_model, shipped_models
 from numapredict.predictor.store import SIZE_LIMIT_BYTES, read_model
-from numapredict.reports.parts.prediction import Explanation, read_advice
+from numapredict.reports.parts.prediction import read_advice
 
 STANDARD_INPUT = "-"
 
@@ -28,7 +28,7 @@ class UnknownSubjectError(NumapredictError):
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked about: a shipped name can be a dataset and a model, anything else is one of the three.
 
-    ``origin`` says where the model is from. ``explanation`` is the prediction's.
+    ``origin`` says where the model is from.
     """
 
     name: str
@@ -36,7 +36,6 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     model: Model | None = None
     origin: str = ""
     advice: Advice | None = None
-    explanation: Explanation | None = None
 
 
 def open_subject(name: str) -> Subject:
@@ -100,8 +99,8 @@ def _file(path: Path) -> Subject:
 
 
 def _advice(data: bytes, where: str) -> Subject:
-    advice, explanation = read_advice(data, where)
-    return Subject(name=advice.program, advice=advice, explanation=explanation)
+    advice = read_advice(data, where)
+    return Subject(name=advice.program, advice=advice)
 
 
 def _shipped() -> tuple[str, ...]:

@@ -1,52 +1,28 @@
 """A prediction: what `numapredict predict --json` printed."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.advice import WITHOUT_COUNTERS, Advice, mapping_in_words
-from numapredict.predictor.model import ExpectedSpeedup
+from numapredict.predictor.advice import Advice
+from numapredict.predictor.advice_text import WITHOUT_COUNTERS, mapping_in_words
 
 
 class InvalidPredictionError(NumapredictError):
     """A file is not what `numapredict predict --json` printed."""
 
 
-class Finding(msgspec.Struct, frozen=True):
-    """One thing that an explanation says, and the numbers that it rests on, by name."""
+class Reason(msgspec.Struct, frozen=True):
+    """One finding of the explanation, and the numbers that it rests on in words, nothing where it rests on none."""
 
     text: str
-    evidence: dict[str, float] = {}
-
-    @property
-    def numbers(self) -> str:
-        """Return the numbers in words, with the unit that a name ends with: `local_bandwidth_GBps`."""
-        return ", ".join(f"{name.replace('_', ' ')} {value:.4g}" for name, value in self.evidence.items())
-
-
-class Close(msgspec.Struct, frozen=True):
-    """A mapping that is expected to be nearly as good, and in what it differs from the answer."""
-
-    mapping: str
-    expected_speedup: ExpectedSpeedup
-    differs: str
-
-
-class Explanation(msgspec.Struct, frozen=True):
-    """What the page shows of an explanation, if the record has one."""
-
-    findings: tuple[Finding, ...] = ()
-    close: tuple[Close, ...] = ()
-
-
-class _Explained(msgspec.Struct, frozen=True):
-    """The field of a prediction that older ones do not have."""
-
-    explanation: Explanation | None = None
+    numbers: str
 
 
 class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer to show; ``why`` is None where the record has no explanation.
+    """An answer to show; ``reasons`` are the findings of its explanation.
 
     ``measured`` is true where both mappings were probes, so that the speedup is what they measured.
     """
@@ -56,24 +32,23 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     default_words: str
     judged: str
     measured: bool
-    why: Explanation | None
+    reasons: tuple[Reason, ...]
 
 
-def read_advice(data: bytes, where: str) -> tuple[Advice, Explanation | None]:
-    """Return the advice in a file and its explanation, None where there is none; InvalidPredictionError otherwise."""
+def read_advice(data: bytes, where: str) -> Advice:
+    """Return the advice in a file; InvalidPredictionError for anything else."""
     try:
         advice = msgspec.json.decode(data, type=Advice)
-        explanation = msgspec.json.decode(data, type=_Explained).explanation
         for label in (advice.mapping, advice.default):
             parse_label(label)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
         raise InvalidPredictionError(
-            f"{where}: {error}; name a file with what 'numapredict predict --json' printed"
+            f"{where}: {error}; name a file with what 'numapredict predict --json' of this version printed"
         ) from error
-    return advice, explanation
+    return advice
 
 
-def prediction_data(advice: Advice, explanation: Explanation | None = None) -> PredictionData:
+def prediction_data(advice: Advice) -> PredictionData:
     """Return the record that the page shows."""
     probes = {probe.mapping for probe in advice.probes}
     return PredictionData(
@@ -82,5 +57,15 @@ def prediction_data(advice: Advice, explanation: Explanation | None = None) -> P
         default_words=mapping_in_words(parse_label(advice.default)),
         judged=WITHOUT_COUNTERS.get(advice.judged_by, ""),
         measured=advice.mapping != advice.default and {advice.mapping, advice.default} == probes,
-        why=explanation,
+        reasons=tuple(Reason(each.text, _in_words(each.evidence)) for each in advice.explanation.findings),
     )
+
+
+def _in_words(evidence: Mapping[str, float]) -> str:
+    """Return numbers with what they are: of `default_local_GBps` the name without its unit, the number and the unit."""
+    found = []
+    for name, value in evidence.items():
+        words, unit = name.removesuffix("_GBps").replace("_", " "), " GB/s" if name.endswith("_GBps") else ""
+        number = f"{value:.0%}" if name.endswith("_share") else f"{value:.3g}{unit}"
+        found.append(f"{words} {number}")
+    return ", ".join(found)

@@ -216,8 +216,10 @@ def test_one_program_has_a_page() -> None:
     assert document.records()["heatmap"]["branches"] == []
 
 
-def test_a_prediction_without_an_explanation_has_no_why(pages: dict[str, str], advice: Advice) -> None:
-    assert 'id="why"' not in pages["prediction"]
+def test_a_predictions_commands_and_findings_are_there(pages: dict[str, str], advice: Advice) -> None:
+    body = Document(pages["prediction"]).texts["body"][0]
+    assert advice.explanation.findings
+    assert all(finding.text[1:] in body for finding in advice.explanation.findings)
     assert advice.command in Document(pages["prediction"]).texts["pre"][0]
     assert len(Document(pages["prediction"]).texts["article"]) == len(advice.alternatives) >= 4
 

@@ -9,7 +9,9 @@ from click.testing import CliRunner
 from numapredict.collect.dataset import InvalidDatasetError
 from numapredict.collect.machines.recorded import RecordedMachine
 from numapredict.predictor.advice import advise
+from numapredict.predictor.explanation import Close, Explanation, Finding
 from numapredict.predictor.main import main
+from numapredict.predictor.model import ExpectedSpeedup
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.store import InvalidModelError, write_model
@@ -18,29 +20,19 @@ from numapredict.reports.cli import report
 from numapredict.reports.contents import page_data
 from numapredict.reports.page import render
 from numapredict.reports.parts.prediction import InvalidPredictionError
-from numapredict.reports.subject import UnknownSubjectError, model_for, open_subject
+from numapredict.reports.subject import Subject, UnknownSubjectError, model_for, open_subject
 from tests.planted import planted_dataset
-
-WHY = {
-    "binds": "bandwidth",
-    "findings": [{"topic": "default", "rule": "r", "text": "all <pages> on one node", "evidence": {"time_s": 1.5}}],
-    "close": [
-        {"mapping": "32x4-scatter-mix", "expected_speedup": {"median": 3.4, "low": 3, "high": 4}, "differs": "pages"}
-    ],
-}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model, a prediction, and one with an explanation."""
+    """A model and a prediction."""
     folder = tmp_path_factory.mktemp("subjects")
     dataset = planted_dataset(10)
     model = train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",)))
     write_model(model, folder / "model.json")
     advice = advise(dataset.programs[1], RecordedMachine(dataset), ChosenModel(model, "a test's model"))
     (folder / "prediction.json").write_bytes(msgspec.json.encode(advice))
-    explained = {**msgspec.to_builtins(advice), "explanation": WHY}
-    (folder / "explained.json").write_bytes(msgspec.json.encode(explained))
     return folder
 
 
@@ -58,7 +50,6 @@ def test_files_are_told_by_what_is_in_them(folder: Path) -> None:
     assert open_subject(str(folder / "model.json")).model is not None
     subject = open_subject(str(folder / "prediction.json"))
     assert subject.advice is not None
-    assert subject.explanation is None
 
 
 def test_a_prediction_can_come_from_a_pipe(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,9 +59,18 @@ def test_a_prediction_can_come_from_a_pipe(folder: Path, monkeypatch: pytest.Mon
 
 
 def test_an_explanation_is_shown(folder: Path) -> None:
-    page = render(page_data(open_subject(str(folder / "explained.json"))))
+    advice = open_subject(str(folder / "prediction.json")).advice
+    assert advice is not None
+    evidence = {"default_local_share": 0.25, "controllers_GBps": 102.4, "speedup": 3.5}
+    explanation = Explanation(
+        pages=advice.explanation.pages,
+        binds=advice.explanation.binds,
+        findings=(Finding("default", "a rule", "all <pages> on one node", evidence),),
+        close=(Close("32x4-scatter-mix", ExpectedSpeedup(3.4, 3.0, 4.0), "pages"),),
+    )
+    page = render(page_data(Subject(name="p", advice=msgspec.structs.replace(advice, explanation=explanation))))
     assert "All &lt;pages&gt; on one node" in page
-    assert "time s 1.5" in page
+    assert "default local share 25%, controllers 102 GB/s, speedup 3.5" in page
     assert "3.40x (3.00x to 4.00x)" in page
 
 
