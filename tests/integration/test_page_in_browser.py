@@ -394,6 +394,10 @@ def test_screen_readers_find_names_and_order(browser: Chromium, pages: dict[str,
     ]
     named = {"button", "link", "slider", "combobox", "searchbox", "table", "image", "application", "region", "heading"}
     assert [role for role, name, _ in told if role in named and not name.strip()] == []
+    unlabelled = browser.script(
+        "return Array.from(document.querySelectorAll('input, select')).filter((e) => !e.labels.length).length"
+    )
+    assert unlabelled == 0, "a placeholder goes when one types"
     levels = [
         each["value"]["value"]
         for role, _, properties in told
