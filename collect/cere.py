@@ -139,3 +139,11 @@ def _percent(text: str) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def regions_in_words(regions: Sequence[Region]) -> str:
+    """Return a line for each region: its share of the run time, its name and file."""
+    return "\n".join(
+        f"{'' if region.coverage is None else f'{region.coverage:5.1f} %':>8}  {region.name}  {region.file}"
+        for region in regions
+    )

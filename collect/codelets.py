@@ -72,3 +72,12 @@ def codelet_programs(
         for initialisation in initialisations
         if initialisation in codelet.initialisations
     )
+
+
+def codelets_in_words(found: Sequence[Codelet]) -> str:
+    """Return a line for each codelet: its name, family, working set in medium size, and what it does."""
+    lines = []
+    for codelet in found:
+        size_MB = codelet.sizes.get("medium", 0) / 1e6
+        lines.append(f"{codelet.name:20} {codelet.family:19} {size_MB:5.1f} MB  {codelet.summary}")
+    return "\n".join(lines)

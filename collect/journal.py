@@ -35,6 +35,12 @@ class CampaignError(NumapredictError):
     """A campaign cannot go on: its journal is malformed, in use, of another machine, or cannot be written."""
 
 
+class FailedCampaignError(CampaignError):
+    """A campaign was run and came to nothing: every run failed, or a worker died."""
+
+    exit_code = 1
+
+
 class _Line(msgspec.Struct, frozen=True, tag_field="kind", forbid_unknown_fields=True):
     """What all lines have: a kind."""
 

@@ -1,16 +1,13 @@
-"""Tell a person how far a campaign is: a bar on a terminal, plain lines anywhere else."""
+"""Tell whoever wants to know how far a campaign is; plain lines for people (a terminal's bar: `terminal/bars.py`)."""
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import Protocol, TextIO
 
 import msgspec
 
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.pace import in_words
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 _LINE_EVERY_S = 10.0
 
@@ -79,9 +76,9 @@ class PlainLines:
     def finished(self, measurement: Measurement, standing: Standing) -> None:
         """Write how far it is, if the run failed, was the last, or the last line is long ago."""
         if measurement.status != "ok":
-            self._write(f"{_run(measurement)} {measurement.status}: {measurement.message}")
+            self._write(f"{run_in_words(measurement)} {measurement.status}: {measurement.message}")
         elif standing.done == standing.total or self._clock() - self._last_s >= self._every_s:
-            self._write(f"{standing_in_words(standing)}: {_run(measurement)}")
+            self._write(f"{standing_in_words(standing)}: {run_in_words(measurement)}")
 
     def refused(self, program: str, reason: str) -> None:
         """Write why a program is left out."""
@@ -95,69 +92,33 @@ class PlainLines:
         self._last_s = self._clock()
 
 
-class Bar:
-    """A progress bar with the time left, the running program, and failures above it."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
+class FailuresOnly(PlainLines):
+    """Lines about failures and refusals, and nothing else: what is left when a person wants quiet."""
 
     def started(self, standing: Standing) -> None:
-        """Show the bar."""
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        # Without markup: a program's name may contain brackets.
-        self._progress = Progress(
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[words]}", markup=False),
-            TextColumn("{task.description}", markup=False, style="dim"),
-            console=Console(file=self._stream, highlight=False, markup=False, emoji=False),
-        )
-        self._progress.start()
-        self._task = self._progress.add_task("", total=standing.total, completed=standing.done, words=_words(standing))
+        """Write nothing."""
 
     def finished(self, measurement: Measurement, standing: Standing) -> None:
-        """Move the bar, and print a failure above it."""
-        if self._progress is None or self._task is None:
-            return
+        """Write how a run failed."""
         if measurement.status != "ok":
-            self._progress.console.print(f"{_run(measurement)} {measurement.status}: {measurement.message}")
-        self._progress.update(
-            self._task, completed=standing.done, words=_words(standing), description=_run(measurement)
-        )
-
-    def refused(self, program: str, reason: str) -> None:
-        """Print above the bar why a program is left out."""
-        if self._progress is not None:
-            self._progress.console.print(f"{program} left out: {reason}")
-
-    def ended(self) -> None:
-        """Leave the bar as it stands."""
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
-
-
-def observer_for(stream: TextIO) -> Observer:
-    """Return the bar if the stream is a terminal, plain lines otherwise."""
-    return Bar(stream) if stream.isatty() else PlainLines(stream)
+            super().finished(measurement, standing)
 
 
 def standing_in_words(standing: Standing) -> str:
     """Return how far it is: ``120 of 2400 runs, 5 %, 3 failed, about 4 min left``."""
     share = 100 * standing.done // max(standing.total, 1)
-    return f"{standing.done} of {standing.total} runs, {share} %{', ' * bool(_words(standing))}{_words(standing)}"
+    words = standing_words(standing)
+    return f"{standing.done} of {standing.total} runs, {share} %{', ' * bool(words)}{words}"
 
 
-def _words(standing: Standing) -> str:
+def standing_words(standing: Standing) -> str:
+    """Return failures and the time left, as far as there are any: ``3 failed, about 4 min left``."""
     parts = [f"{standing.failed} failed"] if standing.failed else []
     if standing.left_s is not None and standing.done < standing.total:
         parts.append(f"about {in_words(standing.left_s)} left")
     return ", ".join(parts)
 
 
-def _run(measurement: Measurement) -> str:
+def run_in_words(measurement: Measurement) -> str:
+    """Return which program ran under which mapping."""
     return f"{measurement.program} {measurement.mapping.label}"

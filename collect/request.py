@@ -3,24 +3,25 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import TextIO
 
-import click
 import msgspec
 
-from numapredict.collect.campaign import Campaign, CampaignError, Options
+from numapredict.collect.campaign import Campaign, Options
 from numapredict.collect.cere import Cere
 from numapredict.collect.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
 from numapredict.collect.dataset import Dataset
+from numapredict.collect.journal import FailedCampaignError
 from numapredict.collect.machines.care import careful
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.machines.repetitions import disturbed_in_words
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Machine
 from numapredict.collect.pace import in_words
+from numapredict.collect.plan import Estimate
 from numapredict.collect.program import Program
-from numapredict.collect.progress import observer_for
 from numapredict.collect.space import canonical, subset
+from numapredict.collect.terminal.command import terminal as terminal_of_the_command
+from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import NumapredictError
 
 LEAST_COVERAGE = 1.0  # percent of the run time: what CERE itself calls worth extracting
@@ -54,6 +55,34 @@ class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
     retry_failed: bool = False
 
 
+class CampaignSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What a campaign's folder holds when it has ended, as `--json` prints it."""
+
+    folder: str
+    machine: str
+    modelled: bool
+    programs: int
+    measurements: int
+    failed: int
+
+
+def summary_of(dataset: Dataset, folder: Path) -> CampaignSummary:
+    """Return what a campaign's dataset holds."""
+    return CampaignSummary(
+        folder=str(folder),
+        machine=dataset.machine,
+        modelled=dataset.modelled,
+        programs=len(dataset.programs),
+        measurements=len(dataset.measurements),
+        failed=sum(measurement.status != "ok" for measurement in dataset.measurements),
+    )
+
+
+def summary_in_words(summary: CampaignSummary) -> str:
+    """Return in a line what a campaign's folder holds."""
+    return f"{summary.folder}: {summary.measurements} measurements of {summary.programs} programs"
+
+
 def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     """Return the campaign that a request describes; nothing is run or written."""
     machine: Machine
@@ -78,28 +107,32 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
 
 def say_estimate(campaign: Campaign) -> str:
     """Return in words how many runs a campaign has left and how long they will take."""
-    estimate = campaign.estimate()
+    return estimate_in_words(campaign.estimate())
+
+
+def estimate_in_words(estimate: Estimate) -> str:
+    """Return an estimate in words."""
     left_out = f", {estimate.unsupported} mappings left out (not possible here)" if estimate.unsupported else ""
     finished = f", {estimate.finished} finished earlier" if estimate.finished else ""
     return f"{estimate.runs} runs to do{finished}{left_out}: {in_words(estimate.time_s)}, {estimate.basis}"
 
 
-def run_campaign(campaign: Campaign, stream: TextIO) -> Dataset:
-    """Run a campaign to its end, telling ``stream`` how it goes, and write and return its dataset.
+def run_campaign(campaign: Campaign, terminal: Terminal) -> Dataset:
+    """Run a campaign to its end, telling a terminal how it goes, and write and return its dataset.
 
-    Raises CampaignError, with the dataset written, where every run failed.
+    Raises FailedCampaignError, with the dataset written, where every run failed.
     """
-    summary = campaign.run(observer_for(stream))
+    summary = campaign.run(terminal.observer())
     for program, reason in summary.refused:
-        stream.write(f"left out {program}: {reason}\n")
+        terminal.warn(f"left out {program}: {reason}")
     if summary.failed:
-        stream.write(f"{summary.failed} runs failed; the dataset says how, --retry-failed runs them again\n")
+        terminal.warn(f"{summary.failed} runs failed; the dataset says how, --retry-failed runs them again")
     dataset = campaign.finish()
     for line in disturbed_in_words(dataset.measurements):
-        stream.write(f"{line}\n")
+        terminal.warn(line)
     if summary.failed and summary.failed == summary.finished:
         why = next((m.message or m.status for m in dataset.measurements if m.status != "ok"), "failed")
-        raise CampaignError(f"{campaign.folder}: all {summary.failed} runs failed, the first with: {why}")
+        raise FailedCampaignError(f"{campaign.folder}: all {summary.failed} runs failed, the first with: {why}")
     return dataset
 
 
@@ -109,11 +142,7 @@ def made_by() -> str:
 
 
 def _this_computer(request: CampaignRequest) -> Machine:
-    return this_computer(careful(request.repetitions), announce=_say)
-
-
-def _say(text: str) -> None:
-    click.echo(text, err=True)
+    return this_computer(careful(request.repetitions), announce=terminal_of_the_command().say)
 
 
 def _replayed(request: CampaignRequest) -> tuple[Program, ...]:

@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 
 import msgspec
 
-from numapredict.collect.journal import CampaignError
+from numapredict.collect.journal import CampaignError, FailedCampaignError
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.plan import Batch
 from numapredict.native.errors import MissingNativePartError, NumapredictError
@@ -118,7 +118,7 @@ def _receive(link: Connection, running: str) -> object:
 
 
 def _death(running: str) -> CampaignError:
-    return CampaignError(
+    return FailedCampaignError(
         f"a worker died while running {running!r}, perhaps for lack of memory; run the same command again with fewer"
         " --jobs, finished runs are kept"
     )

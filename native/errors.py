@@ -1,8 +1,13 @@
 """The root of every error that numapredict raises on purpose."""
 
+from typing import ClassVar
+
 
 class NumapredictError(Exception):
-    """Say what is wrong, where, and what to do next, in one line; the command line exits with 2."""
+    """Say what is wrong, where, and what to do next, in one line; the command line exits with ``exit_code``."""
+
+    exit_code: ClassVar[int] = 2
+    """2: what was asked for cannot be done; 1, in subclasses: it was begun and failed on the way."""
 
 
 class MissingNativePartError(NumapredictError):

@@ -10,6 +10,7 @@ from numapredict.collect.dataset import Dataset
 from numapredict.collect.topology import Topology
 from numapredict.predictor.features import Observations, gains_of, observe
 from numapredict.predictor.folds import dataset_frame, predict_row
+from numapredict.predictor.following import Follow, unfollowed
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.scores import Score, score_of
 from numapredict.predictor.train import default_label, train_on
@@ -29,13 +30,15 @@ class Across(Score, frozen=True, kw_only=True):
     mappings: int
 
 
-def evaluate_across(datasets: Sequence[Dataset], options: Sequence[TrainingOptions]) -> tuple[Across, ...]:
+def evaluate_across(
+    datasets: Sequence[Dataset], options: Sequence[TrainingOptions], follow: Follow = unfollowed
+) -> tuple[Across, ...]:
     """Return the score of every ordered pair of datasets whose machines have the same shape."""
     found = []
     for number, taught in enumerate(datasets):
         for other, asked in enumerate(datasets):
             if number != other and same_shape(taught.topology, asked.topology):
-                across = _across(taught, asked, options[number], default_label(asked, options[other]))
+                across = _across(taught, asked, options[number], default_label(asked, options[other]), follow)
                 found += [across] if across is not None else []
     return tuple(found)
 
@@ -50,7 +53,7 @@ def same_shape(one: Topology | None, other: Topology | None) -> bool:
     return [len(node.cores) for node in one.nodes] == [len(node.cores) for node in other.nodes]
 
 
-def _across(taught: Dataset, asked: Dataset, options: TrainingOptions, label: str) -> Across | None:
+def _across(taught: Dataset, asked: Dataset, options: TrainingOptions, label: str, follow: Follow) -> Across | None:
     known, new = observe(taught, label), observe(asked, label)
     common = [name for name in known.labels if name in new.labels]
     if label not in common or len(common) < LEAST_COMMON:
@@ -64,7 +67,8 @@ def _across(taught: Dataset, asked: Dataset, options: TrainingOptions, label: st
     column = new.column(label)
     gains = gains_of(new.time_s, column)
     chosen = np.empty(len(gains), dtype=np.int64)
-    for group in dict.fromkeys(new.groups):
+    groups = dict.fromkeys(new.groups)
+    for group in follow(groups, len(groups), f"folds from {taught.machine} to {asked.machine}"):
         model = train_on(
             known.rows(n for n, name in enumerate(known.groups) if name != group), dataset_frame(taught), options
         )

@@ -1,7 +1,6 @@
 """Training within a budget: pilots under every mapping, then all programs under the mappings that the pilots choose."""
 
 import re
-from typing import TextIO
 
 import msgspec
 
@@ -11,6 +10,7 @@ from numapredict.collect.mapping import Mapping
 from numapredict.collect.pace import in_words
 from numapredict.collect.program import Program
 from numapredict.collect.request import run_campaign
+from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.features import gains_of, group_of, observe
 from numapredict.predictor.options import TrainingOptions
@@ -64,7 +64,7 @@ def parse_budget(text: str) -> Budget:
     return Budget(time_s=number * {"min": 60, "h": 3600}[unit]) if unit else Budget(runs=int(number))
 
 
-def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, stream: TextIO) -> Dataset:
+def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, terminal: Terminal) -> Dataset:
     """Run the part of a campaign that a budget allows and return its dataset without holes.
 
     What was measured earlier counts as spent. The folder's dataset holds the pilots' other runs, too. A budget in time
@@ -75,18 +75,18 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, str
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
     total = len(groups) * len(mappings)
     if budget.time_s is not None:
-        _measure_pace(campaign, mappings, stream)
+        _measure_pace(campaign, mappings, terminal)
     runs = budget.in_runs(total, _whole_time_s(campaign, total))
     if runs >= total:
-        return run_campaign(campaign, stream)
+        return run_campaign(campaign, terminal)
     split = split_budget(runs, [groups.count(name) for name in dict.fromkeys(groups)], len(mappings))
     chosen = pilot_groups(groups, split.pilots)
     pilots = tuple(program for program in campaign.programs if group_of(program) in chosen)
-    stream.write(
+    terminal.say(
         f"budget: {runs} of {total} runs; first {len(pilots)} programs under all {len(mappings)} mappings: "
-        f"{', '.join(chosen)}\n"
+        f"{', '.join(chosen)}"
     )
-    first = run_campaign(_part(campaign, pilots, mappings), stream)
+    first = run_campaign(_part(campaign, pilots, mappings), terminal)
     count = split.mappings
     if budget.time_s is not None:
         count = _affordable(campaign, budget.time_s, len(pilots), len(mappings))
@@ -95,24 +95,38 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, str
     seen = observe(_only(first, mine, {mapping.label for mapping in mappings}), label)
     columns = pivot_columns(gains_of(seen.time_s, seen.column(label)), count, seen.column(label))
     labels = {seen.labels[column] for column in columns}
-    stream.write(
-        f"then all {len(campaign.programs)} programs under {len(labels)} mappings: {', '.join(sorted(labels))}\n"
+    terminal.say(
+        f"then all {len(campaign.programs)} programs under {len(labels)} mappings: {', '.join(sorted(labels))}"
     )
     kept = [mapping for mapping in mappings if mapping.label in labels]
-    whole = run_campaign(_part(campaign, campaign.programs, kept), stream)
+    whole = run_campaign(_part(campaign, campaign.programs, kept), terminal)
     return _only(whole, {program.name for program in campaign.programs}, labels)
 
 
-def _measure_pace(campaign: Campaign, mappings: list[Mapping], stream: TextIO) -> None:
+def _measure_pace(campaign: Campaign, mappings: list[Mapping], terminal: Terminal) -> None:
     """Run a little of a campaign, so that its estimate rests on what a run takes here."""
     groups = [group_of(program) for program in campaign.programs]
     first = pilot_groups(groups, 1)
     programs = tuple(program for program in campaign.programs if group_of(program) in first)[:1]
-    stream.write(f"first {LEAST_MAPPINGS} runs of {programs[0].name}, to see how long a run takes\n")
-    run_campaign(_part(campaign, programs, mappings[-LEAST_MAPPINGS:]), stream)
+    terminal.say(f"first {LEAST_MAPPINGS} runs of {programs[0].name}, to see how long a run takes")
+    run_campaign(_part(campaign, programs, mappings[-LEAST_MAPPINGS:]), terminal)
 
 
-def plan_in_words(campaign: Campaign, budget: Budget) -> str:
+class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What a budget would be spent on: ``runs`` of ``all_runs``, and how long they take in seconds.
+
+    ``pilots`` codes run under all ``mappings``, the others under ``pivots`` of them; None where all runs are made.
+    """
+
+    runs: int
+    all_runs: int
+    time_s: float
+    mappings: int
+    pilots: int | None = None
+    pivots: int | None = None
+
+
+def plan_budget(campaign: Campaign, budget: Budget) -> BudgetPlan:
     """Return what a budget would be spent on; nothing is run. SmallBudgetError as ``run_within``."""
     groups = [group_of(program) for program in campaign.programs]
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
@@ -120,11 +134,25 @@ def plan_in_words(campaign: Campaign, budget: Budget) -> str:
     whole_s = _whole_time_s(campaign, total)
     runs = min(budget.in_runs(total, whole_s), total)
     if runs == total:
-        return f"all {total} runs: {in_words(whole_s)}"
+        return BudgetPlan(runs=total, all_runs=total, time_s=whole_s, mappings=len(mappings))
     split = split_budget(runs, [groups.count(name) for name in dict.fromkeys(groups)], len(mappings))
+    return BudgetPlan(
+        runs=runs,
+        all_runs=total,
+        time_s=whole_s * runs / total,
+        mappings=len(mappings),
+        pilots=split.pilots,
+        pivots=split.mappings,
+    )
+
+
+def plan_in_words(plan: BudgetPlan) -> str:
+    """Return in words what a budget would be spent on."""
+    if plan.pilots is None:
+        return f"all {plan.all_runs} runs: {in_words(plan.time_s)}"
     return (
-        f"{runs} of {total} runs, {in_words(whole_s * runs / total)}: {split.pilots} codes under all {len(mappings)} "
-        f"mappings, the others under {split.mappings}"
+        f"{plan.runs} of {plan.all_runs} runs, {in_words(plan.time_s)}: {plan.pilots} codes under all {plan.mappings} "
+        f"mappings, the others under {plan.pivots}"
     )
 
 

@@ -1,6 +1,6 @@
 """How much of the gain is left when a model is learned from a part of all runs, on programs held out."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import joblib
 import msgspec
@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from numapredict.collect.dataset import Dataset
 from numapredict.predictor.features import Observations, gains_of, observe
+from numapredict.predictor.following import Follow, unfollowed
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.pivots import SmallBudgetError, pilot_groups, pivot_columns, split_budget
 from numapredict.predictor.probe_search import advised_columns
@@ -46,7 +47,12 @@ class BudgetCurve(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def budget_curve(
-    dataset: Dataset, options: TrainingOptions, shares: Sequence[float] = SHARES, draws: int = DRAWS, jobs: int = 1
+    dataset: Dataset,
+    options: TrainingOptions,
+    shares: Sequence[float] = SHARES,
+    draws: int = DRAWS,
+    jobs: int = 1,
+    follow: Follow = unfollowed,
 ) -> BudgetCurve:
     """Return the curve of a dataset: each group held out once, pilots and mappings chosen among the others' runs.
 
@@ -55,9 +61,10 @@ def budget_curve(
     observations = observe(dataset, default_label(dataset, options))
     names = tuple(dict.fromkeys(observations.groups))
     default = observations.column(default_label(dataset, options))
-    folds = joblib.Parallel(n_jobs=jobs)(
+    running: Generator[_Fold, None, None] = joblib.Parallel(n_jobs=jobs, return_as="generator")(
         joblib.delayed(_fold)(observations, default, name, tuple(shares), draws) for name in names
     )
+    folds = list(follow(running, len(names), f"folds of {dataset.machine}"))
     oracle = sum(fold.oracle for fold in folds)
     points = []
     for number, share in enumerate(shares):

@@ -1,6 +1,5 @@
 """The commands that learn, advise and run: `train`, `predict`, `run`, `evaluate`."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +7,7 @@ import click
 
 from numapredict.collect.campaign_options import campaign_options
 from numapredict.collect.emission.tools import TOOLS
+from numapredict.collect.terminal.command import JSON, Command, terminal
 
 if TYPE_CHECKING:
     from numapredict.collect.emission.tools import Tool
@@ -19,7 +19,12 @@ EMIT = click.option("--emit", "tool", type=click.Choice(TOOLS), help="Print only
 PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
 
-@click.command(context_settings=PROGRAM)
+@click.command(
+    cls=Command,
+    context_settings=PROGRAM,
+    kept="finished traces are kept",
+    answers=["numapredict.predictor.advice:Advice"],
+)
 @MACHINE
 @click.option("--model", "wanted", metavar="NAME|FILE", help="A shipped model, or one that `train` wrote.")
 @click.option(
@@ -37,7 +42,7 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     help="Run the default and the advised mapping in turn; keep the default unless it loses.",
 )
 @EMIT
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@JSON
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def predict(
     machine: str | None,
@@ -49,26 +54,31 @@ def predict(
     command: tuple[str, ...],
 ) -> None:
     """Say where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
-    import msgspec
-
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.advice_text import advice_in_words
     from numapredict.predictor.session import ask
 
     if tool is not None and as_json:
         raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
-    advice = ask(command, machine, wanted, budget_s, lambda text: click.echo(text, err=True), verified=verified)
+    advice = ask(command, machine, wanted, budget_s, terminal(), verified=verified)
     if tool is not None:
         from numapredict.collect.program import program_of
         from numapredict.predictor.emitted_command import command_for_advice
 
         click.echo(command_for_advice(tool, advice, program_of(command), _say))
-    elif as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(advice)).decode())
     else:
-        click.echo(advice_in_words(advice))
+        print_answer(advice, as_json, advice_in_words)
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    kept="finished runs are kept",
+    answers=[
+        "numapredict.predictor.learning:Learned",
+        "numapredict.collect.plan:Estimate",
+        "numapredict.predictor.budget:BudgetPlan",
+    ],
+)
 @campaign_options
 @click.option("--dataset", metavar="NAME|FOLDER", help="Learn from this dataset instead of running a campaign.")
 @click.option("--into", type=click.Path(path_type=Path), help="The campaign's folder; resumed if it exists.")
@@ -84,6 +94,7 @@ def predict(
     help="Run no more than 2000 runs, 15% of all runs, or 45min: those that teach most.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say how many runs there are and how long they will take.")
+@JSON
 def train(
     request: "CampaignRequest",
     dataset: str | None,
@@ -93,27 +104,34 @@ def train(
     clusters: int | None,
     budget_text: str | None,
     dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Learn a model: run a campaign on a machine (this computer if none is named), then cluster its programs."""
-    from numapredict.collect.request import say_estimate
-    from numapredict.predictor.budget import parse_budget, plan_in_words
-    from numapredict.predictor.learning import campaign_for, learn_from, learn_from_campaign
+    from numapredict.collect.request import estimate_in_words
+    from numapredict.collect.terminal.answer import print_answer
+    from numapredict.predictor.budget import parse_budget, plan_budget, plan_in_words
+    from numapredict.predictor.learning import campaign_for, learn_from, learn_from_campaign, learned_in_words
 
     budget = parse_budget(budget_text) if budget_text is not None else None
     if budget is not None and dataset is not None:
         raise click.UsageError("--budget is for measuring: a dataset that is there already costs no runs")
     if dataset is not None:
-        written = learn_from(dataset, output, default, clusters)
+        learned = learn_from(dataset, output, default, clusters, terminal())
     else:
         campaign = campaign_for(request, into)
-        if dry_run:
-            click.echo(say_estimate(campaign) if budget is None else plan_in_words(campaign, budget))
+        if dry_run and budget is None:
+            print_answer(campaign.estimate(), as_json, estimate_in_words)
             return
-        written = learn_from_campaign(campaign, output, default, clusters, sys.stderr, budget)
-    click.echo(written, err=True)
+        if dry_run and budget is not None:
+            print_answer(plan_budget(campaign, budget), as_json, plan_in_words)
+            return
+        learned = learn_from_campaign(campaign, output, default, clusters, terminal(), budget)
+    terminal().say(learned_in_words(learned))
+    if as_json:
+        print_answer(learned, as_json, learned_in_words)
 
 
-@click.command(context_settings=PROGRAM)
+@click.command(cls=Command, context_settings=PROGRAM)
 @click.option("--mapping", "label", required=True, metavar="LABEL", help="Such as 16x2-contiguous-interleave.")
 @click.option("--verify", is_flag=True, help="Say at the end where threads and pages truly stood.")
 @click.option("--regions", is_flag=True, help="Say at the end how long each parallel region took.")
@@ -149,15 +167,15 @@ def run(
 
 
 def _say(text: str) -> None:
-    click.echo(f"numapredict: {text}", err=True)
+    terminal().say(f"numapredict: {text}")
 
 
-@click.command()
+@click.command(cls=Command, kept="finished folds are kept", answers=["numapredict.predictor.evaluate:Evaluations"])
 @click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
 @click.option("--output", type=FILE, help="Where to save the JSON object; else in the user's data folder.")
 @click.option("--fresh", is_flag=True, help="Run folds again that an earlier evaluation has finished.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@JSON
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
 def evaluate(
     datasets: tuple[str, ...], default: str | None, jobs: int, output: Path | None, fresh: bool, as_json: bool
@@ -167,10 +185,11 @@ def evaluate(
     DATASET is a shipped dataset by name, or a folder. Finished folds are kept: an evaluation that was interrupted goes
     on where it was.
     """
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.evaluation_session import evaluate_datasets, save
     from numapredict.predictor.evaluation_text import evaluations_in_words
 
-    found = evaluate_datasets(datasets, default, jobs, fresh)
-    where, document = save(found, datasets, output)
-    click.echo(document if as_json else evaluations_in_words(found))
-    click.echo(f"saved as {where}", err=True)
+    found = evaluate_datasets(datasets, default, jobs, fresh, terminal().follow)
+    where, _ = save(found, datasets, output)
+    print_answer(found, as_json, evaluations_in_words)
+    terminal().say(f"saved as {where}")

@@ -5,7 +5,7 @@ among them) happens on the others, and the held-out programs are then predicted 
 user's program would be. What simpler ways of choosing give is judged in the same folds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import joblib
 import msgspec
@@ -17,6 +17,7 @@ from numapredict.predictor.baselines import baselines_of
 from numapredict.predictor.calibration import Calibration, calibration_of
 from numapredict.predictor.features import Array, InsufficientDataError, gains_of, observe
 from numapredict.predictor.folds import Fold, HeldOut, dataset_frame, evaluate_group
+from numapredict.predictor.following import Follow, unfollowed
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.scores import Score, score_of
 from numapredict.predictor.thesis import measured_probes
@@ -52,7 +53,11 @@ class Evaluations(Score, frozen=True, kw_only=True):
 
 
 def evaluate_held_out(
-    dataset: Dataset, options: TrainingOptions | None = None, jobs: int = 1, memory: joblib.Memory | None = None
+    dataset: Dataset,
+    options: TrainingOptions | None = None,
+    jobs: int = 1,
+    memory: joblib.Memory | None = None,
+    follow: Follow = unfollowed,
 ) -> Evaluation:
     """Return how every program fares when its group is left out of the training; ``jobs`` folds run at a time.
 
@@ -69,9 +74,10 @@ def evaluate_held_out(
         )
     one = (memory or joblib.Memory(None)).cache(evaluate_group)
     recipe = measured_probes(observations, dataset.topology)
-    folds: list[Fold] = joblib.Parallel(n_jobs=jobs)(
+    running: Generator[Fold, None, None] = joblib.Parallel(n_jobs=jobs, return_as="generator")(
         joblib.delayed(one)(observations, dataset_frame(dataset), options, recipe, name) for name in names
     )
+    folds = list(follow(running, len(names), f"folds of {dataset.machine}"))
     by_program = {held.program: held for fold in folds for held in fold.held}
     programs = tuple(by_program[name] for name in observations.names)
     chosen = baselines_of(observations, default, dataset.topology)

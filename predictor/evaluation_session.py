@@ -17,6 +17,7 @@ from numapredict.native.errors import NumapredictError
 from numapredict.predictor.across import evaluate_across
 from numapredict.predictor.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.evaluate import Evaluations, evaluate_held_out, together
+from numapredict.predictor.following import Follow, unfollowed
 from numapredict.predictor.learning import options_of
 from numapredict.predictor.model_choice import data_folder
 
@@ -29,7 +30,11 @@ class UnwritableEvaluationError(NumapredictError):
 
 
 def evaluate_datasets(
-    names: Sequence[str], default: str | None = None, jobs: int = 1, fresh: bool = False
+    names: Sequence[str],
+    default: str | None = None,
+    jobs: int = 1,
+    fresh: bool = False,
+    follow: Follow = unfollowed,
 ) -> Evaluations:
     """Return the evaluation of datasets by their names or folders; folds run at most once, unless ``fresh``."""
     memory = fold_memory()
@@ -38,9 +43,9 @@ def evaluate_datasets(
     opened = [open_dataset(name) for name in different_datasets(names)]
     options = [options_of(default, None, dataset) for dataset in opened]
     evaluations = [
-        evaluate_held_out(dataset, each, jobs, memory) for dataset, each in zip(opened, options, strict=True)
+        evaluate_held_out(dataset, each, jobs, memory, follow) for dataset, each in zip(opened, options, strict=True)
     ]
-    return together(evaluations, evaluate_across(opened, options))
+    return together(evaluations, evaluate_across(opened, options, follow))
 
 
 def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = None) -> tuple[Path, str]:

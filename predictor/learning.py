@@ -1,7 +1,8 @@
 """From a campaign or a dataset to a model file."""
 
 from pathlib import Path
-from typing import TextIO
+
+import msgspec
 
 from numapredict.collect.campaign import Campaign
 from numapredict.collect.dataset import Dataset
@@ -9,6 +10,7 @@ from numapredict.collect.environment import emulation
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.request import CampaignRequest, prepare, run_campaign
 from numapredict.collect.space import canonical
+from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.budget import Budget, run_within
 from numapredict.predictor.datasets import open_dataset
@@ -17,11 +19,23 @@ from numapredict.predictor.model_choice import data_folder, trained_model_path
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.session import EMULATED, check_choice
 from numapredict.predictor.store import write_model
-from numapredict.predictor.train import train
+from numapredict.predictor.train import STEPS, train
 
 
 class UnappliableModelError(NumapredictError):
     """A model was asked for whose mappings nothing could apply."""
+
+
+class Learned(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that was written, as `--json` of `train` prints it: where, and what it knows."""
+
+    path: str
+    machine: str
+    modelled: bool
+    default: str
+    clusters: int
+    programs: int
+    probes: tuple[str, ...]
 
 
 def options_of(default: str | None, clusters: int | None, dataset: Dataset | None = None) -> TrainingOptions:
@@ -59,42 +73,60 @@ def learn_from_campaign(
     output: Path | None,
     default: str | None,
     clusters: int | None,
-    stream: TextIO,
+    terminal: Terminal,
     budget: Budget | None = None,
-) -> str:
-    """Run a campaign, or what a budget allows of it, learn from it, write the model, and return in words where."""
+) -> Learned:
+    """Run a campaign, or what a budget allows of it, learn from it, write the model, and return what it knows."""
     if default:
         canonical(parse_label(default), campaign.machine.topology)
     if not campaign.machine.modelled and emulation():
-        stream.write(EMULATED.format(emulation()) + "\n")
+        terminal.warn(EMULATED.format(emulation()))
     if budget is None:
-        dataset = run_campaign(campaign, stream)
+        dataset = run_campaign(campaign, terminal)
     else:
-        dataset = run_within(campaign, budget, options_of(default, clusters), stream)
-    return _learn(dataset, output, default, clusters)
+        dataset = run_within(campaign, budget, options_of(default, clusters), terminal)
+    return _learn(dataset, output, default, clusters, terminal)
 
 
-def learn_from(name: str, output: Path | None, default: str | None, clusters: int | None) -> str:
-    """Learn from a shipped dataset or a folder, write the model, and return in words where."""
-    return _learn(open_dataset(name), output, default, clusters)
+def learn_from(
+    name: str, output: Path | None, default: str | None, clusters: int | None, terminal: Terminal
+) -> Learned:
+    """Learn from a shipped dataset or a folder, write the model, and return what it knows."""
+    return _learn(open_dataset(name), output, default, clusters, terminal)
 
 
-def _learn(dataset: Dataset, output: Path | None, default: str | None, clusters: int | None) -> str:
+def _learn(
+    dataset: Dataset, output: Path | None, default: str | None, clusters: int | None, terminal: Terminal
+) -> Learned:
     if dataset.topology is None:
         raise UnappliableModelError(
             f"the dataset of {dataset.machine} has mappings of other people's, which nothing here could apply: "
             "`numapredict evaluate` says what predicting among them would give"
         )
-    model = train(dataset, options_of(default, clusters))
+    with terminal.steps(STEPS, "steps of learning") as advance:
+        model = train(dataset, options_of(default, clusters), advance)
     path = output or trained_model_path(dataset.machine, dataset.topology)
     write_model(model, path)
-    return f"{path}: {model_in_words(model)}"
+    return learned(model, path)
 
 
-def model_in_words(model: Model) -> str:
-    """Return what a model knows, in a line."""
-    modelled = "modelled " if model.modelled else ""
+def learned(model: Model, path: Path) -> Learned:
+    """Return what a model knows, and where it is."""
+    return Learned(
+        path=str(path),
+        machine=model.machine,
+        modelled=model.modelled,
+        default=model.default,
+        clusters=len(model.clusters),
+        programs=len(model.programs),
+        probes=tuple(probe.mapping for probe in model.probes),
+    )
+
+
+def learned_in_words(found: Learned) -> str:
+    """Return what a model knows, and where it is, in a line."""
+    modelled = "modelled " if found.modelled else ""
     return (
-        f"{len(model.clusters)} clusters of {len(model.programs)} programs on {modelled}{model.machine}; probes "
-        f"{' and '.join(probe.mapping for probe in model.probes)}"
+        f"{found.path}: {found.clusters} clusters of {found.programs} programs on {modelled}{found.machine}; probes "
+        f"{' and '.join(found.probes)}"
     )

@@ -1,101 +1,100 @@
-"""The `numapredict` command: finds the subcommands, and takes anything else for a program to advise on.
+"""The `numapredict` command: runs the command line, and turns however it ends into one line and an exit code.
 
-Only click is loaded here; a command's own libraries are loaded when it runs.
+Nothing is loaded before an interrupt is looked after, so that a Ctrl-C at any moment ends in one line.
 """
 
-import importlib.metadata
 import os
+import shlex
+import signal
 import sys
+import time
 from collections.abc import Sequence
 
-import click
+DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+"""What exit codes mean, beside those of the programs that `run` runs."""
 
-from numapredict.native.errors import NumapredictError
+READER_GONE = 141
+"""128 + SIGPIPE, as a shell says it of a program that wrote on when nobody read."""
 
-GROUP = "numapredict.commands"
-PREDICT = "predict"
-
-
-class Commands(click.Group):
-    """The commands that the folders of the package register under the entry point group `numapredict.commands`."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands' names."""
-        return sorted(entry.name for entry in importlib.metadata.entry_points(group=GROUP))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by its name, loading its module."""
-        for entry in importlib.metadata.entry_points(group=GROUP, name=cmd_name):
-            command = entry.load()
-            return command if isinstance(command, click.Command) else None
-        return None
-
-
-# A \b tells click to keep the line breaks of a paragraph.
-_HELP = """Say, after two short runs of PROGRAM, where its threads and memory pages should live on a NUMA machine.
-
-\b
-numapredict ./app input.dat                             on this computer
-numapredict --machine sandybridge-4x8 ./app input.dat   on a described machine, modelled
-"""
-
-
-def _tell_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
-    if wanted and not context.resilient_parsing:
-        from numapredict.predictor.version_text import version_text
-
-        click.echo(version_text())
-        context.exit()
-
-
-@click.group(
-    cls=Commands,
-    help=_HELP,
-    options_metavar="",
-    subcommand_metavar="[OPTIONS] PROGRAM [ARGUMENTS]...",
-    epilog="A program called like a command: numapredict -- train. More options: numapredict predict --help.",
-)
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Say what is installed."
-)
-def commands() -> None:
-    """Hold the commands; a click group needs a function."""
-
-
-def arguments_of(words: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the arguments with `predict` put first unless they begin with a command's name or ask for help."""
-    if not words or words[0] in {*names, "--help", "--version"}:
-        return list(words) or ["--help"]
-    return [PREDICT, *words]
+_ONE_PRESS_S = 1.0
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 2 after one clear line on what was wrong."""
-    names = [entry.name for entry in importlib.metadata.entry_points(group=GROUP)]
-    arguments = arguments_of(sys.argv[1:] if words is None else words, names)
+    """Run the command line and return its exit code; after 1 and 2 one clear line has said what was wrong."""
+    given = list(sys.argv[1:] if words is None else words)
+    before = signal.getsignal(signal.SIGINT)
     try:
-        code = commands.main(arguments, prog_name="numapredict", standalone_mode=False)
+        if before is signal.default_int_handler:  # else whoever started this wants no interrupts
+            signal.signal(signal.SIGINT, _Interrupts())
+        return _run(given)
+    except KeyboardInterrupt:  # before there was a command, or while one ended
+        return _interrupted(given, "", ())
+    finally:
+        if before is signal.default_int_handler:
+            # With the command over, an interrupt of the interpreter's own ending needs no traceback.
+            signal.signal(signal.SIGINT, before if words is not None else signal.SIG_DFL)
+
+
+class _Interrupts:
+    """Raises KeyboardInterrupt at an interrupt, but not again while that one is being seen to.
+
+    A terminal's Ctrl-C may come with another from a parent, and people press it twice.
+    """
+
+    def __init__(self) -> None:
+        self._last_s = -_ONE_PRESS_S
+
+    def __call__(self, _signal: int, _frame: object) -> None:
+        now_s = time.monotonic()
+        if now_s - self._last_s >= _ONE_PRESS_S:
+            self._last_s = now_s
+            raise KeyboardInterrupt
+
+
+def _run(words: list[str]) -> int:
+    import click
+
+    from numapredict.collect.terminal.command import Interruption
+    from numapredict.native.errors import NumapredictError
+    from numapredict.predictor.commands import commands
+
+    try:
+        code = commands.main(words, prog_name="numapredict", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
-        return 2
+        return MISTAKE
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "numapredict"
-        return _fail(f"{error.format_message()} (see {where} --help)")
+        return _say(f"{error.format_message()} (see {where} --help)", MISTAKE)
     except NumapredictError as error:
-        return _fail(str(error))
+        return _say(str(error), error.exit_code)
     except BrokenPipeError:
         # Whoever read our output has gone; closing it again at exit must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        return READER_GONE
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else "cannot write the output: "
-        return _fail(f"{place}{error.strerror or error}")
+        if error.filename:
+            return _say(f"{error.filename}: {error.strerror or error}", MISTAKE)
+        return _say(f"cannot write the output: {error.strerror or error}", FAILED)
+    except Interruption as error:
+        return _interrupted(words, error.kept, error.forgetting)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("numapredict: interrupted; finished runs are kept", err=True)
-        return 130
-    return code if isinstance(code, int) else 0
+        return _interrupted(words, "", ())
+    return code if isinstance(code, int) else DONE
 
 
-def _fail(text: str) -> int:
-    click.echo(f"numapredict: {' '.join(text.split())}", err=True)
-    return 2
+def _interrupted(words: list[str], kept: str, forgetting: tuple[str, ...]) -> int:
+    """Say what is kept and which command goes on, without options that would throw away what is kept."""
+    left = list(words)
+    for option in forgetting:
+        left.remove(option)
+    command = shlex.join(["numapredict", *left])
+    text = f"{kept}; to go on: {command}" if kept else f"nothing is left of it; to start again: {command}"
+    return _say(f"interrupted; {text}", INTERRUPTED)
+
+
+def _say(text: str, code: int) -> int:
+    from numapredict.collect.terminal.terminal import Terminal
+
+    Terminal(sys.stderr).error(text)
+    return code

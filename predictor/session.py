@@ -13,6 +13,7 @@ from numapredict.collect.measurement import Machine
 from numapredict.collect.pace import in_words
 from numapredict.collect.program import program_of
 from numapredict.collect.request import CampaignRequest, prepare
+from numapredict.collect.terminal.terminal import detail
 from numapredict.collect.topology import Topology
 from numapredict.collect.topology_text import shape_of
 from numapredict.predictor.advice import Advice, advise
@@ -64,6 +65,11 @@ def ask(
     if chosen is None:
         raise NoModelError(_no_model(machine.topology, machine_name))
     announce(f"asking {chosen.origin}")
+    detail(
+        announce,
+        f"it was learned from {len(chosen.model.programs)} programs under {len(chosen.model.clusters[0].ranked)}"
+        f" mappings, in a dataset of {chosen.model.dataset_created}",
+    )
     verifier = None
     if verified:
         verifier = this_computer(repetitions=1, warm_up=0, announce=announce) if machine_name is None else machine

@@ -1,5 +1,7 @@
 """Learn a model from a dataset (thesis sec. 5 and 6)."""
 
+from collections.abc import Callable
+
 import msgspec
 import numpy as np
 
@@ -15,11 +17,19 @@ from numapredict.predictor.probe_search import learn_expectation, search_probes
 from numapredict.predictor.probes import BANDWIDTH, SHARE, TIME, Probe, probes_of
 from numapredict.predictor.selection import Choice, mapping_costs, select
 
+STEPS = 5
+"""Of a training by expectation, the usual one: probes, clusters, and up to three expectations."""
 
-def train(dataset: Dataset, options: TrainingOptions | None = None) -> Model:
-    """Return the model of a dataset's machine; InsufficientDataError where there is too little to learn from."""
+
+def train(
+    dataset: Dataset, options: TrainingOptions | None = None, advance: Callable[[], None] = lambda: None
+) -> Model:
+    """Return the model of a dataset's machine; InsufficientDataError where there is too little to learn from.
+
+    ``advance`` is called after each of at most STEPS steps.
+    """
     options = options or TrainingOptions()
-    return train_on(observe(dataset, default_label(dataset, options)), dataset, options)
+    return train_on(observe(dataset, default_label(dataset, options)), dataset, options, advance)
 
 
 def default_label(dataset: Dataset, options: TrainingOptions) -> str:
@@ -34,22 +44,31 @@ def default_label(dataset: Dataset, options: TrainingOptions) -> str:
     return label
 
 
-def train_on(observations: Observations, dataset: Dataset, options: TrainingOptions) -> Model:
+def train_on(
+    observations: Observations,
+    dataset: Dataset,
+    options: TrainingOptions,
+    advance: Callable[[], None] = lambda: None,
+) -> Model:
     """Return the model of these observations alone; of the dataset only the machine is used."""
     default = observations.column(default_label(dataset, options))
     expectation: Expectation | None = None
     fallbacks: tuple[Expectation, ...] = ()
     if options.method == "expectation" and len(set(observations.groups)) > 1:  # else nothing says how far it is off
         pair = search_probes(observations, default, _candidates(observations, options))
+        advance()
         probes = (observations.labels[pair.first], observations.labels[pair.second])
         # The cluster is the explanation: it is chosen for these probes.
         clusters = options.n_clusters or min(options.max_clusters, len(observations.programs))
         fixed = msgspec.structs.replace(options, probe_candidates=probes, n_clusters=clusters)
         choice = select(observations, default, fixed)
+        advance()
         columns = (observations.column(choice.first), observations.column(choice.second))
-        expectation, *others = (
-            learn_expectation(observations, default, columns, reads) for reads in observations.reads
-        )
+        learned = []
+        for reads in observations.reads:
+            learned.append(learn_expectation(observations, default, columns, reads))
+            advance()
+        expectation, *others = learned
         fallbacks = tuple(others)
     else:
         choice = select(observations, default, options)

@@ -1,24 +1,28 @@
 """The commands that draw: `report` and `characterize`."""
 
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from numapredict.collect.campaign_options import MACHINE
 from numapredict.collect.mapping import PAGE_POLICIES, PagePolicy
+from numapredict.collect.terminal.command import JSON, LOUDNESS, Command, Group, terminal
+
+if TYPE_CHECKING:
+    from numapredict.collect.fidelity.claim import Comparison
 
 PAGE = "page"
 FILE = click.Path(path_type=Path, dir_okay=False)
 FIGURE = FILE
 
 
-class Reports(click.Group):
+class Reports(Group):
     """The reports; what is none of them by name is a subject that a page is asked about."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `page` first unless a report is named or help is asked for."""
-        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+        if args and args[0] not in {*self.commands, *ctx.help_option_names, *LOUDNESS}:
             args = [PAGE, *args]
         return super().parse_args(ctx, args)
 
@@ -73,69 +77,75 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
         raise click.UsageError("--evaluation is for a model")
     data = page_data(opened, default, evaluation)
     size_bytes = write_page(data, output)
-    click.echo(f"{output}: {data.kind.lower()} {data.title}, {size_bytes / 1e6:.1f} MB", err=True)
+    terminal().say(f"{output}: {data.kind.lower()} {data.title}, {size_bytes / 1e6:.1f} MB")
 
 
-@report.command()
+@report.command(answers=["numapredict.reports.clustermap:ClustermapData"])
 @click.option("--dataset", required=True, metavar="NAME|FOLDER", help="A shipped dataset by name, or a folder.")
 @click.option(
     "--output", type=click.Path(path_type=Path), default=Path("clustermap.png"), show_default=True, help=".png or .svg"
 )
 @click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
 @click.option("--clusters", type=click.IntRange(1), default=3, show_default=True, help="Clusters to colour.")
-def clustermap(dataset: str, output: Path, default: str | None, clusters: int) -> None:
+@JSON
+def clustermap(dataset: str, output: Path, default: str | None, clusters: int, as_json: bool) -> None:
     """Draw a dataset's dendrogram and heatmap in one figure (thesis figures 24 and 25)."""
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.datasets import open_dataset
     from numapredict.reports.clustermap import clustermap_data, draw_clustermap
 
-    data = clustermap_data(open_dataset(dataset), default=default, n_clusters=clusters)
-    draw_clustermap(data, output)
-    click.echo(f"{output}: {data.title}", err=True)
+    with terminal().steps(2, "steps of drawing") as advance:
+        data = clustermap_data(open_dataset(dataset), default=default, n_clusters=clusters)
+        advance()
+        draw_clustermap(data, output)
+    if as_json:
+        print_answer(data, as_json, str)
+    terminal().say(f"{output}: {data.title}")
 
 
-@report.command()
+@report.command(kept="finished traces are kept", answers=["numapredict.collect.fidelity.claim:Comparison[]"])
 @click.option("--only", "names", multiple=True, metavar="NAME", help="One comparison; repeatable. All by default.")
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), help="A Markdown file; else the table is printed."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@JSON
 def fidelity(names: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     """Compare the modelled machines with what was published: some minutes of tracing the first time.
 
     Comparisons: forestgomp, mctop, thesis, ics19, determinism.
     """
-    import msgspec
-
     from numapredict.collect.fidelity.bench import Bench
     from numapredict.collect.fidelity.every import EVERY
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.reports.fidelity import fidelity_table, write_table
 
     for name in names:
         if name not in EVERY:
             raise click.BadParameter(f"{name!r} is none of {', '.join(EVERY)}", param_hint="--only")
-    bench = Bench(lambda text: click.echo(text, err=True))
+    bench = Bench(terminal())
     chosen = names or tuple(EVERY)
-    comparisons = [comparison for name in chosen for comparison in EVERY[name](bench)]
+    comparisons: list[Comparison] = []
+    for name in terminal().follow(chosen, len(chosen), "comparisons"):
+        comparisons += EVERY[name](bench)
     command = " ".join(["numapredict report fidelity", *(f"--only {name}" for name in names)])
     table = fidelity_table(comparisons, command)
     if output is not None:
         write_table(table, output)
-        click.echo(f"{output}: {sum(len(comparison.claims) for comparison in comparisons)} figures", err=True)
+        terminal().say(f"{output}: {sum(len(comparison.claims) for comparison in comparisons)} figures")
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(comparisons)).decode())
+        print_answer(comparisons, as_json, str)
     elif output is None:
         click.echo(table, nl=False)
 
 
-@report.command()
+@report.command(answers=["numapredict.predictor.likeness:LikePair[]"])
 @click.option("--dataset", required=True, metavar="NAME|FOLDER", help="A shipped dataset by name, or a folder.")
 @click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
 @click.option("--count", type=click.IntRange(1), default=20, show_default=True, help="Pairs to show.")
-@click.option("--json", "as_json", is_flag=True, help="Print the pairs as one JSON array.")
+@JSON
 def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
     """Show which programs of a dataset the model can hardly tell apart: one of such a pair teaches nothing."""
-    import msgspec
-
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.datasets import open_dataset
     from numapredict.predictor.features import observe
     from numapredict.predictor.learning import options_of
@@ -147,20 +157,16 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
     label = default_label(opened, options_of(default, None, opened))
     observations = observe(opened, label)
     found = like_pairs(observations, observations.column(label))
-    if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found[:count])).decode())
-    else:
-        click.echo(pairs_in_words(found[:count], len(found)))
+    print_answer(found[:count], as_json, lambda shown: pairs_in_words(shown, len(found)))
 
 
-@report.command()
+@report.command(answers=["numapredict.predictor.thesis:Sweep[]"])
 @click.argument("dataset", metavar="DATASET")
 @click.option("--figure", type=FIGURE, help="Draw them too, into a .png or .svg file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the curves as one JSON array.")
+@JSON
 def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     """Show the speedup over the number of clusters for the thesis's feature sets (figures 26 to 29)."""
-    import msgspec
-
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.datasets import open_dataset
     from numapredict.predictor.features import InsufficientDataError, observe
     from numapredict.predictor.thesis import sweeps_of
@@ -176,35 +182,36 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
         raise InsufficientDataError(
             f"dataset of {opened.machine}: none of the thesis's default mappings was measured; collect the full space"
         )
-    if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
-    else:
-        click.echo(sweeps_in_words(found, opened.machine))
+    print_answer(found, as_json, lambda curves: sweeps_in_words(curves, opened.machine))
     if figure is not None:
         data = sweep_curves_data(found, opened.machine, opened.modelled)
         draw_sweep_curves(data, figure)
-        click.echo(f"{figure}: {data.title}", err=True)
+        terminal().say(f"{figure}: {data.title}")
 
 
-@report.command()
+@report.command(kept="finished folds are kept", answers=["numapredict.reports.calibration:CalibrationData"])
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
 @click.option(
     "--output", type=click.Path(path_type=Path), default=Path("calibration.png"), show_default=True, help=".png or .svg"
 )
-def calibration(datasets: tuple[str, ...], jobs: int, output: Path) -> None:
+@JSON
+def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how sure the advice was of held-out programs, and how often it was right (what `evaluate` finds)."""
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.evaluation_session import evaluate_datasets
     from numapredict.reports.calibration import calibration_data, draw_calibration
     from numapredict.reports.figure_file import format_of
 
     format_of(output)
-    data = calibration_data(evaluate_datasets(datasets, jobs=jobs))
+    data = calibration_data(evaluate_datasets(datasets, jobs=jobs, follow=terminal().follow))
     draw_calibration(data, output)
-    click.echo(f"{output}: {data.title}", err=True)
+    if as_json:
+        print_answer(data, as_json, str)
+    terminal().say(f"{output}: {data.title}")
 
 
-@report.command()
+@report.command(answers=["numapredict.predictor.budget_curve:BudgetCurve[]"])
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON array.")
 def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
@@ -224,11 +231,10 @@ def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
 @click.option(
     "--output", type=click.Path(path_type=Path), default=Path("budget.png"), show_default=True, help=".png or .svg"
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the curves as one JSON array.")
+@JSON
 def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how much gain is left when a model is learned from a part of all runs (`train --budget`): minutes."""
-    import msgspec
-
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.budget_curve import budget_curve
     from numapredict.predictor.datasets import open_dataset
     from numapredict.predictor.learning import options_of
@@ -237,22 +243,22 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
 
     format_of(output)
     opened = [open_dataset(name) for name in dict.fromkeys(datasets)]
-    curves = [budget_curve(dataset, options_of(None, None, dataset), jobs=jobs) for dataset in opened]
+    follow = terminal().follow
+    curves = [budget_curve(dataset, options_of(None, None, dataset), jobs=jobs, follow=follow) for dataset in opened]
     draw_budget_curves(curves, output)
-    click.echo(msgspec.json.format(msgspec.json.encode(curves)).decode() if as_json else curves_in_words(curves))
-    click.echo(f"{output}: {', '.join(curve.machine for curve in curves)}", err=True)
+    print_answer(curves, as_json, curves_in_words)
+    terminal().say(f"{output}: {', '.join(curve.machine for curve in curves)}")
 
 
-@report.command()
+@report.command(kept="finished folds are kept", answers=["numapredict.reports.related_work:RelatedData"])
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
 @click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
 @click.option("--output", type=FIGURE, default=Path("related.png"), show_default=True, help=".png or .svg")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@JSON
 def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw what related work, other learners and ours give held-out programs (thesis table 1 and figure 30)."""
-    import msgspec
-
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.datasets import open_dataset
     from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
     from numapredict.reports.figure_file import format_of
@@ -261,43 +267,41 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
 
     format_of(output)
     different = different_datasets(datasets)
-    evaluations = evaluate_datasets(different, default, jobs)
+    evaluations = evaluate_datasets(different, default, jobs, follow=terminal().follow)
     data = related_data(evaluations, [open_dataset(name).topology for name in different])
     draw_related(data, output)
-    click.echo(msgspec.json.format(msgspec.json.encode(data)).decode() if as_json else related_in_words(data))
-    click.echo(f"{output}: {', '.join(panel.machine for panel in data.panels)}", err=True)
+    print_answer(data, as_json, related_in_words)
+    terminal().say(f"{output}: {', '.join(panel.machine for panel in data.panels)}")
 
 
-@report.command()
+@report.command(kept="finished folds are kept", answers=["numapredict.reports.accuracy:AccuracyData"])
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
 @click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
 @click.option("--output", type=FIGURE, default=Path("accuracy.png"), show_default=True, help=".png or .svg")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@JSON
 def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw expected against measured speedups of held-out programs, and how regret is spread over them."""
-    import msgspec
-
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.evaluation_session import evaluate_datasets
     from numapredict.reports.accuracy import accuracy_data, draw_accuracy
     from numapredict.reports.figure_file import format_of
 
     format_of(output)
-    data = accuracy_data(evaluate_datasets(datasets, default, jobs))
+    data = accuracy_data(evaluate_datasets(datasets, default, jobs, follow=terminal().follow))
     draw_accuracy(data, output)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
-    click.echo(f"{output}: {data.title}", err=True)
+        print_answer(data, as_json, str)
+    terminal().say(f"{output}: {data.title}")
 
 
-@report.command()
+@report.command(answers=["numapredict.reports.topology_map:TopologyMapData"])
 @MACHINE
 @click.option("--output", type=FIGURE, default=Path("topology.png"), show_default=True, help=".png or .svg")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@JSON
 def topology(machine: str | None, output: Path, as_json: bool) -> None:
     """Draw a machine's nodes and what is between them: latency and bandwidth, of this computer distances."""
-    import msgspec
-
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.collect.host import host_topology
     from numapredict.collect.machines.description import load_description
     from numapredict.reports.topology_map import computer_map_data, described_map_data, draw_topology_map
@@ -305,20 +309,19 @@ def topology(machine: str | None, output: Path, as_json: bool) -> None:
     data = described_map_data(load_description(machine)) if machine else computer_map_data(host_topology())
     draw_topology_map(data, output)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
-    click.echo(f"{output}: {data.title}", err=True)
+        print_answer(data, as_json, str)
+    terminal().say(f"{output}: {data.title}")
 
 
-@report.command()
+@report.command(answers=["numapredict.reports.placed_mapping:PlacedMappingData"])
 @click.argument("label", metavar="LABEL")
 @MACHINE
 @click.option("--profile", type=FIGURE, help="Where pages go by this profile, made by `numapredict run --profile`.")
 @click.option("--output", type=FIGURE, default=Path("mapping.png"), show_default=True, help=".png or .svg")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@JSON
 def mapping(label: str, machine: str | None, profile: Path | None, output: Path, as_json: bool) -> None:
     """Draw the mapping LABEL on a machine: which thread runs on which core, which share of the pages is where."""
-    import msgspec
-
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.collect.host import host_topology
     from numapredict.collect.machines.description import load_description
     from numapredict.collect.mapping import parse_label
@@ -330,11 +333,16 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
     data = placed_mapping_data(wanted, shown, read_profile(profile) if profile else None)
     draw_placed_mapping(data, output)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(data)).decode())
-    click.echo(f"{output}: {data.title}", err=True)
+        print_answer(data, as_json, str)
+    terminal().say(f"{output}: {data.title}")
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(
+    cls=Command,
+    context_settings={"allow_interspersed_args": False},
+    kept="finished runs are kept",
+    answers=["numapredict.collect.characterisation.result:Characterisation"],
+)
 @MACHINE
 @click.option(
     "--output",
@@ -364,7 +372,7 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
 )
 @click.option("--fresh", is_flag=True, help="Forget the runs that an earlier characterisation has finished.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@JSON
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def characterize(
     machine: str | None,
@@ -380,7 +388,7 @@ def characterize(
 ) -> None:
     """Show what threads, nodes and policies do to COMMAND: times, and accesses and bandwidth per node."""
     from numapredict.collect.characterisation.session import CharacterisationRequest, characterise_command
-    from numapredict.reports.characterisation.files import as_json as json_of
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.reports.characterisation.files import write_characterisation
     from numapredict.reports.characterisation.words import NO_COUNTERS, characterisation_in_words
 
@@ -395,12 +403,9 @@ def characterize(
         fresh=fresh,
         retry_failed=retry_failed,
     )
-    found, folder = characterise_command(request, sys.stderr)
-    written = write_characterisation(found, folder)
-    if as_json:
-        click.echo(json_of(found))
-        if not found.counted:
-            click.echo(NO_COUNTERS, err=True)
-    else:
-        click.echo(characterisation_in_words(found))
-    click.echo(f"{folder}: {', '.join(written)}", err=True)
+    found, folder = characterise_command(request, terminal())
+    written = write_characterisation(found, folder, terminal())
+    print_answer(found, as_json, characterisation_in_words)
+    if as_json and not found.counted:
+        terminal().warn(NO_COUNTERS)
+    terminal().say(f"{folder}: {', '.join(written)}")

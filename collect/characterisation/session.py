@@ -3,17 +3,16 @@
 import datetime
 import re
 from pathlib import Path
-from typing import TextIO
 
 import msgspec
 
-from numapredict.collect.campaign import Campaign, CampaignError, Options
+from numapredict.collect.campaign import Campaign, Options
 from numapredict.collect.characterisation.plan import CharacterisationPlan, plan_of
 from numapredict.collect.characterisation.result import Characterisation, characterisation_of
 from numapredict.collect.dataset import DESCRIPTION_FILE, TABLE_FILE, read_dataset
 from numapredict.collect.durable import reason_and_advice
 from numapredict.collect.environment import emulation
-from numapredict.collect.journal import JOURNAL_FILE, read_journal
+from numapredict.collect.journal import JOURNAL_FILE, FailedCampaignError, read_journal
 from numapredict.collect.machines.care import careful
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.machines.executable import executable_of
@@ -24,8 +23,8 @@ from numapredict.collect.mapping import PagePolicy
 from numapredict.collect.measurement import Machine
 from numapredict.collect.pace import in_words
 from numapredict.collect.program import Program, program_of
-from numapredict.collect.progress import observer_for
 from numapredict.collect.request import made_by, say_estimate
+from numapredict.collect.terminal.terminal import Terminal
 from numapredict.collect.topology_text import shape_of
 from numapredict.native.errors import NumapredictError
 
@@ -55,39 +54,35 @@ class CharacterisationRequest(msgspec.Struct, frozen=True, kw_only=True):
     retry_failed: bool = False
 
 
-def characterise_command(request: CharacterisationRequest, stream: TextIO) -> tuple[Characterisation, Path]:
-    """Return what a command's characterisation says and the folder that it belongs in, telling ``stream`` on the way.
+def characterise_command(request: CharacterisationRequest, terminal: Terminal) -> tuple[Characterisation, Path]:
+    """Return what a command's characterisation says and the folder that it belongs in, telling ``terminal`` on the way.
 
     Raises a NumapredictError, with one clear line, for a program, machine or folder that cannot be used.
     """
-
-    def announce(text: str) -> None:
-        print(text, file=stream, flush=True)
-
     program = program_of(request.command)
     machine: VirtualMachine | Machine
     if request.machine is None:
         executable = executable_of(program)
-        machine = this_computer(careful(request.repetitions), announce=announce)
+        machine = this_computer(careful(request.repetitions), announce=terminal.say)
         plan = plan_of(machine.topology, request.threads, request.page_policies)
     else:
         executable = check_program(program)
         topology = virtual_machine(request.machine).topology
         plan = plan_of(topology, request.threads, request.page_policies)
         budget = budget_of(request.budget_s, len(plan.thread_counts))
-        machine = virtual_machine(request.machine, budget, announce)
-    announce(f"{machine.name}{', modelled' if machine.modelled else ''}: {shape_of(machine.topology)}")
+        machine = virtual_machine(request.machine, budget, terminal)
+    terminal.say(f"{machine.name}{', modelled' if machine.modelled else ''}: {shape_of(machine.topology)}")
     if not machine.modelled and emulation():
-        announce(f"this computer is emulated by {emulation()}: its times mean nothing")
+        terminal.warn(f"this computer is emulated by {emulation()}: its times mean nothing")
     folder = request.folder or default_folder(program, machine.name)
     if request.fresh:
         forget(folder)
     check_unchanged(Path(executable), folder)
     campaign = campaign_of(program, machine, plan, folder, retry_failed=request.retry_failed)
-    announce(
+    terminal.say(
         traces_in_words(program, machine, campaign) if isinstance(machine, VirtualMachine) else say_estimate(campaign)
     )
-    return characterise(campaign, plan, stream), folder
+    return characterise(campaign, plan, terminal), folder
 
 
 def campaign_of(
@@ -98,24 +93,24 @@ def campaign_of(
     return Campaign(machine, folder / RUNS_FOLDER, (program,), plan.mappings, made_by(), options)
 
 
-def characterise(campaign: Campaign, plan: CharacterisationPlan, stream: TextIO) -> Characterisation:
+def characterise(campaign: Campaign, plan: CharacterisationPlan, terminal: Terminal) -> Characterisation:
     """Run what is left of a campaign of one program and return what all its runs say.
 
-    Raises CharacterisationError where the machine refuses the program, and CampaignError where every run failed.
+    Raises CharacterisationError where the machine refuses the program, and FailedCampaignError where every run failed.
     """
     (program,) = campaign.programs
-    summary = campaign.run(observer_for(stream))
+    summary = campaign.run(terminal.observer())
     for name, reason in summary.refused:
         raise CharacterisationError(f"{name} cannot be characterised on {campaign.machine.name}: {reason}")
     dataset = campaign.finish()
     found = characterisation_of(program, campaign.machine.topology, plan, dataset.measurements)
     failed = [run for run in found.runs if run.status != "ok"]
     if len(failed) == len(found.runs):
-        raise CampaignError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")
+        raise FailedCampaignError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")
     if failed:
-        print(f"{len(failed)} runs failed and are left out; --retry-failed runs them again", file=stream)
+        terminal.warn(f"{len(failed)} runs failed and are left out; --retry-failed runs them again")
     for line in disturbed_in_words(dataset.measurements):
-        print(line, file=stream)
+        terminal.warn(line)
     return found
 
 

@@ -6,7 +6,7 @@ touch of each page, falls out of the difference.
 
 import math
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -32,9 +32,12 @@ AGAIN = 1
 _FEW = 1
 
 
-def self_test(source: CounterSource, topology: Topology) -> Verdict:
-    """Return the verdict on a source; CounterError where the load could not be run or counted."""
-    found = judge(trials(source, topology))
+def self_test(source: CounterSource, topology: Topology, advance: Callable[[], None] = lambda: None) -> Verdict:
+    """Return the verdict on a source; CounterError where the load could not be run or counted.
+
+    ``advance`` is called after each of the ``loads``.
+    """
+    found = judge(trials(source, topology, advance))
     for _ in range(AGAIN):  # somebody else may have disturbed it
         if found.believed:
             break
@@ -42,14 +45,23 @@ def self_test(source: CounterSource, topology: Topology) -> Verdict:
     return found
 
 
-def trials(source: CounterSource, topology: Topology) -> list[Trial]:
-    """Return what a source counts of each node's loads: reading locally and remotely, and writing locally."""
-    return [
-        _trial(source, topology, threads, memory, writes)
+def trials(source: CounterSource, topology: Topology, advance: Callable[[], None] = lambda: None) -> list[Trial]:
+    """Return what a source counts of each of the ``loads``."""
+    found = []
+    for load in loads(topology):
+        found.append(_trial(source, topology, *load))
+        advance()
+    return found
+
+
+def loads(topology: Topology) -> tuple[tuple[int, int, bool], ...]:
+    """Return the nodes of threads and memory of each load, and whether it writes: each reads, local ones write too."""
+    return tuple(
+        (threads, memory, writes)
         for threads, memory in pairs(topology)
         for writes in (False, True)
         if threads == memory or not writes
-    ]
+    )
 
 
 def pairs(topology: Topology) -> Iterator[tuple[int, int]]:

@@ -17,10 +17,11 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.counters.errors import CounterError
-from numapredict.collect.counters.selftest import self_test
+from numapredict.collect.counters.selftest import loads, self_test
 from numapredict.collect.counters.source import CounterSource, Obstacle
 from numapredict.collect.counters.verdict import Verdict
 from numapredict.collect.durable import replace_file
+from numapredict.collect.terminal.terminal import counting
 from numapredict.collect.topology import Topology
 
 FILE = "counters.json"
@@ -127,7 +128,9 @@ def _examined(source: CounterSource, topology: Topology, announce: Callable[[str
         return Examined(name=source.name, obstacle=obstacle)
     announce(f"testing the counters of {source.name} on known loads")
     try:
-        return Examined(name=source.name, verdict=self_test(source, topology), tested_s=time.time())
+        with counting(announce, len(loads(topology)), f"loads under {source.name}") as advance:
+            verdict = self_test(source, topology, advance)
+        return Examined(name=source.name, verdict=verdict, tested_s=time.time())
     except CounterError as error:
         return Examined(name=source.name, failure=str(error))
 

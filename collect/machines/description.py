@@ -118,6 +118,18 @@ def machine_names() -> tuple[str, ...]:
     return tuple(sorted(entry.name.removesuffix(".toml") for entry in _folder().iterdir() if _is_file(entry)))
 
 
+class DescribedMachine(msgspec.Struct, frozen=True):
+    """An installed description, as a list of them shows it."""
+
+    name: str
+    summary: str
+
+
+def described_machines() -> tuple[DescribedMachine, ...]:
+    """Return the machines whose descriptions are installed, in alphabetical order."""
+    return tuple(DescribedMachine(name, load_description(name).summary) for name in machine_names())
+
+
 def load_description(name_or_path: str) -> MachineDescription:
     """Return an installed description by its name, or any description by a path that ends in .toml.
 

@@ -23,6 +23,7 @@ from numapredict.collect.mapping import InvalidMappingError, Mapping, PagePolicy
 from numapredict.collect.measurement import Measurement, Status
 from numapredict.collect.program import Program
 from numapredict.collect.space import check
+from numapredict.collect.terminal.terminal import counting
 from numapredict.collect.topology import Topology
 
 _NEXT_TOUCH: tuple[PagePolicy, ...] = ("locality", "balance", "mix")
@@ -93,7 +94,8 @@ class HardwareMachine:
             if self._counters is not None:  # only now: a dry run needs none, and the self-test takes its turn as well
                 self.conditions = replace(self.conditions, counters=self._counters())
                 self._counters = None
-            run = HardwareRun(self.conditions, program, mapping, start, folder)
+            advance = stack.enter_context(counting(self._announce, self.executions, "runs"))
+            run = HardwareRun(self.conditions, program, mapping, start, folder, advance)
             failed, seen = run.warm_up()
             if failed is None:
                 failed, repeated = run.repeat()

@@ -45,14 +45,26 @@ class Conditions:
 
 
 class HardwareRun:
-    """One measurement while it is made: ``warm_up`` first, then ``repeat``; files go into ``folder``."""
+    """One measurement while it is made: ``warm_up`` first, then ``repeat``; files go into ``folder``.
 
-    def __init__(self, conditions: Conditions, program: Program, mapping: Mapping, start: Start, folder: Path) -> None:
+    ``advance`` is called after each execution of the program.
+    """
+
+    def __init__(
+        self,
+        conditions: Conditions,
+        program: Program,
+        mapping: Mapping,
+        start: Start,
+        folder: Path,
+        advance: Callable[[], None] = lambda: None,
+    ) -> None:
         self.conditions = conditions
         self.program = program
         self.mapping = mapping
         self.start = start
         self.folder = folder
+        self.advance = advance
 
     def warm_up(self) -> tuple[Ending | None, Look]:
         """Run untimed; return the ending that is a failure, and what the last run showed."""
@@ -158,6 +170,7 @@ class HardwareRun:
             self._refuse(error.strerror if isinstance(error, OSError) else error)
         if ending.last_line.startswith(LAUNCHER) and ending.exit_code in LAUNCHER_EXITS:
             self._refuse(ending.last_line.removeprefix(LAUNCHER).rpartition(": ")[2])
+        self.advance()
         return ending
 
     def _refuse(self, reason: object) -> NoReturn:

@@ -19,6 +19,7 @@ from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.trace import InvalidTraceError, Trace, parse_trace
 from numapredict.collect.machines.tracing import Budget, check_program, take_census, take_trace
 from numapredict.collect.program import Program
+from numapredict.collect.terminal.terminal import detail, lasting
 from numapredict.native.errors import NumapredictError
 from numapredict.native.library import marks_library, tracer_plugin
 
@@ -59,8 +60,9 @@ class TraceStore:
         path = self.folder / f"{self._key(program)}.census"
         found = _read(path, parse_census)
         if found is None:
-            self.announce(f"{program.name}: one native run to count its parallel regions")
-            data = take_census(program, self.budget)
+            text = f"{program.name}: one native run to count its parallel regions"
+            with lasting(self.announce, text, self.budget.census_s):
+                data = take_census(program, self.budget)
             self._store(path, data)
             found = parse_census(data)
         if found is None:
@@ -73,10 +75,13 @@ class TraceStore:
         found = _read(path, lambda data: parse_trace(data, str(path)))
         if found is None:
             census = self.census(program)
-            self.announce(f"{program.name}: tracing with {threads} threads, at most {self.budget.trace_s:.0f} s")
-            data = take_trace(program, threads, self.machine, census, self.budget)
+            text = f"{program.name}: tracing with {threads} threads, at most {self.budget.trace_s:.0f} s"
+            with lasting(self.announce, text, self.budget.trace_s):
+                data = take_trace(program, threads, self.machine, census, self.budget)
             self._store(path, data)
             found = parse_trace(data, str(path))
+        else:
+            detail(self.announce, f"{program.name}: the cache had its trace with {threads} threads, {path}")
         return found
 
     def has_trace(self, program: Program, threads: int) -> bool:

@@ -8,6 +8,7 @@ import msgspec
 
 from numapredict.collect.characterisation.result import Characterisation
 from numapredict.collect.durable import reason_and_advice, replace_file
+from numapredict.collect.terminal.terminal import counting
 from numapredict.native.errors import NumapredictError
 from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data
 from numapredict.reports.characterisation.tables import nodes_csv, runs_csv, times_csv
@@ -25,7 +26,9 @@ def as_json(found: Characterisation) -> str:
     return msgspec.json.format(msgspec.json.encode(found)).decode()
 
 
-def write_characterisation(found: Characterisation, folder: Path) -> tuple[str, ...]:
+def write_characterisation(
+    found: Characterisation, folder: Path, announce: Callable[[str], None] = lambda text: None
+) -> tuple[str, ...]:
     """Write everything that there is to show, and return the files' names.
 
     Figures that an earlier characterisation of the folder had and this one has not are removed. Raises
@@ -47,14 +50,17 @@ def write_characterisation(found: Characterisation, folder: Path) -> tuple[str, 
                 continue
             replace_file(folder / name, text.encode())
             written.append(name)
-        for name, draw in figures.items():
-            for kind in FORMATS:
-                path = folder / f"{name}.{kind}"
-                if draw is None:
-                    path.unlink(missing_ok=True)
-                    continue
-                draw(path)
-                written.append(path.name)
+        with counting(announce, sum(draw is not None for draw in figures.values()), "figures") as advance:
+            for name, draw in figures.items():
+                for kind in FORMATS:
+                    path = folder / f"{name}.{kind}"
+                    if draw is None:
+                        path.unlink(missing_ok=True)
+                        continue
+                    draw(path)
+                    written.append(path.name)
+                if draw is not None:
+                    advance()
     except OSError as error:
         raise UnwritableCharacterisationError(f"cannot write into {folder}: {reason_and_advice(error)}") from error
     return tuple(written)

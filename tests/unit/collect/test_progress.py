@@ -1,19 +1,13 @@
 import io
-import re
 
 import msgspec
 import pytest
 
 from numapredict.collect.measurement import Measurement
-from numapredict.collect.progress import Bar, Observer, PlainLines, Silence, Standing, observer_for, standing_in_words
+from numapredict.collect.progress import FailuresOnly, Observer, PlainLines, Silence, Standing, standing_in_words
 from tests.samples import dataset_of
 
 OK, *_, FAILED = dataset_of().measurements
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 class Clock:
@@ -21,11 +15,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now_s
-
-
-def test_a_terminal_gets_a_bar_and_anything_else_lines() -> None:
-    assert isinstance(observer_for(Terminal()), Bar)
-    assert isinstance(observer_for(io.StringIO()), PlainLines)
 
 
 def test_lines_come_at_the_start_now_and_then_and_at_the_end() -> None:
@@ -71,33 +60,7 @@ def follow(observer: Observer) -> None:
     observer.ended()
 
 
-def test_the_bar_shows_counts_time_left_program_and_failures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("TERM", "xterm")
-    stream = Terminal()
-    bar = Bar(stream)
-    bar.started(Standing(1, 4, 0))
-    shown: list[str] = []
-    for measurement, standing in (
-        (msgspec.structs.replace(OK, program="[red]p[/red] :smile:"), Standing(2, 4, 0, 300.0)),
-        (FAILED, Standing(3, 4, 1, 60.0)),
-    ):
-        bar.finished(measurement, standing)
-        assert bar._progress is not None
-        bar._progress.refresh()
-        shown.append(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue()))
-    assert "2/4" in shown[0]
-    assert "about 5 min left" in shown[0]
-    assert "[red]p[/red] :smile:" in shown[0]  # a name is shown as it is
-    assert "1 failed, about 60 s left" in shown[1]
-    assert f'{FAILED.mapping.label} crashed: exit code 3: "it" broke' in shown[1]
-    bar.refused("p9", "missing")
-    bar.ended()
-    assert "p9 left out: missing" in stream.getvalue()
-    assert stream.getvalue().rstrip().endswith("\x1b[?25h")  # the cursor is back
-
-
-@pytest.mark.parametrize("observer", [Silence(), Bar(Terminal())])
+@pytest.mark.parametrize("observer", [Silence(), FailuresOnly(io.StringIO())])
 def test_an_observer_takes_events_in_any_state(observer: Observer) -> None:
     measurement: Measurement = OK
     observer.finished(measurement, Standing(1, 1, 0))
@@ -110,3 +73,12 @@ def test_an_observer_takes_events_in_any_state(observer: Observer) -> None:
 def test_standing_in_words() -> None:
     assert standing_in_words(Standing(120, 2400, 3, 240.0)) == "120 of 2400 runs, 5 %, 3 failed, about 4 min left"
     assert standing_in_words(Standing(0, 0, 0)) == "0 of 0 runs, 0 %"
+
+
+def test_quiet_leaves_failures() -> None:
+    stream = io.StringIO()
+    follow(FailuresOnly(stream))
+    assert stream.getvalue().splitlines() == [
+        f'p2 {FAILED.mapping.label} crashed: exit code 3: "it" broke',
+        "p9 left out: missing",
+    ]

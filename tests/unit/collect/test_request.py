@@ -11,6 +11,7 @@ from numapredict.collect.codelets import codelets
 from numapredict.collect.dataset import Dataset, read_dataset
 from numapredict.collect.machines.recorded import RecordedMachine
 from numapredict.collect.request import CampaignRequest, prepare, run_campaign
+from numapredict.collect.terminal.terminal import Terminal
 from tests.planted import planted_dataset
 
 pytestmark = pytest.mark.native
@@ -41,7 +42,7 @@ def test_a_campaign_of_which_every_run_failed_is_an_error_and_keeps_what_it_foun
         ),
     )
     with pytest.raises(CampaignError, match=r"all 46 runs failed, the first with: killed by SIGSEGV"):
-        run_campaign(campaign_of(broken, tmp_path), io.StringIO())
+        run_campaign(campaign_of(broken, tmp_path), Terminal(io.StringIO()))
     assert len(read_dataset(tmp_path).measurements) == 46
 
 
@@ -50,5 +51,5 @@ def test_a_campaign_of_which_some_runs_failed_is_none(tmp_path: Path) -> None:
     first = msgspec.structs.replace(dataset.measurements[0], status="crashed", message="no", repetitions=())
     partly = msgspec.structs.replace(dataset, measurements=(first, *dataset.measurements[1:]))
     said = io.StringIO()
-    run_campaign(campaign_of(partly, tmp_path), said)
+    run_campaign(campaign_of(partly, tmp_path), Terminal(said))
     assert "1 runs failed" in said.getvalue()

@@ -7,7 +7,15 @@ from numapredict.collect.campaign import Campaign
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.machines.recorded import RecordedMachine
 from numapredict.collect.plan import Estimate
-from numapredict.predictor.budget import Budget, InvalidBudgetError, parse_budget, plan_in_words, run_within
+from numapredict.collect.terminal.terminal import Terminal
+from numapredict.predictor.budget import (
+    Budget,
+    InvalidBudgetError,
+    parse_budget,
+    plan_budget,
+    plan_in_words,
+    run_within,
+)
 from numapredict.predictor.features import observe
 from numapredict.predictor.learning import learn_from_campaign, options_of
 from numapredict.predictor.pivots import LEAST_MAPPINGS, SmallBudgetError
@@ -52,7 +60,7 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
 def test_a_third_of_the_runs_is_spent_and_no_more(dataset: Dataset, tmp_path: Path) -> None:
     campaign, said = campaign_in(tmp_path, dataset), io.StringIO()
     total = len(campaign.programs) * len(campaign.mappings)
-    found = run_within(campaign, Budget(share=0.35), options_of(None, None), said)
+    found = run_within(campaign, Budget(share=0.35), options_of(None, None), Terminal(said))
     observations = observe(found)
     assert not observations.dropped_programs
     assert not observations.dropped_labels
@@ -65,12 +73,12 @@ def test_a_third_of_the_runs_is_spent_and_no_more(dataset: Dataset, tmp_path: Pa
 
 def test_it_goes_on_where_it_was_and_a_larger_budget_adds_to_it(dataset: Dataset, tmp_path: Path) -> None:
     options = options_of(None, None)
-    one = run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options, io.StringIO())
+    one = run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options, Terminal(io.StringIO()))
     again = io.StringIO()
-    assert run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options, again) == one
-    more = run_within(campaign_in(tmp_path, dataset), Budget(share=0.6), options, io.StringIO())
+    assert run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options, Terminal(again)) == one
+    more = run_within(campaign_in(tmp_path, dataset), Budget(share=0.6), options, Terminal(io.StringIO()))
     assert {m.mapping for m in one.measurements} <= {m.mapping for m in more.measurements}
-    whole = run_within(campaign_in(tmp_path, dataset), Budget(share=1.0), options, io.StringIO())
+    whole = run_within(campaign_in(tmp_path, dataset), Budget(share=1.0), options, Terminal(io.StringIO()))
     assert {(m.program, m.mapping) for m in whole.measurements} == {
         (m.program, m.mapping) for m in dataset.measurements
     }
@@ -79,8 +87,8 @@ def test_it_goes_on_where_it_was_and_a_larger_budget_adds_to_it(dataset: Dataset
 def test_a_model_comes_of_it(dataset: Dataset, tmp_path: Path) -> None:
     campaign = campaign_in(tmp_path / "data", dataset)
     path = tmp_path / "model.json"
-    said = learn_from_campaign(campaign, path, None, None, io.StringIO(), Budget(share=0.4))
-    assert str(path) in said
+    said = learn_from_campaign(campaign, path, None, None, Terminal(io.StringIO()), Budget(share=0.4))
+    assert said.path == str(path)
     model = read_model(path)
     assert len(model.programs) == 15
     assert len(model.clusters[0].ranked) < len(campaign.mappings)
@@ -106,9 +114,12 @@ def test_time_is_turned_into_runs_by_the_pilots_pace(
     total = len(plain.programs) * len(plain.mappings)
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
     paced.later_s = later_s
-    found = run_within(paced, Budget(time_s=0.5 * total), options_of(None, None), io.StringIO())
+    found = run_within(paced, Budget(time_s=0.5 * total), options_of(None, None), Terminal(io.StringIO()))
     expected = run_within(
-        campaign_in(tmp_path / "other", dataset), Budget(runs=total // 2), options_of(None, None), io.StringIO()
+        campaign_in(tmp_path / "other", dataset),
+        Budget(runs=total // 2),
+        options_of(None, None),
+        Terminal(io.StringIO()),
     )
     labels, at_first = (len(observe(data).labels) for data in (found, expected))
     assert (labels < at_first) == fewer
@@ -121,7 +132,10 @@ def test_pilots_that_take_too_long_keep_what_was_measured(dataset: Dataset, tmp_
     paced.later_s = 50.0
     with pytest.raises(SmallBudgetError, match="larger --budget, what was measured is kept"):
         run_within(
-            paced, Budget(time_s=0.5 * len(plain.programs) * len(plain.mappings)), options_of(None, None), io.StringIO()
+            paced,
+            Budget(time_s=0.5 * len(plain.programs) * len(plain.mappings)),
+            options_of(None, None),
+            Terminal(io.StringIO()),
         )
     assert len(plain.finish().measurements) >= len(plain.mappings)
 
@@ -133,7 +147,7 @@ def test_a_slow_machine_is_noticed_after_three_runs(dataset: Dataset, tmp_path: 
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
     paced.later_s, paced.known_after = 50.0, 2
     with pytest.raises(SmallBudgetError, match="at least"):
-        run_within(paced, Budget(time_s=1.0 * total), options_of(None, None), io.StringIO())
+        run_within(paced, Budget(time_s=1.0 * total), options_of(None, None), Terminal(io.StringIO()))
     assert len(plain.finish().measurements) == LEAST_MAPPINGS
 
 
@@ -141,22 +155,22 @@ def test_too_little_is_refused_before_anything_runs(dataset: Dataset, tmp_path: 
     campaign = campaign_in(tmp_path / "data", dataset)
     for budget in (Budget(runs=10), Budget(time_s=1e-6)):
         with pytest.raises(SmallBudgetError, match="at least"):
-            plan_in_words(campaign, budget)
+            plan_in_words(plan_budget(campaign, budget))
     with pytest.raises(SmallBudgetError, match="at least"):
-        run_within(campaign, Budget(runs=10), options_of(None, None), io.StringIO())
+        run_within(campaign, Budget(runs=10), options_of(None, None), Terminal(io.StringIO()))
     assert not (tmp_path / "data").exists()
 
 
 def test_the_plan_is_told(dataset: Dataset, tmp_path: Path) -> None:
     campaign = campaign_in(tmp_path, dataset)
     total = len(campaign.programs) * len(campaign.mappings)
-    assert f"{round(0.35 * total)} of {total} runs" in plan_in_words(campaign, Budget(share=0.35))
-    assert f"all {total} runs" in plan_in_words(campaign, Budget(runs=10**9))
+    assert f"{round(0.35 * total)} of {total} runs" in plan_in_words(plan_budget(campaign, Budget(share=0.35)))
+    assert f"all {total} runs" in plan_in_words(plan_budget(campaign, Budget(runs=10**9)))
 
 
 def test_foreign_programs_in_the_folder_are_not_learned_from(dataset: Dataset, tmp_path: Path) -> None:
     campaign_in(tmp_path, dataset).run()
     campaign = campaign_in(tmp_path, dataset)
     campaign.programs = dataset.programs[:10]
-    found = run_within(campaign, Budget(share=0.5), options_of(None, None), io.StringIO())
+    found = run_within(campaign, Budget(share=0.5), options_of(None, None), Terminal(io.StringIO()))
     assert {program.name for program in found.programs} == {program.name for program in campaign.programs}

@@ -3,7 +3,8 @@ import sys
 
 import pytest
 
-from numapredict.predictor.main import arguments_of, main
+from numapredict.predictor.commands import arguments_of
+from numapredict.predictor.main import main
 
 NAMES = ("collect", "predict", "run", "train")
 
@@ -18,6 +19,9 @@ NAMES = ("collect", "predict", "run", "train")
         (["--machine", "m", "./app"], ["predict", "--machine", "m", "./app"]),
         (["--", "train"], ["predict", "--", "train"]),
         (["train", "--dry-run"], ["train", "--dry-run"]),
+        (["-q", "train"], ["-q", "train"]),
+        (["-v", "./app", "train"], ["predict", "-v", "./app", "train"]),
+        (["--quiet"], ["--quiet", "--help"]),
     ],
 )
 def test_what_is_no_command_is_a_program(words: list[str], expected: list[str]) -> None:

@@ -28,6 +28,7 @@ from numapredict.collect.machines.tracing import Budget
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
+from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.datasets import open_dataset
 from tests.samples import failed_of
@@ -64,7 +65,7 @@ class Replay(RecordedMachine):
 def characterised(machine: Replay, folder: Path, stream: io.StringIO | None = None) -> Characterisation:
     plan = plan_of(machine.topology)
     campaign = campaign_of(machine.dataset.program(NAME), machine, plan, folder)
-    return characterise(campaign, plan, stream or io.StringIO())
+    return characterise(campaign, plan, Terminal(stream or io.StringIO()))
 
 
 def test_an_interrupted_characterisation_goes_on_where_it_was(dataset: Dataset, tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_a_wider_selection_keeps_the_runs_and_a_narrower_one_shows_its_own(datas
     program = dataset.program(NAME)
 
     def shown(plan: CharacterisationPlan) -> set[str]:
-        found = characterise(campaign_of(program, machine, plan, tmp_path), plan, io.StringIO())
+        found = characterise(campaign_of(program, machine, plan, tmp_path), plan, Terminal(io.StringIO()))
         return {run.mapping for run in found.runs}
 
     narrow, wide = plan_of(machine.topology, threads=[20]), plan_of(machine.topology)
@@ -153,5 +154,5 @@ def test_the_folder_is_named_after_the_program_and_the_machine() -> None:
 def test_bad_input_gets_a_reason(machine: str | None, command: str, message: str, tmp_path: Path) -> None:
     request = CharacterisationRequest(command=(command,), machine=machine, folder=tmp_path / "out")
     with pytest.raises(NumapredictError, match=message):
-        characterise_command(request, io.StringIO())
+        characterise_command(request, Terminal(io.StringIO()))
     assert not (tmp_path / "out").exists()

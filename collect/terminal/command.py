@@ -1,0 +1,99 @@
+"""Commands of numapredict: what all of them share beside their own options. Only click is loaded here.
+
+Every command takes `-q` and `-v`; one that answers takes `--json` and says which record it prints, so that its JSON
+Schema follows from the record; and each says what an interrupted one leaves behind.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from numapredict.collect.terminal.terminal import Terminal
+
+_LOUDNESS = "numapredict.loudness"
+_TERMINAL = "numapredict.terminal"
+
+LOUDNESS = frozenset({"-q", "-v", "--quiet", "--verbose"})
+"""The options that stand before or behind a command's name."""
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output (see `numapredict schema`).")
+
+
+class Interruption(Exception):  # noqa: N818 - it is no error
+    """A command was interrupted: what it leaves behind, and the options that would throw that away."""
+
+    def __init__(self, kept: str, forgetting: tuple[str, ...] = ()) -> None:
+        super().__init__(kept)
+        self.kept = kept
+        self.forgetting = forgetting
+
+
+def _set_loudness(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    wanted = -1 if parameter.name == "quiet" else 1
+    if ctx.meta.setdefault(_LOUDNESS, wanted) != wanted:
+        raise click.UsageError("--quiet and --verbose exclude each other", ctx)
+
+
+def loudness_options() -> list[click.Parameter]:
+    """Return the options that say how much a person wants to be told."""
+    texts = {
+        "quiet": "Say nothing on the way; warnings and errors stay.",
+        "verbose": "Say more: which model, what the cache had, how long things took.",
+    }
+    return [
+        click.Option([f"-{name[0]}", f"--{name}"], is_flag=True, expose_value=False, callback=_set_loudness, help=text)
+        for name, text in texts.items()
+    ]
+
+
+class Command(click.Command):
+    """A command with the options that all have.
+
+    ``kept`` says in words what an interrupted run leaves, with which the same command goes on; empty where it leaves
+    nothing. ``answers`` names the records that `--json` prints, as ``module:Record``, with ``[]`` behind for an array.
+    """
+
+    def __init__(self, *args: Any, kept: str = "", answers: Sequence[str] = (), **settings: Any) -> None:  # noqa: ANN401 - click's
+        super().__init__(*args, **settings)
+        self.kept = kept
+        self.answers = tuple(answers)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return its own parameters, the shared options, and last `--help`."""
+        *own, last = super().get_params(ctx)
+        return [*own, *loudness_options(), last]
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
+        """Run it; an interruption becomes an Interruption that knows what is kept."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interruption(self.kept, ("--fresh",) if ctx.params.get("fresh") else ()) from None
+
+
+class Group(click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+    group_class = type
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return its own parameters, the shared options, and last `--help`."""
+        *own, last = super().get_params(ctx)
+        return [*own, *loudness_options(), last]
+
+
+def terminal() -> "Terminal":
+    """Return the terminal of the command that runs, as loud as its options say."""
+    from numapredict.collect.terminal.terminal import Loudness, Terminal
+
+    ctx = click.get_current_context(silent=True)
+    if ctx is None:
+        return Terminal(sys.stderr)
+    found: Terminal = ctx.meta.setdefault(_TERMINAL, Terminal(sys.stderr, Loudness(ctx.meta.get(_LOUDNESS, 0))))
+    return found
