@@ -39,6 +39,11 @@ class Commands(Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands and options that begin so, or ask the shell for files: a program may come here, too."""
         found = super().shell_complete(ctx, incomplete)
+        advising = self.get_command(ctx, PREDICT) if incomplete.startswith("-") else None
+        if advising is not None:  # its options may stand before a program
+            known = {item.value for item in found}
+            more = advising.shell_complete(click.Context(advising, info_name=PREDICT, parent=ctx), incomplete)
+            found += [item for item in more if item.value not in known]
         return found or [CompletionItem(incomplete, type="file")]
 
 

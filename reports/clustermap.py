@@ -93,7 +93,7 @@ def _bracket(rows: Sequence[float], distances: Sequence[float], clusters: tuple[
     inside = set(clusters[int(min(at)) : int(max(at)) + 1])
     return Bracket(
         distances=(float(distances[0]), float(distances[1]), float(distances[2]), float(distances[3])),
-        rows=(at[0], at[1], at[2], at[3]),
+        rows=(float(at[0]), float(at[1]), float(at[2]), float(at[3])),
         cluster=inside.pop() if len(inside) == 1 else None,
     )
 

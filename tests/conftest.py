@@ -23,6 +23,9 @@ TOOLS = {
     "perf": "linux-perf",
     "chromium": "chromium",
     "chromedriver": "chromium-driver",
+    "mandoc": "mandoc",
+    "zsh": "zsh",
+    "fish": "fish",
 }
 # Reasons that lie in the computer or in the test, not in something that was left out of the set-up.
 GOOD_REASONS = (

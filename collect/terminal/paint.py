@@ -30,7 +30,8 @@ def fitted(text: str, columns: int) -> str:
 
 def painted(text: str) -> str:
     """Return the text with terminal codes: headlines bold, labels and commands in colours."""
-    return "\n".join(_painted(line) for line in text.split("\n"))
+    lines = text.split("\n")
+    return "\n".join(_painted(line, after) for line, after in zip(lines, [*lines[1:], ""], strict=True))
 
 
 def is_command(line: str) -> bool:
@@ -87,7 +88,7 @@ def _prose(text: str, indent: int, columns: int, deeper: int = 0) -> list[str]:
     )
 
 
-def _painted(line: str) -> str:
+def _painted(line: str, after: str) -> str:
     if not line.strip():
         return line
     if is_command(line):
@@ -95,6 +96,6 @@ def _painted(line: str) -> str:
     labelled = _LABELLED.fullmatch(line)
     if labelled and not is_table_row(line):
         return f"{_LABEL}{labelled['label']}{_RESET}{labelled['gap']}{labelled['text']}"
-    if not line.startswith(" ") and len(line) < 80 and not is_table_row(line):
+    if not line.startswith(" ") and (not after or after.startswith(" ")) and not is_table_row(line):
         return f"{_BOLD}{line}{_RESET}"
     return line

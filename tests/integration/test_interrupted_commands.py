@@ -1,0 +1,198 @@
+"""Ctrl-C at any moment of a command: one line with what is kept and how to go on, 130, and no process left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.dataset import write_dataset
+from tests.planted import planted_dataset
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CODE = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+MARK = "NUMAPREDICT_TEST_MARK"
+PATIENCE_S = 240.0
+
+
+def interruptible() -> None:
+    """Take interrupts, even where the tests themselves were started without, as in the background of a script."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+class Running:
+    """A command in a session of its own; whatever it starts carries its mark in the environment."""
+
+    def __init__(self, *words: str, cwd: Path, **environment: str) -> None:
+        self.mark = uuid.uuid4().hex
+        self.errors = cwd / f"errors-{self.mark}"
+        self.output = cwd / f"output-{self.mark}"
+        with self.errors.open("w") as errors, self.output.open("w") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", CODE, *words],
+                cwd=cwd,
+                env={**os.environ, "NUMAPREDICT_CACHE": str(cwd / "cache"), MARK: self.mark, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+                preexec_fn=interruptible,  # noqa: PLW1509 - one thread
+            )
+
+    def when(self, ready: Callable[[], bool]) -> "Running":
+        """Return when something has come about; fail where the command ends before."""
+        end_s = time.monotonic() + PATIENCE_S
+        while not ready():
+            assert self.process.poll() is None, self.errors.read_text()
+            assert time.monotonic() < end_s, self.errors.read_text()
+            time.sleep(0.002)
+        return self
+
+    def says(self, text: str) -> Callable[[], bool]:
+        return lambda: text in self.errors.read_text()
+
+    def interrupted(self, *, group: bool = True) -> tuple[int, list[str]]:
+        """Press Ctrl-C, which reaches the whole group, or send SIGINT to the command alone; return code and errors."""
+        (os.killpg if group else os.kill)(self.process.pid, signal.SIGINT)
+        return self.end()
+
+    def end(self) -> tuple[int, list[str]]:
+        code = self.process.wait(PATIENCE_S)
+        return code, self.errors.read_text().splitlines()
+
+    def left(self) -> list[str]:
+        """Return what still runs of it a moment later."""
+        end_s = time.monotonic() + 5.0
+        while (found := list(self._marked())) and time.monotonic() < end_s:
+            time.sleep(0.02)
+        return found
+
+    def _marked(self) -> list[str]:
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if f"{MARK}={self.mark}".encode() in (folder / "environ").read_bytes():
+                    found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+            except OSError:  # it has ended, or is another's
+                continue
+        return found
+
+
+def check(running: Running, ended: tuple[int, list[str]], kept: str, command: str) -> None:
+    code, lines = ended
+    assert code == 130, lines
+    assert lines[-1] == f"numapredict: interrupted; {kept}: numapredict {command}"
+    assert not any("Traceback" in line or "Error" in line for line in lines), lines
+    assert sum(line.startswith("numapredict: ") for line in lines) == 1
+    assert running.left() == []
+
+
+@pytest.fixture(scope="module")
+def heat(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = tmp_path_factory.mktemp("heat") / "heat"
+    source = EXAMPLES / "heat.c"
+    subprocess.run(["gcc", "-O2", "-fopenmp", str(source), "-o", str(program), "-lm"], check=True)
+    return program
+
+
+@pytest.mark.native
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["one native run", "tracing with"])
+def test_a_prediction_stops_its_trace(heat: Path, tmp_path: Path, step: str) -> None:
+    words = ("predict", "--machine", "sandybridge-4x8", str(heat))
+    running = Running(*words, cwd=tmp_path)
+    ended = running.when(running.says(step)).interrupted()
+    check(running, ended, "finished traces are kept; to go on", " ".join(words))
+    assert list((tmp_path / "cache").glob("traces/*.trace")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("jobs", "group"), [("1", True), ("2", True), ("2", False)])
+def test_an_evaluation_keeps_its_folds(tmp_path: Path, jobs: str, group: bool) -> None:
+    write_dataset(planted_dataset(12), tmp_path / "data")
+
+    def folds() -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in (tmp_path / "cache").glob("folds/**/output.pkl")}
+
+    words = ("evaluate", "data", "--jobs", jobs)
+    running = Running(*words, "--fresh", cwd=tmp_path)
+    ended = running.when(lambda: len(folds()) >= 2).interrupted(group=group)
+    check(running, ended, "finished folds are kept; to go on", " ".join(words))
+    before = folds()
+    assert 2 <= len(before) < 12
+    again = Running(*words, cwd=tmp_path, NUMAPREDICT_DATA=str(tmp_path / "saved"))
+    assert again.end()[0] == 0
+    assert {path: after for path, after in folds().items() if path in before} == before
+
+
+@pytest.mark.native
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_campaign_keeps_its_runs(tmp_path: Path, jobs: str) -> None:
+    which = ("--codelet", "stream-triad", "--codelet", "memory-copy", "--size", "small")
+    words = ("collect", "campaign", "--machine", "sandybridge-4x8", "--into", "made", "--jobs", jobs, *which)
+    journal = tmp_path / "made" / "journal.jsonl"
+    running = Running(*words, cwd=tmp_path)
+    ended = running.when(lambda: journal.exists() and journal.read_bytes().count(b'"finished"') >= 3).interrupted()
+    check(running, ended, "finished runs are kept; to go on", " ".join(words))
+
+
+def test_a_program_that_runs_placed_gets_the_interrupt_itself(tmp_path: Path) -> None:
+    for options in ((), ("--verify",)):
+        words = ("run", "--mapping", "1x1-contiguous-bind", *options, "--", "sh", "-c", "echo up; exec sleep 60")
+        running = Running(*words, cwd=tmp_path)
+        code, lines = running.when(lambda: "up" in running.output.read_text()).interrupted()  # noqa: B023 - called here
+        assert code == -signal.SIGINT
+        assert not any("Traceback" in line or "interrupted" in line for line in lines)
+        assert running.left() == []
+
+
+@pytest.mark.native
+def test_what_handles_the_interrupt_ends_as_it_likes(tmp_path: Path) -> None:
+    words = ("run", "--mapping", "1x1-contiguous-bind", "--verify", "--", "sh", "-c")
+    running = Running(*words, "trap 'exit 7' INT; echo up; while :; do sleep 0.05; done", cwd=tmp_path)
+    assert running.when(lambda: "up" in running.output.read_text()).interrupted()[0] == 7
+
+
+@pytest.mark.slow
+def test_no_moment_of_starting_and_ending_shows_a_traceback(tmp_path: Path) -> None:
+    """From where numapredict has the say; before that the interpreter itself would be interrupted."""
+    begun = CODE.replace("sys.exit", "sys.stderr.write('begun\\n'); sys.stderr.flush(); sys.exit")
+    codes = set()
+    for moment in range(12):
+        process = subprocess.Popen(
+            [sys.executable, "-c", begun, "topology", "--machine", "sandybridge-4x8"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=interruptible,  # noqa: PLW1509 - one thread
+        )
+        assert process.stderr is not None
+        assert process.stderr.readline() == "begun\n"
+        time.sleep(0.01 + moment * 0.03)
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=PATIENCE_S)[1]
+        assert "Traceback" not in errors, (moment, errors)
+        assert process.returncode in (0, 130, -signal.SIGINT), (moment, errors)
+        assert ("interrupted" in errors) == (process.returncode == 130)
+        codes.add(process.returncode)
+    assert 130 in codes
+
+
+def test_whoever_starts_it_without_interrupts_is_not_interrupted(tmp_path: Path) -> None:
+    """As `nohup` and a shell's `&` in a script do."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CODE, "topology", "--machine", "sandybridge-4x8", "--json"],
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # noqa: PLW1509 - one thread
+    )
+    time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=PATIENCE_S)[0].startswith(b"{")
+    assert process.returncode == 0

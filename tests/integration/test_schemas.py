@@ -1,0 +1,110 @@
+"""The published schemas: unchanged unless somebody means it, valid, and true of what the commands print."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.golden.schemas.__main__ import FOLDER, file_of, printed, text_of
+from tests.integration.test_command_line import SANDY, numapredict, refusal
+
+jsonschema = pytest.importorskip("jsonschema")
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_the_schemas_are_those_that_were_published() -> None:
+    now = printed()
+    assert {file_of(command) for command in now} == set(FOLDER.glob("*.json"))
+    for command, schema in now.items():
+        assert file_of(command).read_text() == text_of(schema), (
+            f"the JSON of {command} has changed: python -m tests.golden.schemas, and a line in CHANGELOG.md"
+        )
+
+
+def test_every_schema_is_one() -> None:
+    for path in FOLDER.glob("*.json"):
+        schema = json.loads(path.read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["title"] == f"numapredict {path.stem.replace('-', ' ')} --json"
+
+
+def check(command: str, text: str) -> Any:  # noqa: ANN401 - any JSON
+    found = json.loads(text)
+    schema = json.loads(file_of(command).read_text())
+    jsonschema.Draft202012Validator(schema).validate(found)
+    # A schema that takes anything says nothing: what is not an answer must not pass.
+    for wrong in (None, 3, {"surely": "nothing"}, [{"surely": "nothing"}]):
+        assert not jsonschema.Draft202012Validator(schema).is_valid(wrong)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("topology", ("topology", *SANDY)),
+        ("topology", ("topology", "--list")),
+        ("collect codelets", ("collect", "codelets")),
+        ("report pairs", ("report", "pairs", "--dataset", "sandybridge-4x8", "--count", "3")),
+        ("report sweeps", ("report", "sweeps", "sandybridge-4x8")),
+        ("report fidelity", ("report", "fidelity", "--only", "ics19")),
+        ("report clustermap", ("report", "clustermap", "--dataset", "sandybridge-4x8", "--output", "map.svg")),
+        ("train", ("train", "--dataset", "sandybridge-4x8", "--output", "model.json")),
+        ("train", ("train", *SANDY, "--into", "made", "--dry-run")),
+        ("train", ("train", *SANDY, "--into", "made", "--dry-run", "--budget", "15%")),
+        ("collect campaign", ("collect", "campaign", *SANDY, "--into", "made", "--dry-run")),
+    ],
+)
+@pytest.mark.native
+def test_answers_are_as_their_schema_says(command: str, words: tuple[str, ...], tmp_path: Path) -> None:
+    done = numapredict("-q", *words, "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    check(command, done.stdout)
+
+
+def test_the_computer_s_answers_are_as_their_schema_says() -> None:
+    for command in ("topology", "doctor"):
+        done = numapredict(command, "--json", "-q")
+        assert done.returncode == 0, done.stderr
+        check(command, done.stdout)
+
+
+@pytest.mark.native
+@pytest.mark.slow
+def test_what_runs_programs_answers_as_its_schema_says(tmp_path: Path) -> None:
+    program = tmp_path / "heat"
+    source = str(EXAMPLES / "heat.c")
+    subprocess.run(["gcc", "-O2", "-fopenmp", source, "-o", str(program), "-lm"], check=True)
+    advice = check("predict", numapredict("-q", *SANDY, "--json", "--budget", "30", str(program)).stdout)
+    assert advice["machine"] == "sandybridge-4x8"
+    which = ("--codelet", "stream-triad", "--size", "small", "--space", "diener")
+    words = ("collect", "campaign", *SANDY, "--into", "made", *which, "--json")
+    assert check("collect campaign", numapredict(*words, cwd=tmp_path).stdout)["measurements"] == 2
+    shown = numapredict(
+        "characterize", *SANDY, "--threads", "4", "--budget", "30", "--json", str(program), cwd=tmp_path
+    )
+    assert check("characterize", shown.stdout)["program"] == "heat"
+
+
+def test_what_evaluates_answers_as_its_schema_says(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    rows = [
+        f"{code},{policy},{threads},{(2 if policy == best else 3) / int(threads)}"
+        for code, best in zip("abcdef", ("near", "far") * 3, strict=True)
+        for policy in ("near", "far", "none")
+        for threads in ("4", "8")
+    ]
+    table.write_text("\n".join(["code,policy,threads,time", *rows]) + "\n")
+    named = ("--program", "code", "--mapping", "policy,threads", "--time", "time", "--default", "none-8", "--json")
+    check("collect import", numapredict("collect", "import", "table.csv", "-o", "data", *named, cwd=tmp_path).stdout)
+    check("evaluate", numapredict("evaluate", "data", "--json", "--output", "e.json", cwd=tmp_path).stdout)
+    words = ("report", "calibration", "data", "--json", "--output", "c.svg")
+    check("report calibration", numapredict(*words, cwd=tmp_path).stdout)
+
+
+def test_one_schema_is_printed_by_its_command_s_name() -> None:
+    schema = json.loads(numapredict("schema", "collect", "campaign").stdout)
+    assert schema == json.loads(file_of("collect campaign").read_text())
+    assert "'run' is no command that prints JSON" in refusal(numapredict("schema", "run"))

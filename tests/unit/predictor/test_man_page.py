@@ -1,0 +1,55 @@
+"""The manual pages are those that the commands make, and their readers take them."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+
+from numapredict.predictor.command_tree import every_command
+from numapredict.predictor.commands import commands
+from numapredict.predictor.man_page import escaped, pages, write_pages
+
+FOLDER = Path(__file__).parents[3] / "predictor" / "man"
+# No page has a date: it would be another one whenever it was made.
+ALLOWED = 'WARNING: missing date, using "": TH'
+
+
+def test_the_pages_are_what_the_commands_make() -> None:
+    made = pages()
+    assert {path.name: path.read_text() for path in FOLDER.glob("*.1")} == made, (
+        "an option or a help text has changed: python -m numapredict.predictor.man_page predictor/man"
+    )
+
+
+def test_every_command_has_a_page_with_all_its_options() -> None:
+    made = pages()
+    for words, ctx in every_command(click.Context(commands, info_name="numapredict")):
+        page = made[f"numapredict-{words.replace(' ', '-')}.1"]
+        for parameter in ctx.command.get_params(ctx):
+            for option in parameter.opts if isinstance(parameter, click.Option) else ():
+                assert escaped(option) in page
+    assert "interrupted" in made["numapredict.1"]
+
+
+def test_nothing_in_a_text_is_a_request() -> None:
+    assert escaped(".SH a\n'b\\c -d") == "\\&.SH a\n\\&'b\\ec \\-d"
+
+
+def test_pages_of_commands_that_are_no_more_go(tmp_path: Path) -> None:
+    (tmp_path / "numapredict-gone.1").write_text("")
+    write_pages(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == set(pages())
+
+
+@pytest.mark.parametrize(
+    "reader", [("man", "--warnings", "-E", "UTF-8", "-l"), ("mandoc", "-T", "lint", "-W", "warning")]
+)
+def test_readers_find_nothing_wrong(reader: tuple[str, ...]) -> None:
+    if shutil.which(reader[0]) is None:
+        pytest.skip(f"{reader[0]} is not installed")
+    for path in sorted(FOLDER.glob("*.1")):
+        done = subprocess.run([*reader, str(path)], capture_output=True, text=True, check=False, timeout=120)
+        said = done.stdout if reader[0] == "mandoc" else done.stderr
+        assert [line for line in said.splitlines() if ALLOWED not in line] == []
