@@ -211,21 +211,20 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: boo
     terminal().say(f"{output}: {data.title}")
 
 
-@report.command(answers=["numapredict.predictor.budget_curve:BudgetCurve[]"])
+@report.command(answers=["numapredict.predictor.explanation_check:RuleScore[]"])
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
-@click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON array.")
+@JSON
 def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
     """Show how often each rule of the advice's explanation is right, of codelets, whose nature is known."""
-    import msgspec
-
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.explanation_session import check_datasets
     from numapredict.reports.explanations import explanations_table
 
     scores = check_datasets(datasets)
-    click.echo(msgspec.json.format(msgspec.json.encode(scores)).decode() if as_json else explanations_table(scores))
+    print_answer(scores, as_json, explanations_table)
 
 
-@report.command()
+@report.command(answers=["numapredict.predictor.budget_curve:BudgetCurve[]"])
 @click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
 @click.option(

@@ -33,6 +33,12 @@ def test_every_command_has_a_page_with_all_its_options() -> None:
     assert "interrupted" in made["numapredict.1"]
 
 
+def test_what_takes_json_says_which_record_it_prints() -> None:
+    for words, ctx in every_command(click.Context(commands, info_name="numapredict")):
+        takes_json = any("--json" in parameter.opts for parameter in ctx.command.params)
+        assert takes_json == bool(getattr(ctx.command, "answers", ())), words
+
+
 def test_nothing_in_a_text_is_a_request() -> None:
     assert escaped(".SH a\n'b\\c -d") == "\\&.SH a\n\\&'b\\ec \\-d"
 
