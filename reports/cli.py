@@ -300,9 +300,9 @@ def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: 
 @JSON
 def topology(machine: str | None, output: Path, as_json: bool) -> None:
     """Draw a machine's nodes and what is between them: latency and bandwidth, of this computer distances."""
-    from numapredict.collect.terminal.answer import print_answer
     from numapredict.collect.host import host_topology
     from numapredict.collect.machines.description import load_description
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.reports.topology_map import computer_map_data, described_map_data, draw_topology_map
 
     data = described_map_data(load_description(machine)) if machine else computer_map_data(host_topology())
@@ -320,11 +320,11 @@ def topology(machine: str | None, output: Path, as_json: bool) -> None:
 @JSON
 def mapping(label: str, machine: str | None, profile: Path | None, output: Path, as_json: bool) -> None:
     """Draw the mapping LABEL on a machine: which thread runs on which core, which share of the pages is where."""
-    from numapredict.collect.terminal.answer import print_answer
     from numapredict.collect.host import host_topology
     from numapredict.collect.machines.description import load_description
     from numapredict.collect.mapping import parse_label
     from numapredict.collect.profile_file import read_profile
+    from numapredict.collect.terminal.answer import print_answer
     from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
 
     wanted = parse_label(label)
