@@ -30,7 +30,7 @@ from tests.guide import (
 
 NAMES = [document.name for document in documents()]
 PLAIN = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
-KINDS = {("sh",), ("sh", "server"), ("console",), ("console", "refused"), ("toml",), ("c",), ("python",)}
+KINDS = {("sh",), ("sh", "server"), ("sh", "guest"), ("console",), ("console", "refused")}
 
 
 @pytest.fixture
