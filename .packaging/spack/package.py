@@ -34,6 +34,7 @@ class PyNumapredict(PythonPackage):
 
     depends_on("py-click@8.1:", type=("build", "run"))
     depends_on("py-defusedxml@0.7:", type=("build", "run"))
+    depends_on("py-jinja2@3.1:", type=("build", "run"))
     depends_on("py-joblib@1.3:", type=("build", "run"))
     depends_on("py-matplotlib@3.7:", type=("build", "run"))
     depends_on("py-msgspec@0.18:", type=("build", "run"))

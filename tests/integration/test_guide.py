@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from numapredict.predictor.main import arguments_of, commands
+from numapredict.predictor.commands import arguments_of, commands
 from tests.guide import (
     GUIDE,
     ROOT,

@@ -65,7 +65,8 @@ def test_what_came_and_what_went_and_what_is_not_allowed_is_said(licences: Modul
 def test_every_dependency_that_is_stated_is_listed_with_an_allowed_licence(licences: ModuleType) -> None:
     stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     rows = [line.split("|") for line in licences.LIST.read_text().splitlines() if line.startswith("|")][2:]
-    assert {Requirement(text).name for text in stated} <= {row[1].strip() for row in rows}
+    # Names of packages are the same in any case (PEP 503).
+    assert {Requirement(text).name.lower() for text in stated} <= {row[1].strip().lower() for row in rows}
     assert [row[1] for row in rows if not licences.is_allowed(row[2].strip())] == []
 
 
