@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,12 +16,16 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DIGITS 10
 #define HIGHEST 1023 /* descriptors above may be more than the kernel has a table for */
 #define KEPT_FREE 63 /* as many below that limit are tried */
+#define MOST_TRIES 100
+#define MOST_ASKING 128 /* who asks beyond these is told nothing, and takes the holder for alive */
 
 enum decision { UNDECIDED, HELD, LOST };
 
@@ -42,6 +47,34 @@ static int moved_up(int file) {
     return up;
 }
 
+/* Return whether the process that took a name is still there; true where that cannot be told. */
+static bool holder_lives(const struct sockaddr_un *name, socklen_t bytes) {
+    struct ucred holder = {0};
+    socklen_t size = sizeof holder;
+    const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (file < 0)
+        return true;
+    const bool told = connect(file, (const struct sockaddr *)name, bytes) == 0 &&
+                      getsockopt(file, SOL_SOCKET, SO_PEERCRED, &holder, &size) == 0 && holder.pid > 0;
+    close(file);
+    return !told || kill(holder.pid, 0) == 0 || errno != ESRCH;
+}
+
+/* Give a name to a socket. A child that was just forked holds its parent's until claim_after_fork, and the
+ * parent may have ended meanwhile: then wait for the child. */
+static bool name_it(int file, const struct sockaddr_un *name, socklen_t bytes) {
+    const struct timespec moment = {.tv_nsec = 2000000};
+    for (int tries = 0; bind(file, (const struct sockaddr *)name, bytes) != 0; tries++) {
+        if (errno != EADDRINUSE || tries == MOST_TRIES)
+            return errno != EADDRINUSE;
+        if (holder_lives(name, bytes))
+            return false;
+        syscall(SYS_nanosleep, &moment, NULL);
+    }
+    (void)listen(file, MOST_ASKING);
+    return true;
+}
+
 /* Return false only where another process has the name. */
 static bool take_name(const char *run, int run_length, const char *level) {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -51,10 +84,9 @@ static bool take_name(const char *run, int run_length, const char *level) {
     if (file < 0)
         return true;
     const socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-    if (bind(file, (const struct sockaddr *)&name, bytes) != 0) {
-        const bool taken = errno == EADDRINUSE;
+    if (!name_it(file, &name, bytes)) {
         close(file);
-        return !taken;
+        return false;
     }
     struct stat status;
     holding = moved_up(file);
