@@ -95,7 +95,7 @@ static void *copy(void *address, size_t bytes, size_t new_bytes, int flags, void
         return MAP_FAILED;
     const int fixed = flags & MREMAP_FIXED ? MAP_FIXED : 0;
     const long to = syscall(SYS_mmap, wanted, new_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0l);
+                            MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0L);
     if (to == -1)
         return MAP_FAILED;
     memcpy((void *)to, address, bytes < new_bytes ? bytes : new_bytes);

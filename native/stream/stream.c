@@ -43,13 +43,12 @@
 
 struct share {
     pthread_t thread;
-    int cpu;
     uint64_t *data;
     size_t words;
     uint64_t sum;
-    int right, wrong; /* pages on the node, and elsewhere */
     const char *failed;
-    int error;
+    int cpu, error;
+    int right, wrong; /* pages on the node, and elsewhere */
 };
 
 static struct share shares[MOST_THREADS];
