@@ -31,7 +31,7 @@ def local_share(profile: Profile, ranges: Sequence[PlacedRange], homes: Sequence
         rate = np.where(node == NOWHERE, 0.0, samples["rate"])
         touched += float(rate.sum())
         local += float(rate[node == home[np.minimum(samples["slot"], len(home) - 1)]].sum())
-    return local / touched if touched > 0 else None
+    return min(local / touched, 1.0) if touched > 0 else None  # sums of parts may exceed the sum by rounding
 
 
 def _nodes(found: PlacedRange) -> npt.NDArray[np.int64]:

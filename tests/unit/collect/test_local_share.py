@@ -49,3 +49,14 @@ def test_the_map_names_ranges_as_the_profile_does() -> None:
     (found,) = parse_map(text).ranges
     assert found.key == (1, 0xAB, 3, 5)
     assert found.kind == 1
+
+
+def test_sums_that_are_rounded_are_still_a_share() -> None:
+    """0.1 + 0.2 + 0.3 added in another order than their parts is more than their sum."""
+    for rates in ([0.1, 0.2, 0.3], [1e16, 1.0, 1.0, 1.0], [0.1] * 37):
+        ranges = [(1, [(0, 0, rate)]) for rate in rates]
+        profile = parse_profile(profile_bytes(ranges))
+        everywhere = [placed(site, (0, 1, 0)) for site in range(1, len(rates) + 1)]
+        share = local_share(profile, everywhere, HOMES)
+        assert share is not None
+        assert 0 <= share <= 1
