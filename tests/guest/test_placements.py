@@ -39,7 +39,8 @@ pytestmark = [
 ]
 
 # `python -m tests.guest.sweep` runs all programs under all mappings, which takes the better part of half an hour. Here
-# every mapping runs with one of our programs in turn, and some mappings with the codelets.
+# every mapping of the smaller shape and every second one of the larger runs with one of our programs in turn, and some
+# with the codelets.
 CODELETS_EVERY = 32
 AGREEMENT = (
     "16x4-contiguous-first-touch",
@@ -67,17 +68,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def outcomes(folder: Path) -> tuple[tuple[str, Outcome], ...]:
     own, codelets = built_subjects(folder), codelet_subjects()
     errands = [
+        # Every second mapping of the larger shape, for the gate's sake: `python -m tests.guest.sweep` takes them all.
         Errand("4x4", Request(own, part=0, of=2, turns=True)),
-        Errand("4x4", Request(own, part=1, of=2, turns=True)),
         Errand("2x4", Request(own, turns=True)),
-        Errand("4x4", Request(codelets, part=3, of=CODELETS_EVERY)),
         Errand("2x4", Request(codelets, part=7, of=CODELETS_EVERY)),
     ]
     return run(errands)
 
 
-@pytest.mark.parametrize(("shape", "mappings"), [("4x4", 137), ("2x4", 49)])
-def test_every_mapping_stands(outcomes: tuple[tuple[str, Outcome], ...], shape: str, mappings: int) -> None:
+@pytest.mark.parametrize(("shape", "mappings"), [("4x4", 69), ("2x4", 49)])
+def test_the_mappings_stand(outcomes: tuple[tuple[str, Outcome], ...], shape: str, mappings: int) -> None:
     here = [(where, outcome) for where, outcome in outcomes if where == shape]
     assert len({outcome.label for _, outcome in here}) == mappings
     assert problems(here) == []
