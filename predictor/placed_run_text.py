@@ -8,7 +8,7 @@ from numapredict.collect.machines.preload import processes_files
 from numapredict.collect.machines.region_times import RegionTimes, read_region_times
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_plan import PagePlan
-from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placement import permitted_nodes
 from numapredict.collect.profile_file import Profile, read_profile
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
@@ -48,10 +48,7 @@ def placement_in_words(path: Path, mapping: Mapping, topology: Topology) -> Iter
             f"verify: {ranges} went where the kernel puts new pages: placing more would have cost over half of the "
             "mappings that it allows a process (vm.max_map_count)"
         )
-    nodes = page_node_set(mapping, topology)
-    if mapping.page_policy == "first-touch":
-        nodes = tuple(dict.fromkeys(topology.home(slot.node) for slot in thread_slots(mapping, topology)))
-    allowed = frozenset(topology.nodes[index].os_index for index in nodes)
+    allowed = permitted_nodes(mapping, topology)
     yield from _pages_in_words(tally(found.ranges, allowed), found, mapping, allowed)
     yield from _unseen_in_words(found)
 

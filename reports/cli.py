@@ -1,7 +1,7 @@
 """The commands that draw: `report` and `characterize`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 PAGE = "page"
 FILE = click.Path(path_type=Path, dir_okay=False)
 FIGURE = FILE
+
+
+class Drawn(Protocol):
+    """What a figure shows."""
+
+    @property
+    def title(self) -> str:
+        """Return the figure's title."""
+        ...
 
 
 class Reports(Group):
@@ -46,6 +55,15 @@ numapredict report advice.json -o page.html       what `predict --json` printed;
 )
 def report() -> None:
     """Hold the reports; a click group needs a function."""
+
+
+def _tell_drawn(data: Drawn, output: Path, as_json: bool) -> None:
+    """Print what a figure shows, where JSON is asked for, and say where the figure is."""
+    from numapredict.collect.terminal.answer import print_answer
+
+    if as_json:
+        print_answer(data, as_json, str)
+    terminal().say(f"{output}: {data.title}")
 
 
 @report.command(PAGE)
@@ -90,7 +108,6 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
 @JSON
 def clustermap(dataset: str, output: Path, default: str | None, clusters: int, as_json: bool) -> None:
     """Draw a dataset's dendrogram and heatmap in one figure (thesis figures 24 and 25)."""
-    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.datasets import open_dataset
     from numapredict.reports.clustermap import clustermap_data, draw_clustermap
 
@@ -98,9 +115,7 @@ def clustermap(dataset: str, output: Path, default: str | None, clusters: int, a
         data = clustermap_data(open_dataset(dataset), default=default, n_clusters=clusters)
         advance()
         draw_clustermap(data, output)
-    if as_json:
-        print_answer(data, as_json, str)
-    terminal().say(f"{output}: {data.title}")
+    _tell_drawn(data, output, as_json)
 
 
 @report.command(kept="finished traces are kept", answers=["numapredict.collect.fidelity.claim:Comparison[]"])
@@ -198,7 +213,6 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
 @JSON
 def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how sure the advice was of held-out programs, and how often it was right (what `evaluate` finds)."""
-    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.evaluation_session import evaluate_datasets
     from numapredict.reports.calibration import calibration_data, draw_calibration
     from numapredict.reports.figure_file import format_of
@@ -206,9 +220,7 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: boo
     format_of(output)
     data = calibration_data(evaluate_datasets(datasets, jobs=jobs, follow=terminal().follow))
     draw_calibration(data, output)
-    if as_json:
-        print_answer(data, as_json, str)
-    terminal().say(f"{output}: {data.title}")
+    _tell_drawn(data, output, as_json)
 
 
 @report.command(answers=["numapredict.predictor.explanation_check:RuleScore[]"])
@@ -281,7 +293,6 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
 @JSON
 def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw expected against measured speedups of held-out programs, and how regret is spread over them."""
-    from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.evaluation_session import evaluate_datasets
     from numapredict.reports.accuracy import accuracy_data, draw_accuracy
     from numapredict.reports.figure_file import format_of
@@ -289,9 +300,7 @@ def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: 
     format_of(output)
     data = accuracy_data(evaluate_datasets(datasets, default, jobs, follow=terminal().follow))
     draw_accuracy(data, output)
-    if as_json:
-        print_answer(data, as_json, str)
-    terminal().say(f"{output}: {data.title}")
+    _tell_drawn(data, output, as_json)
 
 
 @report.command(answers=["numapredict.reports.topology_map:TopologyMapData"])
@@ -302,14 +311,11 @@ def topology(machine: str | None, output: Path, as_json: bool) -> None:
     """Draw a machine's nodes and what is between them: latency and bandwidth, of this computer distances."""
     from numapredict.collect.host import host_topology
     from numapredict.collect.machines.description import load_description
-    from numapredict.collect.terminal.answer import print_answer
     from numapredict.reports.topology_map import computer_map_data, described_map_data, draw_topology_map
 
     data = described_map_data(load_description(machine)) if machine else computer_map_data(host_topology())
     draw_topology_map(data, output)
-    if as_json:
-        print_answer(data, as_json, str)
-    terminal().say(f"{output}: {data.title}")
+    _tell_drawn(data, output, as_json)
 
 
 @report.command(answers=["numapredict.reports.placed_mapping:PlacedMappingData"])
@@ -324,16 +330,13 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
     from numapredict.collect.machines.description import load_description
     from numapredict.collect.mapping import parse_label
     from numapredict.collect.profile_file import read_profile
-    from numapredict.collect.terminal.answer import print_answer
     from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
 
     wanted = parse_label(label)
     shown = load_description(machine).topology if machine else host_topology()
     data = placed_mapping_data(wanted, shown, read_profile(profile) if profile else None)
     draw_placed_mapping(data, output)
-    if as_json:
-        print_answer(data, as_json, str)
-    terminal().say(f"{output}: {data.title}")
+    _tell_drawn(data, output, as_json)
 
 
 @click.command(

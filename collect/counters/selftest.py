@@ -100,7 +100,6 @@ def _trial(source: CounterSource, topology: Topology, threads: int, memory: int,
         moved_bytes=float(long.bytes * (long.passes - short.passes)),
         counted=tuple(_difference(a, b) for a, b in zip(many.nodes, few.nodes, strict=True)),
         writes=writes,
-        running_share=min(many.running_share, few.running_share),
     )
 
 

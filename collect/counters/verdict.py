@@ -5,7 +5,7 @@ another node or as the wrong kind. Each has its words here. A constant factor ca
 """
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -36,7 +36,6 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     memory: int
     moved_bytes: float
     counted: tuple[NodeTraffic, ...]
-    running_share: float = 1.0
     writes: bool = False
 
     @property
@@ -113,8 +112,8 @@ def _strays(trial: Trial) -> list[str]:
 
 def _controllers(trials: Sequence[Trial]) -> float | None:
     """Return the factor of the controllers' bytes, where every trial's memory node tells them and they agree."""
-    read: Callable[[Trial], float | None] = lambda trial: trial.counted[trial.memory].controller_bytes  # noqa: E731
-    factors = [(read(trial) or 0.0) / trial.moved_bytes for trial in trials if read(trial) is not None]
+    counted = [(trial.counted[trial.memory].controller_bytes, trial.moved_bytes) for trial in trials]
+    factors = [told / moved for told, moved in counted if told is not None]
     if len(factors) < len(trials) or min(factors) < NOTHING or max(factors) - min(factors) > UNEVEN * max(factors):
         return None
     return statistics.geometric_mean(factors)

@@ -1,6 +1,6 @@
 """What disturbs a run: what others did on its PUs meanwhile, and what the kernel and the processor did to it.
 
-All of it is read from files of /proc and /sys before and after the run, so nothing runs beside the program.
+All of it is read from files of /proc and /sys before and after the run; only the clocks are looked at meanwhile.
 """
 
 import resource

@@ -8,7 +8,7 @@ from numapredict.collect.local_share import local_share
 from numapredict.collect.machines.placed_pages import read_map, tally
 from numapredict.collect.machines.preload import PlacementFiles
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placement import permitted_nodes, thread_slots
 from numapredict.collect.profile_file import InvalidProfileError, read_profile
 from numapredict.collect.topology import Topology
 
@@ -43,10 +43,7 @@ def look(files: PlacementFiles, mapping: Mapping, topology: Topology) -> Look:
     if found is None:
         return Look()
     slots = thread_slots(mapping, topology)
-    nodes = page_node_set(mapping, topology)
-    if mapping.page_policy == "first-touch":
-        nodes = tuple(dict.fromkeys(topology.home(slot.node) for slot in slots))
-    tallies = tally(found.ranges, frozenset(topology.nodes[index].os_index for index in nodes))
+    tallies = tally(found.ranges, permitted_nodes(mapping, topology))
     pages = sum(tallied.pages for tallied in tallies)
     looks = sum(thread.right + thread.wrong for thread in found.threads)
     share = None
