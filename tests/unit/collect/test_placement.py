@@ -15,10 +15,11 @@ from numapredict.collect.placement import (
     dataset_chunk_nodes,
     greedy_balance,
     page_node_set,
+    permitted_nodes,
     place_pages,
     thread_slots,
 )
-from numapredict.collect.topology import Topology
+from numapredict.collect.topology import Core, Node, Topology
 from tests.shapes import shape
 
 
@@ -341,3 +342,17 @@ def test_greedy_balance_always_takes_the_first_least_loaded_bin(weights: list[in
     for weight, index in zip(weights, chosen, strict=True):
         assert index == loads.index(min(loads))
         loads[index] += weight
+
+
+def test_first_touch_lets_pages_stand_at_the_threads_homes() -> None:
+    """A node without memory has its pages on the nearest one that has some."""
+    nodes = (
+        Node(0, 4, (Core(0, (0,)),), 1 << 30),
+        Node(1, 5, (Core(1, (1,)),), 0),
+        Node(2, 6, (Core(2, (2,)),), 1 << 30),
+    )
+    distances = ((10.0, 12.0, 30.0), (12.0, 10.0, 20.0), (30.0, 20.0, 10.0))
+    topology = Topology("odd", nodes, (), distances)
+    assert permitted_nodes(parse_label("3x3-contiguous-first-touch"), topology) == {4, 6}
+    assert permitted_nodes(parse_label("2x2-contiguous-first-touch"), topology) == {4}
+    assert permitted_nodes(parse_label("1x1-contiguous-bind"), topology) == {4}
