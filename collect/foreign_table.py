@@ -77,7 +77,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_rows(path: Path) -> tuple[Row, ...]:
     """Return a CSV file's rows by column name. Raises InvalidTableError, naming the line where there is one."""
-    csv.field_size_limit(MOST_FIELD_BYTES)
+    before = csv.field_size_limit(MOST_FIELD_BYTES)  # the limit is the whole process's
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file, strict=True)
@@ -101,6 +101,8 @@ def read_rows(path: Path) -> tuple[Row, ...]:
         raise InvalidTableError(f"{path}: is not UTF-8 text ({error.reason}); convert the file") from error
     except csv.Error as error:
         raise InvalidTableError(f"{path}: line {reader.line_num} is no CSV ({error}); mend the line") from error
+    finally:
+        csv.field_size_limit(before)
     return tuple(rows)
 
 

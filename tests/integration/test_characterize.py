@@ -68,10 +68,10 @@ def test_a_program_on_this_computer(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-def test_a_program_without_regions_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_program_without_regions_fails_in_one_line(tmp_path: Path) -> None:
     program = compiled(tmp_path, "serial", "int main(void) { return 0; }")
     done = numapredict("characterize", *SANDY, "--output", str(tmp_path / "out"), str(program))
-    assert done.returncode == 2
+    assert done.returncode == 1  # every run failed
     assert "ran no OpenMP parallel region" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 

@@ -142,8 +142,19 @@ def test_a_user_who_may_not_count_the_kernel_counts_the_program(program: str, tm
     reader, writer = os.pipe()  # the user may not enter the test's folders
     command = launcher_command(("true",), {}, Launching((event("page-faults"),), Path(f"/proc/self/fd/{writer}")))
     os.fchown(writer, 65534, 65534)
+    launcher = os.open(command[0], os.O_RDONLY)  # nor those that it is installed in
     with os.fdopen(reader, "rb") as pipe:
-        subprocess.run(command, check=False, user=65534, group=65534, extra_groups=[], pass_fds=[writer], timeout=60)
+        subprocess.run(
+            command,
+            executable=f"/proc/self/fd/{launcher}",
+            check=False,
+            user=65534,
+            group=65534,
+            extra_groups=[],
+            pass_fds=[writer, launcher],
+            timeout=60,
+        )
+        os.close(launcher)
         os.close(writer)
         file.write_bytes(pipe.read())
     count = read_counts(file)[0]

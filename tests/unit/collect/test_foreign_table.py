@@ -1,5 +1,6 @@
 """Other people's tables: what becomes of their rows."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,12 @@ def test_names_are_checked_before_anything_is_made(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(InvalidTableError, match="is empty"):
         read_rows(tmp_path / "empty.csv")
+
+
+def test_how_long_cells_may_be_elsewhere_stays_as_it_was(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    imported(tmp_path, "a," + "x" * (before + 1) + ",near,4,10,h,5\n")
+    assert csv.field_size_limit() == before
+    with pytest.raises(InvalidTableError):
+        imported(tmp_path, "a\n")
+    assert csv.field_size_limit() == before
