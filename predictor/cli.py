@@ -118,7 +118,7 @@ def train(
     if dataset is not None:
         learned = learn_from(dataset, output, default, clusters, terminal())
     else:
-        campaign = campaign_for(request, into)
+        campaign = campaign_for(request, into, default)
         if dry_run and budget is None:
             print_answer(campaign.estimate(), as_json, estimate_in_words)
             return

@@ -7,10 +7,11 @@ import msgspec
 from numapredict.collect.campaign import Campaign
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.environment import emulation
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.request import CampaignRequest, prepare, run_campaign
-from numapredict.collect.space import canonical
+from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.terminal import Terminal
+from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.budget import Budget, run_within
 from numapredict.predictor.datasets import open_dataset
@@ -43,8 +44,9 @@ def options_of(default: str | None, clusters: int | None, dataset: Dataset | Non
 
     InvalidLabelError for a default that is no label, unless it is for a ``dataset`` of other people's mappings.
     """
-    foreign = dataset is not None and dataset.topology is None
-    label = default if foreign else parse_label(default).label if default else None
+    topology = dataset.topology if dataset is not None else None
+    foreign = dataset is not None and topology is None
+    label = default if foreign or default is None else _mapping(default, topology).label
     # A program of any length may come: only features without the scale of its run time carry over. The clusters
     # explain: the thesis has 6 (sec. 6, fig. 29), and on its linear scale one of them would hold nearly all programs.
     return TrainingOptions(
@@ -57,9 +59,20 @@ def options_of(default: str | None, clusters: int | None, dataset: Dataset | Non
     )
 
 
-def campaign_for(request: CampaignRequest, into: Path | None) -> Campaign:
-    """Return the campaign of a request, kept in the user's data folder unless another is named."""
+def _mapping(label: str, topology: Topology | None) -> Mapping:
+    """Return the mapping of a label, as it is called in a dataset of the topology where that is known."""
+    return canonical(parse_label(label), topology) if topology is not None else parse_label(label)
+
+
+def campaign_for(request: CampaignRequest, into: Path | None, default: str | None) -> Campaign:
+    """Return the campaign of a request, kept in the user's data folder unless another is named.
+
+    It runs the default mapping in any case, since speedups are counted from it.
+    """
     campaign = prepare(request, into or Path())
+    topology = campaign.machine.topology
+    first = _mapping(default, topology) if default else default_mapping(topology)
+    campaign.mappings = tuple(dict.fromkeys((*campaign.mappings, first)))
     if request.machine is None:
         check_choice(campaign.machine.topology, "./app")
     if into is None:
@@ -78,7 +91,7 @@ def learn_from_campaign(
 ) -> Learned:
     """Run a campaign, or what a budget allows of it, learn from it, write the model, and return what it knows."""
     if default:
-        canonical(parse_label(default), campaign.machine.topology)
+        default = _mapping(default, campaign.machine.topology).label
     if not campaign.machine.modelled and emulation():
         terminal.warn(EMULATED.format(emulation()))
     if budget is None:
@@ -104,7 +117,7 @@ def _learn(
             "`numapredict evaluate` says what predicting among them would give"
         )
     with terminal.steps(STEPS, "steps of learning") as advance:
-        model = train(dataset, options_of(default, clusters), advance)
+        model = train(dataset, options_of(default, clusters, dataset), advance)
     path = output or trained_model_path(dataset.machine, dataset.topology)
     write_model(model, path)
     return learned(model, path)
