@@ -20,11 +20,6 @@ MARK = "NUMAPREDICT_TEST_MARK"
 PATIENCE_S = 240.0
 
 
-def interruptible() -> None:
-    """Take interrupts, even where the tests themselves were started without, as in the background of a script."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 class Running:
     """A command in a session of its own; whatever it starts carries its mark in the environment."""
 
@@ -41,7 +36,6 @@ class Running:
                 stdout=output,
                 stderr=errors,
                 start_new_session=True,
-                preexec_fn=interruptible,  # noqa: PLW1509 - one thread
             )
 
     def when(self, ready: Callable[[], bool]) -> "Running":
@@ -171,7 +165,6 @@ def test_no_moment_of_starting_and_ending_shows_a_traceback(tmp_path: Path) -> N
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            preexec_fn=interruptible,  # noqa: PLW1509 - one thread
         )
         assert process.stderr is not None
         assert process.stderr.readline() == "begun\n"

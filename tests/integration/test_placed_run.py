@@ -73,14 +73,6 @@ def placed(
     return subprocess.run([*NUMAPREDICT, *words], env=merged, check=False, **options)  # type: ignore[call-overload,no-any-return]
 
 
-@pytest.fixture(autouse=True)
-def _nobody_ignores_the_hangup() -> Iterator[None]:
-    """What is ignored when a shell starts, as under nohup, it cannot trap."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
 @contextlib.contextmanager
 def started(*words: str, **settings: object) -> Iterator[subprocess.Popen[str]]:
     """Start a command, and wait until it has written `ready`."""

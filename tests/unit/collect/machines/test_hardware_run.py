@@ -141,7 +141,7 @@ def test_no_program_outlives_its_campaign(
     process, pid = campaign
     assert is_running(pid)
     process.send_signal(number)
-    code = process.wait()
+    code = process.wait(60)
     for _ in range(1000):  # a killed process is gone a moment later
         if not is_running(pid):
             break
