@@ -57,9 +57,15 @@ class Chromium:
         """Return what a script says about the page."""
         return self.driver.execute_script(text, *arguments)
 
-    def picture(self, path: Path) -> None:
-        """Save what the whole page looks like as a .png file."""
-        asked = {"captureBeyondViewport": True, "format": "png"}
+    def picture(self, path: Path, first: str = "", last: str = "") -> None:
+        """Save what the page looks like as a .png file: the whole width, from one selector's element to another's."""
+        asked: dict[str, object] = {"captureBeyondViewport": True, "format": "png"}
+        if first or last:
+            top = self.find(first).rect["y"] if first else 0
+            end = self.find(last).rect
+            width = self.script("return document.documentElement.clientWidth")
+            bottom = end["y"] + end["height"]
+            asked["clip"] = {"x": 0, "y": top, "width": width, "height": bottom - top, "scale": 1}
         path.write_bytes(base64.b64decode(self.driver.execute_cdp_cmd("Page.captureScreenshot", asked)["data"]))
 
     def print(self, path: Path) -> None:

@@ -71,7 +71,7 @@ def pattern(expected: tuple[str, ...]) -> re.Pattern[str]:
     """Return what the whole of an output must look like."""
     parts = []
     for line in expected:
-        if line == ELLIPSIS:
+        if line.strip() == ELLIPSIS:
             parts.append(r"(?:[^\n]*\n)*?")
         else:
             parts.append("[^\n]*".join(map(re.escape, line.split(ELLIPSIS))) + r"[ \t]*\n")

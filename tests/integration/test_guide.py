@@ -13,6 +13,7 @@ import click
 import pytest
 
 from numapredict.predictor.commands import arguments_of, commands
+from numapredict.reports.cli import PAGE, Reports
 from tests.guide import (
     GUIDE,
     ROOT,
@@ -82,11 +83,32 @@ def test_what_a_reader_types_runs(name: str, place: Path) -> None:
         check(block, place)
 
 
+README = (ROOT / "README.md").read_text()
+BY_THE_GATE = 2  # of the README's sh blocks: .ci/run has them done on a clean machine
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@pytest.mark.native
+@pytest.mark.slow
+def test_the_readmes_session_is_what_a_reader_sees(place: Path) -> None:
+    """The numbers may be others, since no two traces are the same; the words and the mapping may not."""
+    (session,) = [block for block in blocks(README) if block.words == ("console",)]
+    for exchange in exchanges(session):
+        done = typed(exchange.command, place)
+        assert done.returncode == 0, done.stdout
+        expected = tuple(NUMBER.sub("#", line) for line in exchange.expected)
+        assert pattern(expected).fullmatch(NUMBER.sub("#", done.stdout)), done.stdout
+    assert "numapredict run --mapping 32x4-scatter-locality -- ./heat\n" in done.stdout
+    assert sum(block.words == ("sh",) for block in blocks(README)) == BY_THE_GATE
+
+
 def parsed(line: str) -> None:
     """Parse a command line as numapredict does, less the values' types; raise where it has no such option."""
     words = arguments_of(shlex.split(line)[1:], commands.list_commands(click.Context(commands)))
     command: click.Command = commands
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        if isinstance(command, Reports) and words[0] not in command.commands:
+            words = [PAGE, *words]
         found = command.get_command(click.Context(command), words[0])
         assert found is not None, f"{line}: no command {words[0]}"
         command, words = found, words[1:]
@@ -97,7 +119,7 @@ def parsed(line: str) -> None:
             parameter.type_cast_value(context, values[parameter.name or ""])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "../../README.md"])
 def test_every_option_that_is_named_exists(name: str) -> None:
     lines = list(told_commands((GUIDE / name).read_text()))
     for line in lines:
@@ -128,13 +150,14 @@ def test_tables_of_fields_are_those_of_the_records(name: str, kind: str, what: s
     assert sorted(names) == sorted(there), f"{name}: {what}"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "../../README.md"])
 def test_links_lead_somewhere(name: str) -> None:
-    for target in re.findall(r"\]\(([^)]+)\)", (GUIDE / name).read_text()):
+    document = (GUIDE / name).resolve()
+    for target in re.findall(r"\]\(([^)]+)\)", document.read_text()):
         if target.startswith("https://"):
             continue
         path, _, anchor = target.partition("#")
-        file = GUIDE / path if path else GUIDE / name
+        file = document.parent / path if path else document
         assert file.exists(), target
         if anchor:
             headings = re.findall(r"^#+ (.+)$", file.read_text(), re.MULTILINE)
@@ -143,6 +166,5 @@ def test_links_lead_somewhere(name: str) -> None:
 
 
 def test_the_readme_links_every_document() -> None:
-    readme = (ROOT / "README.md").read_text()
     for name in NAMES:
-        assert f"(reports/guide/{name})" in readme
+        assert f"(reports/guide/{name})" in README

@@ -1,0 +1,40 @@
+"""Make the documents' pictures anew: python -m tests.pictures (needs Chromium, and QEMU for the traced example)."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.chromium import chromium
+
+ROOT = Path(__file__).parents[1]
+PICTURES = ROOT / "reports" / "guide" / "pictures"
+MACHINE = "sandybridge-4x8"
+PLAIN = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+
+
+def make() -> None:
+    """Write the page of the README's example and the heatmap of the shipped dataset as .png files."""
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="numapredict-pictures-") as name:
+        folder = Path(name)
+
+        def numapredict(*words: str) -> str:
+            command = [sys.executable, "-c", PLAIN, *words]
+            return subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+        example = ROOT / "examples" / "heat.c"
+        subprocess.run(["gcc", "-O2", "-fopenmp", example, "-o", folder / "heat", "-lm"], check=True)
+        (folder / "advice.json").write_text(numapredict("predict", "--machine", MACHINE, "--json", "./heat"))
+        numapredict("report", "advice.json", "-o", "answer.html")
+        numapredict("report", MACHINE, "-o", "page.html")
+        with chromium(folder / "profile") as browser:
+            browser.resize(1280, 900)
+            browser.open(folder / "answer.html", prefers_color_scheme="light")
+            browser.picture(PICTURES / "answer.png", last="#placed")
+            browser.open(folder / "page.html", prefers_color_scheme="light")
+            browser.picture(PICTURES / "heatmap.png", first="#heatmap", last="#heatmap")
+
+
+if __name__ == "__main__":
+    make()
