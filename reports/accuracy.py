@@ -36,6 +36,9 @@ LINES = (
 
 MOST_MISSES = 5
 
+LABEL_SHARE = 0.075
+"""How much of an axis a tick's label takes, with some room beside it."""
+
 
 class AccuracyPoint(msgspec.Struct, frozen=True, kw_only=True):
     """One held-out program whose advice was to leave the default: speedups over it, expected with the 90% interval.
@@ -200,12 +203,17 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
 
 
 def _ticks(least: float, most: float) -> list[float]:
-    """Return the powers of two, with what is between them where there are few."""
+    """Return the powers of two, with what is between them where there are few and it leaves room for the labels."""
     powers = [2.0**n for n in range(math.ceil(math.log2(least)), math.floor(math.log2(most)) + 1)]
     if len(powers) > 3:
         return powers
     steps = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0)
-    return [step for step in steps if least <= step <= most]
+    room = math.log(most / least) * LABEL_SHARE
+    kept: list[float] = []
+    for step in sorted(steps, key=lambda step: (step not in powers, abs(math.log(step)))):
+        if least <= step <= most and all(abs(math.log(step / other)) >= room for other in kept):
+            kept.append(step)
+    return sorted(kept)
 
 
 def _draw_regrets(axes: Axes, data: AccuracyData) -> None:

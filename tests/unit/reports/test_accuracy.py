@@ -1,4 +1,5 @@
 import math
+import itertools
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,15 @@ def test_many_programs_stay_legible() -> None:
         for n in range(120)
     ]
     assert_legible(accuracy_figure(accuracy_data(together([evaluation("there", many)]))), apart=False)
+
+
+@pytest.mark.parametrize("most", [1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 9.0, 30.0])
+def test_labels_of_ticks_do_not_run_into_each_other(most: float) -> None:
+    data = accuracy_data(together([evaluation("there", [held_out("app", most, most, (0.9, most, most))])]))
+    figure = accuracy_figure(data)
+    figure.draw_without_rendering()
+    least, greatest = figure.axes[0].get_xlim()
+    ticks = [tick for tick in figure.axes[0].xaxis.get_major_ticks() if least <= tick.get_loc() <= greatest]
+    boxes = [tick.label1.get_window_extent() for tick in ticks]
+    assert len(boxes) >= 3
+    assert all(first.x1 + 3 < second.x0 for first, second in itertools.pairwise(boxes))
