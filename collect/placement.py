@@ -104,11 +104,8 @@ def thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...]
 
 
 def permitted_nodes(mapping: Mapping, topology: Topology) -> frozenset[int]:
-    """Return the OS indices of the nodes on which the mapping lets a page stand: of first touch, the threads' homes."""
-    nodes: Iterable[int] = page_node_set(mapping, topology)
-    if mapping.page_policy == "first-touch":
-        nodes = (topology.home(slot.node) for slot in thread_slots(mapping, topology))
-    return frozenset(topology.nodes[index].os_index for index in nodes)
+    """Return the OS indices of the nodes on which the mapping lets a page stand."""
+    return frozenset(topology.nodes[index].os_index for index in page_node_set(mapping, topology))
 
 
 def page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:

@@ -7,14 +7,14 @@ import click
 
 from numapredict.collect.campaign_options import campaign_options
 from numapredict.collect.emission.tools import TOOLS
-from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.collect.terminal.command import JSON, Command, Interruption, terminal
+from numapredict.predictor.evaluation_options import DATASETS, DEFAULT, FILE, JOBS
 
 if TYPE_CHECKING:
     from numapredict.collect.emission.tools import Tool
     from numapredict.collect.request import CampaignRequest
 
 MACHINE = click.option("--machine", metavar="NAME", help="A described machine, modelled, by name or .toml file.")
-FILE = click.Path(path_type=Path, dir_okay=False)
 EMIT = click.option("--emit", "tool", type=click.Choice(TOOLS), help="Print only this tool's command, for a shell.")
 PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
@@ -83,7 +83,7 @@ def predict(
 @click.option("--dataset", metavar="NAME|FOLDER", help="Learn from this dataset instead of running a campaign.")
 @click.option("--into", type=click.Path(path_type=Path), help="The campaign's folder; resumed if it exists.")
 @click.option("--output", type=click.Path(path_type=Path), help="Where to write the model.")
-@click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
+@DEFAULT
 @click.option(
     "--clusters", type=click.IntRange(1), help="The number of clusters; by cross-validation, at most 6, if not given."
 )
@@ -116,7 +116,10 @@ def train(
     if budget is not None and dataset is not None:
         raise click.UsageError("--budget is for measuring: a dataset that is there already costs no runs")
     if dataset is not None:
-        learned = learn_from(dataset, output, default, clusters, terminal())
+        try:
+            learned = learn_from(dataset, output, default, clusters, terminal())
+        except KeyboardInterrupt:  # no campaign was run that could go on
+            raise Interruption("") from None
     else:
         campaign = campaign_for(request, into, default)
         if dry_run and budget is None:
@@ -171,12 +174,12 @@ def _say(text: str) -> None:
 
 
 @click.command(cls=Command, kept="finished folds are kept", answers=["numapredict.predictor.evaluate:Evaluations"])
-@click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
+@DEFAULT
+@JOBS
 @click.option("--output", type=FILE, help="Where to save the JSON object; else in the user's data folder.")
 @click.option("--fresh", is_flag=True, help="Run folds again that an earlier evaluation has finished.")
 @JSON
-@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
+@DATASETS
 def evaluate(
     datasets: tuple[str, ...], default: str | None, jobs: int, output: Path | None, fresh: bool, as_json: bool
 ) -> None:

@@ -1,20 +1,29 @@
 """The commands that draw: `report` and `characterize`."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
 from numapredict.collect.campaign_options import MACHINE
 from numapredict.collect.mapping import PAGE_POLICIES, PagePolicy
 from numapredict.collect.terminal.command import JSON, LOUDNESS, Command, Group, terminal
+from numapredict.predictor.evaluation_options import DATASETS, DEFAULT, FILE, JOBS
 
 if TYPE_CHECKING:
     from numapredict.collect.fidelity.claim import Comparison
 
 PAGE = "page"
-FILE = click.Path(path_type=Path, dir_okay=False)
-FIGURE = FILE
+_Decorated = TypeVar("_Decorated", bound=Callable[..., object])
+DATASET = click.option(
+    "--dataset", required=True, metavar="NAME|FOLDER", help="A shipped dataset by name, or a folder."
+)
+
+
+def _figure(name: str) -> Callable[[_Decorated], _Decorated]:
+    """Return the option that says where the figure goes."""
+    return click.option("--output", type=FILE, default=Path(f"{name}.png"), show_default=True, help=".png or .svg")
 
 
 class Drawn(Protocol):
@@ -99,10 +108,8 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
 
 
 @report.command(answers=["numapredict.reports.clustermap:ClustermapData"])
-@click.option("--dataset", required=True, metavar="NAME|FOLDER", help="A shipped dataset by name, or a folder.")
-@click.option(
-    "--output", type=click.Path(path_type=Path), default=Path("clustermap.png"), show_default=True, help=".png or .svg"
-)
+@DATASET
+@_figure("clustermap")
 @click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
 @click.option("--clusters", type=click.IntRange(1), default=3, show_default=True, help="Clusters to colour.")
 @JSON
@@ -154,7 +161,7 @@ def fidelity(names: tuple[str, ...], output: Path | None, as_json: bool) -> None
 
 
 @report.command(answers=["numapredict.predictor.likeness:LikePair[]"])
-@click.option("--dataset", required=True, metavar="NAME|FOLDER", help="A shipped dataset by name, or a folder.")
+@DATASET
 @click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
 @click.option("--count", type=click.IntRange(1), default=20, show_default=True, help="Pairs to show.")
 @JSON
@@ -177,7 +184,7 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
 
 @report.command(answers=["numapredict.predictor.thesis:Sweep[]"])
 @click.argument("dataset", metavar="DATASET")
-@click.option("--figure", type=FIGURE, help="Draw them too, into a .png or .svg file.")
+@click.option("--figure", type=FILE, help="Draw them too, into a .png or .svg file.")
 @JSON
 def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     """Show the speedup over the number of clusters for the thesis's feature sets (figures 26 to 29)."""
@@ -205,11 +212,9 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
 
 
 @report.command(kept="finished folds are kept", answers=["numapredict.reports.calibration:CalibrationData"])
-@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
-@click.option(
-    "--output", type=click.Path(path_type=Path), default=Path("calibration.png"), show_default=True, help=".png or .svg"
-)
+@DATASETS
+@JOBS
+@_figure("calibration")
 @JSON
 def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how sure the advice was of held-out programs, and how often it was right (what `evaluate` finds)."""
@@ -224,7 +229,7 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: boo
 
 
 @report.command(answers=["numapredict.predictor.explanation_check:RuleScore[]"])
-@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
+@DATASETS
 @JSON
 def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
     """Show how often each rule of the advice's explanation is right, of codelets, whose nature is known."""
@@ -237,11 +242,9 @@ def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
 
 
 @report.command(answers=["numapredict.predictor.budget_curve:BudgetCurve[]"])
-@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
-@click.option(
-    "--output", type=click.Path(path_type=Path), default=Path("budget.png"), show_default=True, help=".png or .svg"
-)
+@DATASETS
+@JOBS
+@_figure("budget")
 @JSON
 def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how much gain is left when a model is learned from a part of all runs (`train --budget`): minutes."""
@@ -262,10 +265,10 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
 
 
 @report.command(kept="finished folds are kept", answers=["numapredict.reports.related_work:RelatedData"])
-@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
-@click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
-@click.option("--output", type=FIGURE, default=Path("related.png"), show_default=True, help=".png or .svg")
+@DATASETS
+@DEFAULT
+@JOBS
+@_figure("related")
 @JSON
 def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw what related work, other learners and ours give held-out programs (thesis table 1 and figure 30)."""
@@ -286,10 +289,10 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
 
 
 @report.command(kept="finished folds are kept", answers=["numapredict.reports.accuracy:AccuracyData"])
-@click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
-@click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
-@click.option("--output", type=FIGURE, default=Path("accuracy.png"), show_default=True, help=".png or .svg")
+@DATASETS
+@DEFAULT
+@JOBS
+@_figure("accuracy")
 @JSON
 def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw expected against measured speedups of held-out programs, and how regret is spread over them."""
@@ -305,7 +308,7 @@ def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: 
 
 @report.command(answers=["numapredict.reports.topology_map:TopologyMapData"])
 @MACHINE
-@click.option("--output", type=FIGURE, default=Path("topology.png"), show_default=True, help=".png or .svg")
+@_figure("topology")
 @JSON
 def topology(machine: str | None, output: Path, as_json: bool) -> None:
     """Draw a machine's nodes and what is between them: latency and bandwidth, of this computer distances."""
@@ -321,8 +324,8 @@ def topology(machine: str | None, output: Path, as_json: bool) -> None:
 @report.command(answers=["numapredict.reports.placed_mapping:PlacedMappingData"])
 @click.argument("label", metavar="LABEL")
 @MACHINE
-@click.option("--profile", type=FIGURE, help="Where pages go by this profile, made by `numapredict run --profile`.")
-@click.option("--output", type=FIGURE, default=Path("mapping.png"), show_default=True, help=".png or .svg")
+@click.option("--profile", type=FILE, help="Where pages go by this profile, made by `numapredict run --profile`.")
+@_figure("mapping")
 @JSON
 def mapping(label: str, machine: str | None, profile: Path | None, output: Path, as_json: bool) -> None:
     """Draw the mapping LABEL on a machine: which thread runs on which core, which share of the pages is where."""

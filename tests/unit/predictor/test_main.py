@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+from numapredict.predictor import learning
 from numapredict.predictor.commands import arguments_of
 from numapredict.predictor.main import main
 
@@ -48,3 +49,21 @@ def test_answering_loads_no_heavy_library() -> None:
     code = f"{answering}, sys; print(*(name for name in {heavy!r} if name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "stopped", "said"),
+    [
+        (["train", "--dataset", "sandybridge-4x8"], "learn_from", "nothing is left of it; to start again"),
+        (["train", "--machine", "sandybridge-4x8"], "learn_from_campaign", "finished runs are kept; to go on"),
+    ],
+)
+def test_an_interrupted_training_tells_what_is_kept(
+    words: list[str], stopped: str, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learning, stopped, interrupt)
+    assert main(words) == 130
+    assert f"numapredict: interrupted; {said}: numapredict {' '.join(words)}" in capsys.readouterr().err
