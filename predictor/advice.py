@@ -36,12 +36,16 @@ class AdviceProbe(msgspec.Struct, frozen=True):
 
 
 class AdviceCluster(msgspec.Struct, frozen=True):
-    """The cluster that the program was assigned to; ``descriptions`` are its members in words."""
+    """The cluster that the program was assigned to; ``descriptions`` are its members in words.
+
+    ``speedup`` is what the advised mapping gave the members, from the least to the greatest; None for the default.
+    """
 
     id: int
     members: tuple[str, ...]
     centroid: str
     descriptions: tuple[str, ...]
+    speedup: ExpectedSpeedup | None = None
 
 
 class Alternative(msgspec.Struct, frozen=True):
@@ -156,7 +160,7 @@ def advise(
         whole_program=not _is_cut(measured),
         ambiguity=prediction.ambiguity,
         familiar=prediction.familiar,
-        cluster=_cluster(prediction),
+        cluster=_cluster(prediction, model.default),
         probes=tuple(_probe(reading) for reading in readings),
         command=run_command(mapping, program),
         alternative=alternatives["numactl"],
@@ -182,8 +186,9 @@ def _possible(label: str, machine: Machine) -> bool:
     return machine.supports(parse_label(label))
 
 
-def _cluster(prediction: Prediction) -> AdviceCluster:
+def _cluster(prediction: Prediction, default: str) -> AdviceCluster:
     cluster = prediction.cluster
+    speedups = {each.mapping: each.expected_speedup for each in cluster.ranked if each.mapping != default}
     groups: dict[str, list[Member]] = {}
     for member in sorted(cluster.members, key=lambda member: member.name != cluster.centroid):
         groups.setdefault(member.group or member.name, []).append(member)
@@ -192,6 +197,7 @@ def _cluster(prediction: Prediction) -> AdviceCluster:
         members=tuple(member.name for member in cluster.members),
         centroid=cluster.centroid,
         descriptions=tuple(_group_in_words(group, members) for group, members in groups.items()),
+        speedup=speedups.get(prediction.mapping),
     )
 
 

@@ -5,11 +5,14 @@ import textwrap
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.predictor.advice import Advice, seconds_in_words
 from numapredict.predictor.explanation import Close, Explanation
+from numapredict.predictor.model import ExpectedSpeedup
 from numapredict.predictor.verification import Verification
 
 _COLUMN = " " * 20  # where the answers begin
 _WIDTH = 100
-_WHY_LINES = 8
+_WHY_LINES = 14
+_NEARLY_ALL = 0.9  # of the run time
+_GOOD, _UNCERTAIN = "nearly as good", "too uncertain"
 WITHOUT_COUNTERS = {
     "share": "judged without counters: by times and by which sampled accesses were local",
     "times": "judged without counters: by times alone",
@@ -49,10 +52,10 @@ def advice_in_words(advice: Advice) -> str:
         *_expectation_lines(advice, what),
     ]
     if advice.region_share is not None and advice.clock == "regions":
-        lines.append(f"                    the regions take {advice.region_share:.0%} of its run time under the probes")
+        lines.append(_wrapped(_share_in_words(advice.region_share, advice.expected_speedup.median)))
     lines += [
         "",
-        *explanation_lines(advice.explanation, kept=advice.mapping == advice.default),
+        *explanation_lines(advice.explanation, advice.expected_speedup.median),
         "",
         *_probe_lines(advice),
         "",
@@ -61,6 +64,13 @@ def advice_in_words(advice: Advice) -> str:
         *_command_lines(advice),
     ]
     return "\n".join(lines)
+
+
+def _share_in_words(share: float, speedup: float) -> str:
+    """Return how much of a run its parallel regions are, and what their speedup makes of the whole."""
+    whole = 1 / (1 - share + share / speedup)
+    gain = f": about {whole:.2f}x for the whole run" if share < _NEARLY_ALL and speedup != 1 else ""
+    return f"the regions take {share:.0%} of its run time under the probes{gain}"
 
 
 def _expectation_lines(advice: Advice, what: str) -> list[str]:
@@ -75,7 +85,7 @@ def _expectation_lines(advice: Advice, what: str) -> list[str]:
     return [
         f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
         f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
-        *([_wrapped("both mappings were probes: this is what they measured")] if _is_measured(advice) else []),
+        *([_wrapped("both mappings were probes: this is what they gave")] if _is_measured(advice) else []),
         *([_wrapped(_verified_in_words(advice.verification))] if advice.verification is not None else []),
     ]
 
@@ -103,30 +113,38 @@ def _percent(share: float) -> str:
     return "more than 99%" if share > 0.99 else f"{share:.0%}"
 
 
-def explanation_lines(explanation: Explanation, *, kept: bool = False) -> list[str]:
-    """Return at most eight lines: why, what else is nearly as good, and what would change the answer.
+def explanation_lines(explanation: Explanation, expected: float) -> list[str]:
+    """Return a few lines: why, what else is nearly as good or too uncertain, and what would change the answer.
 
-    ``kept``: the default is advised, and what comes close to it may be better. Where there is too much to say, mappings
-    that are nearly as good give way, the last first.
+    ``expected`` is the advised mapping's speedup. Where there is too much to say, mappings beside it give way, the last
+    first.
     """
     said = {
         "why": [f.text for f in explanation.findings if f.topic in ("default", "binds")],
-        "too uncertain" if kept else "nearly as good": [],
+        "by choice": [f.text for f in explanation.findings if f.topic == "choice"],
+        _GOOD: [],
+        _UNCERTAIN: [],
         "in the source": [f.text for f in explanation.findings if f.topic == "tip"],
         "would change it": [f.text for f in explanation.findings if f.topic == "change"],
     }
     for shown in range(len(explanation.close), -1, -1):
-        close = ", ".join(_close_in_words(each, kept) for each in explanation.close[:shown])
-        said["too uncertain" if kept else "nearly as good"] = [close] if close else []
+        for title in (_GOOD, _UNCERTAIN):
+            close = [each for each in explanation.close[:shown] if (title == _UNCERTAIN) == _is_more(each, expected)]
+            said[title] = [", ".join(_close_in_words(each, title == _UNCERTAIN) for each in close)] if close else []
         lines = [line for title, texts in said.items() for line in _under(title, "; ".join(texts))]
         if len(lines) <= _WHY_LINES:
             break
     return lines
 
 
-def _close_in_words(close: Close, kept: bool) -> str:
+def _is_more(close: Close, expected: float) -> bool:
+    """Return whether a mapping is expected to give more than the advised one, and was passed over as too uncertain."""
+    return close.expected_speedup.median > expected
+
+
+def _close_in_words(close: Close, uncertain: bool) -> str:
     speed = close.expected_speedup
-    between = f", {speed.low:.2f}x to {speed.high:.2f}x" if kept else ""
+    between = f", {speed.low:.2f}x to {speed.high:.2f}x" if uncertain else ""
     return f"{close.mapping} ({speed.median:.2f}x{between}: {close.differs})"
 
 
@@ -151,9 +169,9 @@ def _probe_lines(advice: Advice) -> list[str]:
 
 def _cluster_lines(advice: Advice) -> list[str]:
     count = len(advice.cluster.members)
-    lines = [
-        f"  it resembles      cluster {advice.cluster.id}, {count} program{'s' if count > 1 else ''} of the model:"
-    ]
+    members = f"{count} program{'s' if count > 1 else ''} of the model"
+    gained = _members_in_words(advice.cluster.speedup)
+    lines = _under("it resembles", f"cluster {advice.cluster.id}, {members}{gained}:")
     shown = advice.cluster.descriptions[:5]
     lines += [_wrapped(f"- {text}") for text in shown]
     if len(advice.cluster.descriptions) > len(shown):
@@ -164,10 +182,19 @@ def _cluster_lines(advice: Advice) -> list[str]:
     return lines
 
 
+def _members_in_words(speedup: ExpectedSpeedup | None) -> str:
+    """Return what the members of a cluster gain by the advised mapping."""
+    if speedup is None:
+        return ""
+    return f"; by that mapping they gain {speedup.median:.2f}x ({speedup.low:.2f}x to {speedup.high:.2f}x)"
+
+
 def _command_lines(advice: Advice) -> list[str]:
     other = advice.alternative
     if other.exact:
         without = "or with OMP_* and numactl alone, to the same effect"
+    elif other.mapping == advice.default != advice.mapping:
+        without = "or with OMP_* and numactl alone: the default, bound; of what else they can do none is sure to gain"
     else:
         speed = other.expected_speedup
         expected = f" ({speed.median:.2f}x expected)" if speed is not None else ""

@@ -5,22 +5,38 @@ from typing import Literal
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import Mapping, PagePolicy, parse_label
 from numapredict.predictor.evidence import Evidence
 from numapredict.predictor.model import ExpectedSpeedup, RankedMapping
 from numapredict.predictor.predict import Prediction
 from numapredict.predictor.verdicts import Bound, Pages, bound_of, is_shared, pages_gain_nothing, pages_of
 
-Topic = Literal["default", "binds", "tip", "change"]
+Topic = Literal["default", "binds", "choice", "tip", "change"]
 
 CLOSE_SHOWN = 3
 """How many of the mappings that are nearly as good are named."""
+
+POLICIES_SHOWN = 6
+"""How many page policies are set beside each other."""
+
+PAGES_BY: dict[PagePolicy, str] = {
+    "first-touch": "first touch",
+    "locality": "by locality",
+    "balance": "balanced",
+    "interleave": "interleaved",
+    "mix": "by mix",
+    "dataset": "by dataset",
+    "bind": "bound",
+    "remote": "remote",
+}
+"""What the page policies are called beside each other."""
 
 
 class Finding(msgspec.Struct, frozen=True):
     """One thing to know: by which ``rule``, in words, and the numbers it rests on, by the fields of ``Evidence``.
 
-    Of the rule ``uncertain`` the numbers are those of the answer's expected speedup.
+    Of the rule ``uncertain`` the numbers are those of the answer's expected speedup, of the topic ``choice`` the
+    expected speedups of the mappings that are set beside each other, by their labels.
     """
 
     topic: Topic
@@ -38,7 +54,10 @@ class Close(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """Why, in findings; ``close`` are the best mappings whose expected speedup lies within the answer's interval."""
+    """Why, in findings; ``close`` are the best mappings whose expected speedup lies within the answer's interval.
+
+    One of these may be expected to give more than the answer: then so little is known of it that it was passed over.
+    """
 
     pages: Pages
     binds: Bound
@@ -57,8 +76,10 @@ def explain(evidence: Evidence | None, prediction: Prediction, default: str, *, 
     if evidence is not None:
         found += _default_findings(evidence, pages)
     found.append(_bound_finding(evidence, pages, binds))
+    if expects and prediction.mapping != default:
+        found += _choice_findings(prediction.mapping, prediction.ranked)
     if evidence is not None:
-        found += _change_findings(evidence, pages, binds)
+        found += _change_findings(evidence, pages, binds, parse_label(default))
     speed = prediction.expected_speedup
     if expects and prediction.mapping != default and speed.low < 1:
         text = f"the gain may be none ({speed.low:.2f}x to {speed.high:.2f}x): --verify runs both mappings"
@@ -148,7 +169,28 @@ def _bound_in_words(evidence: Evidence, binds: Bound) -> tuple[str, tuple[str, .
     return text, ("default_traffic_GBps", "other_traffic_GBps", "reached_GBps", "speedup")
 
 
-def _change_findings(evidence: Evidence, pages: Pages, binds: Bound) -> list[Finding]:
+def _choice_findings(label: str, ranked: Sequence[RankedMapping]) -> list[Finding]:
+    """Return what each part of the advised mapping is expected to matter: the mappings that differ in it alone."""
+    chosen, expected = parse_label(label), {each.mapping: each.expected_speedup.median for each in ranked}
+    beside: dict[str, dict[str, Mapping]] = {"pages": {}, "threads": {}}
+    for each in ranked:
+        other = parse_label(each.mapping)
+        if msgspec.structs.replace(other, page_policy=chosen.page_policy) == chosen:
+            beside["pages"][PAGES_BY[other.page_policy]] = other
+        if msgspec.structs.replace(other, thread_policy=chosen.thread_policy) == chosen:
+            beside["threads"]["dealt out" if other.thread_policy == "scatter" else "in blocks"] = other
+    found = []
+    for part, others in beside.items():
+        by_speed = sorted(others.items(), key=lambda pair: (pair[1] != chosen, -expected[pair[1].label]))
+        if len(by_speed) > 1:
+            shown = by_speed[:POLICIES_SHOWN]
+            said = ", ".join(f"{words} {expected[mapping.label]:.2f}x" for words, mapping in shown)
+            numbers = {mapping.label: expected[mapping.label] for _, mapping in shown}
+            found.append(Finding("choice", part, f"{part} {said}", numbers))
+    return found
+
+
+def _change_findings(evidence: Evidence, pages: Pages, binds: Bound, default: Mapping) -> list[Finding]:
     """Return what would change the answer, and what could be changed in the source."""
     found = []
     if pages == "one node" and binds in ("one node's bandwidth", "one node's memory"):
@@ -160,6 +202,14 @@ def _change_findings(evidence: Evidence, pages: Pages, binds: Bound) -> list[Fin
     if evidence.home_share is None and evidence.default_traffic_GBps is None:
         text = "with hardware counters more of this could be told (numapredict doctor says how)"
         found.append(Finding("change", "counters", text, {}))
+    if is_shared(evidence) and default.threads % default.thread_nodes == 0 and default.thread_nodes > 1:
+        text = (
+            "one node alone was not tried: its threads would share a cache, and no page would be remote; it seldom "
+            f"pays, but then much (numapredict characterize times {default.threads // default.thread_nodes}"
+            "x1-contiguous-bind, too)"
+        )
+        read = ("default_local_share", "other_local_share")
+        found.append(_finding("change", "one node alone", text, evidence, *read))
     if binds == "not memory":
         text = "an input too large for the caches was not tried: ask again with one"
         found.append(_finding("change", "input", text, evidence, "default_traffic_GBps", "reached_GBps"))

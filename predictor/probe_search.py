@@ -17,6 +17,8 @@ beside it:
 - the best pair to try, without the default: 0.82, 0.91, 0.96 and 0.35, 0.66, 0.15, up to 22% losers;
 - both probes free, a greedy search with exchange: up to 0.03 more on two of the six, up to 22% losers;
 - a third probe for all programs, by greedy search: 0.05 more on one modelled machine, 0.07 less on another;
+- a third probe for programs whose threads share pages, learned inside the fold where it pays: 0.92 with 33 of 128
+  programs asked on sandybridge-4x8, none asked on the other three;
 - a Gaussian process in place of the line (several kernels, alone and averaged): 0.02 more to 0.04 less;
 - nearest neighbours in place of it: less on every machine, 9 to 13% losers;
 - remote and total bandwidth and the share of remote accesses as readings, too: 0.03 more to 0.03 less.

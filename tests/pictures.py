@@ -39,7 +39,9 @@ def make() -> None:
             browser.picture(PICTURES / "heatmap.png", first="#heatmap", last="#heatmap")
     for path in PICTURES.glob("*.png"):  # a fourth of the bytes, and no difference to see
         with Image.open(path) as drawn:
-            drawn.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+            drawn.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+                path, optimize=True
+            )
 
 
 if __name__ == "__main__":

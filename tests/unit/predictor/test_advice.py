@@ -13,6 +13,7 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.predictor.advice import Advice, advise
 from numapredict.predictor.advice_text import advice_in_words, mapping_in_words
+from numapredict.predictor.model import ExpectedSpeedup
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.store import ModelMismatchError
@@ -77,7 +78,7 @@ def test_a_gain_is_said_with_how_sure_it_is(dataset: Dataset, chosen: ChosenMode
     assert expected.confidence > 0.9
     assert "in nine cases of ten; it beats the default in " in advice_in_words(expected)
     assert expected.mapping in {probe.mapping for probe in expected.probes}
-    assert "both mappings were probes: this is what they measured" in advice_in_words(expected)
+    assert "both mappings were probes: this is what they gave" in advice_in_words(expected)
     assert "both mappings were probes" not in text
     speed = expected.expected_speedup
     assert 1 < speed.low < speed.median < speed.high
@@ -125,7 +126,10 @@ def test_the_alternative_is_what_numactl_can_do(dataset: Dataset, chosen: Chosen
             assert "to the same effect" in advice_in_words(advice)
         else:
             assert alternative.mapping != advice.mapping
-            assert f"as near as they come: {alternative.mapping} (" in advice_in_words(advice)
+            if alternative.mapping == advice.default:
+                assert "alone: the default, bound; of what else they can do none is sure" in advice_in_words(advice)
+            else:
+                assert f"as near as they come: {alternative.mapping} (" in advice_in_words(advice)
     assert True in exact
     assert False in exact
 
@@ -148,6 +152,38 @@ def test_an_alternative_of_no_known_speedup_claims_none(advice: Advice) -> None:
     text = advice_in_words(msgspec.structs.replace(advice, alternative=unknown))
     assert f"as near as they come: {unknown.mapping}\n" in text
     assert text.endswith("\n  (a note)")
+
+
+def test_the_regions_share_says_what_the_whole_run_gains(advice: Advice) -> None:
+    twice = msgspec.structs.replace(advice.expected_speedup, median=2.0)
+    half = msgspec.structs.replace(advice, region_share=0.5, expected_speedup=twice, clock="regions")
+    words = " ".join(advice_in_words(half).split())
+    assert "the regions take 50% of its run time under the probes: about 1.33x for the whole run" in words
+    nearly = advice_in_words(msgspec.structs.replace(half, region_share=0.95))
+    assert "whole run" not in nearly
+    kept = msgspec.structs.replace(half, mapping=half.default, expected_speedup=ExpectedSpeedup(1.0, 1.0, 1.0))
+    assert "whole run" not in advice_in_words(kept)
+
+
+def test_the_cluster_says_what_the_mapping_gave_its_members(dataset: Dataset, chosen: ChosenModel) -> None:
+    given = {
+        (cluster.id, each.mapping): each.expected_speedup
+        for cluster in chosen.model.clusters
+        for each in cluster.ranked
+    }
+    told = 0
+    for program in dataset.programs:
+        advice = advise(program, RecordedMachine(dataset), chosen)
+        if advice.mapping == advice.default:
+            assert advice.cluster.speedup is None
+            assert "they gain" not in advice_in_words(advice)
+            continue
+        speed = given[advice.cluster.id, advice.mapping]
+        assert advice.cluster.speedup == speed
+        words = " ".join(advice_in_words(advice).split())
+        assert f"they gain {speed.median:.2f}x ({speed.low:.2f}x to {speed.high:.2f}x):" in words
+        told += 1
+    assert told
 
 
 def test_a_program_beyond_the_library_is_told(dataset: Dataset, chosen: ChosenModel) -> None:
