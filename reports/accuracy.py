@@ -11,10 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
+from numapredict.collect.dataset import Dataset
 from numapredict.predictor.evaluate import Evaluations
 from numapredict.predictor.folds import HeldOut
 from numapredict.reports import palette
+from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure
+from numapredict.reports.source import evaluated_origins, sign, source_line
 
 OURS = "two probes"
 COMPARED = {
@@ -35,6 +38,9 @@ LINES = (
 """Colours and strokes: where curves lie on each other, what is below shows in the gaps."""
 
 MOST_MISSES = 5
+
+MOST_LETTERS = 40
+"""Names in the legend are shortened to so many letters."""
 
 LABEL_SHARE = 0.075
 """How much of an axis a tick's label takes, with some room beside it."""
@@ -78,6 +84,7 @@ class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
     kept: int
     within: int
     curves: tuple[RegretCurve, ...]
+    source: str
 
     @property
     def misses(self) -> tuple[AccuracyPoint, ...]:
@@ -86,8 +93,11 @@ class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(sorted(outside, key=lambda point: -point.miss)[:MOST_MISSES])
 
 
-def accuracy_data(evaluations: Evaluations) -> AccuracyData:
-    """Return the points of all programs whose advice leaves the default, and the regrets of all."""
+def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) -> AccuracyData:
+    """Return the points of all programs whose advice leaves the default, and the regrets of all.
+
+    The evaluated ``datasets``, in the same order, tell the figure's source more closely.
+    """
     points: list[AccuracyPoint] = []
     held: list[HeldOut] = []
     for evaluation in evaluations.datasets:
@@ -105,7 +115,7 @@ def accuracy_data(evaluations: Evaluations) -> AccuracyData:
             for each in evaluation.held_out
             if each.mapping != evaluation.default
         ]
-    names = [f"{each.machine} ({palette.made_in_words(each.modelled)})" for each in evaluations.datasets]
+    names = [f"{drawable(each.machine)} ({palette.made_in_words(each.modelled)})" for each in evaluations.datasets]
     return AccuracyData(
         machines=tuple(each.machine for each in evaluations.datasets),
         title=f"{len(held)} held-out programs on {', '.join(names)}",
@@ -116,6 +126,7 @@ def accuracy_data(evaluations: Evaluations) -> AccuracyData:
             _curve(OURS, [each.regret for each in held]),
             *(_curve(text, _regrets(held, name)) for name, text in COMPARED.items() if name in evaluations.baselines),
         ),
+        source=source_line(evaluated_origins(evaluations, datasets)),
     )
 
 
@@ -132,6 +143,7 @@ def accuracy_figure(data: AccuracyData) -> Figure:
     _draw_points(left, data)
     _draw_regrets(right, data)
     figure.suptitle(data.title, fontsize=11, wrap=True)
+    sign(figure, data.source)
     return figure
 
 
@@ -171,7 +183,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
                 linestyle="none",
                 elinewidth=0.6 if many else 1,
                 ecolor=(*_rgb(colour), 0.45),
-                label=f"{machine}{', the advice was a probe' if probed else ''}",
+                label=f"{drawable(machine, MOST_LETTERS)}{', the advice was a probe' if probed else ''}",
             )
     values = [v for point in data.points for v in (point.low, point.high, point.measured)] or [1.0]
     least, most = min([*values, 0.9]) / 1.15, max([*values, 1.2]) * 1.15
@@ -192,8 +204,8 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
     axes.set_ylabel("speedup that the advised mapping gave")
     _quieten(axes)
     for number, point in enumerate(data.misses, 1):  # in the legend, where they hide no point
-        where = f" on {point.machine}" if len(data.machines) > 1 else ""
-        axes.plot([], [], " ", label=f"{number}: {point.program}{where}")
+        where = f" on {drawable(point.machine, MOST_LETTERS)}" if len(data.machines) > 1 else ""
+        axes.plot([], [], " ", label=f"{number}: {drawable(point.program, MOST_LETTERS)}{where}")
     if data.points:
         _legend(axes, columns=2)
     axes.set_title(

@@ -1,26 +1,83 @@
 """The figure of cheaper training: gain captured over the share of all runs that a model was learned from."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from pathlib import Path
 
+import msgspec
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 
 from numapredict.predictor.budget_curve import BudgetCurve
+from numapredict.reports import palette
+from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure
+from numapredict.reports.source import Origin, sign, source_line
 
-COLOURS = ("#1b9e77", "#d95f02", "#7570b3", "#e7298a", "#66a61e", "#a6761d")
 ENOUGH = 0.95
+
+
+class BudgetLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One dataset's line: by share of all runs, the gain captured over that of all runs' model.
+
+    ``captured`` is the median of the draws, ``low`` and ``high`` the least and the most, ``by_chance`` what mappings
+    drawn at random give.
+    """
+
+    machine: str
+    modelled: bool
+    shares: tuple[float, ...]
+    captured: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    by_chance: tuple[float, ...]
+
+
+class BudgetCurvesData(msgspec.Struct, frozen=True, kw_only=True):
+    """What the figure shows; ``omitted`` are the machines whose model of all runs gains nothing to have a part of."""
+
+    title: str
+    lines: tuple[BudgetLine, ...]
+    omitted: tuple[str, ...]
+    source: str
+
+
+def budget_curves_data(curves: Sequence[BudgetCurve], origins: Sequence[Origin] = ()) -> BudgetCurvesData:
+    """Return a line a curve; ``origins``, in the same order, tell the figure's source more closely."""
+    lines = [
+        BudgetLine(
+            machine=curve.machine,
+            modelled=curve.modelled,
+            shares=tuple(point.share for point in curve.points),
+            captured=tuple(point.gain_captured / curve.full for point in curve.points),
+            low=tuple(point.low / curve.full for point in curve.points),
+            high=tuple(point.high / curve.full for point in curve.points),
+            by_chance=tuple(point.by_chance / curve.full for point in curve.points),
+        )
+        for curve in curves
+        if curve.full > 0
+    ]
+    known = origins or [Origin(machine=curve.machine, modelled=curve.modelled) for curve in curves]
+    return BudgetCurvesData(
+        title=", ".join(
+            f"{curve.programs} programs under {curve.mappings} mappings on {drawable(curve.machine)} "
+            f"({palette.made_in_words(curve.modelled)})"
+            for curve in curves
+        ),
+        lines=tuple(lines),
+        omitted=tuple(curve.machine for curve in curves if curve.full <= 0),
+        source=source_line(known),
+    )
 
 
 def curves_in_words(curves: Sequence[BudgetCurve]) -> str:
     """Return the curves as a table, a block a machine."""
     lines = []
     for curve in curves:
-        made = "modelled" if curve.modelled else "measured"
         lines += [
-            f"{curve.machine} ({made}), {curve.programs} programs, {curve.mappings} mappings; of all runs: "
-            f"{curve.full:.2f} of the gain",
+            f"{drawable(curve.machine)} ({palette.made_in_words(curve.modelled)}), {curve.programs} programs, "
+            f"{curve.mappings} mappings; of all runs: {curve.full:.2f} of the gain",
             "   runs  pilots  mappings  gain captured (least to most of the draws)  of all runs'  mappings by chance",
         ]
         for point in curve.points:
@@ -33,45 +90,42 @@ def curves_in_words(curves: Sequence[BudgetCurve]) -> str:
     return "\n".join(lines).rstrip()
 
 
-def draw_budget_curves(curves: Sequence[BudgetCurve], path: Path) -> None:
+def draw_budget_curves(data: BudgetCurvesData, path: Path) -> None:
     """Draw the curves as PNG or SVG; UnwritableFigureError where that cannot be."""
     format_of(path)
-    figure = Figure(figsize=(7.6, 4.8), layout="constrained")
+    write_figure(budget_figure(data), path)
+
+
+def budget_figure(data: BudgetCurvesData) -> Figure:
+    """Return the figure: a curve a dataset with its spread, dotted what chance gives."""
+    figure = Figure(figsize=(7.6, 5.2), layout="constrained")
     axes = figure.add_subplot()
-    for number, curve in enumerate(curves):
-        colour = COLOURS[number % len(COLOURS)]
-        made = "modelled" if curve.modelled else "measured"
-        shares = [point.share for point in curve.points]
-        relative = [point.gain_captured / curve.full for point in curve.points]
-        axes.fill_between(
-            shares,
-            [point.low / curve.full for point in curve.points],
-            [point.high / curve.full for point in curve.points],
-            color=colour,
-            alpha=0.15,
-            linewidth=0,
-        )
-        axes.plot(shares, relative, color=colour, marker="o", label=f"{curve.machine} ({made})")
-        axes.plot(
-            shares,
-            [point.by_chance / curve.full for point in curve.points],
-            color=colour,
-            linestyle=":",
-            marker="x",
-            markersize=4,
-        )
-    axes.axhline(ENOUGH, color="#737373", linestyle="--", linewidth=1)
+    for line, colour, marker in zip(data.lines, cycle(palette.SERIES), cycle(palette.MARKERS), strict=False):
+        _draw_line(axes, line, colour, marker)
+    axes.axhline(ENOUGH, color=palette.GREY, linestyle="--", linewidth=1)
+    shares = sorted({share for line in data.lines for share in line.shares})
     axes.set_xscale("log")
-    ticks = sorted({point.share for curve in curves for point in curve.points})
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_major_locator(FixedLocator(shares))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(PercentFormatter(1, decimals=0))
     axes.set_xlabel("runs that were made, of all programs under all mappings")
     axes.set_ylabel("gain captured on held-out programs,\nof a model's of all runs")
     axes.set_ylim(min(0.0, axes.get_ylim()[0]), max(1.1, axes.get_ylim()[1]))
-    axes.grid(color="#e5e5e5", linewidth=0.6)
+    axes.grid(color=palette.PALE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="lower right", frameon=False, title="mappings chosen by pilots (dotted: by chance)")
-    write_figure(figure, path)
+    for machine in data.omitted:
+        axes.plot([], [], " ", label=f"{drawable(machine)}: nothing to gain")
+    if data.lines or data.omitted:
+        axes.legend(loc="lower right", frameon=False, title="mappings chosen by pilots (dotted: by chance)")
+    figure.suptitle("\n".join(data.title.split(", ")), fontsize=10)
+    sign(figure, data.source)
+    return figure
+
+
+def _draw_line(axes: Axes, line: BudgetLine, colour: str, marker: str) -> None:
+    name = f"{drawable(line.machine)} ({palette.made_in_words(line.modelled)})"
+    axes.fill_between(line.shares, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
+    axes.plot(line.shares, line.captured, color=colour, marker=marker, label=name)
+    axes.plot(line.shares, line.by_chance, color=colour, linestyle=":", marker="x", markersize=4)

@@ -7,10 +7,13 @@ import msgspec
 from matplotlib.figure import Figure
 from scipy.stats import beta
 
+from numapredict.collect.dataset import Dataset
 from numapredict.predictor.evaluate import Evaluations
+from numapredict.reports import palette
+from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure
+from numapredict.reports.source import evaluated_origins, sign, source_line
 
-COLOUR, IDEAL = "#1f78b4", "#737373"
 INTERVAL = 0.9
 
 
@@ -25,21 +28,25 @@ class CalibrationPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CalibrationData(msgspec.Struct, frozen=True, kw_only=True):
-    """What the figure shows; ``title`` says of which machines, and whether they are modelled."""
+    """What the figure shows; ``title`` says of which machines, and whether they are modelled.
+
+    ``kept`` programs were advised to keep the default; ``within`` is how many speedups are inside their interval.
+    """
 
     title: str
     points: tuple[CalibrationPoint, ...]
     programs: int
     kept: int
     within: int
+    source: str
 
 
-def calibration_data(evaluations: Evaluations) -> CalibrationData:
-    """Return the points of all bins that hold programs."""
-    names = [
-        f"{evaluation.machine} ({'modelled' if evaluation.modelled else 'measured'})"
-        for evaluation in evaluations.datasets
-    ]
+def calibration_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) -> CalibrationData:
+    """Return the points of all bins that hold programs.
+
+    The evaluated ``datasets``, in the same order, tell the figure's source more closely.
+    """
+    names = [f"{drawable(each.machine)} ({palette.made_in_words(each.modelled)})" for each in evaluations.datasets]
     found = evaluations.calibration
     points = []
     for each in found.bins:
@@ -61,15 +68,21 @@ def calibration_data(evaluations: Evaluations) -> CalibrationData:
         programs=found.programs,
         kept=evaluations.programs - found.programs,
         within=found.within,
+        source=source_line(evaluated_origins(evaluations, datasets)),
     )
 
 
 def draw_calibration(data: CalibrationData, path: Path) -> None:
     """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
     format_of(path)
+    write_figure(calibration_figure(data), path)
+
+
+def calibration_figure(data: CalibrationData) -> Figure:
+    """Return the figure: a point a bin, beside the diagonal on which advice is as sure as it is right."""
     figure = Figure(figsize=(6.4, 5.6), layout="constrained")
     axes = figure.add_subplot()
-    axes.plot([0.45, 1], [0.45, 1], color=IDEAL, linestyle="--", linewidth=1, label="as sure as it is right")
+    axes.plot([0.45, 1], [0.45, 1], color=palette.GREY, linestyle="--", linewidth=1, label="as sure as it is right")
     stated = [point.stated for point in data.points]
     faster = [point.faster for point in data.points]
     spread = [
@@ -77,7 +90,14 @@ def draw_calibration(data: CalibrationData, path: Path) -> None:
         [point.high - point.faster for point in data.points],
     ]
     axes.errorbar(
-        stated, faster, yerr=spread, color=COLOUR, marker="o", linestyle="none", capsize=3, label="held-out programs"
+        stated,
+        faster,
+        yerr=spread,
+        color=palette.BLUE,
+        marker="o",
+        linestyle="none",
+        capsize=3,
+        label="held-out programs",
     )
     for point in data.points:
         axes.annotate(
@@ -88,7 +108,7 @@ def draw_calibration(data: CalibrationData, path: Path) -> None:
     axes.set_xlabel("stated probability that the advised mapping beats the default")
     axes.set_ylabel("share of programs that it made faster (90% interval)")
     axes.legend(loc="lower right", frameon=False)
-    axes.grid(color="#e5e5e5", linewidth=0.6)
+    axes.grid(color=palette.PALE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     figure.suptitle(_wrapped(data.title.split(", ")), fontsize=10)
@@ -97,7 +117,8 @@ def draw_calibration(data: CalibrationData, path: Path) -> None:
         f"{data.within} speedups inside the interval that should hold {INTERVAL * data.programs:.0f}",
         fontsize=9,
     )
-    write_figure(figure, path)
+    sign(figure, data.source)
+    return figure
 
 
 def _wrapped(names: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from numapredict.predictor.evaluation_options import DATASETS, DEFAULT, FILE, JO
 
 if TYPE_CHECKING:
     from numapredict.collect.fidelity.claim import Comparison
+    from numapredict.predictor.options import Scale
 
 PAGE = "page"
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
@@ -111,15 +112,24 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
 @DATASET
 @_figure("clustermap")
 @click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
-@click.option("--clusters", type=click.IntRange(1), default=3, show_default=True, help="Clusters to colour.")
+@click.option("--clusters", type=click.IntRange(1), help="Clusters to colour; else 6, or as many as there are.")
+@click.option(
+    "--scale",
+    type=click.Choice(("log", "linear")),
+    default="log",
+    show_default=True,
+    help="Times are clustered so: log2, as models have them, or linear, as in the thesis.",
+)
 @JSON
-def clustermap(dataset: str, output: Path, default: str | None, clusters: int, as_json: bool) -> None:
+def clustermap(
+    dataset: str, output: Path, default: str | None, clusters: int | None, scale: "Scale", as_json: bool
+) -> None:
     """Draw a dataset's dendrogram and heatmap in one figure (thesis figures 24 and 25)."""
     from numapredict.predictor.datasets import open_dataset
     from numapredict.reports.clustermap import clustermap_data, draw_clustermap
 
     with terminal().steps(2, "steps of drawing") as advance:
-        data = clustermap_data(open_dataset(dataset), default=default, n_clusters=clusters)
+        data = clustermap_data(open_dataset(dataset), default, clusters, scale)
         advance()
         draw_clustermap(data, output)
     _tell_drawn(data, output, as_json)
@@ -193,6 +203,7 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     from numapredict.predictor.features import InsufficientDataError, observe
     from numapredict.predictor.thesis import sweeps_of
     from numapredict.reports.figure_file import format_of
+    from numapredict.reports.source import origin_of
     from numapredict.reports.sweep_curves import draw_sweep_curves, sweep_curves_data
     from numapredict.reports.sweeps import sweeps_in_words
 
@@ -206,7 +217,7 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
         )
     print_answer(found, as_json, lambda curves: sweeps_in_words(curves, opened.machine))
     if figure is not None:
-        data = sweep_curves_data(found, opened.machine, opened.modelled)
+        data = sweep_curves_data(found, origin_of(opened))
         draw_sweep_curves(data, figure)
         terminal().say(f"{figure}: {data.title}")
 
@@ -218,12 +229,15 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
 @JSON
 def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how sure the advice was of held-out programs, and how often it was right (what `evaluate` finds)."""
-    from numapredict.predictor.evaluation_session import evaluate_datasets
+    from numapredict.predictor.datasets import open_dataset
+    from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
     from numapredict.reports.calibration import calibration_data, draw_calibration
     from numapredict.reports.figure_file import format_of
 
     format_of(output)
-    data = calibration_data(evaluate_datasets(datasets, jobs=jobs, follow=terminal().follow))
+    different = different_datasets(datasets)
+    evaluations = evaluate_datasets(different, jobs=jobs, follow=terminal().follow)
+    data = calibration_data(evaluations, [open_dataset(name) for name in different])
     draw_calibration(data, output)
     _tell_drawn(data, output, as_json)
 
@@ -252,14 +266,20 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
     from numapredict.predictor.budget_curve import budget_curve
     from numapredict.predictor.datasets import open_dataset
     from numapredict.predictor.learning import options_of
-    from numapredict.reports.budget_curve import curves_in_words, draw_budget_curves
+    from numapredict.predictor.train import default_label
+    from numapredict.reports.budget_curve import budget_curves_data, curves_in_words, draw_budget_curves
     from numapredict.reports.figure_file import format_of
+    from numapredict.reports.source import origin_of
 
     format_of(output)
     opened = [open_dataset(name) for name in dict.fromkeys(datasets)]
     follow = terminal().follow
-    curves = [budget_curve(dataset, options_of(None, None, dataset), jobs=jobs, follow=follow) for dataset in opened]
-    draw_budget_curves(curves, output)
+    options = [options_of(None, None, dataset) for dataset in opened]
+    curves = [
+        budget_curve(dataset, each, jobs=jobs, follow=follow) for dataset, each in zip(opened, options, strict=True)
+    ]
+    origins = [origin_of(dataset, default_label(dataset, each)) for dataset, each in zip(opened, options, strict=True)]
+    draw_budget_curves(budget_curves_data(curves, origins), output)
     print_answer(curves, as_json, curves_in_words)
     terminal().say(f"{output}: {', '.join(curve.machine for curve in curves)}")
 
@@ -282,7 +302,8 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
     format_of(output)
     different = different_datasets(datasets)
     evaluations = evaluate_datasets(different, default, jobs, follow=terminal().follow)
-    data = related_data(evaluations, [open_dataset(name).topology for name in different])
+    opened = [open_dataset(name) for name in different]
+    data = related_data(evaluations, [dataset.topology for dataset in opened], opened)
     draw_related(data, output)
     print_answer(data, as_json, related_in_words)
     terminal().say(f"{output}: {', '.join(panel.machine for panel in data.panels)}")
@@ -296,12 +317,15 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
 @JSON
 def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw expected against measured speedups of held-out programs, and how regret is spread over them."""
-    from numapredict.predictor.evaluation_session import evaluate_datasets
+    from numapredict.predictor.datasets import open_dataset
+    from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
     from numapredict.reports.accuracy import accuracy_data, draw_accuracy
     from numapredict.reports.figure_file import format_of
 
     format_of(output)
-    data = accuracy_data(evaluate_datasets(datasets, default, jobs, follow=terminal().follow))
+    different = different_datasets(datasets)
+    evaluations = evaluate_datasets(different, default, jobs, follow=terminal().follow)
+    data = accuracy_data(evaluations, [open_dataset(name) for name in different])
     draw_accuracy(data, output)
     _tell_drawn(data, output, as_json)
 
@@ -312,11 +336,15 @@ def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: 
 @JSON
 def topology(machine: str | None, output: Path, as_json: bool) -> None:
     """Draw a machine's nodes and what is between them: latency and bandwidth, of this computer distances."""
-    from numapredict.collect.host import host_topology
+    from numapredict.collect.counters.packages import packages
+    from numapredict.collect.host import describes_this_computer, host_topology
     from numapredict.collect.machines.description import load_description
     from numapredict.reports.topology_map import computer_map_data, described_map_data, draw_topology_map
 
-    data = described_map_data(load_description(machine)) if machine else computer_map_data(host_topology())
+    if machine:
+        data = described_map_data(load_description(machine))
+    else:
+        data = computer_map_data(host_topology(), packages() if describes_this_computer() else ())
     draw_topology_map(data, output)
     _tell_drawn(data, output, as_json)
 
@@ -392,10 +420,16 @@ def characterize(
     command: tuple[str, ...],
 ) -> None:
     """Show what threads, nodes and policies do to COMMAND: times, and accesses and bandwidth per node."""
-    from numapredict.collect.characterisation.session import CharacterisationRequest, characterise_command
+    from numapredict.collect.characterisation.session import (
+        RUNS_FOLDER,
+        CharacterisationRequest,
+        characterise_command,
+    )
+    from numapredict.collect.dataset import read_dataset
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.reports.characterisation.files import write_characterisation
     from numapredict.reports.characterisation.words import NO_COUNTERS, characterisation_in_words
+    from numapredict.reports.source import origin_of
 
     request = CharacterisationRequest(
         command=command,
@@ -409,7 +443,8 @@ def characterize(
         retry_failed=retry_failed,
     )
     found, folder = characterise_command(request, terminal())
-    written = write_characterisation(found, folder, terminal())
+    origin = origin_of(read_dataset(folder / RUNS_FOLDER))
+    written = write_characterisation(found, folder, terminal(), origin)
     print_answer(found, as_json, characterisation_in_words)
     if as_json and not found.counted:
         terminal().warn(NO_COUNTERS)

@@ -13,8 +13,11 @@ from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.predictor.clustering import cut, ward_linkage
 from numapredict.predictor.features import InsufficientDataError, clustering_rows, observe
 from numapredict.predictor.options import Scale, TrainingOptions
+from numapredict.predictor.thesis import CLUSTERS
 from numapredict.predictor.train import default_label
+from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure
+from numapredict.reports.source import origin_of, source_line
 
 
 class Bracket(msgspec.Struct, frozen=True):
@@ -29,31 +32,42 @@ class ClustermapData(msgspec.Struct, frozen=True, kw_only=True):
     """What the figure shows, from top to bottom and left to right.
 
     ``log2_times`` are run times over the default mapping's, one row a program and one value a mapping: below 0 is
-    faster. ``clusters`` numbers each program's cluster from the top; ``brackets`` draw the merge tree.
+    faster. ``clusters`` numbers each program's cluster, 1 at the top; ``brackets`` draw the merge tree, which Ward's
+    method made of these times on the ``scale``.
     """
 
     machine: str
     modelled: bool
     default: Mapping
+    scale: Scale
     programs: tuple[str, ...]
     mappings: tuple[Mapping, ...]
     log2_times: tuple[tuple[float, ...], ...]
     clusters: tuple[int, ...]
     brackets: tuple[Bracket, ...]
+    source: str
 
     @property
     def title(self) -> str:
         """Return what, where, and whether the figures were modelled."""
         made = "modelled run times" if self.modelled else "measured run times"
-        return f"{len(self.programs)} programs under {len(self.mappings)} mappings on {self.machine} ({made})"
+        return f"{len(self.programs)} programs under {len(self.mappings)} mappings on {drawable(self.machine)} ({made})"
+
+    @property
+    def method(self) -> str:
+        """Return how the programs were clustered."""
+        times = "log2 of the run times" if self.scale == "log" else "run times on a linear scale (as the thesis)"
+        return f"Clusters ({max(self.clusters)}) and tree: Ward's method on {times} over the default's."
 
 
 def clustermap_data(
-    dataset: Dataset, default: str | None = None, n_clusters: int = 3, scale: Scale = "linear"
+    dataset: Dataset, default: str | None = None, n_clusters: int | None = None, scale: Scale = "log"
 ) -> ClustermapData:
     """Cluster a dataset's programs by how they react to mappings, and order them by the merge tree.
 
-    ``default`` is the label that times are divided by; InsufficientDataError when it or all programs are missing.
+    ``default`` is the label that times are divided by. The scale is that of the model and the page unless the thesis's,
+    ``linear``, is asked for; so is the number of clusters, as far as there are programs. InsufficientDataError when the
+    default or all programs are missing, or when they do not fall into so many clusters as are asked for.
     """
     if dataset.topology is None:
         raise InsufficientDataError(
@@ -68,14 +82,21 @@ def clustermap_data(
     tree = optimal_leaf_ordering(ward_linkage(rows), pdist(rows))
     drawn = dendrogram(tree, no_plot=True)
     order = [int(leaf) for leaf in drawn["leaves"] or ()]
-    labels = cut(tree, n_clusters)[order]
-    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(labels.tolist()))}
+    labels = cut(tree, n_clusters or CLUSTERS)[order]
+    found = int(labels.max()) + 1
+    if n_clusters is not None and found < n_clusters:
+        raise InsufficientDataError(
+            f"dataset of {dataset.machine}: its {len(order)} programs fall into at most {found} of the {n_clusters} "
+            f"clusters asked for; ask for {found} or fewer"
+        )
+    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(labels.tolist()), 1)}
     clusters = tuple(numbers[cluster] for cluster in labels.tolist())
     log2_times = np.log2(observations.time_s / observations.time_s[:, [column]])[order]
     return ClustermapData(
         machine=dataset.machine,
         modelled=dataset.modelled,
         default=parse_label(label),
+        scale=scale,
         programs=tuple(observations.names[row] for row in order),
         mappings=tuple(parse_label(name) for name in observations.labels),
         log2_times=tuple(tuple(map(float, row)) for row in log2_times),
@@ -84,6 +105,7 @@ def clustermap_data(
             _bracket(rows_, distances, clusters)
             for rows_, distances in zip(drawn["icoord"], drawn["dcoord"], strict=True)
         ),
+        source=source_line([origin_of(dataset)]),
     )
 
 

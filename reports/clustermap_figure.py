@@ -16,8 +16,16 @@ from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES
 from numapredict.predictor.clustering import Array
 from numapredict.reports import palette
 from numapredict.reports.clustermap import ClustermapData
+from numapredict.reports.drawable import drawable
+from numapredict.reports.figure_file import width_of
+from numapredict.reports.source import sign
 
 Value = TypeVar("Value")
+
+MOST_LETTERS = 40
+"""A program's name beside its row is shortened to so many letters."""
+
+NAME_POINTS = 8.0
 
 LABELLED_COLUMNS = 64
 """Up to so many mappings each has its label below; more are told apart by the bars above and by threads x nodes."""
@@ -54,11 +62,12 @@ def figure_of(data: ClustermapData) -> Figure:
     labelled = mappings <= LABELLED_COLUMNS
     width = max(4.5, mappings * (0.19 if labelled else 0.072))
     height = programs * max(0.17, min(0.32, 9.0 / programs))
-    tree, names, bar = 2.0, 0.25 + 0.062 * max(map(len, data.programs)), 0.19
+    names = max(width_of(drawable(name, MOST_LETTERS), NAME_POINTS) for name in data.programs) + 0.25
+    tree, bar = 2.0, 0.19
     below = (0.15 + 0.059 * max(len(m.label) for m in data.mappings)) if labelled else 0.6
     total_width = 0.25 + tree + 0.28 + width + names + 1.25
     again = 5 * bar + 0.08 if height > TALL else 0.0
-    total_height = 0.75 + 5 * bar + 0.2 + height + again + below + 0.6
+    total_height = 0.92 + 5 * bar + 0.2 + height + again + below + 0.6
     figure = Figure(figsize=(total_width, total_height))
 
     def place(left: float, bottom: float, across: float, up: float) -> Axes:
@@ -80,16 +89,20 @@ def figure_of(data: ClustermapData) -> Figure:
         data,
     )
     figure.text(0.25 / total_width, 1 - 0.22 / total_height, data.title, fontsize=13, weight="bold", va="top")
-    subtitle = f"Colour: run time over that of the default, {data.default.label} (triangle). Dot: fastest mapping."
+    subtitle = (
+        f"Colour: run time over that of the default, {data.default.label} (triangle). Dot: fastest mapping.\n"
+        f"{data.method}"
+    )
     figure.text(0.25 / total_width, 1 - 0.48 / total_height, subtitle, fontsize=9, va="top", color="#404040")
     _draw_legend(figure, data, left / total_width, 0.08 / total_height)
+    sign(figure, data.source)
     return figure
 
 
 def _draw_tree(axes: Axes, data: ClustermapData) -> None:
     """Draw the dendrogram with its leaves at the right; merges inside one cluster have its colour."""
     for bracket in data.brackets:
-        colour = "#404040" if bracket.cluster is None else CLUSTER_COLOURS[bracket.cluster % len(CLUSTER_COLOURS)]
+        colour = "#404040" if bracket.cluster is None else _colour(bracket.cluster)
         axes.plot(bracket.distances, bracket.rows, color=colour, linewidth=1.2, solid_capstyle="round")
     # On a linear scale the last merge, many times farther than the first, would hide how each cluster came about.
     axes.set_xscale("function", functions=(_signed_root, _signed_square))
@@ -103,10 +116,15 @@ def _draw_tree(axes: Axes, data: ClustermapData) -> None:
         axes.spines[side].set_visible(False)
 
 
+def _colour(cluster: int) -> str:
+    """Return the colour of a cluster by its number, from 1."""
+    return CLUSTER_COLOURS[(cluster - 1) % len(CLUSTER_COLOURS)]
+
+
 def _draw_clusters(axes: Axes, data: ClustermapData) -> None:
     """Draw one colour a cluster, with its number."""
     for cluster, start, stop in _runs(data.clusters):
-        colour = CLUSTER_COLOURS[cluster % len(CLUSTER_COLOURS)]
+        colour = _colour(cluster)
         axes.axhspan(start, stop, color=colour, linewidth=0)
         axes.text(
             0.5, (start + stop) / 2, str(cluster), ha="center", va="center", fontsize=7, color=palette.ink_on(colour)
@@ -143,8 +161,10 @@ def _draw_heat(axes: Axes, data: ClustermapData, labelled: bool, below: float) -
         zorder=3,
     )
     axes.yaxis.tick_right()
-    axes.set_yticks(np.arange(rows) + 0.5, data.programs, fontsize=8)
-    for _, _, stop in itertools.islice(_runs(data.clusters), max(data.clusters)):
+    axes.set_yticks(
+        np.arange(rows) + 0.5, [drawable(name, MOST_LETTERS) for name in data.programs], fontsize=NAME_POINTS
+    )
+    for _, _, stop in itertools.islice(_runs(data.clusters), max(data.clusters) - 1):
         axes.axhline(stop, color="black", linewidth=0.8)
     sizes = list(_runs([(m.threads, m.thread_nodes) for m in data.mappings]))
     for _, start, _ in sizes[1:]:

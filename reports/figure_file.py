@@ -1,16 +1,28 @@
 """Figures as files: PNG to look at, SVG to print."""
 
+import contextlib
 import io
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.text import Text
+from matplotlib.textpath import text_to_path
+from matplotlib.transforms import Bbox
 
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.native.errors import NumapredictError
 
 FORMATS = ("png", "svg")
+BELOW = "below"
+"""The group (gid) of texts that stand below a figure's lower edge; the file is higher by as many lines."""
+
+LINE_HEIGHT = 0.135
+"""Inches that a line of 7 point takes."""
 
 
 class UnwritableFigureError(NumapredictError):
@@ -25,14 +37,52 @@ def format_of(path: Path) -> str:
     return suffix
 
 
+def spell(figure: Figure) -> None:
+    """Let every text of a figure be the letters that it is: a name with ``$`` is no formula."""
+    for text in figure.findobj(Text):
+        if isinstance(text, Text):
+            text.set_parse_math(False)
+
+
+def width_of(text: str, points: float) -> float:
+    """Return how many inches a line of text takes in letters of so many points."""
+    with _any_script():
+        width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=points), ismath=False)
+    return float(width) / 72
+
+
+@contextlib.contextmanager
+def _any_script() -> Iterator[None]:
+    """Take letters that the font lacks as they are: a PNG has boxes in their place, and an SVG the letters themselves."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        yield
+
+
+def extent(figure: Figure) -> Bbox:
+    """Return what the file shows, in inches: the figure and what is below it."""
+    width, height = figure.get_size_inches()
+    below = [text.get_text().count("\n") + 1.6 for text in figure.texts if text.get_gid() == BELOW]
+    return Bbox.from_extents(0, -LINE_HEIGHT * max(below, default=0), width, height)
+
+
 def write_figure(figure: Figure, path: Path, dpi: int = 150) -> None:
     """Write a figure in one step, in the format that the name ends with; equal figures give equal files."""
     kind = format_of(path)
     buffer = io.BytesIO()
     FigureCanvasAgg(figure)
-    # Text stays text in SVG, so that it can be searched; a fixed salt and no date make the file reproducible.
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "numapredict"}):
-        figure.savefig(buffer, format=kind, dpi=dpi, metadata={"Date": None} if kind == "svg" else None)
+    # Text stays text in SVG, so that it can be searched; a fixed salt and no date make the file reproducible. Nor are
+    # those texts formulas that come into being only as the figure is drawn.
+    settings = mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "numapredict", "text.parse_math": False})
+    with settings, _any_script():
+        spell(figure)
+        figure.savefig(
+            buffer,
+            format=kind,
+            dpi=dpi,
+            bbox_inches=extent(figure),
+            metadata={"Date": None} if kind == "svg" else None,
+        )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, buffer.getvalue())

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
+from numapredict.collect.counters.packages import Package
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
 
@@ -24,13 +25,17 @@ class CoreCell(msgspec.Struct, frozen=True):
 
 
 class NodeBox(msgspec.Struct, frozen=True, kw_only=True):
-    """One node by its OS index; ``share`` is the part of all pages that it gets where that is known."""
+    """One node by its OS index; ``share`` is the part of all pages that it gets where that is known.
+
+    ``packages`` are the numbers of those that hold its cores, none where nobody tells.
+    """
 
     node: int
     cells: tuple[CoreCell, ...]
     memory_bytes: int
     words: str = ""
     share: float | None = None
+    packages: tuple[int, ...] = ()
 
 
 class Wire(msgspec.Struct, frozen=True):
@@ -43,9 +48,12 @@ class Wire(msgspec.Struct, frozen=True):
 
 
 class NodeMap:
-    """Where the boxes of a drawing are, in inches from its lower left corner."""
+    """Where the boxes of a drawing are, in inches from its lower left corner.
 
-    def __init__(self, boxes: Sequence[NodeBox], wires: Sequence[Wire] = ()) -> None:
+    They are spread over ``width`` inches where that is more than they need.
+    """
+
+    def __init__(self, boxes: Sequence[NodeBox], wires: Sequence[Wire] = (), width: float = 0.0) -> None:
         self.boxes, self.wires = tuple(boxes), tuple(wires)
         most = max(len(box.cells) for box in boxes)
         self.across = max(4, math.ceil(math.sqrt(1.7 * most)))
@@ -54,6 +62,8 @@ class NodeMap:
         self.places = _places(len(self.boxes), ring=bool(self.wires))
         self.gap_x, self.gap_y = WIRED_GAP if self.wires else GAP
         columns = 1 + max(column for column, _ in self.places)
+        if columns > 1:
+            self.gap_x = max(self.gap_x, (width - columns * self.box_width) / (columns - 1))
         self.rows = 1 + max(row for _, row in self.places)
         self.width = columns * self.box_width + (columns - 1) * self.gap_x
         self.height = self.rows * self.box_height + (self.rows - 1) * self.gap_y
@@ -93,6 +103,8 @@ class NodeMap:
         )
         top = y + self.box_height
         cores = f"{len(box.cells)} core{'' if len(box.cells) == 1 else 's'}" if box.cells else "no cores"
+        if box.packages:
+            cores = f"package{'s' if len(box.packages) > 1 else ''} {_listed(box.packages)}, {cores}"
         axes.text(x + MARGIN, top - 0.15, f"node {box.node}", fontsize=9.5, weight="bold", va="center")
         axes.text(
             x + self.box_width - MARGIN, top - 0.15, cores, fontsize=8, va="center", ha="right", color=palette.TEXT
@@ -134,16 +146,22 @@ class NodeMap:
         )
 
 
-def boxes_of(topology: Topology) -> tuple[NodeBox, ...]:
-    """Return a box for every node of a topology."""
+def boxes_of(topology: Topology, packages: Sequence[Package] = ()) -> tuple[NodeBox, ...]:
+    """Return a box for every node of a topology, with the packages that hold it."""
     return tuple(
         NodeBox(
             node=node.os_index,
             cells=tuple(CoreCell(core.pus[0]) for core in node.cores),
             memory_bytes=node.memory_bytes,
+            packages=tuple(package.number for package in packages if node.os_index in package.nodes),
         )
         for node in topology.nodes
     )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Return numbers in words, the first and the last of many."""
+    return ", ".join(map(str, numbers)) if len(numbers) < 4 else f"{numbers[0]} ... {numbers[-1]}"
 
 
 def _places(count: int, ring: bool) -> list[tuple[int, int]]:

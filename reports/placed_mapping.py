@@ -16,6 +16,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.advice_text import mapping_in_words
 from numapredict.reports import palette
+from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.node_map import NodeBox, NodeMap, boxes_of
 
@@ -52,7 +53,10 @@ def placed_mapping_data(mapping: Mapping, topology: Topology, profile: Profile |
         unused = "no pages" if box.memory_bytes else ""
         boxes.append(msgspec.structs.replace(box, cells=cells, words=words.get(index, unused), share=shares.get(index)))
     return PlacedMappingData(
-        title=f"{mapping.label} on {topology.name}", about=mapping_in_words(mapping), boxes=tuple(boxes), note=note
+        title=f"{mapping.label} on {drawable(topology.name)}",
+        about=mapping_in_words(mapping),
+        boxes=tuple(boxes),
+        note=note,
     )
 
 

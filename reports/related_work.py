@@ -5,11 +5,14 @@ from collections.abc import Sequence
 import msgspec
 
 from numapredict.collect import space
+from numapredict.collect.dataset import Dataset
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, PagePolicy, ThreadPolicy
 from numapredict.collect.topology import Topology
 from numapredict.predictor.evaluate import Evaluation, Evaluations
 from numapredict.predictor.scores import Score
 from numapredict.reports import palette
+from numapredict.reports.drawable import drawable
+from numapredict.reports.source import evaluated_origins, source_line
 
 WORKS = {
     "diener": "Diener et al., 2015",
@@ -87,10 +90,16 @@ class RelatedData(msgspec.Struct, frozen=True):
     """What the figure shows, a panel a dataset."""
 
     panels: tuple[RelatedPanel, ...]
+    source: str
 
 
-def related_data(evaluations: Evaluations, topologies: Sequence[Topology | None]) -> RelatedData:
-    """Return the bars of every dataset; ``topologies`` are theirs, in the same order."""
+def related_data(
+    evaluations: Evaluations, topologies: Sequence[Topology | None], datasets: Sequence[Dataset] = ()
+) -> RelatedData:
+    """Return the bars of every dataset; ``topologies`` are theirs, in the same order.
+
+    The evaluated ``datasets``, in the same order, tell the figure's source more closely.
+    """
     return RelatedData(
         tuple(
             RelatedPanel(
@@ -102,7 +111,8 @@ def related_data(evaluations: Evaluations, topologies: Sequence[Topology | None]
                 bars=_bars(evaluation),
             )
             for evaluation, topology in zip(evaluations.datasets, topologies, strict=True)
-        )
+        ),
+        source_line(evaluated_origins(evaluations, datasets)),
     )
 
 
@@ -131,8 +141,8 @@ def related_in_words(data: RelatedData) -> str:
     lines = []
     for panel in data.panels:
         lines += [
-            f"{panel.machine} ({palette.made_in_words(panel.modelled)}), {panel.programs} programs, speedups over "
-            f"{panel.default}",
+            f"{drawable(panel.machine)} ({palette.made_in_words(panel.modelled)}), {panel.programs} programs, speedups "
+            f"over {drawable(panel.default)}",
             "",
         ]
         rows = [("work", "threads", "nodes", "thread policy", "page policy", "mappings")]

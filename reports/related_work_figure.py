@@ -6,8 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from numapredict.reports import palette
+from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.related_work import LEARNERS, NEVER_WRONG, OTHERS, OURS, SAME, RelatedData, RelatedPanel
+from numapredict.reports.source import sign
 
 COLOURS = {
     NEVER_WRONG: palette.SKY,
@@ -17,6 +19,8 @@ COLOURS = {
     OTHERS: palette.PURPLE,
 }
 ROW = 0.24  # inches
+MOST_LETTERS = 34
+"""A panel's width holds so many letters of a machine's or a mapping's name."""
 
 
 def draw_related(data: RelatedData, path: Path) -> None:
@@ -51,6 +55,7 @@ def related_figure(data: RelatedData) -> Figure:
         "Gain captured: log of that speedup over the log of the oracle's. Beside related work: what it chooses from."
     )
     figure.text(0.15 / width, 1 - 0.43 / height, about, fontsize=9, va="top", color=palette.TEXT)
+    sign(figure, data.source)
     return figure
 
 
@@ -117,8 +122,9 @@ def _draw_panel(axes: Axes, panel: RelatedPanel, rows: list[tuple[str, str]]) ->
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_yticks([])
     axes.tick_params(labelsize=8)
-    axes.set_xlabel(f"speedup over {panel.default}", fontsize=8.5)
+    axes.set_xlabel(f"speedup over {drawable(panel.default, MOST_LETTERS)}", fontsize=8.5)
     axes.set_title(
-        f"{panel.machine} ({palette.made_in_words(panel.modelled)})\n{panel.programs} programs", fontsize=9.5
+        f"{drawable(panel.machine, MOST_LETTERS)} ({palette.made_in_words(panel.modelled)})\n{panel.programs} programs",
+        fontsize=9.5,
     )
     axes.spines[["top", "right", "left"]].set_visible(False)

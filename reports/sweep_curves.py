@@ -11,7 +11,9 @@ from matplotlib.ticker import MaxNLocator
 
 from numapredict.predictor.thesis import FEATURE_SETS, FeatureSet, Sweep
 from numapredict.reports import palette
+from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure
+from numapredict.reports.source import Origin, sign, source_line
 
 MOST_CLUSTERS = 30
 """The thesis's curves end here."""
@@ -49,9 +51,10 @@ class SweepCurvesData(msgspec.Struct, frozen=True):
 
     title: str
     panels: tuple[SweepPanel, ...]
+    source: str
 
 
-def sweep_curves_data(sweeps: Sequence[Sweep], machine: str, modelled: bool) -> SweepCurvesData:
+def sweep_curves_data(sweeps: Sequence[Sweep], origin: Origin) -> SweepCurvesData:
     """Return the curves of ``sweeps_of``, which there must be, in a panel a default mapping."""
     panels = []
     for default in dict.fromkeys(sweep.default for sweep in sweeps):
@@ -64,7 +67,8 @@ def sweep_curves_data(sweeps: Sequence[Sweep], machine: str, modelled: bool) -> 
         last = max(same[0].points, key=lambda point: point.clusters)  # a cluster a program
         panels.append(SweepPanel(default, last.speedup_arithmetic, tuple(curves)))
     programs = len(sweeps[0].points)
-    return SweepCurvesData(f"{programs} programs on {machine} ({palette.made_in_words(modelled)})", tuple(panels))
+    title = f"{programs} programs on {drawable(origin.machine)} ({palette.made_in_words(origin.modelled)})"
+    return SweepCurvesData(title, tuple(panels), source_line([origin]))
 
 
 def draw_sweep_curves(data: SweepCurvesData, path: Path) -> None:
@@ -95,6 +99,7 @@ def sweep_figure(data: SweepCurvesData) -> Figure:
     )
     about = "each program under the best mapping of its cluster's centroid"
     figure.suptitle(f"{data.title}\n{about}", fontsize=11)
+    sign(figure, data.source)
     return figure
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from numapredict.predictor.thesis import Sweep
+from numapredict.reports.drawable import drawable
 
 SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
 
@@ -11,8 +12,8 @@ def sweeps_in_words(sweeps: Sequence[Sweep], machine: str) -> str:
     """Return a table: a row a number of clusters, a column a curve; arithmetic means, as the thesis has them."""
     titles = [f"{sweep.features} over {sweep.default}" for sweep in sweeps]
     lines = [
-        f"{machine}: speedup over a default mapping when each program takes the best mapping of its cluster's centroid",
-        "by the features that are clustered (thesis figures 26 to 29): in sample, no program was held out.",
+        f"{drawable(machine)}: speedup over a default mapping when each program takes the best mapping of its",
+        "cluster's centroid, by the features clustered (thesis figures 26 to 29): in sample, no program was held out.",
         "",
         *(f"{chr(ord('A') + number)}: {title}" for number, title in enumerate(titles)),
         "",

@@ -1,6 +1,7 @@
 """The figure of a topology: nodes with their cores and links, and node-to-node latency and bandwidth as tables."""
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -8,9 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from numapredict.collect.counters.packages import Package
 from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
+from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.node_map import NodeBox, NodeMap, Wire, boxes_of
 
@@ -62,8 +65,9 @@ def described_map_data(machine: MachineDescription) -> TopologyMapData:
     narrowest = ("read bandwidth between nodes: that of the narrowest link on the route, below",) if wired else ()
     wanted = ("latency.read", "node_bandwidth.read_GBps", "controllers.read_GBps", "links.read_GBps")
     return TopologyMapData(
-        title=machine.name,
-        about=f"{machine.summary}\na described machine: figures published or assumed, see below; {CELLS}",
+        title=drawable(machine.name),
+        about=f"{drawable(machine.summary, most=200)}\n"
+        f"a described machine: figures published or assumed, see below; {CELLS}",
         boxes=boxes_of(machine.topology),
         wires=tuple(
             Wire(i, j, read.get((i, j), read.get((j, i), 0.0)), read.get((j, i), read.get((i, j), 0.0)))
@@ -85,12 +89,15 @@ def described_map_data(machine: MachineDescription) -> TopologyMapData:
     )
 
 
-def computer_map_data(topology: Topology) -> TopologyMapData:
-    """Return the figure of a real computer: of what is between its nodes the firmware tells relative distances only."""
+def computer_map_data(topology: Topology, packages: Sequence[Package] = ()) -> TopologyMapData:
+    """Return the figure of a real computer: of what is between its nodes the firmware tells relative distances only.
+
+    ``packages`` are the computer's, none where they are not known.
+    """
     return TopologyMapData(
-        title=topology.name,
+        title=drawable(topology.name),
         about=f"as hwloc describes it; {CELLS}",
-        boxes=boxes_of(topology),
+        boxes=boxes_of(topology, packages),
         wires=(),
         tables=(PairTable(title="distance", unit="local memory = 10", rows=topology.distances, low_is_good=True),),
         sources=("distance: the firmware's table (ACPI SLIT) by way of hwloc, relative; 20 where there is none",),
@@ -110,6 +117,8 @@ def topology_figure(data: TopologyMapData) -> Figure:
     gap, edge, head, under = 0.75, 0.3, 0.95, 0.6
     below = drawn.width > 7  # a wide map has its tables below it
     tables = len(data.tables) * (side + gap)
+    if below:
+        drawn = NodeMap(data.boxes, data.wires, tables - gap + 0.4)
     width = 2 * edge + (max(drawn.width, tables) if below else drawn.width + 0.5 + tables)
     sources = _wrapped(data.sources, width)
     foot = 0.2 + 0.135 * (sources.count("\n") + 1)

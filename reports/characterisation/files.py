@@ -15,6 +15,7 @@ from numapredict.reports.characterisation.tables import nodes_csv, runs_csv, tim
 from numapredict.reports.characterisation.times import draw_times, times_data
 from numapredict.reports.characterisation.traffic import draw_traffic, traffic_data
 from numapredict.reports.figure_file import FORMATS
+from numapredict.reports.source import Origin
 
 
 class UnwritableCharacterisationError(NumapredictError):
@@ -27,12 +28,15 @@ def as_json(found: Characterisation) -> str:
 
 
 def write_characterisation(
-    found: Characterisation, folder: Path, announce: Callable[[str], None] = lambda text: None
+    found: Characterisation,
+    folder: Path,
+    announce: Callable[[str], None] = lambda text: None,
+    origin: Origin | None = None,
 ) -> tuple[str, ...]:
     """Write everything that there is to show, and return the files' names.
 
-    Figures that an earlier characterisation of the folder had and this one has not are removed. Raises
-    UnwritableCharacterisationError and UnwritableFigureError.
+    ``origin`` is where its runs are from, for the line below the figures. Figures that an earlier characterisation of
+    the folder had and this one has not are removed. Raises UnwritableCharacterisationError and UnwritableFigureError.
     """
     texts = {
         "characterisation.json": as_json(found) + "\n",
@@ -40,7 +44,7 @@ def write_characterisation(
         "runs.csv": runs_csv(found),
         "nodes.csv": nodes_csv(found) if found.counted else None,
     }
-    figures = _figures(found)
+    figures = _figures(found, origin)
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -66,14 +70,14 @@ def write_characterisation(
     return tuple(written)
 
 
-def _figures(found: Characterisation) -> dict[str, Callable[[Path], None] | None]:
+def _figures(found: Characterisation, origin: Origin | None) -> dict[str, Callable[[Path], None] | None]:
     """Return what draws each figure, None for one that has nothing to show."""
-    policies = policy_times_data(found)
+    policies = policy_times_data(found, origin)
     figures: dict[str, Callable[[Path], None] | None] = {
-        "times": partial(draw_times, times_data(found)),
+        "times": partial(draw_times, times_data(found, origin)),
         "page-policies": partial(draw_policy_times, policies) if policies else None,
     }
     for quantity in ("accesses", "bandwidth"):
-        traffic = traffic_data(found, quantity)
+        traffic = traffic_data(found, quantity, origin)
         figures[quantity] = partial(draw_traffic, traffic) if traffic else None
     return figures

@@ -5,18 +5,19 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-import matplotlib as mpl
 import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from numapredict.collect.characterisation.result import Characterisation, Place
+from numapredict.reports import palette
+from numapredict.reports.drawable import drawable
+from numapredict.reports.source import Origin, source_line
 
-# Okabe and Ito, Color Universal Design (2008): told apart by colour-blind people.
-POLICY_COLOURS = {"contiguous": "#0072b2", "scatter": "#e69f00"}
+POLICY_COLOURS = {"contiguous": palette.BLUE, "scatter": palette.ORANGE}
 ONE_NODE_COLOUR = "#999999"
-HIGHLIGHT = "#d55e00"
-MARKERS = "osD^vPX*"
+HIGHLIGHT = palette.VERMILION
+MARKERS = palette.MARKERS
 MOST_LETTERS = 70
 _LETTERS_PER_INCH = 9.5  # of a title
 
@@ -51,8 +52,13 @@ def figure_text(value: float) -> str:
 def subject(found: Characterisation) -> str:
     """Return the program with its arguments, the machine, and whether figures are modelled or measured."""
     words = shlex.join((PurePath(found.command[0]).name, *found.command[1:]))
-    shown = words if len(words) <= MOST_LETTERS else f"{words[: MOST_LETTERS - 3]}..."
-    return f"{shown} on {found.machine} ({'modelled' if found.modelled else 'measured'})"
+    made = palette.made_in_words(found.modelled)
+    return f"{drawable(words, MOST_LETTERS)} on {drawable(found.machine)} ({made})"
+
+
+def source(found: Characterisation, origin: Origin | None) -> str:
+    """Return the line below a figure; without the runs' origin it says what the characterisation tells."""
+    return source_line([origin or Origin(machine=found.machine, modelled=found.modelled)])
 
 
 def clock_in_words(found: Characterisation) -> str:
@@ -87,8 +93,7 @@ def page_name(place: Place) -> str:
 
 def ordered_colours(count: int) -> Sequence[str]:
     """Return colours from dark to light for values that have an order; the palette suits colour-blind people."""
-    palette = mpl.colormaps["viridis"]
-    return [mpl.colors.to_hex(palette(0.88 * index / max(count - 1, 1))) for index in range(count)]
+    return [palette.shade(index / max(count - 1, 1), light=0.88) for index in range(count)]
 
 
 def head(figure: Figure, text: str) -> None:
@@ -98,6 +103,6 @@ def head(figure: Figure, text: str) -> None:
 
 def quieten(axes: Axes) -> None:
     """Leave a light grid behind the data and no frame on top and at the right."""
-    axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
+    axes.grid(axis="y", color=palette.PALE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

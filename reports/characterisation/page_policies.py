@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from numapredict.collect.characterisation.result import Characterisation, Place
 from numapredict.reports.characterisation import look
 from numapredict.reports.figure_file import format_of, write_figure
+from numapredict.reports.source import Origin, sign
 
 
 class Bar(msgspec.Struct, frozen=True):
@@ -30,9 +31,10 @@ class PolicyTimesData(msgspec.Struct, frozen=True):
     one_node: dict[str, tuple[Bar, ...]]
     default: str | None
     default_s: float | None
+    source: str
 
 
-def policy_times_data(found: Characterisation) -> PolicyTimesData | None:
+def policy_times_data(found: Characterisation, origin: Origin | None = None) -> PolicyTimesData | None:
     """Return the bars, or None where all page policies are one, as on a machine with one node."""
     if len({place.mapping for place in found.whole}) < 2:
         return None
@@ -46,12 +48,18 @@ def policy_times_data(found: Characterisation) -> PolicyTimesData | None:
         one_node=_bars(found.one_node),
         default=found.default,
         default_s=default.time_s if default else None,
+        source=look.source(found, origin),
     )
 
 
 def draw_policy_times(data: PolicyTimesData, path: Path) -> None:
     """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
     format_of(path)
+    write_figure(policy_times_figure(data), path)
+
+
+def policy_times_figure(data: PolicyTimesData) -> Figure:
+    """Return the figure: a group of bars a page policy, with the default's time as a line across."""
     bars = [bar for group in (*data.whole.values(), *data.one_node.values()) for bar in group]
     unit = look.unit_for(bar.time_s for bar in bars)
     widths = [max(len(data.whole), 1), len(data.one_node)] if data.one_node else [max(len(data.whole), 1)]
@@ -80,7 +88,8 @@ def draw_policy_times(data: PolicyTimesData, path: Path) -> None:
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     look.head(figure, data.title)
-    write_figure(figure, path)
+    sign(figure, data.source)
+    return figure
 
 
 def _bars(places: tuple[Place, ...]) -> dict[str, tuple[Bar, ...]]:

@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numapredict.collect.characterisation.result import Characterisation
 from numapredict.reports.characterisation import look
 from numapredict.reports.figure_file import format_of, write_figure
+from numapredict.reports.source import Origin, sign
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -34,9 +35,10 @@ class TimesData(msgspec.Struct, frozen=True):
     title: str
     clock: str
     rows: tuple[tuple[Panel, ...], ...]
+    source: str
 
 
-def times_data(found: Characterisation) -> TimesData:
+def times_data(found: Characterisation, origin: Origin | None = None) -> TimesData:
     """Return the curves; a thread policy that equals the one before, as on one node, has no panel of its own."""
     rows: dict[str, list[Panel]] = {}
     seen = set()
@@ -62,12 +64,22 @@ def times_data(found: Characterisation) -> TimesData:
         fastest = min(placed)[::-1] if placed else None
         panel = Panel(f"{table.thread_policy} threads, {table.page_policy} pages", tuple(curves), fastest)
         rows.setdefault(table.page_policy, []).append(panel)
-    return TimesData(look.subject(found), look.clock_in_words(found), tuple(tuple(row) for row in rows.values()))
+    return TimesData(
+        look.subject(found),
+        look.clock_in_words(found),
+        tuple(tuple(row) for row in rows.values()),
+        look.source(found, origin),
+    )
 
 
 def draw_times(data: TimesData, path: Path) -> None:
     """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
     format_of(path)
+    write_figure(times_figure(data), path)
+
+
+def times_figure(data: TimesData) -> Figure:
+    """Return the figure: a panel a thread policy and page policy, a curve a number of nodes."""
     columns = max(len(row) for row in data.rows)
     figure = Figure(figsize=(1.2 + 4.2 * columns, 1.2 + 3.4 * len(data.rows)), layout="constrained")
     grid = figure.subplots(len(data.rows), columns, squeeze=False, sharex=True, sharey=True)
@@ -100,7 +112,8 @@ def draw_times(data: TimesData, path: Path) -> None:
     handles, labels = max((axes.get_legend_handles_labels() for axes in grid.flat), key=lambda pair: len(pair[1]))
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     look.head(figure, data.title)
-    write_figure(figure, path)
+    sign(figure, data.source)
+    return figure
 
 
 def _draw_panel(axes: Axes, panel: Panel, styles: dict[int, tuple[str, str]], unit: look.Unit) -> None:

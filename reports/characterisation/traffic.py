@@ -8,12 +8,17 @@ import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from numapredict.collect.characterisation.result import Characterisation, Place
+from numapredict.collect.characterisation.result import Characterisation, Place, Run
 from numapredict.reports.characterisation import look
 from numapredict.reports.figure_file import format_of, write_figure
+from numapredict.reports.source import Origin, sign
 
 Quantity = Literal["accesses", "bandwidth"]
-UNITS: dict[Quantity, str] = {"accesses": "millions of cache lines", "bandwidth": "GB/s"}
+UNITS: dict[Quantity, tuple[tuple[float, str], ...]] = {
+    "accesses": ((1e6, "millions of cache lines"), (1e3, "thousands of cache lines"), (1.0, "cache lines")),
+    "bandwidth": ((1.0, "GB/s"), (1e-3, "MB/s"), (1e-6, "kB/s")),
+}
+"""What a unit is in cache lines or GB/s, and its name, the largest first."""
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -39,11 +44,22 @@ class TrafficData(msgspec.Struct, frozen=True):
 
     title: str
     quantity: Quantity
+    unit: str
     panels: tuple[TrafficPanel, ...]
+    source: str
 
 
-def traffic_data(found: Characterisation, quantity: Quantity) -> TrafficData | None:
-    """Return each node's values under the mappings that have counters, None where none has."""
+def traffic_data(found: Characterisation, quantity: Quantity, origin: Origin | None = None) -> TrafficData | None:
+    """Return each node's values under the mappings that have counters, None where none has.
+
+    The unit is the largest in which the greatest value is at least 1.
+    """
+    shown = {place.mapping for place in (*found.whole, *found.one_node)}
+    values = [value for run in found.runs if run.mapping in shown for kind in _values(run, quantity) for value in kind]
+    units = UNITS[quantity]
+    size, unit = next(
+        (each for each in units if max(values, default=0.0) >= each[0]), units[0 if not any(values) else -1]
+    )
     panels = []
     policies = dict.fromkeys(place.thread_policy for place in found.whole)
     parts: list[tuple[str, list[Place]]] = [
@@ -51,24 +67,28 @@ def traffic_data(found: Characterisation, quantity: Quantity) -> TrafficData | N
         for policy in policies
     ]
     for prefix, places in (*parts, ("", list(found.one_node))):
-        groups = tuple(group for place in places if (group := _group(found, place, quantity)) is not None)
+        groups = tuple(group for place in places if (group := _group(found, place, quantity, size)) is not None)
         if groups:
             panels.append(TrafficPanel(prefix + look.size_in_words(places[0]), _busy(groups), groups))
-    return TrafficData(f"{look.subject(found)}: memory {quantity} by node", quantity, tuple(panels)) if panels else None
+    if not panels:
+        return None
+    title = f"{look.subject(found)}: memory {quantity} by node"
+    return TrafficData(title, quantity, unit, tuple(panels), look.source(found, origin))
 
 
-def _group(found: Characterisation, place: Place, quantity: Quantity) -> Group | None:
+def _group(found: Characterisation, place: Place, quantity: Quantity, size: float) -> Group | None:
     run = found.run(place.mapping)
     if run is None or not run.nodes:
         return None
+    local, remote = (tuple(value / size for value in kind) for kind in _values(run, quantity))
+    return Group(look.page_name(place), place.mapping, local, remote, run.local_share)
+
+
+def _values(run: Run, quantity: Quantity) -> tuple[list[float], list[float]]:
+    """Return the nodes' local and remote values, in cache lines or GB/s."""
     if quantity == "accesses":
-        local, remote = (
-            [getattr(node, name) / 1e6 for node in run.nodes] for name in ("local_accesses", "remote_accesses")
-        )
-    else:
-        local = [node.local_bandwidth_GBps for node in run.nodes]
-        remote = [node.remote_bandwidth_GBps for node in run.nodes]
-    return Group(look.page_name(place), place.mapping, tuple(local), tuple(remote), run.local_share)
+        return [node.local_accesses for node in run.nodes], [node.remote_accesses for node in run.nodes]
+    return [node.local_bandwidth_GBps for node in run.nodes], [node.remote_bandwidth_GBps for node in run.nodes]
 
 
 def _busy(groups: Sequence[Group]) -> tuple[int, ...]:
@@ -80,6 +100,11 @@ def _busy(groups: Sequence[Group]) -> tuple[int, ...]:
 def draw_traffic(data: TrafficData, path: Path) -> None:
     """Draw a figure as PNG or SVG; UnwritableFigureError where that cannot be."""
     format_of(path)
+    write_figure(traffic_figure(data), path)
+
+
+def traffic_figure(data: TrafficData) -> Figure:
+    """Return the figure: a column a panel, local values above remote ones."""
     nodes = sorted({node for panel in data.panels for node in panel.nodes})
     widths = [len(panel.groups) for panel in data.panels]
     inches = 0.75 * max(1.0, len(nodes) / 6)
@@ -103,11 +128,13 @@ def draw_traffic(data: TrafficData, path: Path) -> None:
         remote.set_xlim(-0.55, len(names) - 0.45)
         remote.set_xlabel("page policy")
     for name, axes in zip(("local", "remote"), grid[:, 0], strict=True):
-        axes.set_ylabel(f"{name} {data.quantity}\nin {UNITS[data.quantity]}")
+        axes.set_ylabel(f"{name} {data.quantity}\nin {data.unit}")
+        axes.ticklabel_format(axis="y", style="plain", useOffset=False)  # the unit is in the words beside the axis
     handles, labels = max((axes.get_legend_handles_labels() for axes in grid[0]), key=lambda pair: len(pair[1]))
     figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 8), frameon=False)
     look.head(figure, data.title)
-    write_figure(figure, path)
+    sign(figure, data.source)
+    return figure
 
 
 def _draw_bars(axes: Axes, panel: TrafficPanel, groups: Sequence[Sequence[float]], colours: dict[int, str]) -> None:

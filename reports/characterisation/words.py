@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from numapredict.collect.characterisation.result import Characterisation, Place, Run
 from numapredict.reports.characterisation import look
+from numapredict.reports.drawable import drawable
 
 NO_COUNTERS = "no memory counters are read here, so accesses and bandwidth per node are not known"
 _SLOWEST_SHOWN = 3
@@ -13,7 +14,8 @@ _SLOWEST_SHOWN = 3
 def characterisation_in_words(found: Characterisation) -> str:
     """Return what a person reads of a characterisation."""
     unit = look.unit_for(run.time_s for run in found.runs)
-    head = f"{shlex.join(found.command)} on {found.machine} ({'modelled' if found.modelled else 'measured'}): "
+    command = drawable(shlex.join(found.command), most=None)
+    head = f"{command} on {drawable(found.machine, most=None)} ({'modelled' if found.modelled else 'measured'}): "
     blocks = [[head + f"{look.clock_in_words(found)} in {unit.name}"]]
     blocks += _tables(found, unit)
     blocks += [_policies(found, unit), _one_node(found, unit), _extremes(found, unit), _effects(found)]

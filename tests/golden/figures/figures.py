@@ -12,6 +12,7 @@ from numapredict.reports.accuracy import AccuracyData, accuracy_data
 from numapredict.reports.clustermap import ClustermapData, clustermap_data
 from numapredict.reports.placed_mapping import PlacedMappingData, placed_mapping_data
 from numapredict.reports.related_work import RelatedData, related_data
+from numapredict.reports.source import origin_of
 from numapredict.reports.sweep_curves import SweepCurvesData, sweep_curves_data
 from numapredict.reports.topology_map import TopologyMapData, described_map_data
 from tests.evaluations import DEFAULT, OTHER, PROBE, evaluation, held_out
@@ -39,7 +40,7 @@ def clustermap() -> ClustermapData:
 def sweeps() -> SweepCurvesData:
     """Return the same programs' curves."""
     dataset = planted_dataset(12)
-    return sweep_curves_data(sweeps_of(observe(dataset), four_by_eight()), dataset.machine, dataset.modelled)
+    return sweep_curves_data(sweeps_of(observe(dataset), four_by_eight()), origin_of(dataset))
 
 
 def related() -> RelatedData:

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
+from matplotlib.transforms import Bbox, TransformedBbox
+
+from numapredict.reports.figure_file import extent
 
 
 def texts_of(figure: Figure) -> list[tuple[str, Bbox]]:
@@ -22,7 +24,7 @@ def texts_of(figure: Figure) -> list[tuple[str, Bbox]]:
 def assert_legible(figure: Figure, apart: bool = True) -> None:
     """Fail where a text leaves the figure or, with ``apart``, lies on another."""
     texts = texts_of(figure)
-    whole = figure.bbox
+    whole = TransformedBbox(extent(figure), figure.dpi_scale_trans)
     for text, box in texts:
         inside = whole.x0 - 1 <= box.x0 and box.x1 <= whole.x1 + 1 and whole.y0 - 1 <= box.y0 and box.y1 <= whole.y1 + 1
         assert inside, f"{text!r} leaves the figure: {box} of {whole}"

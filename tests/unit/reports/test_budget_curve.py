@@ -5,7 +5,7 @@ import pytest
 
 from numapredict.predictor.budget_curve import BudgetCurve, budget_curve
 from numapredict.predictor.learning import options_of
-from numapredict.reports.budget_curve import curves_in_words, draw_budget_curves
+from numapredict.reports.budget_curve import budget_curves_data, curves_in_words, draw_budget_curves
 from numapredict.reports.figure_file import UnwritableFigureError
 from tests.planted import planted_dataset
 
@@ -45,9 +45,9 @@ def test_the_table_and_the_figure_say_what_they_show(curve: BudgetCurve, tmp_pat
     text = curves_in_words([curve])
     assert f"of all runs: {curve.full:.2f} of the gain" in text
     assert f"{curve.points[0].gain_captured:6.2f} (" in text
-    draw_budget_curves([curve, curve], tmp_path / "figure.svg")
+    draw_budget_curves(budget_curves_data([curve, curve]), tmp_path / "figure.svg")
     drawn = (tmp_path / "figure.svg").read_text()
     assert "planted-4x8 (modelled)" in drawn
     assert "30%" in drawn
     with pytest.raises(UnwritableFigureError):
-        draw_budget_curves([curve], tmp_path / "figure.gif")
+        draw_budget_curves(budget_curves_data([curve]), tmp_path / "figure.gif")

@@ -5,6 +5,7 @@ import pytest
 from numapredict.predictor.features import observe
 from numapredict.predictor.thesis import FEATURE_SETS, FeatureSet, Sweep, SweepPoint, sweeps_of
 from numapredict.reports.figure_file import UnwritableFigureError
+from numapredict.reports.source import Origin, origin_of
 from numapredict.reports.sweep_curves import (
     WHAT,
     SweepCurve,
@@ -15,6 +16,8 @@ from numapredict.reports.sweep_curves import (
 )
 from tests.planted import four_by_eight, planted_dataset
 from tests.unit.reports.legible import assert_legible
+
+THERE = Origin(machine="there", modelled=True)
 
 
 def sweep(features: FeatureSet, default: str, speedups: list[float]) -> Sweep:
@@ -31,7 +34,7 @@ def test_a_panel_a_default_with_its_curves_and_its_best() -> None:
         sweep("times", "16x2-contiguous-locality", [1.1, 1.2, 1.3]),
         sweep("two_probes", "16x2-contiguous-locality", [1.0, 0.9, 1.3]),
     ]
-    data = sweep_curves_data(sweeps, "there", modelled=False)
+    data = sweep_curves_data(sweeps, Origin(machine="there", modelled=False))
     assert data.title == "3 programs on there (measured)"
     assert data.panels == (
         SweepPanel("8x1-contiguous-bind", 2.0, (SweepCurve("times", (1, 2, 3), (1.5, 1.25, 2.0)),)),
@@ -47,7 +50,7 @@ def test_a_panel_a_default_with_its_curves_and_its_best() -> None:
 
 
 def test_curves_end_where_the_thesis_s_do_but_the_best_is_that_of_all_programs() -> None:
-    (panel,) = sweep_curves_data([sweep("times", "x", [float(n) for n in range(1, 121)])], "there", True).panels
+    (panel,) = sweep_curves_data([sweep("times", "x", [float(n) for n in range(1, 121)])], THERE).panels
     assert panel.curves[0].clusters == tuple(range(1, 31))
     assert panel.best == 120.0
 
@@ -55,7 +58,7 @@ def test_curves_end_where_the_thesis_s_do_but_the_best_is_that_of_all_programs()
 @pytest.mark.parametrize("programs", [12, 120])
 def test_every_curve_and_unit_is_named_and_legible(tmp_path: Path, programs: int) -> None:
     dataset = planted_dataset(programs, jitter=0.3)
-    data = sweep_curves_data(sweeps_of(observe(dataset), four_by_eight()), dataset.machine, dataset.modelled)
+    data = sweep_curves_data(sweeps_of(observe(dataset), four_by_eight()), origin_of(dataset))
     assert {curve.features for panel in data.panels for curve in panel.curves} == set(FEATURE_SETS)
     assert_legible(sweep_figure(data))
     draw_sweep_curves(data, tmp_path / "figure.png")
@@ -69,4 +72,4 @@ def test_every_curve_and_unit_is_named_and_legible(tmp_path: Path, programs: int
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnwritableFigureError, match=r"\.png or \.svg"):
-        draw_sweep_curves(sweep_curves_data([sweep("times", "x", [1.0])], "m", True), tmp_path / "a.pdf")
+        draw_sweep_curves(sweep_curves_data([sweep("times", "x", [1.0])], THERE), tmp_path / "a.pdf")
