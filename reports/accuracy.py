@@ -1,6 +1,7 @@
 """The figure of accuracy: expected against measured speedups of held-out programs, and how regret is spread."""
 
 import math
+import textwrap
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
@@ -142,7 +143,8 @@ def accuracy_figure(data: AccuracyData) -> Figure:
     left, right = figure.subplots(1, 2)
     _draw_points(left, data)
     _draw_regrets(right, data)
-    figure.suptitle(data.title, fontsize=11, wrap=True)
+    # Not by Matplotlib, which takes what it wraps for formulas whatever it is told.
+    figure.suptitle(textwrap.fill(data.title, 120), fontsize=11)
     sign(figure, data.source)
     return figure
 

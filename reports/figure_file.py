@@ -53,7 +53,7 @@ def width_of(text: str, points: float) -> float:
 
 @contextlib.contextmanager
 def _any_script() -> Iterator[None]:
-    """Take letters that the font lacks as they are: a PNG has boxes in their place, and an SVG the letters themselves."""
+    """Take letters that the font lacks as they are: boxes stand for them in a PNG, and in an SVG they are there."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         yield
@@ -66,6 +66,16 @@ def extent(figure: Figure) -> Bbox:
     return Bbox.from_extents(0, -LINE_HEIGHT * max(below, default=0), width, height)
 
 
+def _settle(figure: Figure) -> None:
+    """Lay a figure out, once and for all, so that a legend at its lower edge does not move when room is made below."""
+    if figure.get_layout_engine() is None:
+        return
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for legend in figure.legends:
+        legend.set_bbox_to_anchor((0, 0, 1, 1), transform=figure.transFigure)
+
+
 def write_figure(figure: Figure, path: Path, dpi: int = 150) -> None:
     """Write a figure in one step, in the format that the name ends with; equal figures give equal files."""
     kind = format_of(path)
@@ -76,6 +86,7 @@ def write_figure(figure: Figure, path: Path, dpi: int = 150) -> None:
     settings = mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "numapredict", "text.parse_math": False})
     with settings, _any_script():
         spell(figure)
+        _settle(figure)
         figure.savefig(
             buffer,
             format=kind,

@@ -56,12 +56,12 @@ class NodeMap:
     def __init__(self, boxes: Sequence[NodeBox], wires: Sequence[Wire] = (), width: float = 0.0) -> None:
         self.boxes, self.wires = tuple(boxes), tuple(wires)
         most = max(len(box.cells) for box in boxes)
-        self.across = max(4, math.ceil(math.sqrt(1.7 * most)))
+        self.places = _places(len(self.boxes), ring=bool(self.wires))
+        columns = 1 + max(column for column, _ in self.places)
+        self.across = max(4, math.ceil(math.sqrt(1.7 * most)), _fitting(most, width / columns - GAP[0]))
         self.box_width = max(LEAST_WIDTH, self.across * CELL + 2 * MARGIN)
         self.box_height = HEAD + max(1, math.ceil(most / self.across)) * CELL + 0.1 + STRIP + MARGIN
-        self.places = _places(len(self.boxes), ring=bool(self.wires))
         self.gap_x, self.gap_y = WIRED_GAP if self.wires else GAP
-        columns = 1 + max(column for column, _ in self.places)
         if columns > 1:
             self.gap_x = max(self.gap_x, (width - columns * self.box_width) / (columns - 1))
         self.rows = 1 + max(row for _, row in self.places)
@@ -157,6 +157,12 @@ def boxes_of(topology: Topology, packages: Sequence[Package] = ()) -> tuple[Node
         )
         for node in topology.nodes
     )
+
+
+def _fitting(cores: int, inches: float) -> int:
+    """Return how many cells a row of a box may have that is no wider, all rows being about equally long."""
+    most = max(1, int((inches - 2 * MARGIN) / CELL))
+    return math.ceil(cores / math.ceil(cores / most)) if cores else 0
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -18,6 +18,9 @@ from numapredict.reports.source import Origin, sign, source_line
 MOST_CLUSTERS = 30
 """The thesis's curves end here."""
 
+MOST_LETTERS = 40
+"""A panel's width holds so many letters of a mapping's name."""
+
 WHAT: dict[FeatureSet, str] = {
     "times": "by run times of all mappings (figs. 26, 27)",
     "local_accesses": "by local accesses (fig. 28a)",
@@ -122,7 +125,7 @@ def _draw_panel(axes: Axes, panel: SweepPanel) -> None:
     axes.axhline(1, color=palette.GREY, linestyle=":", linewidth=1, label=DEFAULT)
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
     axes.set_xlabel("clusters")
-    axes.set_title(f"default: {panel.default}", fontsize=10)
+    axes.set_title(f"default: {drawable(panel.default, MOST_LETTERS)}", fontsize=10)
     axes.grid(color=palette.PALE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -4,11 +4,20 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from numapredict.predictor.features import InsufficientDataError
+from numapredict.predictor.features import InsufficientDataError, observe
+from numapredict.predictor.learning import options_of
+from numapredict.predictor.thesis import CLUSTERS
+from numapredict.predictor.train import default_label
 from numapredict.reports.clustermap import ClustermapData, clustermap_data, draw_clustermap
 from numapredict.reports.clustermap_figure import figure_of
 from numapredict.reports.figure_file import UnwritableFigureError
+from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from tests.planted import planted_dataset
 
 
@@ -112,3 +121,166 @@ def test_programs_that_react_alike_can_be_drawn(tmp_path: Path) -> None:
 def test_another_format_is_refused_before_drawing(data: ClustermapData, tmp_path: Path) -> None:
     with pytest.raises(UnwritableFigureError, match=r"map\.bmp"):
         draw_clustermap(data, tmp_path / "map.bmp")
+
+
+def heat_of(figure: Figure) -> tuple[Axes, QuadMesh]:
+    (found,) = [
+        (axes, mesh)
+        for axes in figure.axes
+        for mesh in axes.collections
+        if isinstance(mesh, QuadMesh) and mesh.colorbar is not None
+    ]
+    return found
+
+
+def marks(figure: Figure, marker: str) -> list[tuple[Axes, list[float], list[float]]]:
+    return [
+        (axes, np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist())
+        for axes in figure.axes
+        for line in axes.lines
+        if line.get_marker() == marker
+    ]
+
+
+def test_cells_stand_in_their_rows_and_slow_is_red_and_fast_is_blue(data: ClustermapData) -> None:
+    axes, mesh = heat_of(figure_of(data))
+    values = np.array(data.log2_times)
+    assert np.asarray(mesh.get_array()).reshape(values.shape) == pytest.approx(values)
+    # Row 0 is at the top: the corner of the first cell is the upper left one of the axes.
+    assert mesh.get_coordinates()[0, 0].tolist() == [0, 0]
+    assert axes.get_ylim() == (len(data.programs), 0)
+    assert axes.get_xlim() == (0, len(data.mappings))
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(data.programs)
+    assert axes.get_yticks().tolist() == [row + 0.5 for row in range(len(data.programs))]
+    colours = mesh.cmap(mesh.norm(values))
+    red, green, blue = colours[..., 0], colours[..., 1], colours[..., 2]
+    assert np.all(red[values > 0.2] > blue[values > 0.2])
+    assert np.all(blue[values < -0.2] > red[values < -0.2])
+    same = values == 0
+    assert same.any()
+    assert np.all(np.minimum(np.minimum(red, green), blue)[same] > 0.95), "the default's cells are white"
+
+
+def test_the_scale_says_slower_where_cells_are_red(data: ClustermapData) -> None:
+    figure = figure_of(data)
+    _, mesh = heat_of(figure)
+    colorbar = mesh.colorbar
+    assert colorbar is not None
+    said = {
+        tick: label.get_text() for tick, label in zip(colorbar.get_ticks(), colorbar.ax.get_yticklabels(), strict=True)
+    }
+    assert said[0] == "default"
+    assert said[1] == "2x slower"
+    assert said[-1] == "2x faster"
+    assert colorbar.mappable is mesh
+
+
+def test_dots_are_at_the_fastest_mappings(data: ClustermapData) -> None:
+    figure = figure_of(data)
+    ((axes, across, down),) = marks(figure, "o")
+    assert axes is heat_of(figure)[0]
+    assert down == [row + 0.5 for row in range(12)]
+    for column, row in zip(across, data.log2_times, strict=True):
+        assert row[int(column - 0.5)] == min(row)
+
+
+@pytest.mark.parametrize("label", [None, "16x2-contiguous-locality"])
+def test_the_triangle_is_above_the_default_s_column(label: str | None) -> None:
+    data = clustermap_data(planted_dataset(12), default=label)
+    figure = figure_of(data)
+    ((axes, across, _),) = marks(figure, "v")
+    assert data.mappings[int(across[0] - 0.5)] == data.default
+    assert axes.get_xlim() == heat_of(figure)[0].get_xlim()
+    above, heat = axes.get_position(), heat_of(figure)[0].get_position()
+    assert (above.x0, above.x1) == pytest.approx((heat.x0, heat.x1))
+    assert above.y0 > heat.y1 - 1e-9
+
+
+@pytest.mark.parametrize("programs", [12, 60])
+def test_the_bars_say_of_every_column_what_it_is(programs: int) -> None:
+    data = clustermap_data(planted_dataset(programs))
+    figure = figure_of(data)
+    legend = figure.legends[0]
+    colours = {
+        text.get_text(): patch.get_facecolor()
+        for text, patch in zip(legend.get_texts(), legend.get_patches(), strict=True)
+    }
+    bars = [axes for axes in figure.axes if any(text.get_text() == "page policy" for text in axes.texts)]
+    assert len(bars) == (2 if programs == 60 else 1)
+    for axes in bars:
+        names = {text.get_text(): text.get_position()[1] for text in axes.texts if "policy" in text.get_text()}
+        for row, choice in (("thread policy", "thread_policy"), ("page policy", "page_policy")):
+            seen = {}
+            for patch in axes.patches:
+                assert isinstance(patch, Rectangle)
+                if patch.get_y() <= names[row] <= patch.get_y() + patch.get_height():
+                    start = round(patch.get_x())
+                    seen |= dict.fromkeys(range(start, start + round(patch.get_width())), patch.get_facecolor())
+            assert [seen[column] for column in range(len(data.mappings))] == [
+                colours[getattr(mapping, choice)] for mapping in data.mappings
+            ]
+
+
+def test_the_tree_and_the_clusters_numbers_are_drawn_where_they_belong(data: ClustermapData) -> None:
+    figure = figure_of(data)
+    (tree,) = [axes for axes in figure.axes if axes.get_xlabel().startswith("distance")]
+    assert [
+        (tuple(np.asarray(line.get_xdata()).tolist()), tuple(np.asarray(line.get_ydata()).tolist()))
+        for line in tree.lines
+    ] == [(bracket.distances, bracket.rows) for bracket in data.brackets]
+    (numbers,) = [axes for axes in figure.axes if [text.get_text() for text in axes.texts] == list("12345")]
+    strips = {
+        text.get_text(): patch.get_facecolor() for text, patch in zip(numbers.texts, numbers.patches, strict=True)
+    }
+    for text in numbers.texts:
+        assert str(data.clusters[int(text.get_position()[1])]) == text.get_text()
+    for bracket, line in zip(data.brackets, tree.lines, strict=True):
+        if bracket.cluster is not None:
+            assert to_rgba(line.get_color()) == strips[str(bracket.cluster)]
+    cuts = [float(np.asarray(line.get_ydata())[0]) for line in heat_of(figure)[0].lines if line.get_marker() == "None"
+            and len(set(np.asarray(line.get_ydata()).tolist())) == 1]  # fmt: skip
+    assert cuts == [row for row in range(1, 12) if data.clusters[row] != data.clusters[row - 1]]
+
+
+def test_programs_are_clustered_as_on_the_page_and_in_the_model() -> None:
+    dataset = planted_dataset(15, jitter=0.4)
+    options = options_of(None, None, dataset)
+    observations = observe(dataset, default_label(dataset, options))
+    column = observations.column(default_label(dataset, options))
+    order = order_programs(observations, column, options.scale)
+    page = heatmap_data(observations, column, order, CLUSTERS)
+    data = clustermap_data(dataset)
+    assert data.scale == options.scale == "log"
+    assert data.programs == page.programs
+    starts = page.cuts[page.start_clusters - 1].starts
+    assert len(starts) == CLUSTERS
+    assert data.clusters == tuple(sum(start <= row for start in starts) for row in range(15))
+
+
+def test_the_figure_names_its_scale_and_ward() -> None:
+    dataset = planted_dataset(12)
+    log, linear = clustermap_data(dataset), clustermap_data(dataset, scale="linear")
+    assert log.brackets != linear.brackets
+    for data, words in ((log, "on log2 of the run times"), (linear, "on run times on a linear scale (as the thesis)")):
+        said = "".join(text.get_text() for text in figure_of(data).texts)
+        assert words in said
+        assert "Ward" in said
+        assert "Clusters (6)" in said
+
+
+def test_more_clusters_than_there_can_be_are_refused_in_one_line() -> None:
+    with pytest.raises(InsufficientDataError, match="its 12 programs fall into at most 12 of the 500 clusters"):
+        clustermap_data(planted_dataset(12), n_clusters=500)
+    assert max(clustermap_data(planted_dataset(12), n_clusters=12).clusters) == 12
+    assert max(clustermap_data(planted_dataset(4)).clusters) == 4, "unless asked, as many as there are"
+
+
+def test_a_long_name_does_not_widen_the_figure(data: ClustermapData) -> None:
+    usual = figure_of(data).get_figwidth()
+    for name in ("x" * 300, "W" * 300):
+        figure = figure_of(msgspec.structs.replace(data, programs=(name, *data.programs[1:])))
+        assert usual < figure.get_figwidth() < usual + 5
+        label, (_, mesh) = heat_of(figure)[0].get_yticklabels()[0], heat_of(figure)
+        figure.draw_without_rendering()
+        assert mesh.colorbar is not None
+        assert label.get_window_extent().x1 < mesh.colorbar.ax.get_window_extent().x0
