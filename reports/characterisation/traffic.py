@@ -129,7 +129,8 @@ def traffic_figure(data: TrafficData) -> Figure:
         remote.set_xlabel("page policy")
     for name, axes in zip(("local", "remote"), grid[:, 0], strict=True):
         axes.set_ylabel(f"{name} {data.quantity}\nin {data.unit}")
-        axes.ticklabel_format(axis="y", style="plain", useOffset=False)  # the unit is in the words beside the axis
+    for axes in grid.flat:  # what the numbers are multiplied by is in the words beside the axis alone
+        axes.ticklabel_format(axis="y", style="plain", useOffset=False)
     handles, labels = max((axes.get_legend_handles_labels() for axes in grid[0]), key=lambda pair: len(pair[1]))
     figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 8), frameon=False)
     look.head(figure, data.title)

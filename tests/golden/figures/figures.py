@@ -2,22 +2,33 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from numapredict.collect.machines.description import load_description
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.profile_file import parse_profile
+from numapredict.predictor.budget_curve import BudgetCurve, CurvePoint
 from numapredict.predictor.evaluate import Evaluations, together
 from numapredict.predictor.features import observe
 from numapredict.predictor.thesis import sweeps_of
 from numapredict.reports.accuracy import AccuracyData, accuracy_data
+from numapredict.reports.budget_curve import BudgetCurvesData, budget_curves_data
+from numapredict.reports.calibration import CalibrationData, calibration_data
+from numapredict.reports.characterisation.page_policies import PolicyTimesData, policy_times_data
+from numapredict.reports.characterisation.times import TimesData, times_data
+from numapredict.reports.characterisation.traffic import TrafficData, traffic_data
 from numapredict.reports.clustermap import ClustermapData, clustermap_data
 from numapredict.reports.placed_mapping import PlacedMappingData, placed_mapping_data
 from numapredict.reports.related_work import RelatedData, related_data
-from numapredict.reports.source import origin_of
+from numapredict.reports.source import Origin, origin_of
 from numapredict.reports.sweep_curves import SweepCurvesData, sweep_curves_data
 from numapredict.reports.topology_map import TopologyMapData, described_map_data
 from tests.evaluations import DEFAULT, OTHER, PROBE, evaluation, held_out
 from tests.planted import four_by_eight, planted_dataset
 from tests.profiles import profile_bytes
+from tests.unit.collect.characterisation.test_result import characterised
+
+ORIGIN = Origin(machine="two", modelled=True, created="2025-01-01T00:00:00Z", made_by="tests")
 
 
 def evaluations() -> Evaluations:
@@ -71,6 +82,61 @@ def profiled() -> PlacedMappingData:
     return placed_mapping_data(parse_label("16x2-contiguous-locality"), where, profile)
 
 
+def calibration() -> CalibrationData:
+    """Return the evaluation's bins."""
+    return calibration_data(evaluations())
+
+
+def budget() -> BudgetCurvesData:
+    """Return two curves, of which one gains nothing with all runs."""
+    points = tuple(
+        CurvePoint(
+            share=share, pilots=4, mappings=9, gain_captured=share, low=share / 2, high=share + 0.1, by_chance=share / 4
+        )
+        for share in (0.1, 0.3, 0.5)
+    )
+    curve = BudgetCurve(machine="planted-4x8", modelled=True, programs=12, mappings=23, full=0.8, points=points)
+    return budget_curves_data(
+        [curve, msgspec.structs.replace(curve, machine="flat", full=0.0)],
+        [origin_of(planted_dataset(2), DEFAULT), Origin(machine="flat", modelled=True)],
+    )
+
+
+def times() -> TimesData:
+    """Return a program's times on two nodes of two cores."""
+    return times_data(characterised(), ORIGIN)
+
+
+def policies() -> PolicyTimesData | None:
+    """Return the same program's times by page policy."""
+    return policy_times_data(characterised(), ORIGIN)
+
+
+def accesses() -> TrafficData | None:
+    """Return its accesses by node."""
+    return traffic_data(characterised(), "accesses", ORIGIN)
+
+
+def bandwidth() -> TrafficData | None:
+    """Return its bandwidth by node."""
+    return traffic_data(characterised(), "bandwidth", ORIGIN)
+
+
 FIGURES: dict[str, Callable[[], object]] = {
-    made.__name__: made for made in (clustermap, sweeps, related, accuracy, topology, mapping, profiled)
+    made.__name__: made
+    for made in (
+        clustermap,
+        sweeps,
+        related,
+        accuracy,
+        calibration,
+        budget,
+        topology,
+        mapping,
+        profiled,
+        times,
+        policies,
+        accesses,
+        bandwidth,
+    )
 }

@@ -2,7 +2,10 @@ import itertools
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
+from matplotlib.text import Annotation
 
 from numapredict.predictor.evaluate import evaluate_held_out, together
 from numapredict.predictor.learning import options_of
@@ -114,3 +117,47 @@ def test_labels_of_ticks_do_not_run_into_each_other(most: float) -> None:
     boxes = [tick.label1.get_window_extent() for tick in ticks]
     assert len(boxes) >= 3
     assert all(first.x1 + 3 < second.x0 for first, second in itertools.pairwise(boxes))
+
+
+def test_points_intervals_and_numbers_are_drawn_where_they_are() -> None:
+    data = made_up("there")
+    axes = accuracy_figure(data).axes[0]
+    bars = {
+        container.get_label(): container.lines
+        for container in axes.containers
+        if isinstance(container, ErrorbarContainer)
+    }
+    for label, probed in (("there", False), ("there, the advice was a probe", True)):
+        points, _, (segments,) = bars[label]
+        own = [point for point in data.points if point.probed == probed]
+        assert points is not None
+        assert np.asarray(points.get_xydata()).tolist() == [[point.expected, point.measured] for point in own]
+        assert [np.asarray(each).ravel().tolist() for each in segments.get_segments()] == [
+            pytest.approx([point.low, point.measured, point.high, point.measured]) for point in own
+        ]
+    numbered = {text.get_text(): text.xy for text in axes.texts if isinstance(text, Annotation)}
+    assert numbered == {"1": (3.0, 1.0), "2": (3.0, 5.0)}
+    assert {"1: below", "2: above"} <= set(axes.get_legend_handles_labels()[1])
+    (diagonal,) = [line for line in axes.lines if line.get_linestyle() == "--"]
+    assert np.asarray(diagonal.get_xdata()).tolist() == np.asarray(diagonal.get_ydata()).tolist()
+
+
+def test_regrets_are_drawn_as_the_share_of_programs_with_no_more() -> None:
+    data = made_up("there")
+    axes = accuracy_figure(data).axes[1]
+    lines = {str(line.get_label()).split(":")[0]: line for line in axes.lines}
+    assert len(lines) == len(data.curves)
+    for curve in data.curves:
+        line = lines[curve.name]
+        assert np.asarray(line.get_xdata()).tolist() == [0, *curve.regrets]
+        assert np.asarray(line.get_ydata()).tolist() == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0])
+        assert line.get_drawstyle() == "steps-post"
+    assert str(lines[OURS].get_label()).endswith("95th percentile 242%")
+    assert lines[OURS].get_linewidth() > lines["the default"].get_linewidth()
+
+
+def test_the_source_is_below() -> None:
+    assert made_up("there").source == f"Source: there, modelled. Speedups are over {DEFAULT}."
+    data = accuracy_data(together([evaluation("planted-4x8", PROGRAMS)]), [planted_dataset(2)])
+    assert "made on 2025-01-01 by tests/planted.py" in data.source
+    assert data.source in [text.get_text() for text in accuracy_figure(data).texts]

@@ -1,13 +1,21 @@
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
-from numapredict.predictor.budget_curve import BudgetCurve, budget_curve
+from numapredict.predictor.budget_curve import BudgetCurve, CurvePoint, budget_curve
 from numapredict.predictor.learning import options_of
-from numapredict.reports.budget_curve import budget_curves_data, curves_in_words, draw_budget_curves
+from numapredict.reports.budget_curve import (
+    ENOUGH,
+    budget_curves_data,
+    budget_figure,
+    curves_in_words,
+    draw_budget_curves,
+)
 from numapredict.reports.figure_file import UnwritableFigureError
 from tests.planted import planted_dataset
+from tests.unit.reports.legible import assert_legible
 
 
 @pytest.fixture(scope="module")
@@ -51,3 +59,38 @@ def test_the_table_and_the_figure_say_what_they_show(curve: BudgetCurve, tmp_pat
     assert "30%" in drawn
     with pytest.raises(UnwritableFigureError):
         draw_budget_curves(budget_curves_data([curve]), tmp_path / "figure.gif")
+
+
+def point(share: float, captured: float, low: float, high: float, by_chance: float) -> CurvePoint:
+    return CurvePoint(
+        share=share, pilots=1, mappings=9, gain_captured=captured, low=low, high=high, by_chance=by_chance
+    )
+
+
+def test_what_is_drawn_is_the_part_of_what_all_runs_give() -> None:
+    points = (point(0.1, 0.4, 0.2, 0.6, 0.1), point(0.5, 0.8, 0.7, 0.8, 0.3))
+    made_up = BudgetCurve(machine="here", modelled=False, programs=5, mappings=20, full=0.8, points=points)
+    nothing = BudgetCurve(machine="flat", modelled=True, programs=5, mappings=20, full=0.0, points=points)
+    data = budget_curves_data([made_up, nothing])
+    (line,) = data.lines
+    assert (line.machine, line.shares) == ("here", (0.1, 0.5))
+    assert line.captured == pytest.approx((0.5, 1.0))
+    assert (line.low, line.high) == (pytest.approx((0.25, 0.875)), pytest.approx((0.75, 1.0)))
+    assert line.by_chance == pytest.approx((0.125, 0.375))
+    assert data.omitted == ("flat",)
+    assert (
+        data.title == "5 programs under 20 mappings on here (measured), 5 programs under 20 mappings on flat (modelled)"
+    )
+    assert data.source == "Source: here, measured; flat, modelled."
+    figure = budget_figure(data)
+    assert_legible(figure)
+    (axes,) = figure.axes
+    captured, chance, enough, _ = axes.lines
+    assert np.asarray(captured.get_xydata()) == pytest.approx(np.array([[0.1, 0.5], [0.5, 1.0]]))
+    assert np.asarray(chance.get_xydata()) == pytest.approx(np.array([[0.1, 0.125], [0.5, 0.375]]))
+    assert (captured.get_linestyle(), chance.get_linestyle()) == ("-", ":")
+    assert np.asarray(enough.get_ydata()).tolist() == [ENOUGH, ENOUGH]
+    (spread,) = axes.collections
+    corners = {tuple(np.round(corner, 9)) for corner in spread.get_paths()[0].vertices}
+    assert {(0.1, 0.25), (0.1, 0.75), (0.5, 0.875), (0.5, 1.0)} <= corners
+    assert axes.get_legend_handles_labels()[1] == ["here (measured)", "flat: nothing to gain"]

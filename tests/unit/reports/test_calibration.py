@@ -1,14 +1,19 @@
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
+from matplotlib.container import ErrorbarContainer
+from matplotlib.text import Annotation
 from scipy.stats import binomtest
 
 from numapredict.predictor.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.learning import options_of
-from numapredict.reports.calibration import calibration_data, draw_calibration
+from numapredict.reports.calibration import CalibrationPoint, calibration_data, calibration_figure, draw_calibration
 from numapredict.reports.figure_file import UnwritableFigureError
+from tests.evaluations import DEFAULT, evaluation, held_out
 from tests.planted import planted_dataset
+from tests.unit.reports.legible import assert_legible
 
 
 @pytest.fixture(scope="module")
@@ -39,3 +44,46 @@ def test_the_figure_is_written_and_says_what_it_shows(evaluations: Evaluations, 
     assert (tmp_path / "empty.png").stat().st_size > 1000
     with pytest.raises(UnwritableFigureError):
         draw_calibration(data, tmp_path / "figure.gif")
+
+
+POINTS = (
+    CalibrationPoint(stated=0.6, faster=0.5, low=0.1, high=0.7, programs=4),
+    CalibrationPoint(stated=0.9, faster=0.95, low=0.6, high=1.0, programs=20),
+)
+
+
+def test_points_and_their_intervals_are_drawn_where_they_are(evaluations: Evaluations) -> None:
+    data = msgspec.structs.replace(calibration_data(evaluations), points=POINTS)
+    (axes,) = calibration_figure(data).axes
+    (bars,) = axes.containers
+    assert isinstance(bars, ErrorbarContainer)
+    points, _, (segments,) = bars.lines
+    assert points is not None
+    assert np.asarray(points.get_xydata()).tolist() == [[0.6, 0.5], [0.9, 0.95]]
+    assert [np.asarray(segment).ravel().tolist() for segment in segments.get_segments()] == [
+        pytest.approx([point.stated, point.low, point.stated, point.high]) for point in POINTS
+    ]
+    assert [(text.get_text(), text.xy) for text in axes.texts if isinstance(text, Annotation)] == [
+        ("4", (0.6, 0.5)),
+        ("20", (0.9, 0.95)),
+    ]
+    (diagonal,) = [line for line in axes.lines if line.get_label() == "as sure as it is right"]
+    assert np.asarray(diagonal.get_xdata()).tolist() == np.asarray(diagonal.get_ydata()).tolist()
+
+
+def test_the_numbers_of_programs_are_told_apart() -> None:
+    programs = [
+        held_out("inside", 2.0, 2.0, (1.5, 2.1, 3.0)),
+        held_out("below", 1.0, 4.0, (2.0, 3.0, 4.0)),
+        held_out("above", 5.0, 5.0, (2.0, 3.0, 4.0)),
+        held_out("kept", 1.0, 1.1, mapping=DEFAULT),
+    ]
+    data = calibration_data(together([evaluation("there", programs)]))
+    assert (data.programs, data.kept, data.within) == (3, 1, 1)
+    assert data.source == f"Source: there, modelled. Speedups are over {DEFAULT}."
+    title = calibration_figure(data).axes[0].get_title()
+    assert title == (
+        "3 programs advised to leave the default (numbers beside the points), 1 kept it;\n"
+        "1 speedups inside the interval that should hold 3"
+    )
+    assert_legible(calibration_figure(data))

@@ -1,6 +1,8 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
 
 from numapredict.predictor.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.learning import options_of
@@ -15,7 +17,7 @@ from numapredict.reports.related_work import (
     related_data,
     related_in_words,
 )
-from numapredict.reports.related_work_figure import draw_related, related_figure
+from numapredict.reports.related_work_figure import COLOURS, draw_related, related_figure
 from tests.evaluations import evaluation, held_out
 from tests.planted import four_by_eight, planted_dataset
 from tests.shapes import shape
@@ -130,3 +132,28 @@ def test_other_people_s_mappings_have_no_table_1(tmp_path: Path) -> None:
 
 def test_a_machine_with_one_node_has_a_table_too() -> None:
     assert [row.thread_nodes for row in related_choices(shape([4]))] == [(1,)] * 6
+
+
+def test_bars_intervals_and_figures_stand_in_their_rows() -> None:
+    data = made_up("planted-4x8", "real")
+    figure = related_figure(data)
+    assert len(figure.axes) == 2
+    rows = {text.get_text(): text.get_position()[1] for text in figure.axes[0].texts if text.get_position()[0] < -1}
+    for axes, panel in zip(figure.axes, data.panels, strict=True):
+        bars = {round(patch.get_y() + patch.get_height() / 2): patch for patch in axes.patches}  # type: ignore[attr-defined]
+        spans = {
+            round(float(np.asarray(line.get_ydata())[0])): line for line in axes.lines if line.get_linestyle() == "-"
+        }
+        said = {(text.get_text(), text.get_position()[1]) for text in axes.texts}
+        assert len(bars) == len(panel.bars)
+        for bar in panel.bars:
+            at = round(rows[bar.name])
+            assert (bars[at].get_x(), bars[at].get_width()) == (0, pytest.approx(bar.speedup))  # type: ignore[attr-defined]
+            assert bars[at].get_facecolor() == to_rgba(COLOURS[bar.group])
+            assert np.asarray(spans[at].get_xdata()).tolist() == [bar.low, bar.high]
+            assert (f"{bar.speedup:.2f}x", at) in said
+            assert bar.gain_captured is None or (f"{bar.gain_captured:.2f}", at) in said
+            assert rows[bar.group] < at
+        assert axes.get_ylim()[0] > axes.get_ylim()[1], "the first row is at the top"
+        assert axes.get_xlabel() == f"speedup over {panel.default}"
+    assert data.source in "".join(text.get_text() for text in figure.texts).replace("\n", " ")

@@ -1,14 +1,19 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
+from defusedxml import ElementTree
 
 from numapredict.predictor.features import observe
 from numapredict.predictor.thesis import FEATURE_SETS, FeatureSet, Sweep, SweepPoint, sweeps_of
-from numapredict.reports.figure_file import UnwritableFigureError
+from numapredict.reports.figure_file import BELOW, UnwritableFigureError, write_figure
 from numapredict.reports.source import Origin, origin_of
 from numapredict.reports.sweep_curves import (
+    BEST,
+    DEFAULT,
     WHAT,
     SweepCurve,
+    SweepCurvesData,
     SweepPanel,
     draw_sweep_curves,
     sweep_curves_data,
@@ -73,3 +78,49 @@ def test_every_curve_and_unit_is_named_and_legible(tmp_path: Path, programs: int
 def test_another_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnwritableFigureError, match=r"\.png or \.svg"):
         draw_sweep_curves(sweep_curves_data([sweep("times", "x", [1.0])], THERE), tmp_path / "a.pdf")
+
+
+def test_curves_are_drawn_in_the_panels_of_their_defaults() -> None:
+    sweeps = [
+        sweep("times", "first", [1.5, 1.25, 2.0]),
+        sweep("times", "second", [1.1, 1.2, 1.3]),
+        sweep("two_probes", "second", [1.0, 0.9, 1.3]),
+    ]
+    figure = sweep_figure(sweep_curves_data(sweeps, THERE))
+    drawn = [
+        {str(line.get_label()): [np.asarray(each).tolist() for each in line.get_data()] for line in axes.lines}
+        for axes in figure.axes
+    ]
+    assert [axes.get_title() for axes in figure.axes] == ["default: first", "default: second"]
+    assert drawn[0][WHAT["times"]] == [[1, 2, 3], [1.5, 1.25, 2.0]]
+    assert drawn[1][WHAT["times"]] == [[1, 2, 3], [1.1, 1.2, 1.3]]
+    assert drawn[1][WHAT["two_probes"]] == [[1, 2, 3], [1.0, 0.9, 1.3]]
+    assert [panel[BEST][1] for panel in drawn] == [[2.0, 2.0], [1.3, 1.3]]
+    assert [panel[DEFAULT][1] for panel in drawn] == [[1, 1], [1, 1]]
+    (legend,) = figure.legends
+    handles = dict(zip([text.get_text() for text in legend.get_texts()], legend.get_lines(), strict=True))
+    for axes in figure.axes:
+        for line in axes.lines:
+            assert handles[str(line.get_label())].get_color() == line.get_color()
+
+
+def test_the_legend_does_not_lie_on_the_source(tmp_path: Path) -> None:
+    data = sweep_curves_data([sweep("times", "x", [1.0, 2.0])], THERE)
+    figure = sweep_figure(data)
+    write_figure(figure, tmp_path / "a.png")
+    (source,) = [text for text in figure.texts if text.get_gid() == BELOW]
+    figure.draw_without_rendering()
+    assert figure.legends[0].get_window_extent().y0 >= source.get_window_extent().y1
+    root = ElementTree.parse(_svg(data, tmp_path)).getroot()
+    down = {
+        "".join(text.itertext()): float(str(text.get("transform")).rsplit("translate(")[-1].split(")")[0].split()[1])
+        if "translate" in str(text.get("transform"))
+        else float(text.get("y", "nan"))
+        for text in root.iter("{http://www.w3.org/2000/svg}text")
+    }
+    assert down[data.source] > max(down[WHAT["times"]], down[BEST]) + 8
+
+
+def _svg(data: SweepCurvesData, folder: Path) -> Path:
+    draw_sweep_curves(data, folder / "a.svg")
+    return folder / "a.svg"

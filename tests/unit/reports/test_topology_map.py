@@ -1,8 +1,10 @@
+import itertools
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from numapredict.collect.counters.packages import Package
 from numapredict.collect.host import topology_from_file
 from numapredict.collect.machines.description import Link, load_description, machine_names
 from numapredict.collect.machines.routes import routes_over
@@ -14,6 +16,7 @@ from numapredict.reports.topology_map import (
     draw_topology_map,
     topology_figure,
 )
+from tests.shapes import shape
 from tests.unit.reports.legible import assert_legible, texts_of
 
 CAPTURED = sorted((Path(__file__).parents[2] / "machines").glob("*.xml"))
@@ -108,3 +111,50 @@ def test_nodes_of_a_ring_stand_beside_their_neighbours(tmp_path: Path) -> None:
     assert at["node 0"].x0 == at["node 3"].x0 < at["node 1"].x0 == at["node 2"].x0
     with pytest.raises(UnwritableFigureError):
         draw_topology_map(data, tmp_path / "figure.gif")
+
+
+@pytest.mark.parametrize("name", ["sandybridge-4x8", "lpd48core"])
+def test_figures_and_colours_stand_in_the_row_of_the_cores_and_the_column_of_the_memory(name: str) -> None:
+    data = described_map_data(load_description(name))
+    # No table is symmetric: what is transposed is seen.
+    tables = [msgspec.structs.replace(t, rows=((*t.rows[0][:-1], 999.5), *t.rows[1:])) for t in data.tables]
+    figure = topology_figure(msgspec.structs.replace(data, tables=tuple(tables)))
+    drawn = [axes for axes in figure.axes if axes.get_ylabel() == "cores of node"]
+    assert len(drawn) == 3
+    nodes = len(data.boxes)
+    for axes, table in zip(drawn, tables, strict=True):
+        assert axes.get_xlabel() == "memory of node"
+        assert table.title in axes.get_title()
+        assert axes.get_ylim() == (nodes, 0)
+        said = {text.get_position(): float(text.get_text()) for text in axes.texts}
+        light = {patch.get_xy(): sum(patch.get_facecolor()[:3]) for patch in axes.patches}  # type: ignore[attr-defined]
+        order = []
+        for i, row in enumerate(table.rows):
+            for j, value in enumerate(row):
+                assert said[j + 0.5, i + 0.5] == pytest.approx(value, rel=0.006, abs=0.5 if value > 100 else 0.06)
+                order.append((value, light[j, i]))
+        shades = [shade for _, shade in sorted(order, reverse=table.low_is_good)]
+        assert all(one <= other + 0.02 for one, other in itertools.pairwise(shades)), "the better the lighter"
+
+
+def test_nodes_are_spread_over_the_width_of_the_tables() -> None:
+    figure = topology_figure(described_map_data(load_description("lpd48core")))
+    nodes, *tables = figure.axes
+    assert nodes.get_position().x1 == pytest.approx(tables[-1].get_position().x1, abs=0.01)
+    at = {text: box for text, box in texts_of(figure) if text.startswith("node ")}
+    edges = [at[f"node {n}"].x0 for n in range(4)]
+    assert edges == sorted(edges)
+    assert edges[-1] > 0.7 * figure.bbox.width
+
+
+def test_packages_are_named_where_they_are_known() -> None:
+    topology = shape([2, 2, 2])  # nodes 10, 11, 12 to the operating system
+    packages = (Package(0, (0, 1, 2, 3), (10, 11)), Package(3, (4, 5), (12,)))
+    data = computer_map_data(topology, packages)
+    assert [box.packages for box in data.boxes] == [(0,), (0,), (3,)]
+    figure = topology_figure(data)
+    assert_legible(figure)
+    assert [text for text, _ in texts_of(figure) if "package" in text] == [
+        "package 0, 2 cores", "package 0, 2 cores", "package 3, 2 cores",
+    ]  # fmt: skip
+    assert not any("package" in text for text, _ in texts_of(topology_figure(computer_map_data(topology))))

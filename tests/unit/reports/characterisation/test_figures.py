@@ -4,18 +4,25 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.patches import Rectangle
 
 from numapredict.collect.characterisation.plan import plan_of
 from numapredict.collect.characterisation.result import Characterisation, characterisation_of
-from numapredict.collect.measurement import Measurement, Repetition
+from numapredict.collect.measurement import Measurement, NodeCounters, Repetition
 from numapredict.reports.characterisation import look
-from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data
-from numapredict.reports.characterisation.times import Curve, draw_times, times_data
-from numapredict.reports.characterisation.traffic import draw_traffic, traffic_data
+from numapredict.reports.characterisation.files import write_characterisation
+from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data, policy_times_figure
+from numapredict.reports.characterisation.times import Curve, draw_times, times_data, times_figure
+from numapredict.reports.characterisation.traffic import Quantity, draw_traffic, traffic_data, traffic_figure
 from numapredict.reports.figure_file import UnwritableFigureError
+from numapredict.reports.source import Origin
 from tests.shapes import shape
-from tests.unit.collect.characterisation.test_result import PROGRAM, characterised
+from tests.unit.collect.characterisation.test_result import NODES, PROGRAM, characterised
+from tests.unit.reports.legible import assert_legible
 
 
 def one_node() -> Characterisation:
@@ -152,3 +159,126 @@ def test_the_unit_makes_the_shortest_time_at_least_one(shortest: float, unit: st
     found = look.unit_for([shortest, None, 100.0])
     assert found.name == unit
     assert 1 <= round(found.of(shortest), 9) < 1000
+
+
+def lines_of(axes: Axes) -> dict[str, list[tuple[float, float]]]:
+    return {
+        str(line.get_label()): list(zip(*(np.asarray(each).tolist() for each in line.get_data()), strict=True))
+        for line in axes.lines
+    }
+
+
+def bars_of(axes: Axes) -> list[tuple[float, float]]:
+    """Return the middle and the height of every bar, from left to right."""
+    drawn = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    return sorted((round(bar.get_x() + bar.get_width() / 2, 6), bar.get_height()) for bar in drawn)
+
+
+@pytest.mark.parametrize(("factor", "unit", "of"), [(1.0, "s", 1.0), (1e-3, "ms", 1e3)])
+def test_the_curves_are_drawn_at_their_times(factor: float, unit: str, of: float) -> None:
+    data = times_data(characterised(regions=factor))
+    figure = times_figure(data)
+    contiguous, scatter = figure.axes
+    for axes, panel in ((contiguous, data.rows[0][0]), (scatter, data.rows[0][1])):
+        drawn = lines_of(axes)
+        for curve in panel.curves:
+            points = [(n, pytest.approx(of * t)) for n, t in zip(curve.threads, curve.times_s, strict=True)]
+            assert drawn[look.nodes_in_words(curve.thread_nodes)] == points
+        assert panel.fastest is not None
+        assert drawn["fastest"] == [(panel.fastest[0], pytest.approx(of * panel.fastest[2]))]
+    assert lines_of(contiguous)["1 node"] == [(1, pytest.approx(16.0)), (2, pytest.approx(9.0))], (
+        "the table's, in the unit"
+    )
+    assert f"in {unit}\n" in contiguous.get_ylabel()
+    assert contiguous.get_xscale() == contiguous.get_yscale() == "log"
+
+
+def test_the_bars_of_page_policies_are_drawn_at_their_times() -> None:
+    data = policy_times_data(characterised(regions=None))
+    assert data is not None
+    whole, one_node = policy_times_figure(data).axes
+    names = [label.get_text() for label in whole.get_xticklabels()]
+    assert names == list(data.whole)
+    for series, shift, colour in (
+        ("contiguous", -0.2, look.POLICY_COLOURS["contiguous"]),
+        ("scatter", 0.2, look.POLICY_COLOURS["scatter"]),
+    ):
+        (legend,) = [text for text in whole.get_legend_handles_labels()[1] if text == f"{series} threads"]
+        assert legend
+        for at, bars in enumerate(data.whole.values()):
+            (bar,) = [
+                patch
+                for patch in whole.patches
+                if isinstance(patch, Rectangle) and abs(patch.get_x() + patch.get_width() / 2 - at - shift) < 0.01
+            ]
+            (expected,) = [each.time_s for each in bars if each.series == series]
+            assert bar.get_height() == expected
+            assert bar.get_facecolor() == to_rgba(colour)
+    assert bars_of(one_node) == [(0, 9.0), (1, 10.0), (2, 20.0)]
+    assert {text.get_text() for text in one_node.texts} == {"9.00", "10.0", "20.0"}
+    for axes in (whole, one_node):
+        (line,) = axes.lines
+        assert np.asarray(line.get_ydata()).tolist() == [6.0, 6.0], "the default's time"
+
+
+@pytest.mark.parametrize("quantity", ["accesses", "bandwidth"])
+def test_local_bars_stand_above_remote_ones(quantity: Quantity) -> None:
+    data = traffic_data(characterised(), quantity)
+    assert data is not None
+    figure = traffic_figure(data)
+    columns = len(data.panels)
+    expected = {"accesses": ((9.0, 6.0), (1.0, 4.0)), "bandwidth": ((3.0, 2.0), (0.5, 1.5))}[quantity]
+    for row, (kind, values) in enumerate(zip(("local", "remote"), expected, strict=True)):
+        assert figure.axes[row * columns].get_ylabel() == f"{kind} {quantity}\nin {data.unit}"
+        for column, panel in enumerate(data.panels):
+            heights = [height for _, height in bars_of(figure.axes[row * columns + column])]
+            assert heights == list(values) * len(panel.groups)
+    local, remote = figure.axes[0].get_position(), figure.axes[columns].get_position()
+    assert local.y0 > remote.y0
+    names = figure.axes[columns].get_xticklabels()
+    assert [name.get_text().split("\n")[0] for name in names] == [group.name for group in data.panels[0].groups]
+
+
+@pytest.mark.parametrize(
+    ("factor", "quantity", "unit", "greatest"),
+    [
+        (1.0, "accesses", "millions of cache lines", 9.0),
+        (1e6, "accesses", "millions of cache lines", 9e6),
+        (1e-3, "accesses", "thousands of cache lines", 9.0),
+        (1e-5, "accesses", "cache lines", 90.0),
+        (0.0, "accesses", "millions of cache lines", 0.0),
+        (1.0, "bandwidth", "GB/s", 3.0),
+        (1e-2, "bandwidth", "MB/s", 30.0),
+        (1e-8, "bandwidth", "kB/s", 0.03),
+    ],
+)
+def test_the_unit_fits_and_no_axis_has_a_factor(factor: float, quantity: Quantity, unit: str, greatest: float) -> None:
+    found = characterised()
+    small = tuple(NodeCounters(*(factor * value for value in msgspec.structs.astuple(node))) for node in NODES)
+    runs = tuple(msgspec.structs.replace(run, nodes=small) for run in found.runs)
+    data = traffic_data(msgspec.structs.replace(found, runs=runs), quantity)
+    assert data is not None
+    assert data.unit == unit
+    assert max(value for panel in data.panels for group in panel.groups for value in group.local) == pytest.approx(
+        greatest
+    )
+    figure = traffic_figure(data)
+    figure.draw_without_rendering()
+    assert [axes.yaxis.get_offset_text().get_text() for axes in figure.axes] == [""] * len(figure.axes)
+
+
+def test_every_figure_says_where_its_runs_are_from(tmp_path: Path) -> None:
+    found = characterised()
+    origin = Origin(machine="two", modelled=True, created="2026-01-02T03:04:05Z", made_by="numapredict 9")
+    line = "Source: two, modelled, made on 2026-01-02 by numapredict 9."
+    write_characterisation(found, tmp_path, origin=origin)
+    for path in tmp_path.glob("*.svg"):
+        assert line in path.read_text(), path.name
+    assert times_data(found).source == "Source: two, modelled."
+
+
+@pytest.mark.parametrize("make", [times_data, policy_times_data, lambda found: traffic_data(found, "accesses")])
+def test_no_text_lies_on_another_nor_on_the_source(make: Any) -> None:  # noqa: ANN401 - any figure
+    data = make(characterised())
+    draw = {"TimesData": times_figure, "PolicyTimesData": policy_times_figure, "TrafficData": traffic_figure}
+    assert_legible(draw[type(data).__name__](data), apart=False)
