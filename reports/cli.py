@@ -88,13 +88,16 @@ def _tell_drawn(data: Drawn, output: Path, as_json: bool) -> None:
 )
 @click.option("--default", metavar="LABEL", help="The mapping that a dataset's times are divided by.")
 @click.option("--evaluation", type=FILE, help="What `evaluate` saved, for a model; else what was saved by its name.")
-def page(subject: str, output: Path, default: str | None, evaluation: Path | None) -> None:
+@click.option("--profile", type=FILE, help="Where a prediction's pages go by this profile (`run --profile`).")
+def page(subject: str, output: Path, default: str | None, evaluation: Path | None, profile: Path | None) -> None:
     """Write one HTML page on a dataset, a model or a prediction: complete, offline, interactive.
 
     A shipped name is a dataset and a model, and the page shows both. This command's name may be left out.
     """
+    from numapredict.collect.profile_file import read_profile
     from numapredict.reports.contents import page_data
     from numapredict.reports.page import check_name, write_page
+    from numapredict.reports.parts.names import shortened
     from numapredict.reports.subject import open_subject
 
     check_name(output)
@@ -103,9 +106,11 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
         raise click.UsageError("--default is for a dataset: a model and a prediction have their own")
     if evaluation is not None and opened.model is None:
         raise click.UsageError("--evaluation is for a model")
-    data = page_data(opened, default, evaluation)
+    if profile is not None and opened.advice is None:
+        raise click.UsageError("--profile is for a prediction: its mapping says where pages go")
+    data = page_data(opened, default, evaluation, read_profile(profile) if profile else None)
     size_bytes = write_page(data, output)
-    terminal().say(f"{output}: {data.kind.lower()} {data.title}, {size_bytes / 1e6:.1f} MB")
+    terminal().say(f"{output}: {data.kind.lower()} {shortened(data.title)}, {size_bytes / 1e6:.1f} MB")
 
 
 @report.command(answers=["numapredict.reports.clustermap:ClustermapData"])

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.profile_file import Profile
 from numapredict.predictor.features import observe
 from numapredict.predictor.learning import options_of
 from numapredict.predictor.model import Model
@@ -13,13 +14,14 @@ from numapredict.predictor.thesis import CLUSTERS
 from numapredict.predictor.train import default_label
 from numapredict.reports.parts.about import dataset_about, model_about, prediction_about
 from numapredict.reports.parts.clusters import clusters_data, tree_data
+from numapredict.reports.parts.described import description_of
 from numapredict.reports.parts.distribution import distribution_data
 from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from numapredict.reports.parts.held_out import HeldOutData, held_out_data
 from numapredict.reports.parts.prediction import prediction_data
 from numapredict.reports.parts.programs import programs_data
-from numapredict.reports.parts.topology import draw_mapping, topology_data
-from numapredict.reports.subject import Subject, model_for, topology_of
+from numapredict.reports.parts.topology import draw_mapping, machine_data, with_tables
+from numapredict.reports.subject import Subject, model_for
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -43,14 +45,17 @@ class PageData(msgspec.Struct, frozen=True, kw_only=True):
     drawn: dict[str, msgspec.Struct]
 
 
-def page_data(subject: Subject, default: str | None = None, evaluation: Path | None = None) -> PageData:
+def page_data(
+    subject: Subject, default: str | None = None, evaluation: Path | None = None, profile: Profile | None = None
+) -> PageData:
     """Return the page on a subject.
 
     ``default`` is the label that a dataset's times are compared with. ``evaluation`` is a file that `numapredict
     evaluate` saved, for a model; else the one that was saved under the model's name is used, if there is one.
+    ``profile`` tells where a prediction's pages go.
     """
     if subject.advice is not None:
-        return _prediction_page(subject)
+        return _prediction_page(subject, profile)
     sections: list[Section] = []
     drawn: dict[str, msgspec.Struct] = {}
     if subject.dataset is not None:
@@ -78,11 +83,12 @@ def _dataset_sections(subject: Subject, default: str | None, drawn: dict[str, ms
     model = subject.model or model_for(dataset)
     clusters = CLUSTERS if model is None else len(model.clusters)
     probes = () if model is None else tuple(probe.mapping for probe in model.probes)
-    heatmap = heatmap_data(observations, column, order, clusters)
+    heatmap = heatmap_data(observations, column, order, clusters, subject.model)
     drawn["heatmap"] = heatmap
     found = [Section("about", "The dataset", dataset_about(dataset, observations, label))]
     if dataset.topology is not None:
-        found.append(Section("topology", "The machine", topology_data(dataset.topology)))
+        machine = machine_data(dataset.topology, description_of(dataset.machine, dataset.modelled))
+        found.append(Section("topology", "The machine", machine))
     return [
         *found,
         Section("heatmap", "How programs react to mappings", heatmap),
@@ -113,12 +119,13 @@ def _held_out(name: str, model: Model, evaluation: Path | None) -> HeldOutData |
     return held_out_data(saved, model) if saved.is_file() else None
 
 
-def _prediction_page(subject: Subject) -> PageData:
+def _prediction_page(subject: Subject, profile: Profile | None) -> PageData:
     advice = subject.advice
     assert advice is not None  # noqa: S101 # the caller looked
     prediction = prediction_data(advice)
-    topology = topology_of(advice.machine, advice.modelled)
-    placed = draw_mapping(parse_label(advice.mapping), advice.machine, topology)
+    description = description_of(advice.machine, advice.modelled)
+    topology = None if description is None else description.topology
+    placed = with_tables(draw_mapping(parse_label(advice.mapping), advice.machine, topology, profile), description)
     sections = [Section("answer", "The answer", prediction)]
     if prediction.reasons or advice.explanation.close:
         sections.append(Section("why", "Why", prediction))

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.native.errors import NumapredictError
 from numapredict.reports.contents import PageData
-from numapredict.reports.parts import quantity
+from numapredict.reports.parts import names, quantity
 
 SUFFIXES = (".html", ".htm")
 SCRIPTS = ("drawing.js", "tree.js", "heatmap.js", "cuts.js", "tables.js", "start.js")
@@ -68,8 +68,12 @@ def render(page: PageData) -> str:
         factor=quantity.factor,
         percent=quantity.percent,
         count=quantity.count,
+        rate=quantity.rate,
+        digits=quantity.three_digits,
+        short=names.shortened,
         sentence=lambda text: text[:1].upper() + text[1:],
     )
+    environment.globals["whole_letters"] = names.WHOLE_LETTERS
     script, style = _script(), _style()
     return environment.get_template("page.html").render(
         page=page,

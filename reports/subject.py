@@ -8,8 +8,6 @@ import msgspec
 
 from numapredict.collect.dataset import DESCRIPTION_FILE, Dataset
 from numapredict.collect.durable import reason_and_advice
-from numapredict.collect.machines.description import load_description, machine_names
-from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.advice import Advice
 from numapredict.predictor.datasets import open_dataset, shipped_datasets
@@ -64,11 +62,6 @@ def open_subject(name: str) -> Subject:
             "dataset's folder, a model's .json file, or a file with what 'numapredict predict --json' printed"
         )
     return _file(path)
-
-
-def topology_of(machine: str, modelled: bool) -> Topology | None:
-    """Return the topology of a described machine that modelled figures are of, None where only a name is known."""
-    return load_description(machine).topology if modelled and machine in machine_names() else None
 
 
 def model_for(dataset: Dataset) -> Model | None:

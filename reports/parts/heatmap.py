@@ -11,6 +11,7 @@ from scipy.spatial.distance import pdist
 from numapredict.collect.mapping import Mapping, mapping_named
 from numapredict.predictor.clustering import Array, cut, ward_linkage
 from numapredict.predictor.features import Observations, clustering_rows, gains_of
+from numapredict.predictor.model import Model
 from numapredict.predictor.options import Scale
 from numapredict.predictor.thesis import centroid_columns
 from numapredict.reports.parts.quantity import rounded
@@ -32,7 +33,8 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
 
     ``starts`` are the clusters' first programs, ``mappings`` the fastest mapping of each cluster's centroid.
     The speedups over the default are those of all programs when each takes its cluster's mapping: in sample, no program
-    was held out. ``height`` is a distance at which the tree falls apart so.
+    was held out. ``height`` is a distance at which the tree falls apart so. ``numbers`` are a model's numbers of these
+    clusters, where they are those of a model that is shown beside them, else nothing.
     """
 
     starts: tuple[int, ...]
@@ -40,25 +42,37 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     height: float
     geometric: float
     arithmetic: float
+    numbers: tuple[int, ...] = ()
+
+
+class Choices(msgspec.Struct, frozen=True, array_like=True):
+    """What a mapping is: its five choices, drawn as bars above the heatmap."""
+
+    threads: int
+    thread_nodes: int
+    thread_policy: str
+    page_nodes: int
+    page_policy: str
 
 
 class HeatmapData(msgspec.Struct, frozen=True, kw_only=True):
     """Programs from top to bottom and mappings from left to right, by their numbers everywhere else.
 
-    ``times_s`` are in seconds, four digits. Colours end at ``limit``, in log2 over the default. ``sizes`` are the
-    mappings' threads x thread nodes, empty for mappings that are not ours. ``cuts`` are for 1, 2, ... clusters.
-    ``oracle`` is the geometric mean of the best speedups.
+    ``times_s`` are in seconds, four digits. Colours end at ``limit``, in log2 over the default. ``choices`` are
+    what the mappings are, None for mappings that are not ours. ``cuts`` are for 1, 2, ... clusters. ``oracle`` is the
+    geometric mean of every program's best speedup, ``oracle_arithmetic`` the arithmetic one.
     """
 
     programs: tuple[str, ...]
     labels: tuple[str, ...]
-    sizes: tuple[str, ...]
+    choices: tuple[Choices | None, ...]
     default: int
     times_s: tuple[tuple[float, ...], ...]
     limit: float
     branches: tuple[Branch, ...]
     cuts: tuple[Cut, ...]
     oracle: float
+    oracle_arithmetic: float
     start_clusters: int
 
 
@@ -80,15 +94,23 @@ def order_programs(observations: Observations, default: int, scale: Scale = "log
     return Order(tree, rows, tuple(leaves_list(tree).tolist()) if len(tree) else (0,))
 
 
-def heatmap_data(observations: Observations, default: int, order: Order, clusters: int) -> HeatmapData:
-    """Return the heatmap: ``default`` is the column that times are compared with, ``clusters`` the first cut."""
+def heatmap_data(
+    observations: Observations, default: int, order: Order, clusters: int, model: Model | None = None
+) -> HeatmapData:
+    """Return the heatmap: ``default`` is the column that times are compared with, ``clusters`` the first cut.
+
+    Where a cut has the clusters of ``model``, it has the model's numbers.
+    """
     times = observations.time_s[list(order.leaves)]
     gains = gains_of(times, default)
+    programs = tuple(observations.names[row] for row in order.leaves)
     cuts = cuts_of(observations, default, order)
+    if model is not None:
+        cuts = tuple(_numbered(each, programs, model) for each in cuts)
     return HeatmapData(
-        programs=tuple(observations.names[row] for row in order.leaves),
+        programs=programs,
         labels=observations.labels,
-        sizes=tuple(map(size_of, observations.labels)),
+        choices=tuple(map(choices_of, observations.labels)),
         default=default,
         times_s=tuple(tuple(map(rounded, row)) for row in times.tolist()),
         # As the figure's: where 98% of the values are, lest a few extreme mappings make all others look alike.
@@ -96,14 +118,19 @@ def heatmap_data(observations: Observations, default: int, order: Order, cluster
         branches=branches_of(order.tree, order.leaves),
         cuts=cuts,
         oracle=float(2 ** gains.max(axis=1).mean()),
+        oracle_arithmetic=float((2 ** gains.max(axis=1)).mean()),
         start_clusters=max(1, min(clusters, len(cuts))),
     )
 
 
-def size_of(label: str) -> str:
-    """Return a label's threads x thread nodes, nothing for other people's."""
+def choices_of(label: str) -> Choices | None:
+    """Return what a label says, None for other people's."""
     mapping = mapping_named(label)
-    return f"{mapping.threads}x{mapping.thread_nodes}" if isinstance(mapping, Mapping) else ""
+    if not isinstance(mapping, Mapping):
+        return None
+    return Choices(
+        mapping.threads, mapping.thread_nodes, mapping.thread_policy, mapping.page_nodes, mapping.page_policy
+    )
 
 
 def branches_of(tree: Array, leaves: tuple[int, ...]) -> tuple[Branch, ...]:
@@ -145,3 +172,13 @@ def _height(tree: Array, clusters: int) -> float:
         return distances[-1] * 1.03
     first_undone = len(distances) - clusters + 1
     return (distances[first_undone - 1] + distances[first_undone]) / 2
+
+
+def _numbered(each: Cut, programs: tuple[str, ...], model: Model) -> Cut:
+    """Return a cut with a model's numbers if its clusters are the model's, else as it is."""
+    number_of = {frozenset(member.name for member in cluster.members): cluster.id for cluster in model.clusters}
+    stops = (*each.starts[1:], len(programs))
+    parts = [frozenset(programs[start:stop]) for start, stop in zip(each.starts, stops, strict=True)]
+    if set(parts) != set(number_of):
+        return each
+    return msgspec.structs.replace(each, numbers=tuple(number_of[part] for part in parts))

@@ -1,13 +1,14 @@
 """A prediction: what `numapredict predict --json` printed."""
 
-from collections.abc import Mapping
-
 import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.advice import Advice
 from numapredict.predictor.advice_text import WITHOUT_COUNTERS, mapping_in_words
+from numapredict.reports.parts.consistency import check_consistency
+from numapredict.reports.parts.described import topology_of
+from numapredict.reports.parts.readings import readings_in_words
 
 
 class InvalidPredictionError(NumapredictError):
@@ -24,7 +25,8 @@ class Reason(msgspec.Struct, frozen=True):
 class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     """An answer to show; ``reasons`` are the findings of its explanation.
 
-    ``measured`` is true where both mappings were probes, so that the speedup is what they measured.
+    ``measured`` is true where both mappings were probes, so that the speedup is what they measured. ``regions`` is the
+    part of the run that the speedup is of, where it is not the whole run and the part is known.
     """
 
     advice: Advice
@@ -32,15 +34,15 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     default_words: str
     judged: str
     measured: bool
+    regions: float | None
     reasons: tuple[Reason, ...]
 
 
 def read_advice(data: bytes, where: str) -> Advice:
-    """Return the advice in a file; InvalidPredictionError for anything else."""
+    """Return the advice in a file; InvalidPredictionError for anything else, and for what contradicts itself."""
     try:
         advice = msgspec.json.decode(data, type=Advice)
-        for label in (advice.mapping, advice.default):
-            parse_label(label)
+        check_consistency(advice, topology_of(advice.machine, advice.modelled))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
         raise InvalidPredictionError(
             f"{where}: {error}; name a file with what 'numapredict predict --json' of this version printed"
@@ -57,15 +59,6 @@ def prediction_data(advice: Advice) -> PredictionData:
         default_words=mapping_in_words(parse_label(advice.default)),
         judged=WITHOUT_COUNTERS.get(advice.judged_by, ""),
         measured=advice.mapping != advice.default and {advice.mapping, advice.default} == probes,
-        reasons=tuple(Reason(each.text, _in_words(each.evidence)) for each in advice.explanation.findings),
+        regions=advice.region_share if advice.clock == "regions" else None,
+        reasons=tuple(Reason(each.text, readings_in_words(each.evidence)) for each in advice.explanation.findings),
     )
-
-
-def _in_words(evidence: Mapping[str, float]) -> str:
-    """Return numbers with what they are: of `default_local_GBps` the name without its unit, the number and the unit."""
-    found = []
-    for name, value in evidence.items():
-        words, unit = name.removesuffix("_GBps").replace("_", " "), " GB/s" if name.endswith("_GBps") else ""
-        number = f"{value:.0%}" if name.endswith("_share") else f"{value:.3g}{unit}"
-        found.append(f"{words} {number}")
-    return ", ".join(found)

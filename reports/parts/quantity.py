@@ -1,12 +1,20 @@
 """Quantities as a page writes them; the page's script writes times and factors the same way."""
 
+NO_BREAK = "\u00a0"
+"""Between a number and its unit, which belong on one line."""
+
 
 def seconds(time_s: float) -> str:
     """Return a time with three digits and the unit that suits it: s, ms or us."""
     for unit, per_s in (("s", 1.0), ("ms", 1e3)):
         if time_s * per_s >= 1:
-            return f"{_three_digits(time_s * per_s)} {unit}"
-    return f"{_three_digits(time_s * 1e6)} us"
+            return f"{three_digits(time_s * per_s)}{NO_BREAK}{unit}"
+    return f"{three_digits(time_s * 1e6)}{NO_BREAK}us"
+
+
+def rate(bandwidth_GBps: float) -> str:
+    """Return a bandwidth with three digits: `12.5 GB/s`."""
+    return f"{three_digits(bandwidth_GBps)}{NO_BREAK}GB/s"
 
 
 def factor(value: float) -> str:
@@ -23,8 +31,8 @@ def size(size_bytes: float) -> str:
     """Return a size of memory or of a cache in the binary unit that suits it."""
     for unit, bytes_each in (("GiB", 2**30), ("MiB", 2**20)):
         if size_bytes >= bytes_each:
-            return f"{size_bytes / bytes_each:.4g} {unit}"
-    return f"{size_bytes / 2**10:.4g} KiB"
+            return f"{size_bytes / bytes_each:.4g}{NO_BREAK}{unit}"
+    return f"{size_bytes / 2**10:.4g}{NO_BREAK}KiB"
 
 
 def count(number: int, what: str) -> str:
@@ -37,5 +45,6 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _three_digits(value: float) -> str:
+def three_digits(value: float) -> str:
+    """Return a number with three digits, and none lost before the point."""
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"

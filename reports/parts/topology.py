@@ -4,10 +4,24 @@ from itertools import pairwise
 
 import msgspec
 
+from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.mapping import InvalidMappingError, Mapping
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
+from numapredict.collect.profile_file import Profile
 from numapredict.collect.topology import Cache, Topology
+from numapredict.native.errors import NumapredictError
 from numapredict.reports.parts.quantity import count, size
+from numapredict.reports.placed_mapping import placed_mapping_data
+from numapredict.reports.topology_map import PairTable, described_map_data
+
+HOW_TO_SEE_SHARES = (
+    "How many pages that is depends on the program: profile it (numapredict run --profile FILE) and make this page "
+    "with --profile FILE, which shows each node's share."
+)
+FIRST_TOUCH = "How many pages that is depends on which thread of the program writes to them first; a run tells."
+PLACES_BY_USE = {"locality": HOW_TO_SEE_SHARES, "mix": HOW_TO_SEE_SHARES, "balance": HOW_TO_SEE_SHARES}
+PLACES_BY_USE["first-touch"] = FIRST_TOUCH
+"""How to learn the shares of pages that the policy alone does not tell."""
 
 BY_USE = {
     "first-touch": "pages that its threads write to first",
@@ -29,13 +43,17 @@ class CoreData(msgspec.Struct, frozen=True):
 
 
 class NodeData(msgspec.Struct, frozen=True, kw_only=True):
-    """One node; ``pages`` says in words what of the program's memory is there, nothing where none is."""
+    """One node; ``pages`` says in words what of the program's memory is there, nothing where none is.
+
+    ``share`` is the part of all pages that a profile tells.
+    """
 
     name: str
     memory: str
     caches: str
     cores: tuple[CoreData, ...]
     pages: str
+    share: float | None = None
 
     @property
     def threads(self) -> str:
@@ -51,22 +69,58 @@ class NodeData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TopologyData(msgspec.Struct, frozen=True, kw_only=True):
-    """What is drawn of a machine; ``distances`` are relative, 10 for local memory, and empty where unknown."""
+    """What is drawn of a machine; ``distances`` are relative, 10 for local memory, and empty where unknown.
+
+    ``tables`` are what a described machine has between its nodes, and ``sources`` where that is from: published or
+    assumed. ``note`` says where the shares of pages come from, or how to learn them.
+    """
 
     name: str
     nodes: tuple[NodeData, ...]
     distances: tuple[tuple[float, ...], ...]
     mapping: str
     whole: bool
+    tables: tuple[PairTable, ...] = ()
+    sources: tuple[str, ...] = ()
+    note: str = ""
 
 
-def topology_data(topology: Topology, mapping: Mapping | None = None) -> TopologyData:
-    """Return the nodes with their cores; with a mapping, what it puts where. InvalidMappingError if it does not fit."""
+class NoTopologyError(NumapredictError):
+    """A profile cannot be used, since the machine's nodes are not known."""
+
+
+def machine_data(topology: Topology, description: MachineDescription | None) -> TopologyData:
+    """Return the nodes with their cores, and what is between them if the topology is that of a described machine."""
+    data = topology_data(topology)
+    fits = description is not None and description.topology.fingerprint == topology.fingerprint
+    return with_tables(data, description) if fits else data
+
+
+def with_tables(data: TopologyData, description: MachineDescription | None) -> TopologyData:
+    """Return a machine with what is between its nodes by its description, as it was where there is none."""
+    if description is None or not data.whole:
+        return data
+    known = described_map_data(description)
+    return msgspec.structs.replace(data, tables=known.tables, sources=known.sources)
+
+
+def topology_data(topology: Topology, mapping: Mapping | None = None, profile: Profile | None = None) -> TopologyData:
+    """Return the nodes with their cores; with a mapping, what it puts where. InvalidMappingError if it does not fit.
+
+    With a ``profile``, the shares of the pages are those that it tells.
+    """
     thread_of: dict[int, int] = {}
     pages: dict[int, str] = {}
     if mapping is not None:
         thread_of = {slot.pu: number for number, slot in enumerate(thread_slots(mapping, topology))}
         pages = _pages(mapping, topology)
+    shares: dict[int, float | None] = {}
+    note = PLACES_BY_USE.get(mapping.page_policy, "") if mapping is not None else ""
+    if mapping is not None and profile is not None:
+        placed = placed_mapping_data(mapping, topology, profile)
+        pages = {at: box.words.replace("\n", " ") for at, box in enumerate(placed.boxes) if box.share}
+        shares = {at: box.share for at, box in enumerate(placed.boxes)}
+        note = placed.note
     nodes = tuple(
         NodeData(
             name=f"Node {node.os_index}",
@@ -74,6 +128,7 @@ def topology_data(topology: Topology, mapping: Mapping | None = None) -> Topolog
             caches=_caches(topology.caches, {core.index for core in node.cores}),
             cores=tuple(CoreData(core.pus[0], thread_of.get(core.pus[0])) for core in node.cores),
             pages=pages.get(node.index, ""),
+            share=shares.get(node.index),
         )
         for node in topology.nodes
     )
@@ -83,6 +138,7 @@ def topology_data(topology: Topology, mapping: Mapping | None = None) -> Topolog
         distances=topology.distances,
         mapping=mapping.label if mapping else "",
         whole=True,
+        note=note,
     )
 
 
@@ -103,16 +159,32 @@ def nodes_of_mapping(mapping: Mapping, machine: str) -> TopologyData:
         if everywhere or (mapping.page_policy == "bind" and node == 0):
             pages = _words(mapping, f"1/{nodes}" if nodes > 1 else "all")
         drawn.append(NodeData(name=f"Thread node {node}", memory="", caches="", cores=cores, pages=pages))
-    return TopologyData(name=machine, nodes=tuple(drawn), distances=(), mapping=mapping.label, whole=False)
+    note = ""
+    if mapping.page_policy in PLACES_BY_USE:
+        note = (
+            "How many pages that is depends on the program: on the machine, numapredict report mapping "
+            f"{mapping.label} draws it, with --profile FILE (numapredict run --profile) the shares too."
+        )
+    return TopologyData(name=machine, nodes=tuple(drawn), distances=(), mapping=mapping.label, whole=False, note=note)
 
 
-def draw_mapping(mapping: Mapping, machine: str, topology: Topology | None) -> TopologyData:
-    """Return the mapping on the topology, where one is known and the mapping fits it, else from the label alone."""
+def draw_mapping(
+    mapping: Mapping, machine: str, topology: Topology | None, profile: Profile | None = None
+) -> TopologyData:
+    """Return the mapping on the topology, where one is known and the mapping fits it, else from the label alone.
+
+    With a ``profile``, NoTopologyError where no topology is known and NeedlessProfileError where the policy needs none.
+    """
     if topology is not None:
         try:
-            return topology_data(topology, mapping)
+            return topology_data(topology, mapping, profile)
         except InvalidMappingError:
             pass  # another machine of that name
+    if profile is not None:
+        raise NoTopologyError(
+            f"--profile: the prediction does not hold the nodes of {machine}, on which the profile's pages would go; "
+            f"on that machine, numapredict report mapping {mapping.label} --profile FILE draws them"
+        )
     return nodes_of_mapping(mapping, machine)
 
 

@@ -23,8 +23,8 @@ function threeDigits(value) {
 }
 
 function seconds(time) {
-  if (time >= 1) return threeDigits(time) + " s";
-  return time * 1e3 >= 1 ? threeDigits(time * 1e3) + " ms" : threeDigits(time * 1e6) + " us";
+  if (time >= 1) return threeDigits(time) + "\u00a0s";
+  return time * 1e3 >= 1 ? threeDigits(time * 1e3) + "\u00a0ms" : threeDigits(time * 1e6) + "\u00a0us";
 }
 
 function factor(value) {
@@ -35,8 +35,12 @@ function count(number, what) {
   return number + " " + what + (number === 1 ? "" : "s");
 }
 
+// As names.py does it: names of a family differ at their ends as often as at their beginnings.
 function shortened(text, most) {
-  return text.length > most ? text.slice(0, most - 1) + "…" : text;
+  const letters = Array.from(text);
+  if (letters.length <= most) return text;
+  const end = Math.floor((most - 1) / 2);
+  return letters.slice(0, most - 1 - end).join("") + "…" + letters.slice(letters.length - end).join("");
 }
 
 // Told to screen readers, once the reader acted.

@@ -1,7 +1,9 @@
 // The heatmap. Cells of one colour are one path: 60,000 cells would be too many elements.
 const LEVELS = 33;
-const TREE_WIDTH = innerWidth < 700 ? 60 : 150;
-const LEFT = TREE_WIDTH + 30;
+const MANY = 120; // more mappings than that need the room of the tree and of long names
+const LEAST_CELL = 1.5;
+const BAR = 11;
+const BARS = ["threads", "thread nodes", "thread policy", "page nodes", "page policy"];
 
 class Heatmap {
   constructor(data, shows) {
@@ -12,8 +14,20 @@ class Heatmap {
     this.order = data.labels.map((_, column) => column);
     this.rowHeight = rowHeightFor(this.rows);
     this.labelled = this.columns <= 48;
-    this.cellWidth = Math.max(3, Math.min(22, Math.floor(820 / this.columns)));
-    this.top = this.labelled ? 14 + 6 * Math.max(...data.labels.map((label) => Math.min(label.length, 40))) : 52;
+    this.scroller = document.getElementById("heatmap-scroll");
+    const narrow = innerWidth < 700;
+    this.treeWidth = narrow ? 60 : this.columns > MANY ? 110 : 150;
+    this.from = this.treeWidth + 30; // where the cells begin
+    // 18: a scroll bar. Names are as long as narrow cells let them be; on a narrow screen both are scrolled.
+    const whole = (this.scroller.clientWidth || 1200) - this.from - 18;
+    this.letters = narrow ? 14 : Math.max(20, Math.min(40, Math.floor((whole - LEAST_CELL * this.columns - 14) / 6.1)));
+    this.nameWidth = Math.max(60, 14 + 6.1 * Math.max(...data.programs.map((name) => Math.min(name.length, this.letters))));
+    const room = whole - this.nameWidth;
+    this.cellWidth = Math.max(LEAST_CELL, Math.min(22, Math.floor(10 * room / this.columns) / 10));
+    this.barred = data.choices.some((choice) => choice !== null);
+    this.headsEnd = this.labelled ? 10 + 6 * Math.max(...data.labels.map((label) => Math.min(label.length, 40))) : 40;
+    this.barsEnd = this.headsEnd + (this.barred ? BARS.length * BAR + 2 : 0);
+    this.top = this.barsEnd + 12;
     this.at = null;
     this.draw();
   }
@@ -25,8 +39,8 @@ class Heatmap {
 
   draw() {
     const { data, rows, rowHeight, cellWidth } = this;
-    const names = 14 + 6.1 * Math.max(...data.programs.map((name) => Math.min(name.length, 40)));
-    this.width = LEFT + this.columns * cellWidth + Math.max(names, 60);
+    const end = this.from + this.columns * cellWidth;
+    this.width = end + this.nameWidth;
     this.height = this.top + rows * rowHeight + 6;
     const root = svg("svg", {
       id: "heatmap-drawing", class: "heatmap", width: this.width, height: this.height, tabindex: "0",
@@ -35,27 +49,54 @@ class Heatmap {
       "aria-describedby": "heatmap-help",
     });
     this.root = root;
-    if (data.branches.length) {
-      this.cutTree = dendrogram(svg("g", {}, root), data.branches, rows, 4, this.top, TREE_WIDTH, rowHeight);
-    }
-    this.strip = svg("g", {}, root);
     this.cells = svg("g", {}, root);
-    this.heads = svg("g", {}, root);
     this.lines = svg("path", { class: "cluster-lines" }, root);
+    this.veils = svg("path", { class: "veil" }, root);
+    this.cursor = svg("rect", { class: "cursor", width: cellWidth, height: rowHeight, visibility: "hidden" }, root);
+    // What is pinned hides the cells that are scrolled below it: each has a ground of its own.
+    const pinned = (name, x, y, width, height) => {
+      const group = svg("g", { class: `pinned ${name}` }, root);
+      svg("rect", { class: "ground", x, y, width, height }, group);
+      return group;
+    };
+    this.above = pinned("above", this.from, 0, end - this.from, this.top);
+    this.left = pinned("left", 0, this.top, this.from - 1, this.height - this.top);
+    this.right = pinned("right", end + 1, this.top, this.nameWidth, this.height - this.top);
+    this.corners = [pinned("corner", 0, 0, this.from - 1, this.top), pinned("corner", end + 1, 0, this.nameWidth, this.top)];
+    this.heads = svg("g", {}, this.above);
+    if (data.branches.length) {
+      this.cutTree = dendrogram(svg("g", {}, this.left), data.branches, rows, 4, this.top, this.treeWidth, rowHeight);
+    }
+    this.strip = svg("g", {}, this.left);
     this.names = data.programs.map((name, row) => {
-      const at = { class: "name", x: LEFT + this.columns * cellWidth + 6, y: this.top + (row + 0.5) * rowHeight + 3.5 };
-      const text = svg("text", at, root, shortened(name, 40));
+      const at = { class: "name", x: end + 6, y: this.top + (row + 0.5) * rowHeight + 3.5 };
+      const text = svg("text", at, this.right, shortened(name, this.letters));
       svg("title", {}, text, name);
       return text;
     });
-    this.veils = svg("path", { class: "veil" }, root);
-    this.cursor = svg("rect", { class: "cursor", width: cellWidth, height: rowHeight, visibility: "hidden" }, root);
-    const scroll = document.getElementById("heatmap-scroll");
-    scroll.append(root);
+    if (this.barred) {
+      BARS.forEach((name, at) => {
+        svg("text", { class: "bar-name end", x: this.from - 6, y: this.headsEnd + (at + 1) * BAR - 2 }, this.corners[0], name);
+      });
+    }
+    this.scroller.append(root);
+    this.scroller.style.scrollPadding = `${this.top + 4}px ${this.nameWidth + 4}px 4px ${this.from + 4}px`;
     this.tip = html("div", { id: "tip", hidden: "" }, document.getElementById("heatmap-figure"));
     this.drawCells();
     this.drawScale();
+    if (this.barred) this.drawLegend();
     this.listen();
+  }
+
+  // Keeps tree, names and heads in sight; on paper everything is where it was drawn.
+  pin(x, y) {
+    const right = Math.min(0, x + this.scroller.clientWidth - this.width);
+    const places = [[this.above, 0, y], [this.left, x, 0], [this.right, right, 0], [this.corners[0], x, y], [this.corners[1], right, y]];
+    for (const [group, across, down] of places) group.setAttribute("transform", `translate(${across} ${down})`);
+  }
+
+  unpin() {
+    for (const group of this.root.querySelectorAll(".pinned")) group.removeAttribute("transform");
   }
 
   drawCells() {
@@ -76,14 +117,14 @@ class Heatmap {
         }
         if (level !== before) {
           if (before >= 0) {
-            paths[before].push(`M${LEFT + start * cellWidth} ${y}h${(place - start) * cellWidth}v${rowHeight}H${LEFT + start * cellWidth}z`);
+            paths[before].push(`M${this.from + start * cellWidth} ${y}h${(place - start) * cellWidth}v${rowHeight}H${this.from + start * cellWidth}z`);
           }
           start = place;
           before = level;
         }
       }
-      const radius = Math.min(cellWidth / 2, rowHeight / 2, 3);
-      dots.push(`M${LEFT + (fastest + 0.5) * cellWidth - radius} ${y + rowHeight / 2}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0`);
+      const radius = Math.min(Math.max(cellWidth / 2, 2), rowHeight / 2, 3);
+      dots.push(`M${this.from + (fastest + 0.5) * cellWidth - radius} ${y + rowHeight / 2}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0`);
     }
     this.cells.replaceChildren();
     paths.forEach((parts, level) => {
@@ -94,11 +135,15 @@ class Heatmap {
   }
 
   drawHeads() {
-    const { data, columns, order, cellWidth, top, rows, rowHeight } = this;
+    const { data, columns, order, cellWidth, headsEnd, top } = this;
     this.heads.replaceChildren();
-    const x = (place) => LEFT + place * cellWidth;
+    const x = (place) => this.from + place * cellWidth;
+    const size = (place) => {
+      const choice = data.choices[place];
+      return choice ? `${choice[0]}x${choice[1]}` : "";
+    };
     const head = (place, text) => {
-      const at = `translate(${place.toFixed(1)} ${top - 12}) rotate(-90)`;
+      const at = `translate(${place.toFixed(1)} ${headsEnd - 4}) rotate(-90)`;
       svg("text", { class: "head", transform: at }, this.heads, shortened(text, 40));
     };
     if (this.labelled) {
@@ -107,18 +152,68 @@ class Heatmap {
       let start = 0;
       const lines = [];
       for (let place = 1; place <= columns; place++) {
-        if (place < columns && data.sizes[place] === data.sizes[start]) continue;
-        if ((place - start) * cellWidth >= 11) head(x((start + place) / 2) + 3.5, data.sizes[start]);
-        if (place < columns) lines.push(`M${x(place)} ${top - 8}v${rows * rowHeight + 8}`);
+        if (place < columns && size(place) === size(start)) continue;
+        if ((place - start) * cellWidth >= 11) head(x((start + place) / 2) + 3.5, size(start));
+        if (place < columns) lines.push(`M${x(place)} ${top}v${this.rows * this.rowHeight}`);
         start = place;
       }
-      svg("path", { class: "size-lines", d: lines.join("") }, this.heads);
+      svg("path", { class: "size-lines", d: lines.join("") }, this.cells);
     } else {
-      svg("text", { class: "head", x: x(0), y: top - 16 }, this.heads, "fastest on average");
-      svg("text", { class: "head end", x: x(columns), y: top - 16 }, this.heads, "slowest");
+      svg("text", { class: "head", x: x(0), y: headsEnd - 6 }, this.heads, "fastest on average");
+      svg("text", { class: "head end", x: x(columns), y: headsEnd - 6 }, this.heads, "slowest");
     }
+    if (this.barred) this.drawBars();
     const middle = x(order.indexOf(data.default) + 0.5);
     svg("path", { class: "default-mark", d: `M${middle - 5} ${top - 10}h10l-5 8z` }, this.heads);
+  }
+
+  // A bar a choice: numbers the darker the greater, policies by the colours of the legend.
+  drawBars() {
+    const { data, columns, order, cellWidth, headsEnd } = this;
+    const group = svg("g", { class: "bars" }, this.heads);
+    BARS.forEach((name, bar) => {
+      const value = (place) => (data.choices[order[place]] || [])[bar];
+      const steps = Array.from(new Set(data.choices.map((choice) => (choice || [])[bar]))).filter((each) => each !== undefined);
+      steps.sort((a, b) => a - b);
+      const y = headsEnd + bar * BAR;
+      const parts = new Map(steps.map((step) => [step, []]));
+      const texts = [];
+      let start = 0;
+      for (let place = 1; place <= columns; place++) {
+        if (place < columns && value(place) === value(start)) continue;
+        const width = (place - start) * cellWidth;
+        if (parts.has(value(start))) {
+          parts.get(value(start)).push(`M${this.from + start * cellWidth} ${y}h${width}v${BAR - 1}h${-width}z`);
+          texts.push([value(start), this.from + (start + place) / 2 * cellWidth, width]);
+        }
+        start = place;
+      }
+      const share = (step) => 0.12 + 0.78 * steps.indexOf(step) / Math.max(1, steps.length - 1);
+      for (const [step, paths] of parts) {
+        const d = paths.join("");
+        if (typeof step === "string") svg("path", { class: `policy ${step}`, "data-choice": `${name}: ${step}`, d }, group);
+        else svg("path", { class: "number", "fill-opacity": share(step).toFixed(2), "data-choice": `${name}: ${step}`, d }, group);
+      }
+      for (const [step, x, width] of texts) {
+        if (typeof step === "string" || width < 7 * String(step).length) continue;
+        svg("text", { class: share(step) > 0.5 ? "bar-text on" : "bar-text", x, y: y + BAR - 2.5 }, group, String(step));
+      }
+    });
+  }
+
+  drawLegend() {
+    const holder = document.getElementById("legend");
+    for (const bar of [2, 4]) {
+      const found = new Set(this.data.choices.map((choice) => (choice || [])[bar]).filter((each) => each !== undefined));
+      const list = html("ul", { "aria-label": BARS[bar] }, holder);
+      html("li", { class: "legend-name" }, list, BARS[bar]);
+      for (const policy of found) {
+        const item = html("li", {}, list);
+        const swatch = svg("svg", { class: "swatch", width: 14, height: 11, "aria-hidden": "true" }, item);
+        svg("rect", { class: `policy ${policy}`, x: 0.5, y: 0.5, width: 13, height: 10 }, swatch);
+        item.append(policy);
+      }
+    }
   }
 
   drawScale() {
@@ -143,8 +238,9 @@ class Heatmap {
   listen() {
     const { root } = this;
     const cell = (event) => {
+      if (event.target.closest(".pinned")) return null;
       const box = root.getBoundingClientRect();
-      const column = Math.floor(((event.clientX - box.left) * this.width / box.width - LEFT) / this.cellWidth);
+      const column = Math.floor(((event.clientX - box.left) * this.width / box.width - this.from) / this.cellWidth);
       const row = Math.floor(((event.clientY - box.top) * this.height / box.height - this.top) / this.rowHeight);
       const inside = column >= 0 && column < this.columns && row >= 0 && row < this.rows;
       return inside ? { row, place: column } : null;
@@ -161,6 +257,12 @@ class Heatmap {
     });
     root.addEventListener("blur", () => this.point(null));
     root.addEventListener("keydown", (event) => this.press(event));
+    const pin = () => this.pin(this.scroller.scrollLeft, this.scroller.scrollTop);
+    this.scroller.addEventListener("scroll", pin);
+    addEventListener("resize", pin);
+    addEventListener("beforeprint", () => this.unpin());
+    addEventListener("afterprint", pin);
+    pin();
   }
 
   press(event) {
@@ -195,7 +297,7 @@ class Heatmap {
     const time = this.data.times_s[row][column];
     const speedup = this.data.times_s[row][this.data.default] / time;
     const what = column === this.data.default ? "the default" : `${factor(speedup)} over the default`;
-    return [this.data.programs[row], this.data.labels[column], seconds(time), what];
+    return [shortened(this.data.programs[row], 300), shortened(this.data.labels[column], 300), seconds(time), what];
   }
 
   // Shows what a cell says, or hides it.
@@ -205,7 +307,7 @@ class Heatmap {
     this.cursor.setAttribute("visibility", at ? "visible" : "hidden");
     if (!at) return;
     const { tip, cursor } = this;
-    cursor.setAttribute("x", LEFT + at.place * this.cellWidth);
+    cursor.setAttribute("x", this.from + at.place * this.cellWidth);
     cursor.setAttribute("y", this.top + at.row * this.rowHeight);
     tip.replaceChildren();
     this.words(at.row, this.order[at.place]).forEach((text, line) => html(line ? "span" : "strong", {}, tip, text));
@@ -219,12 +321,11 @@ class Heatmap {
   }
 
   cut(cut) {
-    const { starts, height } = cut;
+    const { height, starts } = cut;
     if (this.cutTree) this.cutTree(height);
-    const numbers = starts.map((_, index) => index + 1);
-    clusterStrip(this.strip, starts, numbers, this.rows, LEFT - 20, this.top, this.rowHeight);
+    clusterStrip(this.strip, starts, numbersOf(cut), this.rows, this.from - 20, this.top, this.rowHeight);
     const across = this.columns * this.cellWidth;
-    const lines = starts.slice(1).map((start) => `M${LEFT} ${this.top + start * this.rowHeight}h${across}`);
+    const lines = starts.slice(1).map((start) => `M${this.from} ${this.top + start * this.rowHeight}h${across}`);
     this.lines.setAttribute("d", lines.join(""));
   }
 
@@ -248,9 +349,9 @@ class Heatmap {
       const has = name.toLowerCase().includes(wanted);
       found += has;
       this.names[row].classList.toggle("faint", !has);
-      if (!has) veils.push(`M${LEFT} ${this.top + row * this.rowHeight}h${across}v${this.rowHeight}H${LEFT}z`);
+      if (!has) veils.push(`M${this.from} ${this.top + row * this.rowHeight}h${across}v${this.rowHeight}H${this.from}z`);
     });
     this.veils.setAttribute("d", veils.join(""));
-    if (wanted) say(`${count(found, "program")} marked`);
+    document.getElementById("marked-said").textContent = wanted ? `${count(found, "program")} marked` : "";
   }
 }

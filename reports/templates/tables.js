@@ -42,13 +42,13 @@ function showProgram(data, place) {
   const times = data.times_s[place];
   const table = document.getElementById("one-table");
   const caption = table.caption.firstChild;
-  caption.textContent = `All mappings of ${data.programs[place]}, the fastest first `;
+  caption.textContent = `All mappings of ${shortened(data.programs[place], 300)}, the fastest first `;
   const order = data.labels.map((_, column) => column).sort((a, b) => times[a] - times[b]);
   table.tBodies[0].replaceChildren();
   order.forEach((column, rank) => {
     const row = html("tr", column === data.default ? { class: "default" } : {}, table.tBodies[0]);
     html("th", { scope: "row" }, row, String(rank + 1));
-    html("td", { class: "text" }, row, data.labels[column] + (column === data.default ? " (default)" : ""));
+    html("td", { class: "text", title: data.labels[column] }, row, shortened(data.labels[column], 60) + (column === data.default ? " (default)" : ""));
     html("td", {}, row, seconds(times[column]));
     html("td", {}, row, factor(times[data.default] / times[column]));
   });

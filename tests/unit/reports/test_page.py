@@ -22,6 +22,7 @@ from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.train import train
 from numapredict.reports.contents import page_data
 from numapredict.reports.page import UnwritablePageError, render, write_page
+from numapredict.reports.parts import quantity
 from numapredict.reports.parts.held_out import InvalidEvaluationError
 from numapredict.reports.subject import Subject, open_subject
 from tests.hostile import NAMES, with_hostile_names
@@ -38,6 +39,7 @@ class Document(html.parser.HTMLParser):
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.texts: dict[str, list[str]] = {}
         self.open: list[str] = []
+        self.tables: list[list[list[str]]] = []  # the caption, then the rows' cells
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -45,6 +47,12 @@ class Document(html.parser.HTMLParser):
         if tag not in {"meta", "input", "br", "rect"}:
             self.open.append(tag)
         self.texts.setdefault(tag, []).append("")
+        if tag == "table":
+            self.tables.append([])
+        elif tag in {"caption", "tr"} and self.tables:
+            self.tables[-1].append([""] if tag == "caption" else [])
+        elif tag in {"td", "th"}:
+            self.tables[-1][-1].append("")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self.open:
@@ -54,6 +62,14 @@ class Document(html.parser.HTMLParser):
     def handle_data(self, data: str) -> None:
         for tag in set(self.open):
             self.texts[tag][-1] += data
+        if {"caption", "td", "th"} & set(self.open):
+            self.tables[-1][-1][-1] += data.strip()
+
+    def table(self, caption: str) -> list[list[str]]:
+        """Return the rows of the table whose caption begins so, its head first."""
+        found = [rows for rows in self.tables if rows and rows[0][0].startswith(caption)]
+        assert len(found) == 1, caption
+        return found[0][1:]
 
     def records(self) -> Any:  # noqa: ANN401 # any JSON
         return json.loads(self.texts["script"][0])
@@ -113,7 +129,16 @@ def test_modelled_is_said_at_the_top_and_in_every_caption(pages: dict[str, str],
     assert "Modelled." in document.texts["header"][0]
     captions = document.texts.get("caption", []) + document.texts.get("figcaption", [])
     assert len(captions) >= 2
-    assert [text for text in captions if not text.rstrip().endswith("(modelled)")] == []
+    plain = [text for text in captions if not text.rstrip().endswith("(modelled)")]
+    facts = (
+        "NUMA nodes of",
+        "Relative cost",
+        "The two probe runs that the model asks for",
+        "32x4-contiguous-locality;",
+    )
+    assert [text for text in plain if not text.startswith(facts)] == [], "only what no model computed goes without"
+    assert [text for text in captions if text.startswith(facts) and text not in plain] == []
+    assert len(plain) == {"dataset": 2, "model": 1, "both": 3, "prediction": 1}[kind]
 
 
 def test_measured_figures_are_not_called_modelled(dataset: Dataset) -> None:
@@ -124,7 +149,8 @@ def test_measured_figures_are_not_called_modelled(dataset: Dataset) -> None:
     )
     document = Document(render(page_data(Subject(name="planted", dataset=measured))))
     assert "modelled" not in " ".join(document.texts["body"])
-    assert all("(measured)" in text for text in document.texts["caption"] + document.texts["figcaption"])
+    captions = document.texts["caption"] + document.texts["figcaption"]
+    assert sum("(measured)" in text for text in captions) == len(captions) - 2 > 5, "all but the machine's"
 
 
 def test_equal_records_give_equal_pages(pages: dict[str, str], dataset: Dataset) -> None:
@@ -151,11 +177,12 @@ def test_names_are_text_wherever_they_stand(kind: str, pages: dict[str, str]) ->
     assert len(document.texts["style"]) == 1
     assert {name for _, attrs in document.tags for name in attrs} <= {
         name for _, attrs in plain.tags for name in attrs
-    } | {"data-value"}
+    } | {"data-value", "title"}
     assert "&amp;lt;b&amp;gt;" in page
     body = " ".join(document.texts["body"])
     shown = NAMES if kind != "prediction" else NAMES[:1]
-    assert [name for name in shown if name not in body] == []
+    titles = {attrs["title"] for _, attrs in document.tags if "title" in attrs}
+    assert [name for name in shown if name not in body and name not in titles] == []
     if kind != "prediction":
         records = document.records()
         programs = records["heatmap" if kind == "dataset" else "tree"]["programs"]
@@ -184,6 +211,22 @@ def test_held_out_figures_come_from_an_evaluation_alone(
     assert len(rows) == 1
     assert f"{evaluation.speedup.geometric:.2f}x" in rows[0]
     assert f"{evaluation.gain_captured:.2f}" in rows[0]
+    head, ours, *others, possible = Document(page).table("Speedups over the default of held-out")
+    scores = dict(zip(head, ours, strict=True))
+    assert evaluation.worst_speedup < evaluation.speedup.geometric < evaluation.speedup.arithmetic
+    assert scores["worst"] == f"{evaluation.worst_speedup:.2f}x"
+    assert scores["geometric mean"] == f"{evaluation.speedup.geometric:.2f}x"
+    assert scores["arithmetic mean"] == f"{evaluation.speedup.arithmetic:.2f}x"
+    assert scores["slower than the default"] == f"{evaluation.slower_than_default:.1%}"
+    assert scores["regret: median"] == f"{evaluation.regret.median:.2f}"
+    assert scores["95%"] == f"{evaluation.regret.p95:.2f}"
+    assert [row[0] for row in others] == list(evaluation.baselines)
+    assert [row[head.index("worst")] for row in others] == [
+        f"{each.worst_speedup:.2f}x" for each in evaluation.baselines.values()
+    ]
+    assert possible[1:3] == [
+        f"{mean:.2f}x" for mean in (evaluation.oracle_speedup.geometric, evaluation.oracle_speedup.arithmetic)
+    ]
     other = msgspec.structs.replace(subject, model=msgspec.structs.replace(model, machine="another"))
     with pytest.raises(InvalidEvaluationError, match="planted-4x8"):
         page_data(other, evaluation=path)
@@ -207,7 +250,7 @@ def test_other_peoples_mappings_have_a_page_too(dataset: Dataset) -> None:
     )
     document = Document(render(page_data(Subject(name="foreign", dataset=foreign))))
     assert not [tag for tag, _ in document.tags if tag == "b"]
-    assert set(document.records()["heatmap"]["sizes"]) == {""}
+    assert set(document.records()["heatmap"]["choices"]) == {None}
     assert "The machine" not in document.texts["nav"][0]
 
 
@@ -236,3 +279,90 @@ def test_a_page_that_cannot_be_written_is_named(tmp_path: Path, dataset: Dataset
 def test_a_shipped_like_folder_round_trips(tmp_path: Path, dataset: Dataset, pages: dict[str, str]) -> None:
     write_dataset(dataset, tmp_path / "planted")
     assert render(page_data(open_subject(str(tmp_path / "planted")))) == pages["dataset"]
+
+
+def test_a_models_clusters_are_told_in_tables(pages: dict[str, str], model: Model) -> None:
+    document = Document(pages["model"])
+    _, *rows = document.table("Clusters, by the model's own numbers")
+    assert [row[0] for row in rows] == [str(cluster.id) for cluster in model.clusters]
+    spread = 0
+    for cluster, row in zip(model.clusters, rows, strict=True):
+        speed = cluster.ranked[0].expected_speedup
+        told = f"{speed.median:.2f}x ({speed.low:.2f}x to {speed.high:.2f}x)"
+        assert row[1:] == [str(len(cluster.members)), cluster.centroid, cluster.ranked[0].mapping, told]
+        head, *ranked = document.table(f"Mappings ranked first in cluster {cluster.id} ")
+        assert head == ["rank", "mapping", "median", "least", "greatest"]
+        for each, cells in zip(cluster.ranked, ranked, strict=False):
+            speeds = each.expected_speedup
+            numbers = [f"{speed:.2f}x" for speed in (speeds.median, speeds.low, speeds.high)]
+            assert cells[1:] == [each.mapping, *numbers]
+            spread += len(set(numbers)) == 3
+        _, *members = document.table(f"Members of cluster {cluster.id},")
+        assert [(cells[1], cells[2]) for cells in members] == [
+            (m.best, f"{m.best_speedup:.2f}x") for m in cluster.members
+        ]
+        assert [cells[0].startswith(m.name) for cells, m in zip(members, cluster.members, strict=True)] == [True] * len(
+            members
+        )
+    assert spread > 5, "else the columns could be mistaken for each other"
+    _, *probes = document.table("The two probe runs")
+    assert [row[1] for row in probes] == [probe.mapping for probe in model.probes]
+
+
+def test_what_the_probes_read_is_told(dataset: Dataset, model: Model) -> None:
+    """Of a program whose two probes differ, and with a share that is not its own complement."""
+    asked = (advise(program, RecordedMachine(dataset), ChosenModel(model, "m")) for program in dataset.programs)
+    advice = next(each for each in asked if each.probes[0].time_s != each.probes[1].time_s)
+    first = msgspec.structs.replace(advice.probes[0], features={"time_s": advice.probes[0].time_s, "local_share": 0.98})
+    shown = msgspec.structs.replace(advice, probes=(first, advice.probes[1]))
+    head, *rows = Document(render(page_data(Subject(name="p", advice=shown)))).table("What the two probe runs read")
+    assert head == ["probe", "mapping", "time", "local memory bandwidth", "local accesses"]
+    second = advice.probes[1].features
+    assert rows == [
+        ["1", first.mapping, quantity.seconds(first.time_s), "not read", "98%"],
+        [
+            "2",
+            advice.probes[1].mapping,
+            quantity.seconds(advice.probes[1].time_s),
+            quantity.rate(second["local_bandwidth_GBps"]),
+            f"{second['local_share']:.0%}",
+        ],
+    ]
+
+
+def test_the_answer_says_how_much_of_the_run_its_speedup_is_of(advice: Advice) -> None:
+    def answer(**changes: object) -> str:
+        shown = msgspec.structs.replace(advice, **changes)
+        return Document(render(page_data(Subject(name="p", advice=shown)))).texts["section"][0]
+
+    assert "for its parallel regions, which take 24% of its run time" in answer(clock="regions", region_share=0.24)
+    assert "for its parallel regions:" in answer(clock="regions", region_share=None)
+    assert "for the whole run:" in answer(clock="process", region_share=0.24)
+
+
+def test_long_names_are_cut_where_they_stand_in_rows_and_whole_elsewhere(dataset: Dataset) -> None:
+    old, new = dataset.programs[0].name, "".join(chr(0x4E00 + at) for at in range(300))
+    longer = msgspec.structs.replace(
+        dataset,
+        programs=(msgspec.structs.replace(dataset.programs[0], name=new), *dataset.programs[1:]),
+        measurements=tuple(
+            msgspec.structs.replace(m, program=new) if m.program == old else m for m in dataset.measurements
+        ),
+    )
+    document = Document(render(page_data(Subject(name="planted", dataset=longer, model=train(longer, OPTIONS)))))
+    assert any(new in text for text in document.texts["option"]), "the choice of a program names it whole"
+    assert {attrs.get("title") for tag, attrs in document.tags if tag == "bdi"} >= {new}
+    for caption in ("Programs, their fastest", "Clusters, by the model's"):
+        assert max(len(cell) for row in document.table(caption) for cell in row) < 120
+    members = [document.table(f"Members of cluster {number},") for number in range(5)]
+    assert any(new in cell for rows in members for row in rows for cell in row), "the details name it whole"
+
+
+def test_a_prediction_of_a_very_long_command_has_a_heading_of_a_line(advice: Advice) -> None:
+    program = "./app " + "x" * 5000
+    command = f"numapredict run --mapping {advice.mapping} -- {program}"
+    long = msgspec.structs.replace(advice, program=program, command=command)
+    document = Document(render(page_data(Subject(name=program, advice=long))))
+    assert len(document.texts["h1"][0].strip()) == len(document.texts["title"][0].split(" · ")[0]) == 120
+    assert document.texts["pre"][0] == command, "what is run is never cut"
+    assert any(program in text for text in document.texts["details"]), "and the question can be read whole"

@@ -70,7 +70,8 @@ def test_an_explanation_is_shown(folder: Path) -> None:
     )
     page = render(page_data(Subject(name="p", advice=msgspec.structs.replace(advice, explanation=explanation))))
     assert "All &lt;pages&gt; on one node" in page
-    assert "default local share 25%, controllers 102 GB/s, speedup 3.5" in page
+    read = "local accesses under the default: 25%; all memory controllers can read: 102\u00a0GB/s; "
+    assert f"{read}the other probe over the default: 3.50x" in page
     assert "3.40x (3.00x to 4.00x)" in page
 
 

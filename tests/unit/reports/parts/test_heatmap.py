@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import leaves_list
 
+from numapredict.collect.mapping import parse_label
 from numapredict.predictor.clustering import centroid_members, cut, ward_linkage
 from numapredict.predictor.features import Observations, observe
-from numapredict.reports.parts.heatmap import MOST_CUTS, HeatmapData, Order, heatmap_data, order_programs
+from numapredict.predictor.options import TrainingOptions
+from numapredict.predictor.train import train
+from numapredict.reports.parts.heatmap import MOST_CUTS, Choices, HeatmapData, Order, heatmap_data, order_programs
 from tests.planted import planted_dataset
 
 DEFAULT = "32x4-contiguous-first-touch"
@@ -33,7 +36,10 @@ def test_rows_and_columns_are_the_measurements(data: HeatmapData) -> None:
     assert data.labels[data.default] == DEFAULT
     for program, row in zip(data.programs, data.times_s, strict=True):
         assert row == pytest.approx([times[program, label] for label in data.labels], rel=1e-3)
-    assert data.sizes == tuple(label.split("-")[0] for label in data.labels)
+    mappings = map(parse_label, data.labels)
+    assert data.choices == tuple(
+        Choices(m.threads, m.thread_nodes, m.thread_policy, m.page_nodes, m.page_policy) for m in mappings
+    )
 
 
 def test_programs_of_a_kind_stand_together(data: HeatmapData) -> None:
@@ -71,6 +77,8 @@ def test_every_cut_gives_each_program_its_centroids_mapping(
         assert each.arithmetic == pytest.approx(sum(gains) / len(gains), rel=1e-3)
         assert each.geometric == pytest.approx(np.prod(gains) ** (1 / len(gains)), rel=1e-3)
     assert data.cuts[-1].geometric == pytest.approx(data.oracle, rel=1e-3), "each program for itself"
+    assert data.cuts[-1].arithmetic == pytest.approx(data.oracle_arithmetic, rel=1e-3)
+    assert data.oracle_arithmetic > max(cut.arithmetic for cut in data.cuts) * 0.999
 
 
 def test_the_tree_falls_apart_at_each_cuts_height(data: HeatmapData) -> None:
@@ -119,3 +127,14 @@ def test_cuts_are_bounded() -> None:
     observations = observe(planted_dataset(MOST_CUTS + 6), DEFAULT)
     order = order_programs(observations, observations.column(DEFAULT))
     assert len(heatmap_data(observations, observations.column(DEFAULT), order, 6).cuts) == MOST_CUTS
+
+
+def test_a_models_clusters_have_its_numbers(observations: Observations, order: Order) -> None:
+    model = train(planted_dataset(15), TrainingOptions(n_clusters=4, feature_kinds=("ratio",)))
+    data = heatmap_data(observations, observations.column(DEFAULT), order, 4, model)
+    assert [len(each.starts) for each in data.cuts if each.numbers] == [4]
+    found = data.cuts[3]
+    member_of = {member.name: cluster.id for cluster in model.clusters for member in cluster.members}
+    for number, start, stop in zip(found.numbers, found.starts, (*found.starts[1:], 15), strict=True):
+        assert {member_of[name] for name in data.programs[start:stop]} == {number}
+    assert found.numbers != tuple(range(4)), "else the test could not fail"

@@ -1,3 +1,7 @@
+from collections import Counter
+
+import pytest
+
 from numapredict.predictor.features import observe
 from numapredict.reports.parts.distribution import distribution_data
 from numapredict.reports.parts.heatmap import order_programs
@@ -42,8 +46,13 @@ def test_the_distribution_counts_every_program_once() -> None:
     for each in data.bins:
         assert each.best == sum(each.low * (1 - 1e-9) <= gain < each.high * (1 - 1e-9) for gain in gains.max(axis=1))
     assert gains[:, observations.column(data.fixed)].prod() == gains.prod(axis=0).max()
-    assert sum(each.programs for each in data.favourites) <= 20
-    assert data.favourites[0].programs == max(each.programs for each in data.favourites)
+    fastest = Counter(observations.labels[column] for column in observations.time_s.argmin(axis=1))
+    assert {each.label: each.programs for each in data.favourites} == dict(fastest.most_common(8))
+    counts = [each.programs for each in data.favourites]
+    assert counts == sorted(counts, reverse=True)
+    assert data.mappings == len(fastest) > 1
+    assert data.best_speedup == pytest.approx(gains.max(axis=1).prod() ** (1 / 20))
+    assert data.fixed_speedup == pytest.approx(gains[:, observations.column(data.fixed)].prod() ** (1 / 20))
 
 
 def test_no_gain_at_all_is_not_below_one() -> None:

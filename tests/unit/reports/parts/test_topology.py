@@ -1,8 +1,12 @@
 import pytest
 
+from numapredict.collect.machines.description import load_description
 from numapredict.collect.mapping import parse_label
-from numapredict.reports.parts.topology import draw_mapping, topology_data
+from numapredict.collect.profile_file import Profile, parse_profile
+from numapredict.reports.parts.topology import NoTopologyError, draw_mapping, machine_data, topology_data
+from numapredict.reports.placed_mapping import NeedlessProfileError
 from tests.planted import four_by_eight
+from tests.profiles import profile_bytes
 from tests.samples import topology_of
 
 
@@ -50,6 +54,53 @@ def test_a_mapping_that_does_not_fit_is_drawn_alone() -> None:
 
 def test_a_machine_is_drawn_with_memory_and_caches() -> None:
     data = topology_data(four_by_eight())
-    assert (data.nodes[0].memory, data.nodes[0].caches) == ("32 GiB", "1 L3 of 20 MiB")
+    assert (data.nodes[0].memory, data.nodes[0].caches) == ("32\u00a0GiB", "1 L3 of 20\u00a0MiB")
     assert data.distances[0][1] == 21
     assert {core.thread for node in data.nodes for core in node.cores} == {None}
+
+
+def test_a_described_machine_tells_latency_and_bandwidth_with_their_sources() -> None:
+    machine = load_description("lpd48core")
+    data = machine_data(machine.topology, machine)
+    assert [(table.title.split(",")[0], table.unit) for table in data.tables] == [
+        ("read latency", "ns"),
+        ("read bandwidth", "GB/s"),
+        ("read bandwidth", "GB/s"),
+    ]
+    assert data.tables[0].rows == machine.read_latency_ns
+    assert data.tables[2].rows == machine.thread_read_GBps
+    assert any(text.startswith("latency.read: ") for text in data.sources)
+    other = machine_data(four_by_eight(), machine)
+    assert (other.tables, other.sources) == ((), ()), "another machine of that name"
+
+
+def profile() -> Profile:
+    """Twelve pages, of which the first thread uses nine and the second three."""
+    return parse_profile(profile_bytes([(9, [(0, 0, 5.0)]), (3, [(0, 1, 5.0)])], slots=2))
+
+
+def test_a_profile_tells_the_shares_of_the_pages() -> None:
+    mapping = parse_label("2x2-contiguous-locality")
+    told = topology_data(four_by_eight(), mapping, profile())
+    assert [node.share for node in told.nodes] == [0.75, 0.25, None, None]
+    assert [node.pages for node in told.nodes] == ["75% of the pages (9)", "25% of the pages (3)", "", ""]
+    assert "12 pages" in told.note
+    untold = topology_data(four_by_eight(), mapping)
+    assert {node.share for node in untold.nodes} == {None}
+
+
+@pytest.mark.parametrize("policy", ["locality", "mix", "balance", "first-touch"])
+def test_how_to_learn_the_shares_is_said_where_the_policy_does_not_tell_them(policy: str) -> None:
+    mapping = parse_label(f"16x2-contiguous-{policy}")
+    note = topology_data(four_by_eight(), mapping).note
+    assert "depends on" in note
+    assert ("--profile" in note) == (policy != "first-touch")
+    assert "depends on" in draw_mapping(mapping, "elsewhere", None).note
+    assert topology_data(four_by_eight(), parse_label("16x2-contiguous-interleave")).note == ""
+
+
+def test_a_profile_that_says_nothing_here_is_refused() -> None:
+    with pytest.raises(NoTopologyError, match=r"elsewhere.*report mapping 2x2-contiguous-locality"):
+        draw_mapping(parse_label("2x2-contiguous-locality"), "elsewhere", None, profile())
+    with pytest.raises(NeedlessProfileError, match="interleave"):
+        draw_mapping(parse_label("2x2-contiguous-interleave"), "planted-4x8", four_by_eight(), profile())

@@ -1,0 +1,75 @@
+"""Whether a prediction can be true: a file may have the right fields and say what no prediction says."""
+
+import math
+import re
+from collections.abc import Iterator
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.space import check
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.advice import Advice
+from numapredict.predictor.model import ExpectedSpeedup
+
+_NAMES_MAPPING = re.compile(r"\bnumapredict run --mapping (\S+) ")
+
+
+class ContradictoryPredictionError(NumapredictError):
+    """A field of a prediction is impossible by itself or contradicts another one."""
+
+
+def check_consistency(advice: Advice, topology: Topology | None) -> None:
+    """Raise ContradictoryPredictionError, which names the first field that cannot be; ``topology`` where it is known."""
+    for field, problem in _problems(advice, topology):
+        raise ContradictoryPredictionError(f"{field}: {problem}")
+
+
+def _problems(advice: Advice, topology: Topology | None) -> Iterator[tuple[str, str]]:
+    yield from _mapping_problems(advice, topology)
+    for field, speed in _speedups(advice):
+        if not (math.isfinite(speed.high) and 0 < speed.low <= speed.median <= speed.high):
+            told = f"{speed.median:g} between {speed.low:g} and {speed.high:g}"
+            yield field, f"{told} is no interval of speedups, which are above 0 with the median inside"
+    for field in ("confidence", "region_share", "trace_share", "ambiguity"):
+        share = getattr(advice, field)
+        if share is not None and not 0 <= share <= 1 + 1e-9:
+            yield field, f"{share:g} is not within 0 to 1"
+    for number, probe in enumerate(advice.probes, 1):
+        values = {"time_s": probe.time_s, **{f"features.{name}": value for name, value in probe.features.items()}}
+        for name, value in values.items():
+            if not math.isfinite(value) or value < 0 or (value == 0 and name == "time_s"):
+                yield f"probe {number}, {name}", f"{value:g} cannot have been read"
+        if probe.features.get("local_share", 0.0) > 1 + 1e-9:
+            yield f"probe {number}, features.local_share", f"{probe.features['local_share']:g} is not within 0 to 1"
+    if advice.cluster.centroid not in advice.cluster.members:
+        yield "cluster", "its centroid is none of its members"
+
+
+def _mapping_problems(advice: Advice, topology: Topology | None) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the labels: of another machine, or of another answer."""
+    if len(advice.probes) != 2:
+        yield "probes", f"{len(advice.probes)} of them, where a prediction rests on two"
+    labels = {"mapping": advice.mapping, "default": advice.default}
+    labels |= {f"probe {number}, mapping": probe.mapping for number, probe in enumerate(advice.probes, 1)}
+    for field, label in labels.items():
+        try:
+            mapping = parse_label(label)
+            if topology is not None:
+                check(mapping, topology)
+        except NumapredictError as error:
+            on = f" (machine {advice.machine})" if topology is not None else ""
+            yield field, f"{error}{on}"
+    named = _NAMES_MAPPING.search(advice.command)
+    if named is None or named[1] != advice.mapping:
+        runs = f"runs {named[1]}" if named is not None else "runs no mapping"
+        yield "command", f"it {runs}, where the answer is {advice.mapping}"
+
+
+def _speedups(advice: Advice) -> Iterator[tuple[str, ExpectedSpeedup]]:
+    """Yield every expected speedup with its field."""
+    yield "expected_speedup", advice.expected_speedup
+    for alternative in (advice.alternative, *advice.alternatives):
+        if alternative.expected_speedup is not None:
+            yield f"expected_speedup of {alternative.tool}'s command", alternative.expected_speedup
+    for close in advice.explanation.close:
+        yield f"expected_speedup of {close.mapping}", close.expected_speedup
