@@ -1,11 +1,15 @@
 """What stands on a page: the sections that a dataset, a model or a prediction has, in order."""
 
+import os
 from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.host import host_topology
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.profile_file import Profile
+from numapredict.collect.topology import Topology
+from numapredict.predictor.advice import Advice
 from numapredict.predictor.features import observe
 from numapredict.predictor.learning import options_of
 from numapredict.predictor.model import Model
@@ -116,7 +120,7 @@ def _held_out(name: str, model: Model, evaluation: Path | None) -> HeldOutData |
     if evaluation is not None:
         return held_out_data(evaluation, model)
     saved = data_folder() / "evaluations" / f"{name}.json"
-    return held_out_data(saved, model) if saved.is_file() else None
+    return held_out_data(saved, model) if os.path.isfile(saved) else None  # of too long a name: no
 
 
 def _prediction_page(subject: Subject, profile: Profile | None) -> PageData:
@@ -124,7 +128,8 @@ def _prediction_page(subject: Subject, profile: Profile | None) -> PageData:
     assert advice is not None  # noqa: S101 # the caller looked
     prediction = prediction_data(advice)
     description = description_of(advice.machine, advice.modelled)
-    topology = None if description is None else description.topology
+    topology = _here(advice) if description is None and profile is not None else None
+    topology = topology if description is None else description.topology
     placed = with_tables(draw_mapping(parse_label(advice.mapping), advice.machine, topology, profile), description)
     sections = [Section("answer", "The answer", prediction)]
     if prediction.reasons or advice.explanation.close:
@@ -139,3 +144,9 @@ def _prediction_page(subject: Subject, profile: Profile | None) -> PageData:
     return PageData(
         title=advice.program, kind="Prediction", modelled=advice.modelled, sections=tuple(sections), drawn={}
     )
+
+
+def _here(advice: Advice) -> Topology | None:
+    """Return this computer's topology, which a profile's pages are shown on, if it is that of a timed prediction."""
+    topology = host_topology()
+    return topology if not advice.modelled and topology.name == advice.machine else None

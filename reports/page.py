@@ -21,7 +21,7 @@ from numapredict.reports.contents import PageData
 from numapredict.reports.parts import names, quantity
 
 SUFFIXES = (".html", ".htm")
-SCRIPTS = ("drawing.js", "tree.js", "heatmap.js", "cuts.js", "tables.js", "start.js")
+SCRIPTS = ("drawing.js", "tree.js", "bars.js", "heatmap.js", "cuts.js", "tables.js", "start.js")
 STYLES = ("page.css", "figures.css")
 
 LEVELS = 33

@@ -19,7 +19,7 @@ class ContradictoryPredictionError(NumapredictError):
 
 
 def check_consistency(advice: Advice, topology: Topology | None) -> None:
-    """Raise ContradictoryPredictionError, which names the first field that cannot be; ``topology`` where it is known."""
+    """Raise ContradictoryPredictionError, which names the first field that cannot be; ``topology``: if it is known."""
     for field, problem in _problems(advice, topology):
         raise ContradictoryPredictionError(f"{field}: {problem}")
 

@@ -1,9 +1,6 @@
 // The heatmap. Cells of one colour are one path: 60,000 cells would be too many elements.
 const LEVELS = 33;
 const MANY = 120; // more mappings than that need the room of the tree and of long names
-const LEAST_CELL = 1.5;
-const BAR = 11;
-const BARS = ["threads", "thread nodes", "thread policy", "page nodes", "page policy"];
 
 class Heatmap {
   constructor(data, shows) {
@@ -16,14 +13,15 @@ class Heatmap {
     this.labelled = this.columns <= 48;
     this.scroller = document.getElementById("heatmap-scroll");
     const narrow = innerWidth < 700;
+    const least = this.labelled ? 12 : this.columns > MANY ? 1.5 : 3; // labels must not meet
     this.treeWidth = narrow ? 60 : this.columns > MANY ? 110 : 150;
     this.from = this.treeWidth + 30; // where the cells begin
     // 18: a scroll bar. Names are as long as narrow cells let them be; on a narrow screen both are scrolled.
     const whole = (this.scroller.clientWidth || 1200) - this.from - 18;
-    this.letters = narrow ? 14 : Math.max(20, Math.min(40, Math.floor((whole - LEAST_CELL * this.columns - 14) / 6.1)));
+    this.letters = narrow ? 14 : Math.max(20, Math.min(40, Math.floor((whole - least * this.columns - 14) / 6.1)));
     this.nameWidth = Math.max(60, 14 + 6.1 * Math.max(...data.programs.map((name) => Math.min(name.length, this.letters))));
     const room = whole - this.nameWidth;
-    this.cellWidth = Math.max(LEAST_CELL, Math.min(22, Math.floor(10 * room / this.columns) / 10));
+    this.cellWidth = Math.max(least, Math.min(22, Math.floor(10 * room / this.columns) / 10));
     this.barred = data.choices.some((choice) => choice !== null);
     this.headsEnd = this.labelled ? 10 + 6 * Math.max(...data.labels.map((label) => Math.min(label.length, 40))) : 40;
     this.barsEnd = this.headsEnd + (this.barred ? BARS.length * BAR + 2 : 0);
@@ -84,7 +82,7 @@ class Heatmap {
     this.tip = html("div", { id: "tip", hidden: "" }, document.getElementById("heatmap-figure"));
     this.drawCells();
     this.drawScale();
-    if (this.barred) this.drawLegend();
+    if (this.barred) drawLegend(data);
     this.listen();
   }
 
@@ -162,58 +160,9 @@ class Heatmap {
       svg("text", { class: "head", x: x(0), y: headsEnd - 6 }, this.heads, "fastest on average");
       svg("text", { class: "head end", x: x(columns), y: headsEnd - 6 }, this.heads, "slowest");
     }
-    if (this.barred) this.drawBars();
+    if (this.barred) drawBars(this, this.heads);
     const middle = x(order.indexOf(data.default) + 0.5);
     svg("path", { class: "default-mark", d: `M${middle - 5} ${top - 10}h10l-5 8z` }, this.heads);
-  }
-
-  // A bar a choice: numbers the darker the greater, policies by the colours of the legend.
-  drawBars() {
-    const { data, columns, order, cellWidth, headsEnd } = this;
-    const group = svg("g", { class: "bars" }, this.heads);
-    BARS.forEach((name, bar) => {
-      const value = (place) => (data.choices[order[place]] || [])[bar];
-      const steps = Array.from(new Set(data.choices.map((choice) => (choice || [])[bar]))).filter((each) => each !== undefined);
-      steps.sort((a, b) => a - b);
-      const y = headsEnd + bar * BAR;
-      const parts = new Map(steps.map((step) => [step, []]));
-      const texts = [];
-      let start = 0;
-      for (let place = 1; place <= columns; place++) {
-        if (place < columns && value(place) === value(start)) continue;
-        const width = (place - start) * cellWidth;
-        if (parts.has(value(start))) {
-          parts.get(value(start)).push(`M${this.from + start * cellWidth} ${y}h${width}v${BAR - 1}h${-width}z`);
-          texts.push([value(start), this.from + (start + place) / 2 * cellWidth, width]);
-        }
-        start = place;
-      }
-      const share = (step) => 0.12 + 0.78 * steps.indexOf(step) / Math.max(1, steps.length - 1);
-      for (const [step, paths] of parts) {
-        const d = paths.join("");
-        if (typeof step === "string") svg("path", { class: `policy ${step}`, "data-choice": `${name}: ${step}`, d }, group);
-        else svg("path", { class: "number", "fill-opacity": share(step).toFixed(2), "data-choice": `${name}: ${step}`, d }, group);
-      }
-      for (const [step, x, width] of texts) {
-        if (typeof step === "string" || width < 7 * String(step).length) continue;
-        svg("text", { class: share(step) > 0.5 ? "bar-text on" : "bar-text", x, y: y + BAR - 2.5 }, group, String(step));
-      }
-    });
-  }
-
-  drawLegend() {
-    const holder = document.getElementById("legend");
-    for (const bar of [2, 4]) {
-      const found = new Set(this.data.choices.map((choice) => (choice || [])[bar]).filter((each) => each !== undefined));
-      const list = html("ul", { "aria-label": BARS[bar] }, holder);
-      html("li", { class: "legend-name" }, list, BARS[bar]);
-      for (const policy of found) {
-        const item = html("li", {}, list);
-        const swatch = svg("svg", { class: "swatch", width: 14, height: 11, "aria-hidden": "true" }, item);
-        svg("rect", { class: `policy ${policy}`, x: 0.5, y: 0.5, width: 13, height: 10 }, swatch);
-        item.append(policy);
-      }
-    }
   }
 
   drawScale() {

@@ -1,0 +1,98 @@
+"""`numapredict report PREDICTION --profile FILE`: each node's share of the pages."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from numapredict.collect.host import topology_from_file
+from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.predictor.advice import Advice, advise
+from numapredict.predictor.datasets import open_dataset
+from numapredict.predictor.main import main
+from numapredict.predictor.model_choice import named_model
+from tests.profiles import profile_bytes
+
+MACHINES = Path(__file__).parents[2] / "machines"
+
+
+@pytest.fixture(scope="module")
+def advice() -> Advice:
+    """The advice for a program of a described machine whose pages go where they are used."""
+    dataset, chosen = open_dataset("sandybridge-4x8"), named_model("sandybridge-4x8")
+    program = next(program for program in dataset.programs if program.name == "stream-copy.medium.parallel")
+    found = advise(program, RecordedMachine(dataset), chosen)
+    assert "-locality" in found.mapping
+    return found
+
+
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve pages: the first of 32 threads uses nine, the last three."""
+    path = tmp_path_factory.mktemp("profile") / "app.profile"
+    path.write_bytes(profile_bytes([(9, [(0, 0, 5.0)]), (3, [(0, 31, 5.0)])], slots=32))
+    return path
+
+
+def page_of(advice: Advice, folder: Path, *words: str) -> tuple[int, str]:
+    """Return the exit code and the page."""
+    (folder / "advice.json").write_bytes(msgspec.json.encode(advice))
+    code = main(["report", str(folder / "advice.json"), "-o", str(folder / "page.html"), *words])
+    page = folder / "page.html"
+    return code, page.read_text(encoding="utf-8") if page.exists() else ""
+
+
+def test_a_profile_tells_each_nodes_share(advice: Advice, profile: Path, tmp_path: Path) -> None:
+    code, page = page_of(advice, tmp_path, "--profile", str(profile))
+    assert code == 0
+    assert "75% of the pages (9)" in page
+    assert "25% of the pages (3)" in page
+    assert page.count('class="bar share"') == 2
+    assert '<rect width="75.0"' in page
+    code, without = page_of(advice, tmp_path)
+    assert code == 0
+    assert "75% of the pages" not in without
+    assert "numapredict run --profile" in without
+
+
+def here(advice: Advice, machine: str) -> Advice:
+    """Return what timed runs on a machine would have said, of a mapping that fits two nodes of two cores."""
+    mapping = "4x2-contiguous-locality"
+    probes = tuple(msgspec.structs.replace(probe, mapping="4x2-contiguous-first-touch") for probe in advice.probes)
+    return msgspec.structs.replace(
+        advice,
+        modelled=False,
+        machine=machine,
+        mapping=mapping,
+        probes=probes,
+        command=f"numapredict run --mapping {mapping} -- ./app",
+    )
+
+
+def test_of_this_computer_the_nodes_are_known(
+    advice: Advice, profile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    xml = MACHINES / "four-node.xml"
+    monkeypatch.setenv("HWLOC_XMLFILE", str(xml))
+    code, page = page_of(here(advice, topology_from_file(xml).name), tmp_path, "--profile", str(profile))
+    assert code == 0
+    assert "75% of the pages (9)" in page
+
+
+def test_of_another_computer_they_are_not(
+    advice: Advice, profile: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HWLOC_XMLFILE", str(MACHINES / "four-node.xml"))
+    code, page = page_of(here(advice, "elsewhere"), tmp_path, "--profile", str(profile))
+    assert (code, page) == (2, "")
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "elsewhere" in told
+    assert "numapredict report mapping 4x2-contiguous-locality --profile" in told
+
+
+def test_a_profile_is_for_a_prediction(profile: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["report", "broadwell-2x10", "-o", str(tmp_path / "page.html"), "--profile", str(profile)]
+    assert main(words) == 2
+    assert "--profile is for a prediction" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
