@@ -71,5 +71,7 @@ def _speedups(advice: Advice) -> Iterator[tuple[str, ExpectedSpeedup]]:
     for alternative in (advice.alternative, *advice.alternatives):
         if alternative.expected_speedup is not None:
             yield f"expected_speedup of {alternative.tool}'s command", alternative.expected_speedup
+    if advice.cluster.speedup is not None:
+        yield "cluster.speedup", advice.cluster.speedup
     for close in advice.explanation.close:
         yield f"expected_speedup of {close.mapping}", close.expected_speedup

@@ -6,9 +6,13 @@ from numapredict.collect.mapping import parse_label
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.advice import Advice
 from numapredict.predictor.advice_text import WITHOUT_COUNTERS, mapping_in_words
+from numapredict.predictor.explanation import Close
 from numapredict.reports.parts.consistency import check_consistency
 from numapredict.reports.parts.described import topology_of
 from numapredict.reports.parts.readings import readings_in_words
+
+NEARLY_ALL = 0.9
+"""The part of a run from which on a speedup of the part is one of the whole, as in the terminal."""
 
 
 class InvalidPredictionError(NumapredictError):
@@ -26,7 +30,9 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     """An answer to show; ``reasons`` are the findings of its explanation.
 
     ``measured`` is true where both mappings were probes, so that the speedup is what they measured. ``regions`` is the
-    part of the run that the speedup is of, where it is not the whole run and the part is known.
+    part of the run that the speedup is of, where it is not the whole run and the part is known, and ``whole_run`` what
+    that makes of the whole, where it is not nearly the same. ``good`` are mappings that are nearly as good, and
+    ``uncertain`` those that are expected to give more, but may lose.
     """
 
     advice: Advice
@@ -35,6 +41,9 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     judged: str
     measured: bool
     regions: float | None
+    whole_run: float | None
+    good: tuple[Close, ...]
+    uncertain: tuple[Close, ...]
     reasons: tuple[Reason, ...]
 
 
@@ -53,12 +62,23 @@ def read_advice(data: bytes, where: str) -> Advice:
 def prediction_data(advice: Advice) -> PredictionData:
     """Return the record that the page shows."""
     probes = {probe.mapping for probe in advice.probes}
+    regions = advice.region_share if advice.clock == "regions" else None
+    speedup = advice.expected_speedup.median
+    close = advice.explanation.close
     return PredictionData(
         advice=advice,
         words=mapping_in_words(parse_label(advice.mapping)),
         default_words=mapping_in_words(parse_label(advice.default)),
         judged=WITHOUT_COUNTERS.get(advice.judged_by, ""),
         measured=advice.mapping != advice.default and {advice.mapping, advice.default} == probes,
-        regions=advice.region_share if advice.clock == "regions" else None,
-        reasons=tuple(Reason(each.text, readings_in_words(each.evidence)) for each in advice.explanation.findings),
+        regions=regions,
+        # Amdahl's law; from nine tenths on the difference is within the interval.
+        whole_run=None if regions is None or regions >= NEARLY_ALL else 1 / (1 - regions + regions / speedup),
+        good=tuple(each for each in close if each.expected_speedup.median <= speedup),
+        uncertain=tuple(each for each in close if each.expected_speedup.median > speedup),
+        reasons=tuple(
+            # What sets mappings beside each other says its numbers itself.
+            Reason(each.text, "" if each.topic == "choice" else readings_in_words(each.evidence))
+            for each in advice.explanation.findings
+        ),
     )

@@ -335,7 +335,10 @@ def test_the_answer_says_how_much_of_the_run_its_speedup_is_of(advice: Advice) -
         shown = msgspec.structs.replace(advice, **changes)
         return Document(render(page_data(Subject(name="p", advice=shown)))).texts["section"][0]
 
-    assert "for its parallel regions, which take 24% of its run time" in answer(clock="regions", region_share=0.24)
+    whole = 1 / (0.76 + 0.24 / advice.expected_speedup.median)
+    told = f"which take 24% of its run time under the probes (about {whole:.2f}x for the whole run): "
+    assert f"for its parallel regions, {told}" in answer(clock="regions", region_share=0.24)
+    assert "which take 97% of its run time under the probes: " in answer(clock="regions", region_share=0.97)
     assert "for its parallel regions:" in answer(clock="regions", region_share=None)
     assert "for the whole run:" in answer(clock="process", region_share=0.24)
 
