@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from numapredict.collect.terminal.completion import codelets, files, machines, named, spaces
+
 SIZES = click.Choice(["small", "medium", "large"])
 INITIALISATIONS = click.Choice(["serial", "parallel"])
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
@@ -14,11 +16,18 @@ FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 MACHINE = click.option(
     "--machine",
     metavar="NAME",
+    shell_complete=named(machines, "file"),
     help="A described machine, modelled (see `numapredict topology --list`), or a .toml file.",
 )
 _OPTIONS = (
     MACHINE,
-    click.option("--codelet", "codelets", multiple=True, help="Only this codelet; may be repeated."),
+    click.option(
+        "--codelet",
+        "codelets",
+        multiple=True,
+        shell_complete=named(codelets),
+        help="Only this codelet; may be repeated.",
+    ),
     click.option(
         "--size", "sizes", multiple=True, type=SIZES, help="This size, medium if none is given; may be repeated."
     ),
@@ -28,6 +37,7 @@ _OPTIONS = (
         "commands",
         multiple=True,
         metavar="COMMAND",
+        shell_complete=files,
         help="A program of yours, with arguments; repeatable.",
     ),
     click.option(
@@ -37,7 +47,13 @@ _OPTIONS = (
         "--region", "regions", multiple=True, help="Only this region of CERE; of 1% of the time or more if not given."
     ),
     click.option("--invocation", type=click.IntRange(1), default=1, show_default=True, help="Which one CERE replays."),
-    click.option("--space", default="full", show_default=True, help="A named set of mappings: full, thesis, wang, ..."),
+    click.option(
+        "--space",
+        default="full",
+        show_default=True,
+        shell_complete=named(spaces),
+        help="A named set of mappings: full, thesis, wang, ...",
+    ),
     click.option("--mapping", "labels", multiple=True, metavar="LABEL", help="Only this mapping; may be repeated."),
     click.option(
         "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; modelled machines only."

@@ -8,14 +8,28 @@ import click
 from numapredict.collect.campaign_options import campaign_options
 from numapredict.collect.emission.tools import TOOLS
 from numapredict.collect.terminal.command import JSON, Command, Interruption, terminal
-from numapredict.predictor.evaluation_options import DATASETS, DEFAULT, FILE, JOBS
+from numapredict.collect.terminal.completion import files, machines, named
+from numapredict.predictor.evaluation_options import (
+    DATASET_NAMES,
+    DATASETS,
+    DEFAULT,
+    FILE,
+    JOBS,
+    shipped_models,
+)
 
 if TYPE_CHECKING:
     from numapredict.collect.emission.tools import Tool
     from numapredict.collect.request import CampaignRequest
 
-MACHINE = click.option("--machine", metavar="NAME", help="A described machine, modelled, by name or .toml file.")
+MACHINE = click.option(
+    "--machine",
+    metavar="NAME",
+    shell_complete=named(machines, "file"),
+    help="A described machine, modelled, by name or .toml file.",
+)
 EMIT = click.option("--emit", "tool", type=click.Choice(TOOLS), help="Print only this tool's command, for a shell.")
+COMMAND = click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
 PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
 
@@ -26,7 +40,13 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     answers=["numapredict.predictor.advice:Advice"],
 )
 @MACHINE
-@click.option("--model", "wanted", metavar="NAME|FILE", help="A shipped model, or one that `train` wrote.")
+@click.option(
+    "--model",
+    "wanted",
+    metavar="NAME|FILE",
+    shell_complete=named(shipped_models, "file"),
+    help="A shipped model, or one that `train` wrote.",
+)
 @click.option(
     "--budget",
     "budget_s",
@@ -43,7 +63,7 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 )
 @EMIT
 @JSON
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@COMMAND
 def predict(
     machine: str | None,
     wanted: str | None,
@@ -80,7 +100,12 @@ def predict(
     ],
 )
 @campaign_options
-@click.option("--dataset", metavar="NAME|FOLDER", help="Learn from this dataset instead of running a campaign.")
+@click.option(
+    "--dataset",
+    metavar="NAME|FOLDER",
+    shell_complete=DATASET_NAMES,
+    help="Learn from this dataset instead of running a campaign.",
+)
 @click.option("--into", type=click.Path(path_type=Path), help="The campaign's folder; resumed if it exists.")
 @click.option("--output", type=click.Path(path_type=Path), help="Where to write the model.")
 @DEFAULT
@@ -142,7 +167,7 @@ def train(
 @click.option("--use-profile", type=FILE, help="Place the pages by the profile of an earlier run.")
 @EMIT
 @click.option("--no-numa-balancing", is_flag=True, help="Keep the kernel from moving pages meanwhile; needs root.")
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@COMMAND
 def run(
     label: str,
     verify: bool,

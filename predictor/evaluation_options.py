@@ -4,7 +4,25 @@ from pathlib import Path
 
 import click
 
-DATASETS = click.argument("datasets", nargs=-1, required=True, metavar="DATASET...")
+from numapredict.collect.terminal.completion import named
+
+
+def shipped_datasets() -> tuple[str, ...]:
+    """Return the shipped datasets, for a shell."""
+    from numapredict.predictor import datasets
+
+    return datasets.shipped_datasets()
+
+
+def shipped_models() -> tuple[str, ...]:
+    """Return the shipped models, for a shell."""
+    from numapredict.predictor import model_choice
+
+    return model_choice.shipped_models()
+
+
+DATASET_NAMES = named(shipped_datasets, "dir")
+DATASETS = click.argument("datasets", nargs=-1, required=True, metavar="DATASET...", shell_complete=DATASET_NAMES)
 DEFAULT = click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
 JOBS = click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
 

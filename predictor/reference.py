@@ -1,6 +1,7 @@
 """The commands that describe the others: `schema` prints what their JSON looks like, `completion` what shells need."""
 
 import click
+from click.shell_completion import CompletionItem
 
 from numapredict.collect.terminal.command import Command
 
@@ -20,8 +21,18 @@ fish   numapredict completion fish > ~/.config/fish/completions/numapredict.fish
 """
 
 
+def _answering(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return the words that go on to a command that prints JSON."""
+    from numapredict.predictor.command_tree import answering
+
+    given = ctx.params.get("words") or ()
+    names = [name.split() for name in answering(ctx.find_root())]
+    following = dict.fromkeys(name[len(given)] for name in names if tuple(name[: len(given)]) == given != tuple(name))
+    return [CompletionItem(word) for word in following if word.startswith(incomplete)]
+
+
 @click.command(cls=Command, help=_SCHEMA)
-@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.argument("words", nargs=-1, metavar="[COMMAND]...", shell_complete=_answering)
 @click.pass_context
 def schema(ctx: click.Context, words: tuple[str, ...]) -> None:
     """Print what answers look like."""

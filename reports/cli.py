@@ -5,26 +5,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from numapredict.collect.campaign_options import MACHINE
 from numapredict.collect.mapping import PAGE_POLICIES, PagePolicy
 from numapredict.collect.terminal.command import JSON, LOUDNESS, Command, Group, terminal
-from numapredict.predictor.evaluation_options import DATASETS, DEFAULT, FILE, JOBS
+from numapredict.collect.terminal.completion import files, named
+from numapredict.predictor.evaluation_options import (
+    DATASET_NAMES,
+    DATASETS,
+    DEFAULT,
+    FILE,
+    JOBS,
+    shipped_datasets,
+    shipped_models,
+)
 
 if TYPE_CHECKING:
     from numapredict.collect.fidelity.claim import Comparison
     from numapredict.predictor.options import Scale
 
 PAGE = "page"
+SUBJECTS = named(lambda: sorted({*shipped_datasets(), *shipped_models()}), "file")
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
 DATASET = click.option(
-    "--dataset", required=True, metavar="NAME|FOLDER", help="A shipped dataset by name, or a folder."
+    "--dataset",
+    required=True,
+    metavar="NAME|FOLDER",
+    shell_complete=DATASET_NAMES,
+    help="A shipped dataset by name, or a folder.",
 )
 
 
 def _figure(name: str) -> Callable[[_Decorated], _Decorated]:
     """Return the option that says where the figure goes."""
     return click.option("--output", type=FILE, default=Path(f"{name}.png"), show_default=True, help=".png or .svg")
+
+
+def _comparisons() -> tuple[str, ...]:
+    from numapredict.collect.fidelity.every import EVERY
+
+    return tuple(EVERY)
 
 
 class Drawn(Protocol):
@@ -44,6 +65,13 @@ class Reports(Group):
         if args and args[0] not in {*self.commands, *ctx.help_option_names, *LOUDNESS}:
             args = [PAGE, *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the reports and options that begin so, and the subjects, a file among them."""
+        found = super().shell_complete(ctx, incomplete)
+        if incomplete.startswith("-"):
+            return found
+        return [*SUBJECTS(ctx, None, incomplete), *found]
 
 
 # A \b tells click to keep the line breaks of a paragraph.
@@ -77,7 +105,7 @@ def _tell_drawn(data: Drawn, output: Path, as_json: bool) -> None:
 
 
 @report.command(PAGE)
-@click.argument("subject", metavar="DATASET|MODEL|PREDICTION")
+@click.argument("subject", metavar="DATASET|MODEL|PREDICTION", shell_complete=SUBJECTS)
 @click.option(
     "-o",
     "--output",
@@ -141,7 +169,14 @@ def clustermap(
 
 
 @report.command(kept="finished traces are kept", answers=["numapredict.collect.fidelity.claim:Comparison[]"])
-@click.option("--only", "names", multiple=True, metavar="NAME", help="One comparison; repeatable. All by default.")
+@click.option(
+    "--only",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=named(_comparisons),
+    help="One comparison; repeatable. All by default.",
+)
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), help="A Markdown file; else the table is printed."
 )
@@ -198,7 +233,7 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
 
 
 @report.command(answers=["numapredict.predictor.thesis:Sweep[]"])
-@click.argument("dataset", metavar="DATASET")
+@click.argument("dataset", metavar="DATASET", shell_complete=DATASET_NAMES)
 @click.option("--figure", type=FILE, help="Draw them too, into a .png or .svg file.")
 @JSON
 def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
@@ -411,7 +446,7 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
 @click.option("--fresh", is_flag=True, help="Forget the runs that an earlier characterisation has finished.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
 @JSON
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
 def characterize(
     machine: str | None,
     output: Path | None,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from numapredict.collect.terminal.terminal import Terminal
@@ -67,6 +68,12 @@ class Command(click.Command):
         """Return its own parameters, the shared options, and last `--help`."""
         *own, last = super().get_params(ctx)
         return [*own, *loudness_options(), last]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the options that begin so; behind a program, whose options are its own, ask the shell for files."""
+        if not ctx.allow_interspersed_args and ctx.params.get("command"):
+            return [CompletionItem(incomplete, type="file")]
+        return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
         """Run it; an interruption becomes an Interruption that knows what is kept."""
