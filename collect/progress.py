@@ -8,6 +8,7 @@ import msgspec
 
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.pace import in_words
+from numapredict.collect.terminal.printable import NAME_COLUMNS, printable, shortened
 
 _LINE_EVERY_S = 10.0
 
@@ -76,13 +77,13 @@ class PlainLines:
     def finished(self, measurement: Measurement, standing: Standing) -> None:
         """Write how far it is, if the run failed, was the last, or the last line is long ago."""
         if measurement.status != "ok":
-            self._write(f"{run_in_words(measurement)} {measurement.status}: {measurement.message}")
+            self._write(failure_in_words(measurement))
         elif standing.done == standing.total or self._clock() - self._last_s >= self._every_s:
             self._write(f"{standing_in_words(standing)}: {run_in_words(measurement)}")
 
     def refused(self, program: str, reason: str) -> None:
         """Write why a program is left out."""
-        self._write(f"{program} left out: {reason}")
+        self._write(refusal_in_words(program, reason))
 
     def ended(self) -> None:
         """Write nothing; the last line has said it."""
@@ -121,4 +122,14 @@ def standing_words(standing: Standing) -> str:
 
 def run_in_words(measurement: Measurement) -> str:
     """Return which program ran under which mapping."""
-    return f"{measurement.program} {measurement.mapping.label}"
+    return printable(f"{shortened(measurement.program, NAME_COLUMNS)} {measurement.mapping.label}")
+
+
+def failure_in_words(measurement: Measurement) -> str:
+    """Return how a run failed."""
+    return f"{run_in_words(measurement)} {measurement.status}: {printable(measurement.message)}"
+
+
+def refusal_in_words(program: str, reason: str) -> str:
+    """Return why a program is left out."""
+    return printable(f"{program} left out: {reason}")

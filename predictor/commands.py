@@ -3,16 +3,27 @@
 Only click is loaded here; a command's own libraries are loaded when it runs.
 """
 
+import contextlib
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from numapredict.collect.terminal.command import LOUDNESS, Group
+from numapredict.collect.terminal.command import LOUDNESS, Group, ReaderGone
 
 GROUP = "numapredict.commands"
 PREDICT = "predict"
+
+
+@contextlib.contextmanager
+def _reader_minded() -> Iterator[None]:
+    """Say by a ReaderGone that nobody reads the output any more: click would end with 1 and tell nobody why."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGone from None
 
 
 class Commands(Group):
@@ -28,6 +39,18 @@ class Commands(Group):
             command = entry.load()
             return command if isinstance(command, click.Command) else None
         return None
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context; what `--help` and `--version` print may have lost its reader."""
+        with _reader_minded():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
+        """Run the command; its output may lose its reader."""
+        with _reader_minded():
+            return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take what begins with no command for a program, also while a shell completes."""
@@ -63,6 +86,7 @@ Exit codes:
   1    failed on the way: every run failed, a worker died, output could not be written
   2    a mistake: one line on standard error says what is wrong and what to do
   130  interrupted: one line says what is kept and how to go on
+  141  whoever read the output has gone: nothing is said
   `run` ends as its program does, with the program's exit code or signal.
 """
 

@@ -4,7 +4,6 @@ Nothing is loaded before an interrupt is looked after, so that a Ctrl-C at any m
 """
 
 import os
-import shlex
 import signal
 import sys
 import time
@@ -23,6 +22,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; after 1 and 2 one clear line has said what was wrong."""
     given = list(sys.argv[1:] if words is None else words)
     before = signal.getsignal(signal.SIGINT)
+    _open_streams()
     try:
         if before is signal.default_int_handler:  # else whoever started this wants no interrupts
             signal.signal(signal.SIGINT, _Interrupts())
@@ -51,10 +51,26 @@ class _Interrupts:
             raise KeyboardInterrupt
 
 
+def _open_streams() -> None:
+    """Put something in the place of standard streams that were closed, where Python has None and files would come.
+
+    Writing to what stands for the output fails, as it does where there is none. Programs that are run have them closed.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        mode = os.O_WRONLY if name == "stderr" else os.O_RDONLY
+        descriptor = os.open(os.devnull, mode | os.O_CLOEXEC)
+        if descriptor != number:  # another file has come there, which is none of ours
+            os.close(descriptor)
+            continue
+        setattr(sys, name, open(number, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115 - to the end
+
+
 def _run(words: list[str]) -> int:
     import click
 
-    from numapredict.collect.terminal.command import Interruption
+    from numapredict.collect.terminal.command import Interruption, ReaderGone
     from numapredict.native.errors import NumapredictError
     from numapredict.predictor.commands import commands
 
@@ -68,13 +84,13 @@ def _run(words: list[str]) -> int:
         return _say(f"{error.format_message()} (see {where} --help)", MISTAKE)
     except NumapredictError as error:
         return _say(str(error), error.exit_code)
-    except BrokenPipeError:
-        # Whoever read our output has gone; closing it again at exit must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGone:
+        _drop_output()
         return READER_GONE
     except OSError as error:
         if error.filename:
             return _say(f"{error.filename}: {error.strerror or error}", MISTAKE)
+        _drop_output()
         return _say(f"cannot write the output: {error.strerror or error}", FAILED)
     except Interruption as error:
         return _interrupted(words, error.kept, error.forgetting)
@@ -83,18 +99,26 @@ def _run(words: list[str]) -> int:
     return code if isinstance(code, int) else DONE
 
 
+def _drop_output() -> None:
+    """Let what was not written yet go nowhere, or the interpreter would complain of it at its end and exit with 120."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+
 def _interrupted(words: list[str], kept: str, forgetting: tuple[str, ...]) -> int:
     """Say what is kept and which command goes on, without options that would throw away what is kept."""
     left = list(words)
     for option in forgetting:
         left.remove(option)
-    command = shlex.join(["numapredict", *left])
-    text = f"{kept}; to go on: {command}" if kept else f"nothing is left of it; to start again: {command}"
-    return _say(f"interrupted; {text}", INTERRUPTED)
+    from numapredict.collect.terminal.printable import command_line
+
+    text = f"{kept}; to go on:" if kept else "nothing is left of it; to start again:"
+    return _say(f"interrupted; {text}", INTERRUPTED, command_line(["numapredict", *left]))
 
 
-def _say(text: str, code: int) -> int:
+def _say(text: str, code: int, command: str = "") -> int:
     from numapredict.collect.terminal.terminal import Terminal
 
-    Terminal(sys.stderr).error(text)
+    Terminal(sys.stderr).error(text, command)
     return code

@@ -10,6 +10,7 @@ import click
 
 from numapredict.collect.terminal.capability import has_colours, is_animated
 from numapredict.collect.terminal.paint import fitted, painted
+from numapredict.collect.terminal.printable import printable_lines
 
 
 def print_answer(found: Any, as_json: bool, in_words: Callable[[Any], str]) -> None:  # noqa: ANN401 - any record
@@ -23,7 +24,8 @@ def print_answer(found: Any, as_json: bool, in_words: Callable[[Any], str]) -> N
 
 
 def print_words(text: str) -> None:
-    """Print a text: as it is into pipes and files, fitted to a terminal's width, in colours where it has some."""
+    """Print a text, printable: whole into pipes and files, fitted to a terminal's width, in colours where it has some."""
+    text = printable_lines(text)
     if is_animated(sys.stdout, os.environ):
         text = fitted(text, shutil.get_terminal_size().columns)
     if has_colours(sys.stdout, os.environ):

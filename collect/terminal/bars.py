@@ -12,7 +12,7 @@ from rich.text import Text
 
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.pace import in_words
-from numapredict.collect.progress import Standing, run_in_words, standing_words
+from numapredict.collect.progress import Standing, failure_in_words, refusal_in_words, run_in_words, standing_words
 
 NARROW = 70
 """Columns; in fewer a bar would leave no room for the words beside it."""
@@ -58,9 +58,9 @@ class Bars:
         )
         self._progress: Progress | None = None
 
-    def write(self, text: str, style: str = "") -> None:
-        """Write a line, above the bars where there are some, broken between words."""
-        self.console.print(Text(text, style=style))
+    def write(self, text: str, style: str = "", *, broken: bool = True) -> None:
+        """Write a line, above the bars where there are some, broken between words unless the terminal is to do it."""
+        self.console.print(Text(text, style=style), soft_wrap=not broken)
 
     @contextlib.contextmanager
     def steps(self, total: int, what: str) -> Iterator[Callable[[int, str], None]]:
@@ -68,6 +68,16 @@ class Bars:
         with self._shown(transient=True) as progress:
             task = progress.add_task(what, total=total, words="")
             yield lambda done, words: progress.update(task, completed=done, total=max(total, done), words=words)
+
+    @contextlib.contextmanager
+    def activity(self, what: str) -> Iterator[None]:
+        """Show that something goes on whose steps nobody counts."""
+        with self._shown(transient=True) as progress:
+            task = progress.add_task(what, total=None, words="")
+            try:
+                yield
+            finally:
+                progress.remove_task(task)
 
     @contextlib.contextmanager
     def countdown(self, most_s: float) -> Iterator[None]:
@@ -138,7 +148,7 @@ class CampaignBar:
         if self._progress is None or self._task is None:
             return
         if measurement.status != "ok":
-            self._bars.write(f"{run_in_words(measurement)} {measurement.status}: {measurement.message}", "yellow")
+            self._bars.write(failure_in_words(measurement), "yellow")
         self._progress.update(
             self._task,
             completed=standing.done,
@@ -149,7 +159,7 @@ class CampaignBar:
     def refused(self, program: str, reason: str) -> None:
         """Print above the bar why a program is left out."""
         if self._progress is not None:
-            self._bars.write(f"{program} left out: {reason}", "yellow")
+            self._bars.write(refusal_in_words(program, reason), "yellow")
 
     def ended(self) -> None:
         """Leave the bar as it stands."""

@@ -32,6 +32,10 @@ class Interruption(Exception):  # noqa: N818 - it is no error
         self.forgetting = forgetting
 
 
+class ReaderGone(Exception):  # noqa: N818 - it is no error
+    """Whoever read the output reads no more."""
+
+
 def _set_loudness(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     if not value or ctx.resilient_parsing:
         return

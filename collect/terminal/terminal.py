@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 from numapredict.collect.pace import in_words
 from numapredict.collect.progress import FailuresOnly, Observer, PlainLines
 from numapredict.collect.terminal.capability import has_colours, is_animated
+from numapredict.collect.terminal.printable import printable
 
 if TYPE_CHECKING:
     from numapredict.collect.terminal.bars import Bars
@@ -58,9 +59,11 @@ class Terminal:
         """Tell what has to be known, also under `-q`."""
         self._write(text, "yellow")
 
-    def error(self, text: str) -> None:
-        """Tell why a command ends, in one line whatever the text holds."""
-        self._write(f"numapredict: {' '.join(text.split())}", "bold red")
+    def error(self, text: str, command: str = "") -> None:
+        """Tell why a command ends, in one line whatever the text holds, and below it unbroken the one that goes on."""
+        self._write(f"numapredict: {' '.join(map(str.strip, text.split(chr(10))))}", "bold red")
+        if command:
+            self._write(command, "green", broken=False)
 
     def observer(self) -> Observer:
         """Return who is told how a campaign goes."""
@@ -90,7 +93,7 @@ class Terminal:
         draw: Callable[[int, str], None] | None = None
         with contextlib.ExitStack() as stack:
             if bars is not None:
-                draw = stack.enter_context(bars.steps(total, what))
+                draw = stack.enter_context(bars.steps(total, printable(what)))
 
             def advance() -> None:
                 nonlocal done, last_s
@@ -105,6 +108,15 @@ class Terminal:
 
             yield advance
             self.detail(f"{done} {what} in {in_words(time.monotonic() - began_s)}")
+
+    @contextlib.contextmanager
+    def doing(self, what: str) -> Iterator[None]:
+        """Show what goes on, such as ``reading data``, for as long as it does: on a terminal alone, or afterwards."""
+        bars = None if self.loudness <= Loudness.QUIET else self.bars()
+        began_s = time.monotonic()
+        with contextlib.nullcontext() if bars is None else bars.activity(printable(what)):
+            yield
+        self.detail(f"{what} took {time.monotonic() - began_s:.1f} s")
 
     @contextlib.contextmanager
     def at_most(self, text: str, most_s: float) -> Iterator[None]:
@@ -124,12 +136,14 @@ class Terminal:
             self._bars = Bars(self.stream, self._environment, coloured=has_colours(self.stream, self._environment))
         return self._bars
 
-    def _write(self, text: str, style: str = "") -> None:
+    def _write(self, text: str, style: str = "", *, broken: bool = True) -> None:
+        """Write a line; one that is not to be broken goes on where the terminal breaks it, which copies as one."""
+        text = printable(text)
         bars = self.bars()
         if bars is None:
             print(text, file=self.stream, flush=True)
         else:
-            bars.write(text, style)
+            bars.write(text, style, broken=broken)
 
 
 def time_left(done: int, total: int, took_s: float) -> str:
@@ -145,6 +159,16 @@ def lasting(announce: Callable[[str], None], text: str, most_s: float) -> Iterat
             yield
     else:
         announce(text)
+        yield
+
+
+@contextlib.contextmanager
+def doing(announce: Callable[[str], None], what: str) -> Iterator[None]:
+    """Show a terminal what goes on meanwhile; anybody else is not told."""
+    if isinstance(announce, Terminal):
+        with announce.doing(what):
+            yield
+    else:
         yield
 
 
