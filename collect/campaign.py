@@ -22,6 +22,7 @@ from numapredict.collect.journal import (
     Header,
     Journal,
     Record,
+    UnwritableCampaignError,
     create_journal,
     read_journal,
 )
@@ -89,7 +90,7 @@ class Campaign:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CampaignError(f"cannot make the folder {self.folder}: {reason_and_advice(error)}") from error
+            raise UnwritableCampaignError(f"cannot make the folder {self.folder}: {reason_and_advice(error)}") from error
         if not self.journal_path.exists() and (self.folder / DESCRIPTION_FILE).exists():
             create_journal(self.journal_path, self._record())
         with Journal(self.journal_path, self._header()) as journal:
@@ -120,7 +121,7 @@ class Campaign:
         try:
             write_dataset(dataset, self.folder)
         except UnwritableDatasetError as error:
-            raise CampaignError(str(error)) from error
+            raise UnwritableCampaignError(str(error)) from error
         return dataset
 
     def _run(self, journal: Journal, todo: Plan, observer: Observer) -> Summary:

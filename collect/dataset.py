@@ -21,7 +21,7 @@ from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.topology import InvalidTopologyError, Topology
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import NumapredictError, UnwritableError
 
 SCHEMA_VERSION = 3
 DESCRIPTION_FILE = "dataset.json"
@@ -40,7 +40,7 @@ class InvalidDatasetError(NumapredictError):
     """A dataset is malformed: the line names the file and the field."""
 
 
-class UnwritableDatasetError(NumapredictError):
+class UnwritableDatasetError(UnwritableError):
     """A dataset could not be written; what was there before is untouched."""
 
 

@@ -35,6 +35,12 @@ class CampaignError(NumapredictError):
     """A campaign cannot go on: its journal is malformed, in use, of another machine, or cannot be written."""
 
 
+class UnwritableCampaignError(CampaignError):
+    """The system refused to write what a campaign found."""
+
+    exit_code = 1
+
+
 class FailedCampaignError(CampaignError):
     """A campaign was run and came to nothing: every run failed, or a worker died."""
 
@@ -123,7 +129,7 @@ def create_journal(path: Path, record: Record) -> None:
         temporary.unlink()
         sync_folder(path.parent)
     except OSError as error:
-        raise CampaignError(f"cannot write {path}: {reason_and_advice(error)}") from error
+        raise UnwritableCampaignError(f"cannot write {path}: {reason_and_advice(error)}") from error
 
 
 class Journal:
@@ -138,7 +144,7 @@ class Journal:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            raise CampaignError(f"cannot write {path}: {reason_and_advice(error)}") from error
+            raise UnwritableCampaignError(f"cannot write {path}: {reason_and_advice(error)}") from error
         try:
             self._size = 0
             self.record = self._open(header)
@@ -185,7 +191,7 @@ class Journal:
             record, self._size = _parse(self.path, self.path.read_bytes())
             os.ftruncate(self._file, self._size)
         except OSError as error:
-            raise CampaignError(f"cannot write {self.path}: {reason_and_advice(error)}") from error
+            raise UnwritableCampaignError(f"cannot write {self.path}: {reason_and_advice(error)}") from error
         if record.header is None:
             self._append(header)
             sync_folder(self.path.parent)
@@ -207,7 +213,7 @@ class Journal:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self._size)
             if isinstance(error, OSError):
-                raise CampaignError(f"cannot write {self.path}: {reason_and_advice(error)}") from error
+                raise UnwritableCampaignError(f"cannot write {self.path}: {reason_and_advice(error)}") from error
             if isinstance(error, UnicodeEncodeError):
                 raise CampaignError(f"{self.path}: {error.object!r} is not UTF-8 text; rename it") from error
             raise

@@ -77,7 +77,8 @@ def from_parquet(data: bytes, machine: str, nodes: int | None) -> tuple[Measurem
     Raises ValueError, in one line that names the column, for a file that is not such a table.
     """
     try:
-        table = pq.read_table(pa.BufferReader(data), use_threads=False)
+        # Not by read_table: its pool keeps a thread, and a process that ends while that runs may end by abort().
+        table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"not a Parquet file ({str(error).splitlines()[0]})") from error
     groups: dict[tuple[Any, ...], list[tuple[int, Repetition | None]]] = {}

@@ -10,5 +10,11 @@ class NumapredictError(Exception):
     """2: what was asked for cannot be done; 1, in subclasses: it was begun and failed on the way."""
 
 
+class UnwritableError(NumapredictError):
+    """The system refused to write an output; what was there before is untouched."""
+
+    exit_code = 1
+
+
 class MissingNativePartError(NumapredictError):
     """A compiled part or an outside program that this step needs is not installed."""

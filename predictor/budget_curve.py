@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.dataset import Dataset
-from numapredict.predictor.features import Observations, gains_of, observe
+from numapredict.predictor.features import InsufficientDataError, Observations, gains_of, observe
 from numapredict.predictor.following import Follow, unfollowed
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.pivots import SmallBudgetError, pilot_groups, pivot_columns, split_budget
@@ -16,6 +16,7 @@ from numapredict.predictor.probe_search import advised_columns
 from numapredict.predictor.train import default_label
 
 SHARES = (0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
+LEAST_GROUPS = 3
 DRAWS = 3
 """Pilots are drawn so many times; the median is told, with the least and the most."""
 
@@ -56,10 +57,16 @@ def budget_curve(
 ) -> BudgetCurve:
     """Return the curve of a dataset: each group held out once, pilots and mappings chosen among the others' runs.
 
-    Shares too small to learn from are left out.
+    Shares too small to learn from are left out. InsufficientDataError where there are fewer than three groups: one is
+    held out, and of the others some are pilots.
     """
     observations = observe(dataset, default_label(dataset, options))
     names = tuple(dict.fromkeys(observations.groups))
+    if len(names) < LEAST_GROUPS:
+        raise InsufficientDataError(
+            f"dataset of {dataset.machine} has {len(names)} group{'' if len(names) == 1 else 's'} of programs: a budget "
+            f"is divided among at least {LEAST_GROUPS}; collect more programs"
+        )
     default = observations.column(default_label(dataset, options))
     running: Generator[_Fold, None, None] = joblib.Parallel(n_jobs=jobs, return_as="generator")(
         joblib.delayed(_fold)(observations, default, name, tuple(shares), draws) for name in names

@@ -13,7 +13,7 @@ import msgspec
 
 from numapredict.collect.cache import cache_folder
 from numapredict.collect.durable import reason_and_advice, replace_file
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import UnwritableError
 from numapredict.predictor.across import evaluate_across
 from numapredict.predictor.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.evaluate import Evaluations, evaluate_held_out, together
@@ -25,7 +25,7 @@ KEPT_S = 30 * 24 * 3600
 """How long the folds of another version of the code are kept."""
 
 
-class UnwritableEvaluationError(NumapredictError):
+class UnwritableEvaluationError(UnwritableError):
     """An evaluation could not be saved."""
 
 

@@ -30,6 +30,12 @@ from numapredict.predictor.placed_run_text import placement_in_words, plan_in_wo
 Say = Callable[[str], None]
 
 
+class UnwritableProfileError(InvalidProfileError):
+    """The system does not let a profile be written where it is wanted."""
+
+    exit_code = 1
+
+
 class RunOptions(msgspec.Struct, frozen=True):
     """What a run reports beside the program's own output, and what it is steered by.
 
@@ -127,7 +133,9 @@ def _check_place(profile: Path) -> None:
         with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".numapredict-"):
             pass
     except OSError as error:
-        raise InvalidProfileError(f"profile {profile} cannot be written: {error.strerror}; name another file") from None
+        raise UnwritableProfileError(
+            f"profile {profile} cannot be written: {error.strerror}; name another file"
+        ) from None
 
 
 def _target(profile: Path) -> Path:

@@ -14,7 +14,7 @@ import msgspec
 
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import NumapredictError, UnwritableError
 from numapredict.predictor.model import SCHEMA_VERSION, Model
 
 SIZE_LIMIT_BYTES = 64 * 1024 * 1024
@@ -25,7 +25,7 @@ class InvalidModelError(NumapredictError):
     """A file is not a model that this version reads."""
 
 
-class UnwritableModelError(NumapredictError):
+class UnwritableModelError(UnwritableError):
     """A model could not be written; what was there before is untouched."""
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.fidelity.claim import Claim, Comparison
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import UnwritableError
 
 _HEAD = (
     "| figure | unit | published | modelled | deviation | asked | met |\n| --- | --- | ---: | ---: | ---: | --- | --- |"
 )
 
 
-class UnwritableTableError(NumapredictError):
+class UnwritableTableError(UnwritableError):
     """The table could not be written; what was there before is untouched."""
 
 

@@ -15,7 +15,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Bbox
 
 from numapredict.collect.durable import reason_and_advice, replace_file
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import UnwritableError
 
 FORMATS = ("png", "svg")
 BELOW = "below"
@@ -25,15 +25,21 @@ LINE_HEIGHT = 0.135
 """Inches that a line of 7 point takes."""
 
 
-class UnwritableFigureError(NumapredictError):
-    """A figure could not be written, or its name asks for an unknown format."""
+class UnwritableFigureError(UnwritableError):
+    """A figure could not be written."""
+
+
+class UnknownFormatError(UnwritableFigureError):
+    """A figure's name asks for a format that is none of ours."""
+
+    exit_code = 2
 
 
 def format_of(path: Path) -> str:
-    """Return the format that a file's name asks for; UnwritableFigureError when it is none of ours."""
+    """Return the format that a file's name asks for; UnknownFormatError when it is none of ours."""
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
-        raise UnwritableFigureError(f"{path}: figures are written as .png or .svg; end the name with one of these")
+        raise UnknownFormatError(f"{path}: figures are written as .png or .svg; end the name with one of these")
     return suffix
 
 

@@ -16,7 +16,7 @@ import msgspec
 from markupsafe import Markup
 
 from numapredict.collect.durable import reason_and_advice, replace_file
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import UnwritableError
 from numapredict.reports.contents import PageData
 from numapredict.reports.parts import names, quantity
 
@@ -32,8 +32,14 @@ DARK = ("c4e4ff", "86c2f5", "4d9ad6", "2d6ca0", "254a66", "303034", "63302b", "a
 """The same on a dark page: the middle is dark there and both ends are light."""
 
 
-class UnwritablePageError(NumapredictError):
-    """A page could not be written, or its name is none of a page's."""
+class UnwritablePageError(UnwritableError):
+    """A page could not be written."""
+
+
+class UnwritableNameError(UnwritablePageError):
+    """A name is none of a page's."""
+
+    exit_code = 2
 
 
 def write_page(page: PageData, path: Path) -> int:
@@ -49,9 +55,9 @@ def write_page(page: PageData, path: Path) -> int:
 
 
 def check_name(path: Path) -> None:
-    """Raise UnwritablePageError for a name that no browser would take for a page's."""
+    """Raise UnwritableNameError for a name that no browser would take for a page's."""
     if path.suffix.lower() not in SUFFIXES:
-        raise UnwritablePageError(f"{path}: a page is written as .html; end the name with that")
+        raise UnwritableNameError(f"{path}: a page is written as .html; end the name with that")
 
 
 def render(page: PageData) -> str:

@@ -9,7 +9,7 @@ import msgspec
 from numapredict.collect.characterisation.result import Characterisation
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.terminal.terminal import counting
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import UnwritableError
 from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data
 from numapredict.reports.characterisation.tables import nodes_csv, runs_csv, times_csv
 from numapredict.reports.characterisation.times import draw_times, times_data
@@ -18,7 +18,7 @@ from numapredict.reports.figure_file import FORMATS
 from numapredict.reports.source import Origin
 
 
-class UnwritableCharacterisationError(NumapredictError):
+class UnwritableCharacterisationError(UnwritableError):
     """A table could not be written; what was there before is untouched."""
 
 
