@@ -90,7 +90,9 @@ class Campaign:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UnwritableCampaignError(f"cannot make the folder {self.folder}: {reason_and_advice(error)}") from error
+            raise UnwritableCampaignError(
+                f"cannot make the folder {self.folder}: {reason_and_advice(error)}"
+            ) from error
         if not self.journal_path.exists() and (self.folder / DESCRIPTION_FILE).exists():
             create_journal(self.journal_path, self._record())
         with Journal(self.journal_path, self._header()) as journal:

@@ -92,9 +92,11 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
     from numapredict.collect.request import estimate_in_words, prepare, run_campaign, summary_in_words, summary_of
     from numapredict.collect.terminal.answer import print_answer
 
-    prepared = prepare(request, into)
-    if dry_run:
-        print_answer(prepared.estimate(), as_json, estimate_in_words)
+    with terminal().doing("counting the runs"):
+        prepared = prepare(request, into)
+        estimate = prepared.estimate() if dry_run else None
+    if estimate is not None:
+        print_answer(estimate, as_json, estimate_in_words)
         return
     summary = summary_of(run_campaign(prepared, terminal()), into)
     terminal().say(summary_in_words(summary))

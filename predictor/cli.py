@@ -132,10 +132,11 @@ def train(
     as_json: bool,
 ) -> None:
     """Learn a model: run a campaign on a machine (this computer if none is named), then cluster its programs."""
-    from numapredict.collect.request import estimate_in_words
-    from numapredict.collect.terminal.answer import print_answer
-    from numapredict.predictor.budget import parse_budget, plan_budget, plan_in_words
-    from numapredict.predictor.learning import campaign_for, learn_from, learn_from_campaign, learned_in_words
+    with terminal().doing("loading what learns"):
+        from numapredict.collect.request import estimate_in_words
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.predictor.budget import parse_budget, plan_budget, plan_in_words
+        from numapredict.predictor.learning import campaign_for, learn_from, learn_from_campaign, learned_in_words
 
     budget = parse_budget(budget_text) if budget_text is not None else None
     if budget is not None and dataset is not None:
@@ -146,9 +147,11 @@ def train(
         except KeyboardInterrupt:  # no campaign was run that could go on
             raise Interruption("") from None
     else:
-        campaign = campaign_for(request, into, default)
-        if dry_run and budget is None:
-            print_answer(campaign.estimate(), as_json, estimate_in_words)
+        with terminal().doing("counting the runs"):
+            campaign = campaign_for(request, into, default)
+            estimate = campaign.estimate() if dry_run and budget is None else None
+        if estimate is not None:
+            print_answer(estimate, as_json, estimate_in_words)
             return
         if dry_run and budget is not None:
             print_answer(plan_budget(campaign, budget), as_json, plan_in_words)
@@ -213,9 +216,10 @@ def evaluate(
     DATASET is a shipped dataset by name, or a folder. Finished folds are kept: an evaluation that was interrupted goes
     on where it was.
     """
-    from numapredict.collect.terminal.answer import print_answer
-    from numapredict.predictor.evaluation_session import evaluate_datasets, save
-    from numapredict.predictor.evaluation_text import evaluations_in_words
+    with terminal().doing(f"reading {', '.join(datasets)}"):
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.predictor.evaluation_session import evaluate_datasets, save
+        from numapredict.predictor.evaluation_text import evaluations_in_words
 
     found = evaluate_datasets(datasets, default, jobs, fresh, terminal().follow)
     where, _ = save(found, datasets, output)

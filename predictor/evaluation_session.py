@@ -40,7 +40,8 @@ def evaluate_datasets(
     memory = fold_memory()
     if fresh:
         memory.clear(warn=False)
-    opened = [open_dataset(name) for name in different_datasets(names)]
+    different = different_datasets(names)
+    opened = list(follow(map(open_dataset, different), len(different), "datasets read"))
     options = [options_of(default, None, dataset) for dataset in opened]
     evaluations = [
         evaluate_held_out(dataset, each, jobs, memory, follow) for dataset, each in zip(opened, options, strict=True)

@@ -105,7 +105,9 @@ def learn_from(
     name: str, output: Path | None, default: str | None, clusters: int | None, terminal: Terminal
 ) -> Learned:
     """Learn from a shipped dataset or a folder, write the model, and return what it knows."""
-    return _learn(open_dataset(name), output, default, clusters, terminal)
+    with terminal.doing(f"reading {name}"):
+        dataset = open_dataset(name)
+    return _learn(dataset, output, default, clusters, terminal)
 
 
 def _learn(

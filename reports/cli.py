@@ -122,22 +122,24 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
 
     A shipped name is a dataset and a model, and the page shows both. This command's name may be left out.
     """
-    from numapredict.collect.profile_file import read_profile
-    from numapredict.reports.contents import page_data
-    from numapredict.reports.page import check_name, write_page
-    from numapredict.reports.parts.names import shortened
-    from numapredict.reports.subject import open_subject
+    with terminal().doing(f"reading {subject}"):
+        from numapredict.collect.profile_file import read_profile
+        from numapredict.reports.contents import page_data
+        from numapredict.reports.page import check_name, write_page
+        from numapredict.reports.parts.names import shortened
+        from numapredict.reports.subject import open_subject
 
-    check_name(output)
-    opened = open_subject(subject)
+        check_name(output)
+        opened = open_subject(subject)
     if default is not None and opened.dataset is None:
         raise click.UsageError("--default is for a dataset: a model and a prediction have their own")
     if evaluation is not None and opened.model is None:
         raise click.UsageError("--evaluation is for a model")
     if profile is not None and opened.advice is None:
         raise click.UsageError("--profile is for a prediction: its mapping says where pages go")
-    data = page_data(opened, default, evaluation, read_profile(profile) if profile else None)
-    size_bytes = write_page(data, output)
+    with terminal().doing(f"writing {output}"):
+        data = page_data(opened, default, evaluation, read_profile(profile) if profile else None)
+        size_bytes = write_page(data, output)
     terminal().say(f"{output}: {data.kind.lower()} {shortened(data.title)}, {size_bytes / 1e6:.1f} MB")
 
 
@@ -158,8 +160,9 @@ def clustermap(
     dataset: str, output: Path, default: str | None, clusters: int | None, scale: "Scale", as_json: bool
 ) -> None:
     """Draw a dataset's dendrogram and heatmap in one figure (thesis figures 24 and 25)."""
-    from numapredict.predictor.datasets import open_dataset
-    from numapredict.reports.clustermap import clustermap_data, draw_clustermap
+    with terminal().doing("loading what draws"):
+        from numapredict.predictor.datasets import open_dataset
+        from numapredict.reports.clustermap import clustermap_data, draw_clustermap
 
     with terminal().steps(2, "steps of drawing") as advance:
         data = clustermap_data(open_dataset(dataset), default, clusters, scale)
@@ -217,18 +220,19 @@ def fidelity(names: tuple[str, ...], output: Path | None, as_json: bool) -> None
 @JSON
 def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
     """Show which programs of a dataset the model can hardly tell apart: one of such a pair teaches nothing."""
-    from numapredict.collect.terminal.answer import print_answer
-    from numapredict.predictor.datasets import open_dataset
-    from numapredict.predictor.features import observe
-    from numapredict.predictor.learning import options_of
-    from numapredict.predictor.likeness import like_pairs
-    from numapredict.predictor.train import default_label
-    from numapredict.reports.pairs import pairs_in_words
+    with terminal().doing(f"reading {dataset}"):
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.predictor.datasets import open_dataset
+        from numapredict.predictor.features import observe
+        from numapredict.predictor.learning import options_of
+        from numapredict.predictor.likeness import like_pairs
+        from numapredict.predictor.train import default_label
+        from numapredict.reports.pairs import pairs_in_words
 
-    opened = open_dataset(dataset)
-    label = default_label(opened, options_of(default, None, opened))
-    observations = observe(opened, label)
-    found = like_pairs(observations, observations.column(label))
+        opened = open_dataset(dataset)
+        label = default_label(opened, options_of(default, None, opened))
+        observations = observe(opened, label)
+        found = like_pairs(observations, observations.column(label))
     print_answer(found[:count], as_json, lambda shown: pairs_in_words(shown, len(found)))
 
 
@@ -238,27 +242,30 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
 @JSON
 def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     """Show the speedup over the number of clusters for the thesis's feature sets (figures 26 to 29)."""
-    from numapredict.collect.terminal.answer import print_answer
-    from numapredict.predictor.datasets import open_dataset
-    from numapredict.predictor.features import InsufficientDataError, observe
-    from numapredict.predictor.thesis import sweeps_of
-    from numapredict.reports.figure_file import format_of
-    from numapredict.reports.source import origin_of
-    from numapredict.reports.sweep_curves import draw_sweep_curves, sweep_curves_data
-    from numapredict.reports.sweeps import sweeps_in_words
+    with terminal().doing("loading what draws"):
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.predictor.datasets import open_dataset
+        from numapredict.predictor.features import InsufficientDataError, observe
+        from numapredict.predictor.thesis import sweeps_of
+        from numapredict.reports.figure_file import format_of
+        from numapredict.reports.source import origin_of
+        from numapredict.reports.sweep_curves import draw_sweep_curves, sweep_curves_data
+        from numapredict.reports.sweeps import sweeps_in_words
 
     if figure is not None:
         format_of(figure)
-    opened = open_dataset(dataset)
-    found = () if opened.topology is None else sweeps_of(observe(opened), opened.topology)
+    with terminal().doing(f"reading {dataset}"):
+        opened = open_dataset(dataset)
+        found = () if opened.topology is None else sweeps_of(observe(opened), opened.topology)
     if not found:
         raise InsufficientDataError(
             f"dataset of {opened.machine}: none of the thesis's default mappings was measured; collect the full space"
         )
     print_answer(found, as_json, lambda curves: sweeps_in_words(curves, opened.machine))
     if figure is not None:
-        data = sweep_curves_data(found, origin_of(opened))
-        draw_sweep_curves(data, figure)
+        with terminal().doing(f"drawing {figure}"):
+            data = sweep_curves_data(found, origin_of(opened))
+            draw_sweep_curves(data, figure)
         terminal().say(f"{figure}: {data.title}")
 
 
@@ -269,16 +276,18 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
 @JSON
 def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how sure the advice was of held-out programs, and how often it was right (what `evaluate` finds)."""
-    from numapredict.predictor.datasets import open_dataset
-    from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
-    from numapredict.reports.calibration import calibration_data, draw_calibration
-    from numapredict.reports.figure_file import format_of
+    with terminal().doing(f"reading {', '.join(datasets)}"):
+        from numapredict.predictor.datasets import open_dataset
+        from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.reports.calibration import calibration_data, draw_calibration
+        from numapredict.reports.figure_file import format_of
 
     format_of(output)
     different = different_datasets(datasets)
     evaluations = evaluate_datasets(different, jobs=jobs, follow=terminal().follow)
-    data = calibration_data(evaluations, [open_dataset(name) for name in different])
-    draw_calibration(data, output)
+    with terminal().doing(f"drawing {output}"):
+        data = calibration_data(evaluations, [open_dataset(name) for name in different])
+        draw_calibration(data, output)
     _tell_drawn(data, output, as_json)
 
 
@@ -287,11 +296,12 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: boo
 @JSON
 def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
     """Show how often each rule of the advice's explanation is right, of codelets, whose nature is known."""
-    from numapredict.collect.terminal.answer import print_answer
-    from numapredict.predictor.explanation_session import check_datasets
-    from numapredict.reports.explanations import explanations_table
+    with terminal().doing(f"checking the explanations of {', '.join(datasets)}"):
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.predictor.explanation_session import check_datasets
+        from numapredict.reports.explanations import explanations_table
 
-    scores = check_datasets(datasets)
+        scores = check_datasets(datasets)
     print_answer(scores, as_json, explanations_table)
 
 
@@ -302,24 +312,27 @@ def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
 @JSON
 def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how much gain is left when a model is learned from a part of all runs (`train --budget`): minutes."""
-    from numapredict.collect.terminal.answer import print_answer
-    from numapredict.predictor.budget_curve import budget_curve
-    from numapredict.predictor.datasets import open_dataset
-    from numapredict.predictor.learning import options_of
-    from numapredict.predictor.train import default_label
-    from numapredict.reports.budget_curve import budget_curves_data, curves_in_words, draw_budget_curves
-    from numapredict.reports.figure_file import format_of
-    from numapredict.reports.source import origin_of
+    with terminal().doing(f"reading {', '.join(datasets)}"):
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.predictor.budget_curve import budget_curve
+        from numapredict.predictor.datasets import open_dataset
+        from numapredict.predictor.learning import options_of
+        from numapredict.predictor.train import default_label
+        from numapredict.reports.budget_curve import budget_curves_data, curves_in_words, draw_budget_curves
+        from numapredict.reports.figure_file import format_of
+        from numapredict.reports.source import origin_of
 
     format_of(output)
-    opened = [open_dataset(name) for name in dict.fromkeys(datasets)]
+    with terminal().doing(f"reading {', '.join(datasets)}"):
+        opened = [open_dataset(name) for name in dict.fromkeys(datasets)]
     follow = terminal().follow
     options = [options_of(None, None, dataset) for dataset in opened]
     curves = [
         budget_curve(dataset, each, jobs=jobs, follow=follow) for dataset, each in zip(opened, options, strict=True)
     ]
     origins = [origin_of(dataset, default_label(dataset, each)) for dataset, each in zip(opened, options, strict=True)]
-    draw_budget_curves(budget_curves_data(curves, origins), output)
+    with terminal().doing(f"drawing {output}"):
+        draw_budget_curves(budget_curves_data(curves, origins), output)
     print_answer(curves, as_json, curves_in_words)
     terminal().say(f"{output}: {', '.join(curve.machine for curve in curves)}")
 
@@ -332,19 +345,21 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
 @JSON
 def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw what related work, other learners and ours give held-out programs (thesis table 1 and figure 30)."""
-    from numapredict.collect.terminal.answer import print_answer
-    from numapredict.predictor.datasets import open_dataset
-    from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
-    from numapredict.reports.figure_file import format_of
-    from numapredict.reports.related_work import related_data, related_in_words
-    from numapredict.reports.related_work_figure import draw_related
+    with terminal().doing(f"reading {', '.join(datasets)}"):
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.predictor.datasets import open_dataset
+        from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.reports.figure_file import format_of
+        from numapredict.reports.related_work import related_data, related_in_words
+        from numapredict.reports.related_work_figure import draw_related
 
     format_of(output)
     different = different_datasets(datasets)
     evaluations = evaluate_datasets(different, default, jobs, follow=terminal().follow)
-    opened = [open_dataset(name) for name in different]
-    data = related_data(evaluations, [dataset.topology for dataset in opened], opened)
-    draw_related(data, output)
+    with terminal().doing(f"drawing {output}"):
+        opened = [open_dataset(name) for name in different]
+        data = related_data(evaluations, [dataset.topology for dataset in opened], opened)
+        draw_related(data, output)
     print_answer(data, as_json, related_in_words)
     terminal().say(f"{output}: {', '.join(panel.machine for panel in data.panels)}")
 
@@ -357,16 +372,18 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
 @JSON
 def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw expected against measured speedups of held-out programs, and how regret is spread over them."""
-    from numapredict.predictor.datasets import open_dataset
-    from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
-    from numapredict.reports.accuracy import accuracy_data, draw_accuracy
-    from numapredict.reports.figure_file import format_of
+    with terminal().doing(f"reading {', '.join(datasets)}"):
+        from numapredict.predictor.datasets import open_dataset
+        from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.reports.accuracy import accuracy_data, draw_accuracy
+        from numapredict.reports.figure_file import format_of
 
     format_of(output)
     different = different_datasets(datasets)
     evaluations = evaluate_datasets(different, default, jobs, follow=terminal().follow)
-    data = accuracy_data(evaluations, [open_dataset(name) for name in different])
-    draw_accuracy(data, output)
+    with terminal().doing(f"drawing {output}"):
+        data = accuracy_data(evaluations, [open_dataset(name) for name in different])
+        draw_accuracy(data, output)
     _tell_drawn(data, output, as_json)
 
 
@@ -376,16 +393,17 @@ def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: 
 @JSON
 def topology(machine: str | None, output: Path, as_json: bool) -> None:
     """Draw a machine's nodes and what is between them: latency and bandwidth, of this computer distances."""
-    from numapredict.collect.counters.packages import packages
-    from numapredict.collect.host import describes_this_computer, host_topology
-    from numapredict.collect.machines.description import load_description
-    from numapredict.reports.topology_map import computer_map_data, described_map_data, draw_topology_map
+    with terminal().doing(f"drawing {output}"):
+        from numapredict.collect.counters.packages import packages
+        from numapredict.collect.host import describes_this_computer, host_topology
+        from numapredict.collect.machines.description import load_description
+        from numapredict.reports.topology_map import computer_map_data, described_map_data, draw_topology_map
 
-    if machine:
-        data = described_map_data(load_description(machine))
-    else:
-        data = computer_map_data(host_topology(), packages() if describes_this_computer() else ())
-    draw_topology_map(data, output)
+        if machine:
+            data = described_map_data(load_description(machine))
+        else:
+            data = computer_map_data(host_topology(), packages() if describes_this_computer() else ())
+        draw_topology_map(data, output)
     _tell_drawn(data, output, as_json)
 
 
@@ -397,16 +415,17 @@ def topology(machine: str | None, output: Path, as_json: bool) -> None:
 @JSON
 def mapping(label: str, machine: str | None, profile: Path | None, output: Path, as_json: bool) -> None:
     """Draw the mapping LABEL on a machine: which thread runs on which core, which share of the pages is where."""
-    from numapredict.collect.host import host_topology
-    from numapredict.collect.machines.description import load_description
-    from numapredict.collect.mapping import parse_label
-    from numapredict.collect.profile_file import read_profile
-    from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
+    with terminal().doing(f"drawing {output}"):
+        from numapredict.collect.host import host_topology
+        from numapredict.collect.machines.description import load_description
+        from numapredict.collect.mapping import parse_label
+        from numapredict.collect.profile_file import read_profile
+        from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
 
-    wanted = parse_label(label)
-    shown = load_description(machine).topology if machine else host_topology()
-    data = placed_mapping_data(wanted, shown, read_profile(profile) if profile else None)
-    draw_placed_mapping(data, output)
+        wanted = parse_label(label)
+        shown = load_description(machine).topology if machine else host_topology()
+        data = placed_mapping_data(wanted, shown, read_profile(profile) if profile else None)
+        draw_placed_mapping(data, output)
     _tell_drawn(data, output, as_json)
 
 
@@ -460,16 +479,17 @@ def characterize(
     command: tuple[str, ...],
 ) -> None:
     """Show what threads, nodes and policies do to COMMAND: times, and accesses and bandwidth per node."""
-    from numapredict.collect.characterisation.session import (
-        RUNS_FOLDER,
-        CharacterisationRequest,
-        characterise_command,
-    )
-    from numapredict.collect.dataset import read_dataset
-    from numapredict.collect.terminal.answer import print_answer
-    from numapredict.reports.characterisation.files import write_characterisation
-    from numapredict.reports.characterisation.words import NO_COUNTERS, characterisation_in_words
-    from numapredict.reports.source import origin_of
+    with terminal().doing("loading what draws"):
+        from numapredict.collect.characterisation.session import (
+            RUNS_FOLDER,
+            CharacterisationRequest,
+            characterise_command,
+        )
+        from numapredict.collect.dataset import read_dataset
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.reports.characterisation.files import write_characterisation
+        from numapredict.reports.characterisation.words import NO_COUNTERS, characterisation_in_words
+        from numapredict.reports.source import origin_of
 
     request = CharacterisationRequest(
         command=command,

@@ -24,10 +24,9 @@ def print_answer(found: Any, as_json: bool, in_words: Callable[[Any], str]) -> N
 
 
 def print_words(text: str) -> None:
-    """Print a text, printable: whole into pipes and files, fitted to a terminal's width, in colours where it has some."""
+    """Print a text: whole into pipes and files, fitted to a terminal's width, in colours where it has some."""
     text = printable_lines(text)
     if is_animated(sys.stdout, os.environ):
-        text = fitted(text, shutil.get_terminal_size().columns)
-    if has_colours(sys.stdout, os.environ):
-        text = painted(text)
+        columns = shutil.get_terminal_size().columns
+        text = painted(text, columns) if has_colours(sys.stdout, os.environ) else fitted(text, columns)
     click.echo(text, color=True)

@@ -40,7 +40,7 @@ class Words(ProgressColumn):
             words = f"at most {in_words(max(most_s - (time.monotonic() - task.fields['began_s']), 0.0))} left"
         counted = "" if task.total is None else f"{task.completed:.0f}/{task.total:.0f}"
         text = Text(" ".join(filter(None, (counted, words))))
-        return text.append(f" {task.description}", "dim") if task.description else text
+        return text.append(f"{' ' if text else ''}{task.description}", "dim") if task.description else text
 
 
 class Bars:

@@ -1,37 +1,43 @@
 """Plain text for a terminal: broken between words to its width, and its headlines, labels and commands coloured.
 
 It works on finished text, so that whatever makes texts knows nothing of terminals. Three kinds of lines are told apart:
-commands, which are never broken, for they are copied; rows of tables, whose columns would no longer stand below each
-other; and prose, perhaps after a label in a column of its own.
+commands, which are never broken, for they are copied; rows of tables, which are divided between columns (`table.py`);
+and prose, perhaps after a label in a column of its own.
 """
 
 import re
 import textwrap
+from collections.abc import Iterator
+
+from numapredict.collect.terminal.table import fitted_table
 
 _RESET, _BOLD, _LABEL, _COMMAND = "\x1b[0m", "\x1b[1m", "\x1b[36m", "\x1b[32m"
 _STARTS = re.compile(
     r"\s*(numapredict (run|train|predict|collect|--)|[A-Z][A-Z_]+=\S|(numactl|hwloc-bind|likwid-pin|srun) -)"
 )
-_LABELLED = re.compile(r"(?P<label> {1,8}\S+( \S+){0,3})(?P<gap> {2,})(?P<text>\S.*)")
+_LABELLED = re.compile(r"(?P<label>( {1,8}|! )\S+( \S+){0,3})(?P<gap> {2,})(?P<text>\S.*)")
 BROKEN_TO = 100
 """The columns to which whoever makes texts has broken long sentences."""
 
 _LEAST_COLUMNS = 20
 _LEAST_TEXT_COLUMNS = 30
+_MOST_HEADLINES = 2
 _DEEP = 8  # columns; what begins farther right stands beside labels
 
 
 def fitted(text: str, columns: int) -> str:
     """Return the text with its prose broken to so many columns; it stays as it is where they are absurdly few."""
-    if columns < _LEAST_COLUMNS:
-        return text
-    return "\n".join(part for line in _joined(text.split("\n"), columns) for part in _broken(line, columns))
+    return "\n".join(line for _, line in _lines(text, columns))
 
 
-def painted(text: str) -> str:
-    """Return the text with terminal codes: headlines bold, labels and commands in colours."""
-    lines = text.split("\n")
-    return "\n".join(_painted(line, after) for line, after in zip(lines, [*lines[1:], ""], strict=True))
+def painted(text: str, columns: int | None = None) -> str:
+    """Return the text, fitted to ``columns`` if given, with codes: headlines bold, labels and commands in colours.
+
+    What a line is does not change when it is broken.
+    """
+    return "\n".join(
+        f"{_BOLD}{line}{_RESET}" if headline else _painted(line) for headline, line in _lines(text, columns)
+    )
 
 
 def is_command(line: str) -> bool:
@@ -60,10 +66,29 @@ def _joined(lines: list[str], columns: int) -> list[str]:
     return found
 
 
+def _blocks(lines: list[str]) -> Iterator[list[int]]:
+    """Yield the numbers of lines that are one table, and every other line by itself.
+
+    What looks like a label and a text is a row, too, where it follows one: its other columns are empty.
+    """
+    rows: list[int] = []
+    for number, line in enumerate(lines):
+        columns = is_table_row(line) and not line.lstrip().startswith("|")
+        if not is_command(line) and (columns or (rows and _LABELLED.fullmatch(line))):
+            rows.append(number)
+            continue
+        if rows:
+            yield rows
+        rows = []
+        yield [number]
+    if rows:
+        yield rows
+
+
 def _broken(line: str, columns: int) -> list[str]:
     own = len(line) - len(line.lstrip())
     narrow = own > _DEEP and columns - own < _LEAST_TEXT_COLUMNS
-    if is_command(line) or is_table_row(line) or (len(line) <= columns and not narrow):
+    if is_command(line) or line.lstrip().startswith("|") or (len(line) <= columns and not narrow):
         return [line]
     labelled = _LABELLED.fullmatch(line)
     hang = len(labelled["label"] + labelled["gap"]) if labelled else own
@@ -88,7 +113,51 @@ def _prose(text: str, indent: int, columns: int, deeper: int = 0) -> list[str]:
     )
 
 
-def _painted(line: str, after: str) -> str:
+def _lines(text: str, columns: int | None) -> Iterator[tuple[bool, str]]:
+    """Yield the lines that the text has in so many columns, and whether each is of a headline."""
+    lines = text.split("\n")
+    if columns is None or columns < _LEAST_COLUMNS:
+        headlines = _headlines(lines)
+        yield from ((number in headlines, line) for number, line in enumerate(lines))
+        return
+    lines = _joined(lines, columns)
+    headlines = _headlines(lines)
+    for numbers in _blocks(lines):
+        block = [lines[number] for number in numbers]
+        if len(block) > 1:
+            yield from ((False, line) for line in fitted_table(block, columns))
+        else:
+            yield from ((numbers[0] in headlines, part) for part in _broken(block[0], columns))
+
+
+def _headlines(lines: list[str]) -> set[int]:
+    """Return the numbers of the lines of headlines.
+
+    A headline begins the text or follows an empty line, has a line or two, is no sentence, and has indented lines or a
+    table below it.
+    """
+    found: set[int] = set()
+    start = 0
+    while start < len(lines):
+        end = start
+        while end < len(lines) and _is_plain(lines[end]):
+            end += 1
+        below = next((line for line in lines[end:] if line.strip()), "")
+        short = 0 < end - start <= _MOST_HEADLINES and not lines[end - 1].endswith(".")
+        if short and (below.startswith(" ") or is_table_row(below)):
+            found.update(range(start, end))
+        while end < len(lines) and lines[end].strip():  # the rest of what stands together
+            end += 1
+        start = end + 1
+    return found
+
+
+def _is_plain(line: str) -> bool:
+    marked = line.startswith(" ") or is_command(line) or is_table_row(line) or _LABELLED.fullmatch(line)
+    return bool(line.strip()) and not marked
+
+
+def _painted(line: str) -> str:
     if not line.strip():
         return line
     if is_command(line):
@@ -96,6 +165,4 @@ def _painted(line: str, after: str) -> str:
     labelled = _LABELLED.fullmatch(line)
     if labelled and not is_table_row(line):
         return f"{_LABEL}{labelled['label']}{_RESET}{labelled['gap']}{labelled['text']}"
-    if not line.startswith(" ") and (not after or after.startswith(" ")) and not is_table_row(line):
-        return f"{_BOLD}{line}{_RESET}"
     return line

@@ -33,7 +33,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def command_line(words: Sequence[str]) -> str:
-    """Return a command that can be copied into a shell and is printable: control characters as bash's `$'...'` has them."""
+    """Return a command that can be copied into a shell and is printable: control characters in bash's `$'...'`."""
     return " ".join(map(_word, words))
 
 
