@@ -145,7 +145,8 @@ def import_(
         unit_s=UNITS_S[named["time_unit"]],
     )
     tally = import_table(file, into, columns, default, machine)
-    terminal().say(f"{into}: {tally_in_words(tally)}")
+    for line in f"{into}: {tally_in_words(tally)}".split("\n"):
+        terminal().say(line)
     if as_json:
         print_answer(tally, as_json, tally_in_words)
 

@@ -1,6 +1,7 @@
 """What became of an imported table's rows, in words."""
 
 from numapredict.collect.foreign_table import Tally
+from numapredict.collect.terminal.printable import counted, printable
 
 
 def tally_in_words(tally: Tally) -> str:
@@ -12,12 +13,12 @@ def tally_in_words(tally: Tally) -> str:
         (tally.censored, "cut off"),
     )
     parts = [f"{count} {what}" for count, what in left_out if count]
-    rows = f"{tally.rows} rows" + (f", of which {', '.join(parts)}" if parts else "")
-    pairs = f"{tally.programs} programs x {tally.mappings} mappings"
+    rows = counted(tally.rows, "row") + (f", of which {', '.join(parts)}" if parts else "")
+    pairs = f"{counted(tally.programs, 'program')} x {counted(tally.mappings, 'mapping')}"
     holes = f", {tally.holes} of the {tally.programs * tally.mappings} pairs without a time" if tally.holes else ""
-    repeated = f", {tally.repeated} further repetitions" if tally.repeated else ""
+    repeated = f", {counted(tally.repeated, 'further repetition')}" if tally.repeated else ""
     text = f"{pairs}{holes}{repeated}; {rows}"
     if tally.varying:
-        named = ", ".join(tally.varying)
+        named = printable(", ".join(tally.varying))
         text += f"\nrows of one program and mapping differ in {named}: name it in --program, or pick one with --where"
     return text

@@ -8,7 +8,7 @@ import msgspec
 
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.pace import in_words
-from numapredict.collect.terminal.printable import NAME_COLUMNS, printable, shortened
+from numapredict.collect.terminal.printable import counted, name_cell, printable
 
 _LINE_EVERY_S = 10.0
 
@@ -72,7 +72,7 @@ class PlainLines:
     def started(self, standing: Standing) -> None:
         """Write how many runs there are."""
         earlier = f", {standing.done} of them finished earlier" if standing.done else ""
-        self._write(f"{standing.total} runs{earlier}")
+        self._write(f"{counted(standing.total, 'run')}{earlier}")
 
     def finished(self, measurement: Measurement, standing: Standing) -> None:
         """Write how far it is, if the run failed, was the last, or the last line is long ago."""
@@ -109,7 +109,7 @@ def standing_in_words(standing: Standing) -> str:
     """Return how far it is: ``120 of 2400 runs, 5 %, 3 failed, about 4 min left``."""
     share = 100 * standing.done // max(standing.total, 1)
     words = standing_words(standing)
-    return f"{standing.done} of {standing.total} runs, {share} %{', ' * bool(words)}{words}"
+    return f"{standing.done} of {counted(standing.total, 'run')}, {share} %{', ' * bool(words)}{words}"
 
 
 def standing_words(standing: Standing) -> str:
@@ -122,7 +122,7 @@ def standing_words(standing: Standing) -> str:
 
 def run_in_words(measurement: Measurement) -> str:
     """Return which program ran under which mapping."""
-    return printable(f"{shortened(measurement.program, NAME_COLUMNS)} {measurement.mapping.label}")
+    return f"{name_cell(measurement.program)} {measurement.mapping.label}"
 
 
 def failure_in_words(measurement: Measurement) -> str:

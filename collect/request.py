@@ -21,6 +21,7 @@ from numapredict.collect.plan import Estimate
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical, subset
 from numapredict.collect.terminal.command import terminal as terminal_of_the_command
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import NumapredictError
 
@@ -80,7 +81,7 @@ def summary_of(dataset: Dataset, folder: Path) -> CampaignSummary:
 
 def summary_in_words(summary: CampaignSummary) -> str:
     """Return in a line what a campaign's folder holds."""
-    return f"{summary.folder}: {summary.measurements} measurements of {summary.programs} programs"
+    return f"{summary.folder}: {counted(summary.measurements, 'measurement')} of {counted(summary.programs, 'program')}"
 
 
 def prepare(request: CampaignRequest, folder: Path) -> Campaign:
@@ -112,9 +113,10 @@ def say_estimate(campaign: Campaign) -> str:
 
 def estimate_in_words(estimate: Estimate) -> str:
     """Return an estimate in words."""
-    left_out = f", {estimate.unsupported} mappings left out (not possible here)" if estimate.unsupported else ""
+    impossible = counted(estimate.unsupported, "mapping")
+    left_out = f", {impossible} left out (not possible here)" if estimate.unsupported else ""
     finished = f", {estimate.finished} finished earlier" if estimate.finished else ""
-    return f"{estimate.runs} runs to do{finished}{left_out}: {in_words(estimate.time_s)}, {estimate.basis}"
+    return f"{counted(estimate.runs, 'run')} to do{finished}{left_out}: {in_words(estimate.time_s)}, {estimate.basis}"
 
 
 def run_campaign(campaign: Campaign, terminal: Terminal) -> Dataset:
@@ -126,7 +128,8 @@ def run_campaign(campaign: Campaign, terminal: Terminal) -> Dataset:
     for program, reason in summary.refused:
         terminal.warn(f"left out {program}: {reason}")
     if summary.failed:
-        terminal.warn(f"{summary.failed} runs failed; the dataset says how, --retry-failed runs them again")
+        failed = counted(summary.failed, "run")
+        terminal.warn(f"{failed} failed; the dataset says how, --retry-failed runs what failed again")
     dataset = campaign.finish()
     for line in disturbed_in_words(dataset.measurements):
         terminal.warn(line)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.dataset import Dataset
+from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.features import InsufficientDataError, Observations, gains_of, observe
 from numapredict.predictor.following import Follow, unfollowed
 from numapredict.predictor.options import TrainingOptions
@@ -64,8 +65,8 @@ def budget_curve(
     names = tuple(dict.fromkeys(observations.groups))
     if len(names) < LEAST_GROUPS:
         raise InsufficientDataError(
-            f"dataset of {dataset.machine} has {len(names)} group{'' if len(names) == 1 else 's'} of programs: a budget "
-            f"is divided among at least {LEAST_GROUPS}; collect more programs"
+            f"dataset of {dataset.machine} has {counted(len(names), 'group')} of programs: a budget is divided among "
+            f"at least {LEAST_GROUPS}; collect more programs"
         )
     default = observations.column(default_label(dataset, options))
     running: Generator[_Fold, None, None] = joblib.Parallel(n_jobs=jobs, return_as="generator")(

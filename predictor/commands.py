@@ -41,7 +41,11 @@ class Commands(Group):
         return None
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - click's
     ) -> click.Context:
         """Return the context; what `--help` and `--version` print may have lost its reader."""
         with _reader_minded():
@@ -78,17 +82,21 @@ numapredict ./app input.dat                             on this computer
 numapredict --machine sandybridge-4x8 ./app input.dat   on a described machine, modelled
 """
 
-_EPILOG = """A program called like a command: numapredict -- train. More options: numapredict predict --help.
+EXIT_CODES = {
+    0: "done",
+    1: "failed on the way: every run failed, a worker died, output could not be written",
+    2: "a mistake: one line on standard error says what is wrong and what to do",
+    130: "interrupted: one line says what is kept, another how to go on",
+    141: "whoever read the output has gone: nothing is said",
+}
 
-\b
-Exit codes:
-  0    done
-  1    failed on the way: every run failed, a worker died, output could not be written
-  2    a mistake: one line on standard error says what is wrong and what to do
-  130  interrupted: one line says what is kept and how to go on
-  141  whoever read the output has gone: nothing is said
-  `run` ends as its program does, with the program's exit code or signal.
-"""
+RUN_ENDS = "`run` ends as its program does, with the program's exit code or signal."
+
+NOTE = """A program called like a command: numapredict -- train. More options: numapredict predict --help."""
+
+_EPILOG = "\n".join(
+    [NOTE, "", "\b", "Exit codes:", *(f"  {code:<4} {text}" for code, text in EXIT_CODES.items()), f"  {RUN_ENDS}"]
+)
 
 
 def _tell_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:

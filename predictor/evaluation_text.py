@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.calibration import Calibration
 from numapredict.predictor.evaluate import Evaluation, Evaluations
 from numapredict.predictor.scores import Interval, Score
@@ -13,7 +14,7 @@ def evaluations_in_words(evaluations: Evaluations) -> str:
     """Return tables for a person to read: each dataset's, then one over all of them where there are several."""
     parts = [_one(evaluation) for evaluation in evaluations.datasets]
     if len(parts) > 1:
-        head = f"all {len(parts)} datasets together, {evaluations.programs} programs"
+        head = f"all {len(parts)} datasets together, {counted(evaluations.programs, 'program')}"
         parts.append(
             "\n".join([head, "", *_scores(evaluations, evaluations.baselines), "", _sure(evaluations.calibration)])
         )
@@ -25,23 +26,26 @@ def evaluations_in_words(evaluations: Evaluations) -> str:
 
 def _one(evaluation: Evaluation) -> str:
     made = "modelled" if evaluation.modelled else "measured"
-    width = max(len(entry.program) for entry in evaluation.held_out)
-    chosen = max(len(entry.mapping) for entry in evaluation.held_out)
+    names = [name_cell(entry.program) for entry in evaluation.held_out]
+    width = max(len("program"), *map(len, names))
+    chosen = max(len("chosen mapping"), *(len(entry.mapping) for entry in evaluation.held_out))
+    programs, groups = counted(evaluation.programs, "program"), counted(evaluation.groups, "group")
+    mappings = counted(evaluation.mappings, "mapping")
     lines = [
-        f"{evaluation.machine} ({made}), {evaluation.mappings} mappings, speedups over {evaluation.default};",
-        f"{evaluation.programs} programs of {evaluation.groups} groups, each held out with all its variants",
+        f"{printable(evaluation.machine)} ({made}), {mappings}, speedups over {evaluation.default};",
+        f"{programs} of {groups}, each held out with all its variants",
         "",
         f"{'program':{width}}  {'chosen mapping':{chosen}}  speedup  oracle  regret  oracle mapping",
     ]
     lines += [
-        f"{entry.program:{width}}  {entry.mapping:{chosen}}  {entry.speedup:7.2f}  {entry.oracle_speedup:6.2f}  "
+        f"{name:{width}}  {entry.mapping:{chosen}}  {entry.speedup:7.2f}  {entry.oracle_speedup:6.2f}  "
         f"{entry.regret:6.2f}  {entry.oracle_mapping}"
-        for entry in evaluation.held_out
+        for name, entry in zip(names, evaluation.held_out, strict=True)
     ]
     left_out = [
-        f"left out, since not everything was measured: {', '.join(names)}"
-        for names in (evaluation.dropped_programs, evaluation.dropped_mappings)
-        if names
+        f"left out, since not everything was measured: {', '.join(map(printable, left))}"
+        for left in (evaluation.dropped_programs, evaluation.dropped_mappings)
+        if left
     ]
     return "\n".join(
         [*lines, *left_out, "", *_scores(evaluation, evaluation.baselines), "", _sure(evaluation.calibration)]
@@ -71,8 +75,9 @@ def _table(scores: Mapping[str, Score]) -> list[str]:
 def _sure(calibration: Calibration) -> str:
     if not calibration.programs:
         return "the default was kept for every program"
+    advised = f"{counted(calibration.programs, 'program')} {'was' if calibration.programs == 1 else 'were'} advised"
     return (
-        f"{calibration.programs} programs were advised to leave the default: {calibration.faster} became faster, where "
+        f"{advised} to leave the default: {calibration.faster} became faster, where "
         f"{calibration.stated:.1f} were expected to; {calibration.within} came out within the interval that should "
         f"hold {0.9 * calibration.programs:.1f}; {calibration.tried} of the mappings had been probes"
     )

@@ -10,6 +10,7 @@ from numapredict.collect.environment import emulation
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.request import CampaignRequest, prepare, run_campaign
 from numapredict.collect.space import canonical, default_mapping
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.terminal import Terminal
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
@@ -141,7 +142,5 @@ def learned(model: Model, path: Path) -> Learned:
 def learned_in_words(found: Learned) -> str:
     """Return what a model knows, and where it is, in a line."""
     modelled = "modelled " if found.modelled else ""
-    return (
-        f"{found.path}: {found.clusters} clusters of {found.programs} programs on {modelled}{found.machine}; probes "
-        f"{' and '.join(found.probes)}"
-    )
+    clusters, programs = counted(found.clusters, "cluster"), counted(found.programs, "program")
+    return f"{found.path}: {clusters} of {programs} on {modelled}{found.machine}; probes {' and '.join(found.probes)}"

@@ -11,9 +11,23 @@ from pathlib import Path
 import click
 
 from numapredict.predictor.command_tree import every_command
-from numapredict.predictor.commands import commands
+from numapredict.predictor.commands import EXIT_CODES, NOTE, RUN_ENDS, commands
+from numapredict.predictor.examples import EXAMPLES
 
 NAME = "numapredict"
+
+ARGUMENTS = {
+    "command": "The program and its arguments. What stands behind its name is its own, options too.",
+    "dataset": "A shipped dataset by name, or a folder.",
+    "datasets": "Shipped datasets by name, or folders.",
+    "file": "A table with a head line, of comma-separated values.",
+    "folder": "The folder of the application.",
+    "label": "A mapping, such as 16x2-contiguous-interleave.",
+    "shell": "The shell that shall complete.",
+    "subject": "A shipped name, a dataset's folder, a model's or prediction's file; - reads a prediction from a pipe.",
+    "words": "A command by its words; every one if none is given.",
+}
+"""What `--help` leaves to the text above it: the arguments, by their names."""
 
 
 def pages() -> dict[str, str]:
@@ -58,9 +72,12 @@ def _page(name: str, ctx: click.Context) -> str:
         *_paragraphs(command.help or ""),
         *_options(ctx),
         *_commands(ctx),
+        *_exit_status(name),
+        *_examples(ctx),
     ]
-    if command.epilog:
-        lines += [".SH NOTES", *_paragraphs(command.epilog)]
+    notes = NOTE if ctx.parent is None else command.epilog
+    if notes:
+        lines += [".SH NOTES", *_paragraphs(notes)]
     return "\n".join([*lines, *_see_also(name, ctx)]) + "\n"
 
 
@@ -89,7 +106,28 @@ def _options(ctx: click.Context) -> list[str]:
         record = parameter.get_help_record(ctx)
         if record is not None:
             names, text = record
-            lines += [".TP", f"\\fB{escaped(names)}\\fR", escaped(" ".join(text.split()))]
+            what = re.sub(r"\b(INTEGER|FLOAT) RANGE\b", "NUMBER", names)
+            said = " ".join(text.split()) or ARGUMENTS[parameter.name or ""]
+            lines += [".TP", f"\\fB{escaped(what)}\\fR", escaped(said)]
+    return lines
+
+
+def _exit_status(name: str) -> list[str]:
+    """Return what the exit code means; of `run` beside its program's."""
+    lines = [".SH EXIT STATUS"]
+    if name == f"{NAME}-run":
+        lines += [escaped("The program's exit code, or its signal, once it has begun. Before that:")]
+    for code, text in EXIT_CODES.items():
+        lines += [".TP", f"\\fB{code}\\fR", escaped(f"{text[:1].upper()}{text[1:]}.")]
+    if name == NAME:
+        lines += [".PP", escaped(RUN_ENDS)]
+    return lines
+
+
+def _examples(ctx: click.Context) -> list[str]:
+    lines = [".SH EXAMPLES"]
+    for example, text in EXAMPLES[ctx.command_path.removeprefix(NAME).strip()]:
+        lines += [".TP", f"\\fB{escaped(example)}\\fR", escaped(text)]
     return lines
 
 

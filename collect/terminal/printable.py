@@ -32,6 +32,16 @@ def shortened(text: str, most: int) -> str:
     return text[:head] + ELLIPSIS + text[len(text) - tail :]
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with a noun whose plural has an s: ``1 program``, ``3 programs``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def name_cell(name: str) -> str:
+    """Return a name as a table shows it: printable in one line, and short enough for a column."""
+    return shortened(printable(name), NAME_COLUMNS)
+
+
 def command_line(words: Sequence[str]) -> str:
     """Return a command that can be copied into a shell and is printable: control characters in bash's `$'...'`."""
     return " ".join(map(_word, words))

@@ -80,7 +80,7 @@ class Running:
 def check(running: Running, ended: tuple[int, list[str]], kept: str, command: str) -> None:
     code, lines = ended
     assert code == 130, lines
-    assert lines[-1] == f"numapredict: interrupted; {kept}: numapredict {command}"
+    assert lines[-2:] == [f"numapredict: interrupted; {kept}:", f"numapredict {command}"]
     assert not any("Traceback" in line or "Error" in line for line in lines), lines
     assert sum(line.startswith("numapredict: ") for line in lines) == 1
     assert running.left() == []

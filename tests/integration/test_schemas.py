@@ -1,14 +1,18 @@
 """The published schemas: unchanged unless somebody means it, valid, and true of what the commands print."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from numapredict.collect.dataset import write_dataset
 from tests.golden.schemas.__main__ import FOLDER, file_of, printed, text_of
 from tests.integration.test_command_line import SANDY, numapredict, refusal
+from tests.planted import planted_dataset
+from tests.unit.collect.test_cere import STAND_IN
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -102,6 +106,43 @@ def test_what_evaluates_answers_as_its_schema_says(tmp_path: Path) -> None:
     check("evaluate", numapredict("evaluate", "data", "--json", "--output", "e.json", cwd=tmp_path).stdout)
     words = ("report", "calibration", "data", "--json", "--output", "c.svg")
     check("report calibration", numapredict(*words, cwd=tmp_path).stdout)
+
+
+@pytest.mark.slow
+def test_what_draws_answers_as_its_schema_says(tmp_path: Path) -> None:
+    """Of few programs in a small space: what is drawn is checked elsewhere."""
+    write_dataset(planted_dataset(6), tmp_path / "data")
+    for report in ("accuracy", "budget", "related"):
+        done = numapredict("-q", "report", report, "data", "--json", "--output", f"{report}.svg", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert check(f"report {report}", done.stdout)
+        assert (tmp_path / f"{report}.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("report topology", (*SANDY, "--output", "t.svg")),
+        ("report mapping", ("16x2-contiguous-interleave", *SANDY, "--output", "m.svg")),
+        ("report explanations", ("sandybridge-4x8",)),
+    ],
+)
+def test_what_is_drawn_of_a_machine_answers_as_its_schema_says(
+    command: str, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = numapredict("-q", *command.split(), *words, "--json", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert check(command, done.stdout)
+
+
+def test_regions_that_cere_lists_are_as_their_schema_says(tmp_path: Path) -> None:
+    (tmp_path / "cere").write_text(STAND_IN)
+    (tmp_path / "cere").chmod(0o755)
+    (tmp_path / "cere.json").write_text('{"run_cmd": "./bt"}')
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = numapredict("collect", "regions", ".", "--json", "-q", cwd=tmp_path, **environment)
+    assert done.returncode == 0, done.stderr
+    assert check("collect regions", done.stdout)
 
 
 def test_one_schema_is_printed_by_its_command_s_name() -> None:

@@ -1,17 +1,21 @@
 """Sessions on real pseudo-terminals of several widths, in pipes, without colours: what a person truly gets."""
 
 import fcntl
+import json
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import struct
 import subprocess
 import sys
 import termios
+import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from numapredict.collect.dataset import write_dataset
@@ -49,6 +53,11 @@ def on_a_terminal(columns: int, *words: str, **environment: str) -> tuple[int, s
     return process.wait(timeout=240), sent.decode().replace("\r\n", "\n")
 
 
+def widest(sent: str) -> int:
+    """Return the columns of the widest line that stays; what is drawn over itself begins with a carriage return."""
+    return max(len(line.rsplit("\r", 1)[-1]) for line in CODES.sub("", sent).split("\n"))
+
+
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_answers_fit_the_terminal_and_hold_the_same_words(columns: int) -> None:
     words = ("report", "pairs", "--dataset", "sandybridge-4x8", "--count", "3")
@@ -56,11 +65,50 @@ def test_answers_fit_the_terminal_and_hold_the_same_words(columns: int) -> None:
     assert code == 0
     piped = numapredict(*words)
     assert "\x1b" not in piped.stdout + piped.stderr
-    assert CODES.sub("", sent).split() == piped.stdout.split()
+    assert "reading sandybridge-4x8" in sent
+    assert widest(sent) <= columns
+    assert widest(sent) > columns * 0.75 or columns == 200
+    answer = CODES.sub("", sent).rsplit("\r", 1)[-1]
+    assert set(re.split(r"[-\s]+", piped.stdout)) <= set(re.split(r"[-\s]+", answer))
     plain = on_a_terminal(columns, *words, NO_COLOR="1")[1]
     assert STYLE.search(plain) is None
-    assert plain == CODES.sub("", sent)
+    assert CODES.sub("", plain).rsplit("\r", 1)[-1] == answer
     assert "\x1b" not in on_a_terminal(columns, *words, TERM="dumb")[1]
+
+
+def test_what_takes_a_second_says_what_it_does(tmp_path: Path) -> None:
+    write_dataset(planted_dataset(3, subset="diener"), tmp_path / "data")
+    data, to = str(tmp_path / "data"), str(tmp_path / "page.html")
+    for words, shown in (
+        (("report", data, "-o", to), [f"reading {data}", f"writing {to}"]),
+        (("train", *SANDY, "--into", data + "2", "--dry-run"), ["loading what learns", "counting the runs"]),
+        (("evaluate", data, "--output", to), ["0/1 datasets read", "0/3 folds of planted-4x8"]),
+        (("train", "--dataset", data, "--output", to), [f"reading {data}", "0/5 steps of learning"]),
+    ):
+        code, sent = on_a_terminal(200, *words)
+        assert code == 0, sent
+        for text in shown:
+            assert text in CODES.sub("", sent)
+        assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h")
+
+
+def test_tables_of_evaluations_fit_and_names_steer_no_terminal(tmp_path: Path) -> None:
+    made = planted_dataset(3, subset="diener")
+    wild = {made.programs[0].name: "red\x1b[31m\x1b]0;pwn\x07\u202e\nrow", made.programs[1].name: "x" * 300}
+    renamed = [msgspec.structs.replace(p, name=wild.get(p.name, p.name)) for p in made.programs]
+    runs = [msgspec.structs.replace(m, program=wild.get(m.program, m.program)) for m in made.measurements]
+    write_dataset(msgspec.structs.replace(made, programs=tuple(renamed), measurements=tuple(runs)), tmp_path / "data")
+    words = ("evaluate", str(tmp_path / "data"), "--output", str(tmp_path / "e.json"))
+    code, sent = on_a_terminal(60, *words)
+    assert code == 0, sent
+    assert widest(sent) <= 60
+    piped = numapredict(*words)
+    assert max(map(len, piped.stdout.split("\n"))) < 200
+    for text in (sent, piped.stdout, piped.stderr):
+        assert [part for part in ("\x1b]", "\x07", "\u202e", "\nrow") if part in text] == []
+    assert "red\\x1b[31m\\x1b]0;pwn\\x07\\u202e\\nrow" in piped.stdout
+    names = {held["program"] for held in json.loads((tmp_path / "e.json").read_text())["datasets"][0]["held_out"]}
+    assert set(wild.values()) < names
 
 
 @pytest.mark.parametrize("columns", [40, 200])
@@ -81,7 +129,7 @@ def test_learning_shows_how_far_it_is_and_clears_up(tmp_path: Path) -> None:
     code, sent = on_a_terminal(80, *words)
     assert code == 0
     assert "/5" in CODES.sub("", sent)
-    assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h") == 1
+    assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h")
     quiet = numapredict("-q", *words)
     assert (quiet.stdout, quiet.stderr) == ("", "")
     loud = numapredict(*words, "-v").stderr
@@ -143,6 +191,17 @@ _numapredict_completion numapredict; printf '%s\\n' "${{COMPREPLY[@]}}"
         (("--mach",), {"--machine"}),
         (("train", "--bud"), {"--budget"}),
         (("completion", ""), {"bash", "zsh", "fish"}),
+        (("--machine", "sand"), {"sandybridge-4x8"}),
+        (("train", "--dataset", "sand"), {"sandybridge-4x8"}),
+        (("evaluate", "broadwell-2x10", "lpd"), {"lpdquad", "lpd48core"}),
+        (("report", "page", "sand"), {"sandybridge-4x8"}),
+        (("report", "sand"), {"sandybridge-4x8"}),
+        (("predict", "--model", "sand"), {"sandybridge-4x8"}),
+        (("run", "--emit", "l"), {"likwid"}),
+        (("collect", "campaign", "--space", "th"), {"thesis"}),
+        (("schema", "pre"), {"predict"}),
+        (("schema", "report", "cl"), {"clustermap"}),
+        (("report", "fidelity", "--only", "ic"), {"ics19"}),
     ],
 )
 def test_bash_completes(tmp_path: Path, words: tuple[str, ...], expected: set[str]) -> None:
@@ -158,6 +217,95 @@ def test_bash_leaves_what_may_be_a_program_to_its_own_completion_of_files(tmp_pa
     text += "_numapredict_completion numapredict; complete -p numapredict"
     said = said_by(["bash", "-c", text, "bash", str(path)], tmp_path)
     assert said[:2] == ["-o", "default"]
+
+
+@pytest.mark.native
+def test_codelets_are_completed(tmp_path: Path) -> None:
+    path = script(tmp_path, "bash")
+    text = BASH.format(words="collect campaign --codelet stream-t", at=4)
+    assert said_by(["bash", "-c", text, "bash", str(path)], tmp_path) == ["stream-triad"]
+
+
+FILES = [
+    ("./hea", "./heat-flow"),
+    ("--machine sandybridge-4x8 ./hea", "./heat-flow"),
+    ("predict ./hea", "./heat-flow"),
+    ("predict ./other -x hea", "heat-flow"),
+    ("characterize ./hea", "./heat-flow"),
+    ("run --mapping 16x2-contiguous-bind -- ./hea", "./heat-flow"),
+    ("report adv", "advice.json"),
+    ("report page adv", "advice.json"),
+    ("train --dataset measur", "measured/"),
+    ("evaluate measur", "measured/"),
+    ("topology --machine mach", "machine.toml"),
+    ("topology --machine sandy", "sandybridge-4x8"),
+]
+SHELLS = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], "source {path}\n"),
+    "zsh": (["zsh", "-f", "-i"], "autoload -Uz compinit; compinit -u -d {home}/dump; source {path}\n"),
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder with a program, a prediction, a description and a dataset to complete."""
+    for name in ("heat-flow", "other", "advice.json", "machine.toml"):
+        (tmp_path / name).write_text("")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "measured").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_tab_completes_files_and_names_in_a_shell(home: Path, shell: str) -> None:
+    """In an interactive shell: only there the shell's own completion of files takes over."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    path = script(home, shell)
+    command, setting = SHELLS[shell]
+    environment = {**os.environ, "PATH": f"{home}:{os.environ['PATH']}", "HOME": str(home), "TERM": "xterm"}
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 300, 0, 0))
+    process = subprocess.Popen(
+        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, cwd=home, start_new_session=True
+    )
+    os.close(theirs)
+    try:
+        os.write(ours, setting.format(path=path, home=home).encode() + b"echo rea''dy\n")
+        until(ours, "ready\r\n")
+        for number, (typed, expected) in enumerate(FILES):
+            # What was completed is echoed by the shell; echo shows the line as it then stands.
+            os.write(ours, f"numapredict {typed}\t".encode())
+            until(ours, expected)
+            os.write(ours, b"\x01echo \x05 " + f"do''ne{number}\n".encode())
+            line = until(ours, f"done{number}\r\n").split("\r\n")[-2]
+            shown = CODES.sub("", line).replace("/ done", " done").split()  # zsh takes the slash back
+            assert shown == ["numapredict", *typed.split()[:-1], expected.rstrip("/"), f"done{number}"]
+    finally:
+        os.close(ours)
+        process.kill()
+        process.wait()
+
+
+def until(terminal: int, text: str) -> str:
+    """Read a terminal until it says something."""
+    sent = ""
+    end_s = time.monotonic() + 60.0
+    while text not in CODES.sub("", sent):
+        left_s = end_s - time.monotonic()
+        assert left_s > 0, f"{text!r} did not come: {sent!r}"
+        if select.select([terminal], [], [], left_s)[0]:
+            sent += os.read(terminal, 1 << 16).decode(errors="replace")
+    return sent
+
+
+@pytest.mark.parametrize(("typed", "expected"), FILES)
+def test_fish_completes_files_and_names(home: Path, typed: str, expected: str) -> None:
+    if shutil.which("fish") is None:
+        pytest.skip("fish is not installed")
+    path = script(home, "fish")
+    said = said_by(["fish", "-c", f"source {path}; complete -C 'numapredict {typed}'"], home)
+    assert said[:1] == [expected]
 
 
 def test_fish_completes(tmp_path: Path) -> None:
@@ -180,7 +328,7 @@ def test_zsh_takes_the_script(tmp_path: Path) -> None:
 
 def test_exit_codes_are_told_and_kept(tmp_path: Path) -> None:
     text = numapredict("--help").stdout
-    assert re.findall(r"^    (\d+) +\w", text, re.MULTILINE) == ["0", "1", "2", "130"]
+    assert re.findall(r"^    (\d+) +\w", text, re.MULTILINE) == ["0", "1", "2", "130", "141"]
     full = subprocess.run(
         [
             sys.executable,
@@ -202,3 +350,81 @@ def test_exit_codes_are_told_and_kept(tmp_path: Path) -> None:
     assert numapredict("run", "--mapping", "1x1-contiguous-bind", "--", "sh", "-c", "exit 37").returncode == 37
     killed = numapredict("run", "--mapping", "1x1-contiguous-bind", "--", "sh", "-c", "kill -TERM $$")
     assert killed.returncode == -signal.SIGTERM
+
+
+CLOSED = [
+    (("topology", *SANDY), 1, 1),
+    (("topology", "--json"), 1, 1),
+    (("--help",), 1, 1),
+    (("schema",), 1, 1),
+    (("topology", "--machine", "nosuch"), 2, 1),
+    (("run", "--mapping", "1x1-contiguous-bind", "--", "true"), 0, 0),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "lines"), CLOSED)
+def test_a_closed_output_is_a_line_and_no_traceback(words: tuple[str, ...], code: int, lines: int) -> None:
+    done = shell_of(">&-", *words)
+    assert (done.returncode, done.stderr.count("\n")) == (code, lines), done.stderr
+    assert "Traceback" not in done.stderr
+    for closed in ("2>&-", "<&- >&- 2>&-"):
+        assert shell_of(closed, *words).returncode == (code if ">&- 2" in closed or code == 2 else 0)
+
+
+def test_a_program_that_is_run_finds_closed_what_was(tmp_path: Path) -> None:
+    ask = "import os, sys; sys.exit(sum(1 << fd for fd in range(3) if not os.path.exists(f'/proc/self/fd/{fd}')))"
+    for verify in ((), ("--verify",)):
+        words = ("run", "--mapping", "1x1-contiguous-bind", *verify, "--", sys.executable, "-c", ask)
+        # Python puts nothing in the place of what is closed.
+        assert shell_of(">&-", *words).returncode == 2
+
+
+@pytest.mark.parametrize("words", [("schema",), ("--help",), ("topology", *SANDY, "--json")])
+def test_a_reader_that_has_gone_is_no_failure(words: tuple[str, ...]) -> None:
+    """And nothing is said of it: 128 + SIGPIPE, as of any program that is told by the signal."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *words], stdout=writing, stderr=subprocess.PIPE, timeout=240, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def shell_of(redirection: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run numapredict from a shell, with some of its files closed."""
+    text = f'"$@" {redirection}'
+    command = ["sh", "-c", text, "sh", sys.executable, "-c", CODE, *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+
+
+def test_output_that_cannot_be_written_is_a_failure_and_a_wrong_name_a_mistake(tmp_path: Path) -> None:
+    write_dataset(planted_dataset(3, subset="diener"), tmp_path / "data")
+    data = str(tmp_path / "data")
+    (tmp_path / "file").touch()
+    away = tmp_path / "file"  # no folder
+    for words in (
+        ("report", data, "-o", f"{away}/page.html"),
+        ("report", "clustermap", "--dataset", data, "--output", f"{away}/map.png"),
+        ("train", "--dataset", data, "--output", f"{away}/model.json"),
+        ("collect", "campaign", *SANDY, "--codelet", "stream-triad", "--size", "small", "--into", f"{away}/made"),
+        ("report", "fidelity", "--only", "ics19", "--output", f"{away}/table.md"),
+    ):
+        done = numapredict("-q", *words)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), done
+        assert str(away) in done.stderr
+    for words in (
+        ("report", data, "-o", "page.pdf"),
+        ("report", "clustermap", "--dataset", data, "--output", "map.pdf"),
+    ):
+        assert numapredict("-q", *words, cwd=tmp_path).returncode == 2
+
+
+def test_a_budget_of_too_few_programs_says_how_many_it_takes(tmp_path: Path) -> None:
+    write_dataset(planted_dataset(1), tmp_path / "data")
+    done = numapredict("-q", "report", "budget", "data", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "numapredict: dataset of planted-4x8 has 1 group of programs: a budget is divided among at least 3; "
+        "collect more programs\n"
+    )

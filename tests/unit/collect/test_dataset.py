@@ -316,3 +316,16 @@ def test_importing_loads_no_table_library() -> None:
     code = "import sys, numapredict.collect.journal; sys.exit('pyarrow' in sys.modules or 'pandas' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-c", code], env=environment, check=False).returncode == 0
+
+
+def test_reading_leaves_no_thread_behind(tmp_path: Path) -> None:
+    """A process that ends while a thread of Arrow's runs may end by abort(): "terminate called"."""
+    write_dataset(dataset_of(), tmp_path)
+    code = (
+        "import os, sys, pyarrow.parquet; from pathlib import Path; "
+        "from numapredict.collect.dataset import read_dataset; "
+        "before = len(os.listdir('/proc/self/task')); read_dataset(Path(sys.argv[1])); "
+        "print(len(os.listdir('/proc/self/task')) - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 
@@ -6,6 +7,7 @@ import pytest
 from numapredict.predictor import learning
 from numapredict.predictor.commands import arguments_of
 from numapredict.predictor.main import main
+from tests.unit.collect.terminal.streams import Screen
 
 NAMES = ("collect", "predict", "run", "train")
 
@@ -66,4 +68,23 @@ def test_an_interrupted_training_tells_what_is_kept(
 
     monkeypatch.setattr(learning, stopped, interrupt)
     assert main(words) == 130
-    assert f"numapredict: interrupted; {said}: numapredict {' '.join(words)}" in capsys.readouterr().err
+    assert f"numapredict: interrupted; {said}:\nnumapredict {' '.join(words)}\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_the_command_that_goes_on_can_be_copied(monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    screen = Screen()
+    monkeypatch.setattr(learning, "learn_from_campaign", interrupt)
+    monkeypatch.setattr(sys, "stderr", screen)
+    for name, value in {"TERM": "xterm", "COLUMNS": columns, "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    words = ["train", "--machine", "sandybridge-4x8", "--program", "./my  app 'a'", "--program", "./red\x1b[31m\n"]
+    assert main(words) == 130
+    last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue()).split("\n")[-2]
+    assert last.startswith("numapredict train")
+    assert len(last) > 80
+    said = subprocess.run(["bash", "-c", f"printf '%s\\0' {last}"], capture_output=True, text=True, check=True).stdout
+    assert said.split("\0")[1:-1] == words

@@ -1,5 +1,6 @@
 """The manual pages are those that the commands make, and their readers take them."""
 
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,7 +9,8 @@ import click
 import pytest
 
 from numapredict.predictor.command_tree import every_command
-from numapredict.predictor.commands import commands
+from numapredict.predictor.commands import EXIT_CODES, commands
+from numapredict.predictor.examples import EXAMPLES
 from numapredict.predictor.man_page import escaped, pages, write_pages
 
 FOLDER = Path(__file__).parents[3] / "predictor" / "man"
@@ -30,7 +32,34 @@ def test_every_command_has_a_page_with_all_its_options() -> None:
         for parameter in ctx.command.get_params(ctx):
             for option in parameter.opts if isinstance(parameter, click.Option) else ():
                 assert escaped(option) in page
-    assert "interrupted" in made["numapredict.1"]
+    assert "Interrupted" in made["numapredict.1"]
+
+
+def test_every_page_has_exit_status_and_examples_and_says_something_of_everything() -> None:
+    for name, page in pages().items():
+        for code in EXIT_CODES:
+            assert f"\n.TP\n\\fB{code}\\fR\n" in page.split(".SH EXIT STATUS")[1], name
+        assert page.split(".SH EXAMPLES")[1].count(".TP") >= 1
+        assert " RANGE" not in page
+        assert "\n\n" not in page, name
+
+
+def test_every_example_is_a_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "times.csv").touch()
+    (tmp_path / "application").mkdir()
+    trees = [words for words, _ in every_command(click.Context(commands, info_name="numapredict"))]
+    assert set(EXAMPLES) == {"", *trees}
+    for words, examples in EXAMPLES.items():
+        for example, _ in examples:
+            name, *given = shlex.split(example.split(" > ")[0])
+            assert name == "numapredict"
+            assert words in {"", "predict"} or given[: len(words.split())] == words.split()
+            ctx = commands.make_context("numapredict", given)
+            while isinstance(ctx.command, click.Group):
+                _, command, rest = ctx.command.resolve_command(ctx, [*ctx._protected_args, *ctx.args])
+                assert command is not None, example
+                ctx = command.make_context(command.name, rest, parent=ctx)
 
 
 def test_what_takes_json_says_which_record_it_prints() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from numapredict.collect.terminal.paint import fitted, is_command, is_table_row, painted
 
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
 ADVICE = """./heat on sandybridge-4x8 (modelled)
 
   best mapping      32x4-scatter-locality
@@ -26,11 +27,10 @@ clusters   speedup    of programs that were held out    and a column more than e
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_prose_keeps_within_the_width_and_commands_stay_whole(columns: int) -> None:
     lines = fitted(ADVICE, columns).split("\n")
-    for line in ADVICE.split("\n"):
-        if is_command(line) or is_table_row(line):
-            assert line in lines
-    assert all(len(line) <= columns for line in lines if not (is_command(line) or is_table_row(line)))
-    assert " ".join(" ".join(lines).split()) == " ".join(ADVICE.split())
+    assert [line for line in ADVICE.split("\n") if is_command(line)] == [line for line in lines if is_command(line)]
+    assert max(len(line) for line in lines if not is_command(line)) <= columns
+    assert max(len(line) for line in lines if not is_command(line)) > columns * 0.75 or columns > 150
+    assert set(ADVICE.split()) <= set(" ".join(lines).split())
 
 
 def test_what_fits_is_left_alone() -> None:
@@ -50,8 +50,29 @@ def test_a_label_keeps_its_column_where_there_is_room_and_stands_above_where_not
 
 @given(st.text(alphabet=st.sampled_from("ab -=.O\n"), max_size=200), st.integers(1, 120))
 def test_no_word_is_lost_or_made_up(text: str, columns: int) -> None:
-    assert fitted(text, columns).split() == text.split()
-    assert re.sub(r"\x1b\[[0-9;]*m", "", painted(text)) == text
+    shown = fitted(text, columns)
+    if not any(is_table_row(line) for line in text.split("\n")):
+        assert shown.split() == text.split()
+    assert STYLE.sub("", painted(text)) == text
+    assert STYLE.sub("", painted(text, columns)) == shown
+
+
+EVALUATION = """planted (modelled), 23 mappings, speedups over 32x4-contiguous-first-touch;
+12 programs of 12 groups, each held out with all its variants
+
+program         chosen mapping               speedup  oracle mapping
+line-solve-0    32x4-contiguous-first-touch     1.00  32x4-contiguous-first-touch
+shared-table-0  16x2-contiguous-locality       11.05  32x4-contiguous-balance
+
+7 programs were advised to leave the default: 7 became faster, where 6.8 were expected to; 7 of the mappings had been
+probes"""
+
+
+@pytest.mark.parametrize("columns", [40, 60, 200])
+def test_headlines_are_bold_however_they_are_broken_and_the_end_of_prose_is_not(columns: int) -> None:
+    bold = [line for line in painted(EVALUATION, columns).split("\n") if line.startswith("\x1b[1m")]
+    text = STYLE.sub("", " ".join(bold))
+    assert text == " ".join(EVALUATION.split("\n")[:2])
 
 
 def test_headlines_labels_and_commands_are_coloured() -> None:

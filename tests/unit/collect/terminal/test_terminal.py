@@ -148,6 +148,50 @@ def test_a_loop_s_generator_is_closed_when_its_reader_leaves() -> None:
     assert closed == [True]
 
 
+def test_what_goes_on_is_shown_while_it_does() -> None:
+    for columns in ("40", "200"):
+        screen = Screen()
+        with Terminal(screen, environment={**TERM, "COLUMNS": columns}).doing("reading \x1b[31mdata"):
+            assert "reading \\x1b[31mdata" in shown(screen)
+        assert screen.getvalue().count("\x1b[?25l") == screen.getvalue().count("\x1b[?25h") == 1
+    for stream, loudness, expected in (
+        (io.StringIO(), Loudness.NORMAL, ""),
+        (Screen(), Loudness.QUIET, ""),
+        (io.StringIO(), Loudness.VERBOSE, "reading data took 0.0 s\n"),
+    ):
+        with Terminal(stream, loudness, TERM).doing("reading data"):
+            pass
+        assert stream.getvalue() == expected
+
+
+def test_names_neither_steer_a_terminal_nor_make_lines() -> None:
+    wild = "a\x1b[31mb\x1b]0;pwn\x07\u202ec\nd\r"
+    tame = "a\\x1b[31mb\\x1b]0;pwn\\x07\\u202ec\\nd\\r"
+    for stream in (io.StringIO(), Screen()):
+        terminal = Terminal(stream, Loudness.VERBOSE, {**TERM, "NO_COLOR": "1"})
+        terminal.say(wild)
+        terminal.warn(wild)
+        terminal.detail(wild)
+        observer = terminal.observer()
+        observer.started(Standing(0, 2, 0))
+        observer.finished(msgspec.structs.replace(FAILED, program=wild, message=wild), Standing(1, 2, 1))
+        observer.refused(wild, wild)
+        observer.ended()
+        lines = re.split(r"[\r\n]+", shown(stream))
+        assert lines.count(tame) == 3
+        assert f"{tame} {FAILED.mapping.label} crashed: {tame}" in lines
+        assert f"{tame} left out: {tame}" in lines
+        assert "\x1b]" not in stream.getvalue()
+        assert "\u202e" not in stream.getvalue()
+
+
+def test_an_error_keeps_blanks_and_its_command_whole() -> None:
+    command = "numapredict train " + "--program x " * 20
+    for stream in (io.StringIO(), Screen()):
+        Terminal(stream, environment={**TERM, "COLUMNS": "60", "NO_COLOR": "1"}).error("no  file\n  here", command)
+        assert shown(stream) == f"numapredict: no  file here\n{command}\n"
+
+
 @pytest.mark.parametrize("inside", [False, True])
 def test_a_bounded_step_shows_what_is_left_of_its_time(inside: bool) -> None:
     screen = Screen()
