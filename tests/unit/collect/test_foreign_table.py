@@ -37,7 +37,7 @@ def test_rows_become_measurements_and_repetitions(tmp_path: Path) -> None:
     assert (first.modelled, first.status) == (False, "ok")
     assert (tally.programs, tally.mappings, tally.repeated, tally.holes, tally.varying) == (3, 2, 1, 2, ())
     assert tally_in_words(tally) == (
-        "3 programs x 2 mappings, 2 of the 6 pairs without a time, 1 further repetitions; 5 rows"
+        "3 programs x 2 mappings, 2 of the 6 pairs without a time, 1 further repetition; 5 rows"
     )
 
 

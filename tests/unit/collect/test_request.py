@@ -52,4 +52,4 @@ def test_a_campaign_of_which_some_runs_failed_is_none(tmp_path: Path) -> None:
     partly = msgspec.structs.replace(dataset, measurements=(first, *dataset.measurements[1:]))
     said = io.StringIO()
     run_campaign(campaign_of(partly, tmp_path), Terminal(said))
-    assert "1 runs failed" in said.getvalue()
+    assert "1 run failed" in said.getvalue()
