@@ -29,14 +29,23 @@ ALLOWED = {
     "Zlib",
 }
 OURS = {"numapredict", "pip", "setuptools"}  # itself, and what every environment has
+PARTS = Path(__file__).parent / "system_parts.json"
 HEAD = """# What numapredict depends on
 
 Made by `.packaging/licences.py`; `.ci/run shipped` fails where a dependency, of ours or of one of ours, is not in it or
 has a licence that is not allowed. Nothing of these packages is part of the wheel: it holds our own code and data, and
-its programs use the C library and libgomp that are installed.
+its programs use the C library and libgomp that are installed. Versions are in the bill of materials (CycloneDX) that
+`.packaging/sbom.py` makes of an environment; `.ci/run shipped` leaves it beside the wheel.
 
 | package | licence | page |
 | --- | --- | --- |
+"""
+
+FOOT = """
+## What it calls, and does not ship
+
+| part | Debian's package | licence | use | page |
+| --- | --- | --- | --- | --- |
 """
 
 
@@ -57,7 +66,8 @@ def is_allowed(licence: str) -> bool:
 
 
 def listed(text: str) -> set[str]:
-    """Return the names of the packages in the list's table."""
+    """Return the names of the packages in the list's first table."""
+    text = text.partition(FOOT)[0]
     return {line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|")} - {"package", "---"}
 
 
@@ -77,7 +87,13 @@ def complaints(found: Sequence[Dependency], names: set[str]) -> list[str]:
 
 def table(found: Sequence[Dependency]) -> str:
     """Return the list as Markdown."""
-    return HEAD + "".join(f"| {one.name} | {one.licence} | {one.page} |\n" for one in found)
+    parts = msgspec.json.decode(PARTS.read_bytes(), type=list[list[str]])
+    return (
+        HEAD
+        + "".join(f"| {one.name} | {one.licence} | {one.page} |\n" for one in found)
+        + FOOT
+        + "".join(f"| {' | '.join(part)} |\n" for part in parts)
+    )
 
 
 def main(words: Sequence[str]) -> int:

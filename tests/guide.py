@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "reports" / "guide"
+PACKAGE = ("native", "collect", "predictor", "reports")
 ELLIPSIS = "..."  # in a console block: any text of a line or, alone on it, any lines
 HERE_END = "END"  # ends a text that a console block's command reads
 UNKNOWN = "…"  # in a quoted message: what differs
@@ -78,18 +79,50 @@ def pattern(expected: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-def told_commands(text: str) -> Iterator[str]:
-    """Yield every command line of numapredict in a document, in blocks and within sentences."""
+READING = re.compile(r"(?<![\w.{:,=-])\d+(?:\.\d+)?(?=x\b|%|\s(?:ms|s|GB/s)\b)")
+"""A time, a bandwidth, a speedup or a share: what differs from run to run; a label or a count does not."""
+
+
+def readings_apart(expected: tuple[str, ...], printed: str, tolerance: float) -> list[tuple[str, str]]:
+    """Return the readings, expected and printed, that lie further apart than a share of the expected one.
+
+    ValueError where anything else is not as expected, to the letter.
+    """
+    mark = "\N{WHITE SQUARE}"
+    wanted = [match[0] for line in expected for match in READING.finditer(line)]
+    whole = pattern(tuple(READING.sub(mark, line) for line in expected)).pattern
+    found = re.fullmatch(whole.replace(mark, r"(\d+(?:\.\d+)?)"), printed)
+    if found is None:
+        raise ValueError(printed)
+    return [
+        (one, other)
+        for one, other in zip(wanted, found.groups(), strict=True)
+        if abs(float(other) - float(one)) > tolerance * float(one)
+    ]
+
+
+def told_commands(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield every command line of numapredict in a document, and whether it stands in a block, as a whole to type.
+
+    Those of a block that is refused are left out: running them says more.
+    """
     for block in blocks(text):
-        console = block.words[:1] == ("console",)
-        for line in block.lines:
-            if console and not line.startswith("$ "):
-                continue
-            match = re.search(r"(?:^|[ '])(numapredict [^'|>;]*(?:'[^']*'[^'|>;]*)*)", line)
-            if match:
-                yield match[1].strip()
-    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    yield from (match[1] for match in re.finditer(r"`(numapredict [^`]+)`", prose))
+        console, refused = block.words[:1] == ("console",), block.words[1:] == ("refused",)
+        for line in () if refused else block.lines:
+            if not console or line.startswith("$ "):
+                told = re.finditer(r"(?:^|[ '(/])(numapredict [^'|<>;)]*(?:'[^']*'[^'|<>;)]*)*)", line)
+                yield from ((match[1].strip(), True) for match in told)
+    yield from ((text.replace("\n", " "), False) for text in quoted_code(text) if re.match(r"numapredict\s", text))
+
+
+def quoted_code(text: str) -> list[str]:
+    """Return what stands between backticks in a document's sentences and tables."""
+    return re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+
+
+def made_datasets(text: str) -> set[str]:
+    """Return the names of the datasets that a document's commands make."""
+    return set(re.findall(r"(?:--into|-o) (\S+)", text))
 
 
 def quoted_messages(text: str) -> list[str]:
@@ -100,15 +133,52 @@ def quoted_messages(text: str) -> list[str]:
 @functools.cache
 def messages_in_source() -> tuple[str, ...]:
     """Return every text of the Python sources, with what is filled in as UNKNOWN."""
-    found = []
-    for folder in ("native", "collect", "predictor", "reports"):
-        for source in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(source.read_text())):
-                if isinstance(node, ast.JoinedStr):
-                    found.append("".join(v.value if isinstance(v, ast.Constant) else UNKNOWN for v in node.values))
-                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                    found.append(node.value)
-    return tuple(found)
+    return tuple(
+        _text_of(node)
+        for source in python_sources()
+        for node in ast.walk(ast.parse(source.read_text()))
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+    )
+
+
+def python_sources() -> list[Path]:
+    """Return the sources of the package."""
+    return [source for folder in PACKAGE for source in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def error_messages() -> dict[str, list[str]]:
+    """Return each class of NumapredictError and the messages that the sources raise it with.
+
+    What is filled in is UNKNOWN, and so is a message that is put together elsewhere.
+    """
+    nodes = [node for source in python_sources() for node in ast.walk(ast.parse(source.read_text()))]
+    found: dict[str, list[str]] = {"NumapredictError": []}
+    count = 0
+    while count != len(found):
+        count = len(found)
+        for node in nodes:
+            bases = (
+                {base.id for base in node.bases if isinstance(base, ast.Name)}
+                if isinstance(node, ast.ClassDef)
+                else set()
+            )
+            if isinstance(node, ast.ClassDef) and bases & set(found):
+                found.setdefault(node.name, [])
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in found:
+            found[node.func.id] += [_text_of(argument) for argument in node.args[:1]]
+    return found
+
+
+def _text_of(node: ast.expr) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(v.value) if isinstance(v, ast.Constant) else UNKNOWN for v in node.values)
+    return str(node.value) if isinstance(node, ast.Constant) else UNKNOWN
+
+
+def is_message(quoted: str, text: str) -> bool:
+    """Return whether a message that is quoted is in a text of the sources."""
+    return re.search("[^\n]+".join(map(re.escape, quoted.split(UNKNOWN))), text) is not None
 
 
 def names_in_tables(text: str) -> Iterator[tuple[str, str, list[str]]]:

@@ -1,6 +1,10 @@
 # Copyright numapredict's contributors.
 # SPDX-License-Identifier: BSD-3-Clause
-"""numapredict for Spack; for the site's own package repository, as packages/py_numapredict/package.py."""
+"""numapredict for Spack; for the site's own package repository, as packages/py_numapredict/package.py.
+
+Not built yet, nor seen by `spack style` and `spack audit`: PyPI has no Spack, and its own site was out of reach where this
+was written. The directives are those of Spack's documentation.
+"""
 
 import os
 
@@ -48,6 +52,7 @@ class PyNumapredict(PythonPackage):
     depends_on("py-scipy@1.11:", type=("build", "run"))
     depends_on("py-seaborn@0.13:", type=("build", "run"))
 
-    # What it calls, each for a part of what it does; QEMU's user mode, for the described machines, is the system's.
+    # lstopo-no-graphics and numactl, for this computer. qemu-x86_64 (described machines), setarch, likwid-perfctr and
+    # cere are called where they are there, and are the system's.
     depends_on("hwloc", type="run")
     depends_on("numactl", type="run")

@@ -1,0 +1,12 @@
+"""Evaluate the shipped datasets and write what documents quote of them."""
+
+import msgspec
+
+from numapredict.predictor.evaluation_session import evaluate_datasets
+from tests.golden.evaluations.figures import FILE, judged
+
+DATASETS = ("sandybridge-4x8", "broadwell-2x10", "lpdquad", "lpd48core")
+
+if __name__ == "__main__":
+    found = {evaluation.machine: judged(evaluation) for evaluation in evaluate_datasets(DATASETS).datasets}
+    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")

@@ -1,0 +1,244 @@
+"""What the documents say stands in the code: commands, messages, tables, names, figures, links."""
+
+import importlib
+import re
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES
+from numapredict.predictor.evaluation_session import evaluate_datasets
+from numapredict.predictor.main import DONE, FAILED, INTERRUPTED, MISTAKE
+from tests.golden.evaluations.figures import FILE, Judged, judged
+from tests.guest.cli import main as guest
+from tests.guide import (
+    GUIDE,
+    ROOT,
+    blocks,
+    documents,
+    error_messages,
+    is_message,
+    made_datasets,
+    messages_in_source,
+    names_in_tables,
+    quoted_code,
+    quoted_messages,
+    told_commands,
+)
+from tests.told_command import WrongCommandError, check_command, option_names
+
+NAMES = [document.name for document in documents()]
+OTHERS = ["../../README.md", "../../CONTRIBUTING.md", "../../models/machines/README.md"]
+README = (ROOT / "README.md").read_text()
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+TROUBLESHOOTING = (GUIDE / "troubleshooting.md").read_text()
+
+# Errors that troubleshooting quotes no message of, and why.
+UNNAMED = {
+    "NumapredictError": "the root, never raised itself",
+    "CounterError": "the answer goes on without counters, and `doctor` says what to do",
+    "LikwidRefusedError": "as CounterError",
+    "IndistinctNodesError": "as CounterError",
+    "FidelityError": "for those who add published figures of a machine",
+    "InvalidMapError": "what our own preload library wrote is damaged",
+    "InvalidPredictionError": "stands beneath 'is neither a model nor a prediction'",
+    "InvalidProgramError": "an empty command, or one that is not text",
+    "InvalidTraceError": "stands beneath 'cannot replay the trace'",
+    "NotRecordedError": "for those who use datasets as machines, from Python",
+    "UnwritableCharacterisationError": "stands beneath 'cannot write the dataset'",
+    "UnwritableModelError": "as UnwritableCharacterisationError",
+    "UnwritableTableError": "as UnwritableCharacterisationError",
+}
+
+
+class TestCommands:
+    @pytest.mark.parametrize("name", [*NAMES, *OTHERS])
+    def test_every_command_that_is_told_would_be_taken(
+        self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        text = (GUIDE / name).read_text()
+        told = list(told_commands(text))
+        for line, whole in told:
+            check_command(line, made_datasets(text), whole=whole)
+        assert told or name == "method.md"
+
+    @pytest.mark.parametrize("name", [*NAMES, "../../README.md"])
+    def test_every_option_that_is_named_exists(self, name: str) -> None:
+        of_others = {"--cap-add", "--check"}  # docker's and the codelets'
+        named = [re.match(r"--[\w-]+", code) for code in quoted_code((GUIDE / name).read_text())]
+        assert {match[0] for match in named if match} <= option_names() | of_others
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            "numapredict train --bugdet 15%",
+            "numapredict train --budget much%",
+            "numapredict --budget lots ./app",
+            "numapredict collect nothing",
+            "numapredict collect import FILE.csv -o FOLDER",
+            "numapredict --emit gdb ./app",
+            "numapredict run LABEL --emit",
+            "numapredict run --emit",
+            "numapredict run --mapping 16x2-contiguous-balanse -- ./app",
+            "numapredict report clustermp",
+            "numapredict evaluate broadwell",
+            "numapredict topology --machine sandybridge",
+            "numapredict schema evaluat",
+        ],
+    )
+    def test_one_that_would_not_is_seen(self, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(WrongCommandError):
+            check_command(wrong)
+
+    def test_only_what_is_whole_stands_in_a_block(self) -> None:
+        check_command("numapredict run --verify")
+        with pytest.raises(WrongCommandError, match="Missing"):
+            check_command("numapredict run --verify", whole=True)
+
+
+class TestContributing:
+    LINES = (*(line for block in blocks(CONTRIBUTING) for line in block.lines), *quoted_code(CONTRIBUTING))
+
+    def test_its_blocks_are_shell(self) -> None:
+        for block in blocks(CONTRIBUTING):
+            assert block.words == ("sh",)
+            subprocess.run(["bash", "-n"], input="\n".join(block.lines), text=True, check=True)
+
+    def test_its_steps_are_the_gates(self) -> None:
+        steps = [step for line in self.LINES if line.startswith(".ci/run ") for step in line.split()[1:]]
+        assert len(steps) > 2
+        assert set(steps) <= set(re.findall(r"^(\w+)\(\) \{", (ROOT / ".ci/run").read_text(), re.MULTILINE))
+
+    def test_its_modules_are_there(self) -> None:
+        modules = [match[1] for line in self.LINES if (match := re.search(r"python -m ([\w.]+)", line))]
+        assert len(modules) > 2
+        for module in modules:
+            importlib.import_module(module)
+
+    def test_the_guests_options_exist(self) -> None:
+        (line,) = [line for line in self.LINES if " -m tests.guest 4x4" in line]
+        shape, *options = line.partition("tests.guest ")[2].partition(" -- ")[0].split()
+        guest.make_context("guest", [shape, *options, "--", "true"])
+        known = {name for parameter in guest.params for name in parameter.opts}
+        known |= option_names()
+        named = [re.match(r"--[\w-]+", code) for code in quoted_code(CONTRIBUTING)]
+        assert {match[0] for match in named if match} <= known | {"--check"}
+
+    def test_its_scripts_are_there(self) -> None:
+        scripts = {
+            word for line in self.LINES for word in line.split() if re.fullmatch(r"\.(?:ci|packaging)/[\w/.]+", word)
+        }
+        assert scripts >= {".ci/run"}
+        assert [script for script in sorted(scripts) if not (ROOT / script).exists()] == []
+
+
+class TestMessages:
+    @pytest.mark.parametrize("message", quoted_messages(TROUBLESHOOTING))
+    def test_every_quoted_message_is_in_the_source(self, message: str) -> None:
+        assert any(is_message(message, text) for text in messages_in_source()), f"no source says {message!r}"
+
+    def test_every_class_of_errors_is_named_or_excused(self) -> None:
+        quoted = quoted_messages(TROUBLESHOOTING)
+        unnamed = {
+            name
+            for name, texts in error_messages().items()
+            if not any(is_message(message, text) for message in quoted for text in texts)
+        }
+        assert unnamed == set(UNNAMED)
+
+
+class TestTables:
+    @pytest.mark.parametrize(
+        ("name", "kind", "what", "names"),
+        [(name, *table) for name in NAMES for table in names_in_tables((GUIDE / name).read_text())],
+    )
+    def test_tables_of_fields_are_those_of_the_records(self, name: str, kind: str, what: str, names: list[str]) -> None:
+        module, _, record = what.partition(":")
+        found = getattr(importlib.import_module(module), record)
+        there = found.names if kind == "columns" else found.__struct_fields__
+        assert sorted(names) == sorted(there), f"{name}: {what}"
+
+    def test_the_readmes_exit_codes_are_the_commands(self) -> None:
+        said = dict(re.findall(r"^\| (\d+) \| (\w+(?: \w+)?)", README, re.MULTILINE))
+        words = {DONE: "done", FAILED: "failed", MISTAKE: "a mistake", INTERRUPTED: "interrupted"}
+        assert {
+            int(code): next(w for w in words.values() if text.startswith(w)) for code, text in said.items()
+        } == words
+        assert re.findall(r"exit code (\d+)", TROUBLESHOOTING)[:1] == [str(MISTAKE)]
+
+    def test_the_readmes_policies_are_those_that_there_are(self) -> None:
+        head, _, rows = README.partition("| thread policy | | page policy | |\n")
+        assert head != README
+        cells = [[cell.strip() for cell in row.split("|")] for row in rows.partition("\n\n")[0].splitlines()[1:]]
+        assert [row[1] for row in cells if row[1]] == list(THREAD_POLICIES)
+        assert sorted(name for row in cells for name in row[3].split(", ")) == sorted(PAGE_POLICIES)
+
+    @pytest.mark.parametrize("name", [*NAMES, *OTHERS])
+    def test_variables_are_those_that_are_read(self, name: str) -> None:
+        sources = [
+            *(ROOT / "collect").rglob("*.py"),
+            *(ROOT / "predictor").rglob("*.py"),
+            *(ROOT / "tests/guest").glob("*.py"),
+        ]
+        sources += [ROOT / ".ci/run", ROOT / "tests/conftest.py"]
+        read = {found for file in sources for found in re.findall(r"\bNUMAPREDICT_[A-Z_]+", file.read_text())}
+        assert set(re.findall(r"\bNUMAPREDICT_[A-Z_]+", (GUIDE / name).read_text())) <= read
+
+
+class TestFigures:
+    """What README and quality.md say of held-out programs is what evaluations have found."""
+
+    GOLDEN = msgspec.json.decode(FILE.read_bytes(), type=dict[str, Judged])
+
+    def test_the_readmes_table_is_theirs(self) -> None:
+        for machine, found in self.GOLDEN.items():
+            (row,) = re.findall(rf"^\| {machine} \((.*)\|$", README, re.MULTILINE)
+            assert re.findall(r"\d+(?:\.\d+)?", row) == found.row
+
+    def test_quality_has_their_intervals_and_sums(self) -> None:
+        text = " ".join((GUIDE / "quality.md").read_text().split())
+        for machine, found in self.GOLDEN.items():
+            low, high = found.scores["two probes"].interval
+            assert f"{low:.2f} to {high:.2f} on {machine}" in text
+        for name, words in (
+            ("no counters: times and local share", "by the two times"),
+            ("no counters: times alone", "by the times alone"),
+        ):
+            *most, last = (f"{found.scores[name].gain_captured:.2f}" for found in self.GOLDEN.values())
+            assert f"{', '.join(most)} and {last} {words}" in text
+        left, faster, stated, within = (
+            sum(getattr(found, name) for found in self.GOLDEN.values())
+            for name in ("left", "faster", "stated", "within")
+        )
+        assert f"Of {left} programs" in text
+        assert f"{faster} became faster, where {stated:.0f} were expected" in text
+        assert f"{within} came out within the interval that should hold {0.9 * left:.0f}" in text
+
+    @pytest.mark.slow
+    def test_an_evaluation_of_today_finds_the_same(self) -> None:
+        (today,) = evaluate_datasets(("broadwell-2x10",)).datasets
+        assert judged(today).row == self.GOLDEN["broadwell-2x10"].row
+
+
+class TestLinks:
+    @pytest.mark.parametrize("name", [*NAMES, *OTHERS])
+    def test_links_lead_somewhere(self, name: str) -> None:
+        document = (GUIDE / name).resolve()
+        for target in re.findall(r"\]\(([^)]+)\)", document.read_text()):
+            if target.startswith("https://"):
+                continue
+            path, _, anchor = target.partition("#")
+            file = document.parent / path if path else document
+            assert file.exists(), target
+            if anchor:
+                headings = re.findall(r"^#+ (.+)$", file.read_text(), re.MULTILINE)
+                slugs = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+                assert anchor in slugs, target
+
+    def test_the_readme_links_every_document(self) -> None:
+        for name in NAMES:
+            assert f"(reports/guide/{name})" in README
