@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Collection
 from pathlib import Path
+from shutil import which
 
 import click
 
@@ -111,6 +112,8 @@ def _options_alone(command: click.Command, ctx: click.Context, words: list[str])
 
 def _check_value(ctx: click.Context, parameter: click.Parameter, text: str, made: Collection[str]) -> None:
     """Raise where a command would refuse a value only after parsing: a label, a budget, a name that is not there."""
+    if parameter.name == "command" and text == ctx.params["command"][0] and "/" not in text and not which(text):
+        raise ValueError(f"{text!r} is neither a command nor a program here")
     named_by_others = ctx.info_name == "import"  # a table of somebody else's
     if parameter.metavar == "LABEL" and not named_by_others:
         parse_label(text)

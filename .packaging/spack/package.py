@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """numapredict for Spack; for the site's own package repository, as packages/py_numapredict/package.py.
 
-Not built yet, nor seen by `spack style` and `spack audit`: PyPI has no Spack, and its own site was out of reach where this
-was written. The directives are those of Spack's documentation.
+Not built yet, nor seen by `spack style` and `spack audit`: PyPI has no Spack, and its own site was out of reach where
+this was written. The directives are those of Spack's documentation.
 """
 
 import os

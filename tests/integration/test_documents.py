@@ -87,6 +87,7 @@ class TestCommands:
             "numapredict evaluate broadwell",
             "numapredict topology --machine sandybridge",
             "numapredict schema evaluat",
+            "numapredict topologi --list",
         ],
     )
     def test_one_that_would_not_is_seen(self, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
