@@ -3,6 +3,7 @@
 import textwrap
 
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.terminal.printable import name_cell, printable
 from numapredict.predictor.advice import Advice, seconds_in_words
 from numapredict.predictor.explanation import Close, Explanation
 from numapredict.predictor.model import ExpectedSpeedup
@@ -45,7 +46,7 @@ def advice_in_words(advice: Advice) -> str:
     modelled = " (modelled)" if advice.modelled else ""
     what = "its parallel regions" if advice.clock == "regions" else "the whole run"
     lines = [
-        f"{advice.program} on {advice.machine}{modelled}",
+        f"{printable(advice.program)} on {name_cell(advice.machine)}{modelled}",
         "",
         f"  best mapping      {advice.mapping}",
         _wrapped(mapping_in_words(parse_label(advice.mapping))),

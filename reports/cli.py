@@ -124,9 +124,9 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
     """
     with terminal().doing(f"reading {subject}"):
         from numapredict.collect.profile_file import read_profile
+        from numapredict.collect.terminal.printable import name_cell
         from numapredict.reports.contents import page_data
         from numapredict.reports.page import check_name, write_page
-        from numapredict.reports.parts.names import shortened
         from numapredict.reports.subject import open_subject
 
         check_name(output)
@@ -140,7 +140,7 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
     with terminal().doing(f"writing {output}"):
         data = page_data(opened, default, evaluation, read_profile(profile) if profile else None)
         size_bytes = write_page(data, output)
-    terminal().say(f"{output}: {data.kind.lower()} {shortened(data.title)}, {size_bytes / 1e6:.1f} MB")
+    terminal().say(f"{output}: {data.kind.lower()} {name_cell(data.title)}, {size_bytes / 1e6:.1f} MB")
 
 
 @report.command(answers=["numapredict.reports.clustermap:ClustermapData"])

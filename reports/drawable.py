@@ -1,10 +1,10 @@
 """Names as they can be drawn: whatever a program, a machine or an argument is called, on one line of stated length."""
 
+from numapredict.collect.terminal.printable import shortened
+
 MOST_LETTERS = 60
 REPLACEMENT = "\ufffd"
 """What stands for a letter that has no shape: the sign that Unicode has for it (The Unicode Standard, sec. 23.8)."""
-
-_GAP = "\u2026"
 
 
 def drawable(name: str, most: int | None = MOST_LETTERS) -> str:
@@ -15,10 +15,7 @@ def drawable(name: str, most: int | None = MOST_LETTERS) -> str:
     shortened name the beginning and the end are kept, by which names of a family differ.
     """
     seen = "".join(_seen(letter) for letter in name)
-    if most is None or len(seen) <= most:
-        return seen
-    kept = max(most - len(_GAP), 0)
-    return seen[: kept - kept // 2] + _GAP + seen[len(seen) - kept // 2 :]
+    return seen if most is None else shortened(seen, most)
 
 
 def _seen(letter: str) -> str:

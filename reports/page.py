@@ -16,13 +16,17 @@ import msgspec
 from markupsafe import Markup
 
 from numapredict.collect.durable import reason_and_advice, replace_file
+from numapredict.collect.terminal.printable import shortened
 from numapredict.native.errors import UnwritableError
 from numapredict.reports.contents import PageData
-from numapredict.reports.parts import names, quantity
+from numapredict.reports.parts import quantity
 
 SUFFIXES = (".html", ".htm")
 SCRIPTS = ("drawing.js", "tree.js", "bars.js", "heatmap.js", "cuts.js", "tables.js", "start.js")
 STYLES = ("page.css", "figures.css")
+
+WHOLE_LETTERS = 300
+"""Letters of a name where it may be several lines long."""
 
 LEVELS = 33
 LIGHT = ("053061", "2166ac", "4393c3", "92c5de", "d1e5f0", "f7f7f7", "fddbc7", "f4a582", "d6604d", "b2182b", "67001f")
@@ -76,10 +80,10 @@ def render(page: PageData) -> str:
         count=quantity.count,
         rate=quantity.rate,
         digits=quantity.three_digits,
-        short=names.shortened,
+        short=shortened,
         sentence=lambda text: text[:1].upper() + text[1:],
     )
-    environment.globals["whole_letters"] = names.WHOLE_LETTERS
+    environment.globals["whole_letters"] = WHOLE_LETTERS
     script, style = _script(), _style()
     return environment.get_template("page.html").render(
         page=page,

@@ -24,7 +24,7 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def shortened(text: str, most: int) -> str:
+def shortened(text: str, most: int = NAME_COLUMNS) -> str:
     """Return a text of at most ``most`` characters, at least 1: beginning and end of a longer one, which tell most."""
     if len(text) <= most:
         return text

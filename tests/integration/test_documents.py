@@ -10,7 +10,7 @@ import pytest
 
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES
 from numapredict.predictor.evaluation_session import evaluate_datasets
-from numapredict.predictor.main import DONE, FAILED, INTERRUPTED, MISTAKE
+from numapredict.predictor.main import DONE, FAILED, INTERRUPTED, MISTAKE, READER_GONE
 from tests.golden.evaluations.figures import FILE, Judged, judged
 from tests.guest.cli import main as guest
 from tests.guide import (
@@ -38,6 +38,7 @@ TROUBLESHOOTING = (GUIDE / "troubleshooting.md").read_text()
 # Errors that troubleshooting quotes no message of, and why.
 UNNAMED = {
     "NumapredictError": "the root, never raised itself",
+    "ContradictoryPredictionError": "stands beneath 'is neither a model nor a prediction'",
     "CounterError": "the answer goes on without counters, and `doctor` says what to do",
     "LikwidRefusedError": "as CounterError",
     "IndistinctNodesError": "as CounterError",
@@ -47,8 +48,13 @@ UNNAMED = {
     "InvalidProgramError": "an empty command, or one that is not text",
     "InvalidTraceError": "stands beneath 'cannot replay the trace'",
     "NotRecordedError": "for those who use datasets as machines, from Python",
+    "UnwritableCampaignError": "as UnwritableCharacterisationError",
     "UnwritableCharacterisationError": "stands beneath 'cannot write the dataset'",
+    "UnwritableError": "the root of the others, never raised itself",
+    "UnwritableFigureError": "as UnwritableCharacterisationError",
     "UnwritableModelError": "as UnwritableCharacterisationError",
+    "UnwritablePageError": "as UnwritableCharacterisationError",
+    "UnwritableProfileError": "as UnwritableCharacterisationError",
     "UnwritableTableError": "as UnwritableCharacterisationError",
 }
 
@@ -165,7 +171,13 @@ class TestTables:
 
     def test_the_readmes_exit_codes_are_the_commands(self) -> None:
         said = dict(re.findall(r"^\| (\d+) \| (\w+(?: \w+)?)", README, re.MULTILINE))
-        words = {DONE: "done", FAILED: "failed", MISTAKE: "a mistake", INTERRUPTED: "interrupted"}
+        words = {
+            DONE: "done",
+            FAILED: "failed",
+            MISTAKE: "a mistake",
+            INTERRUPTED: "interrupted",
+            READER_GONE: "whoever read",
+        }
         assert {
             int(code): next(w for w in words.values() if text.startswith(w)) for code, text in said.items()
         } == words

@@ -1,21 +1,6 @@
-import pytest
-
 from numapredict.predictor.evidence import Evidence
-from numapredict.reports.parts.names import shortened
 from numapredict.reports.parts.quantity import rate, seconds, size
 from numapredict.reports.parts.readings import WORDS, reading_in_words, readings_in_words
-
-
-@pytest.mark.parametrize("letters", [1, 59, 60, 61, 62, 300, 5000])
-def test_a_name_is_shortened_in_its_middle(letters: int) -> None:
-    text = "".join(chr(0x4E00 + at) for at in range(letters))
-    short = shortened(text, 60)
-    assert len(short) == min(letters, 60)
-    before, _, after = short.partition("…")
-    assert text.startswith(before)
-    assert text.endswith(after)
-    assert (short == text) == (letters <= 60)
-    assert abs(len(before) - len(after)) <= 1 or letters <= 60
 
 
 def test_every_reading_has_words_of_its_own() -> None:
