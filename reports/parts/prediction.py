@@ -78,7 +78,9 @@ def prediction_data(advice: Advice) -> PredictionData:
         uncertain=tuple(each for each in close if each.expected_speedup.median > speedup),
         reasons=tuple(
             # What sets mappings beside each other says its numbers itself.
-            Reason(each.text, "" if each.topic == "choice" else readings_in_words(each.evidence))
+            Reason(f"expected over the default: {each.text}", "")
+            if each.topic == "choice"
+            else Reason(each.text, readings_in_words(each.evidence))
             for each in advice.explanation.findings
         ),
     )

@@ -16,6 +16,7 @@ from numapredict.collect.machines.recorded import RecordedMachine
 from numapredict.collect.mapping import OpaqueMapping
 from numapredict.predictor.advice import Advice, advise
 from numapredict.predictor.evaluate import evaluate_held_out, together
+from numapredict.predictor.explanation import Finding
 from numapredict.predictor.model import Model
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.options import TrainingOptions
@@ -24,6 +25,7 @@ from numapredict.reports.contents import page_data
 from numapredict.reports.page import UnwritablePageError, render, write_page
 from numapredict.reports.parts import quantity
 from numapredict.reports.parts.held_out import InvalidEvaluationError
+from numapredict.reports.parts.prediction import Reason, prediction_data
 from numapredict.reports.subject import Subject, open_subject
 from tests.hostile import NAMES, with_hostile_names
 from tests.planted import planted_dataset
@@ -369,3 +371,10 @@ def test_a_prediction_of_a_very_long_command_has_a_heading_of_a_line(advice: Adv
     assert len(document.texts["h1"][0].strip()) == len(document.texts["title"][0].split(" · ")[0]) == 120
     assert document.texts["pre"][0] == command, "what is run is never cut"
     assert any(program in text for text in document.texts["details"]), "and the question can be read whole"
+
+
+def test_what_the_parts_of_a_mapping_matter_is_called_expected(advice: Advice) -> None:
+    beside = Finding("choice", "pages", "pages by mix 2.00x, first touch 1.00x", {"a": 2.0, "b": 1.0})
+    found = msgspec.structs.replace(advice.explanation, findings=(beside,))
+    (reason,) = prediction_data(msgspec.structs.replace(advice, explanation=found)).reasons
+    assert reason == Reason("expected over the default: pages by mix 2.00x, first touch 1.00x", "")
