@@ -223,7 +223,6 @@ def test_a_missing_program_gets_one_line(way: str, words: tuple[str, ...], expec
             ("--mapping", "1x1-contiguous-bind", "--use-profile", "/proc/self/status", "ls"),
             "no whole page-access profile",
         ),
-        (("--mapping", "1x1-contiguous-bind", "--profile", "/proc/profile", "ls"), "cannot be written"),
         (("--mapping", "1x1-contiguous-bind", "--profile", "/dev/null", "ls"), "no regular file"),
         (("--mapping", "1x1-contiguous-bind", "--profile", "", "ls"), "no regular file"),
         (("--mapping", "1x1-contiguous-bind", "--", ""), "name is empty"),
@@ -234,6 +233,12 @@ def test_a_mistake_gets_one_line_and_starts_nothing(words: tuple[str, ...], expe
     done = placed("run", *words)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
     assert expected in done.stderr
+
+
+def test_a_profile_that_cannot_be_written_is_said_before_anything_is_started() -> None:
+    done = placed("run", "--mapping", "1x1-contiguous-bind", "--profile", "/proc/profile", "ls")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done
+    assert "/proc/profile cannot be written" in done.stderr
 
 
 def test_a_pipe_is_no_profile_and_nobody_waits_for_its_writer(tmp_path: Path) -> None:
