@@ -26,6 +26,9 @@ from numapredict.predictor.verification import Verification, verify
 _ENOUGH_SEEN = 0.9
 _AMBIGUOUS = 0.6
 
+NEARLY_ALL = 0.9
+"""The part of a run from which on a speedup of that part is one of the whole: the difference is within the interval."""
+
 
 class AdviceProbe(msgspec.Struct, frozen=True):
     """One probe run: ``time_s`` is the run time of the model's clock, ``features`` all that was read."""
@@ -105,6 +108,11 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     judged_by: Reads
     explanation: Explanation
     verification: Verification | None = None
+
+
+def whole_run(share: float, speedup: float) -> float | None:
+    """Return what a speedup of a part of the run makes of the whole (Amdahl's law), None where it is nearly all."""
+    return None if share >= NEARLY_ALL else 1 / (1 - share + share / speedup)
 
 
 def advise(

@@ -4,15 +4,14 @@ import textwrap
 
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.terminal.printable import name_cell, printable
-from numapredict.predictor.advice import Advice, seconds_in_words
-from numapredict.predictor.explanation import Close, Explanation
+from numapredict.predictor.advice import Advice, seconds_in_words, whole_run
+from numapredict.predictor.explanation import Close, Explanation, is_uncertain
 from numapredict.predictor.model import ExpectedSpeedup
 from numapredict.predictor.verification import Verification
 
 _COLUMN = " " * 20  # where the answers begin
 _WIDTH = 100
 _WHY_LINES = 14
-_NEARLY_ALL = 0.9  # of the run time
 _GOOD, _UNCERTAIN = "nearly as good", "too uncertain"
 WITHOUT_COUNTERS = {
     "share": "judged without counters: by times and by which sampled accesses were local",
@@ -69,8 +68,8 @@ def advice_in_words(advice: Advice) -> str:
 
 def _share_in_words(share: float, speedup: float) -> str:
     """Return how much of a run its parallel regions are, and what their speedup makes of the whole."""
-    whole = 1 / (1 - share + share / speedup)
-    gain = f": about {whole:.2f}x for the whole run" if share < _NEARLY_ALL and speedup != 1 else ""
+    whole = whole_run(share, speedup)
+    gain = f": about {whole:.2f}x for the whole run" if whole is not None and speedup != 1 else ""
     return f"the regions take {share:.0%} of its run time under the probes{gain}"
 
 
@@ -130,17 +129,14 @@ def explanation_lines(explanation: Explanation, expected: float) -> list[str]:
     }
     for shown in range(len(explanation.close), -1, -1):
         for title in (_GOOD, _UNCERTAIN):
-            close = [each for each in explanation.close[:shown] if (title == _UNCERTAIN) == _is_more(each, expected)]
+            close = [
+                each for each in explanation.close[:shown] if (title == _UNCERTAIN) == is_uncertain(each, expected)
+            ]
             said[title] = [", ".join(_close_in_words(each, title == _UNCERTAIN) for each in close)] if close else []
         lines = [line for title, texts in said.items() for line in _under(title, "; ".join(texts))]
         if len(lines) <= _WHY_LINES:
             break
     return lines
-
-
-def _is_more(close: Close, expected: float) -> bool:
-    """Return whether a mapping is expected to give more than the advised one, and was passed over as too uncertain."""
-    return close.expected_speedup.median > expected
 
 
 def _close_in_words(close: Close, uncertain: bool) -> str:

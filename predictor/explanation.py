@@ -99,6 +99,11 @@ def close_to(label: str, low: float, ranked: Sequence[RankedMapping]) -> tuple[C
     return tuple(found[:CLOSE_SHOWN])
 
 
+def is_uncertain(close: Close, expected: float) -> bool:
+    """Return whether a mapping is expected to give more than the advised one does: it was passed over as uncertain."""
+    return close.expected_speedup.median > expected
+
+
 def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:
     """Return what the default does to the program's pages, as far as that is told."""
     found = []

@@ -4,15 +4,12 @@ import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.advice import Advice
+from numapredict.predictor.advice import Advice, whole_run
 from numapredict.predictor.advice_text import WITHOUT_COUNTERS, mapping_in_words
-from numapredict.predictor.explanation import Close
+from numapredict.predictor.explanation import Close, is_uncertain
 from numapredict.reports.parts.consistency import check_consistency
 from numapredict.reports.parts.described import topology_of
 from numapredict.reports.parts.readings import readings_in_words
-
-NEARLY_ALL = 0.9
-"""The part of a run from which on a speedup of the part is one of the whole, as in the terminal."""
 
 
 class InvalidPredictionError(NumapredictError):
@@ -72,10 +69,9 @@ def prediction_data(advice: Advice) -> PredictionData:
         judged=WITHOUT_COUNTERS.get(advice.judged_by, ""),
         measured=advice.mapping != advice.default and {advice.mapping, advice.default} == probes,
         regions=regions,
-        # Amdahl's law; from nine tenths on the difference is within the interval.
-        whole_run=None if regions is None or regions >= NEARLY_ALL else 1 / (1 - regions + regions / speedup),
-        good=tuple(each for each in close if each.expected_speedup.median <= speedup),
-        uncertain=tuple(each for each in close if each.expected_speedup.median > speedup),
+        whole_run=None if regions is None else whole_run(regions, speedup),
+        good=tuple(each for each in close if not is_uncertain(each, speedup)),
+        uncertain=tuple(each for each in close if is_uncertain(each, speedup)),
         reasons=tuple(
             # What sets mappings beside each other says its numbers itself.
             Reason(f"expected over the default: {each.text}", "")

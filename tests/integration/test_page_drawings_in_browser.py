@@ -1,7 +1,6 @@
 """What pages draw, by the records that they draw: heatmap, bars, tree, clusters and curve, in a real Chromium."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -16,34 +15,13 @@ from numapredict.reports.page import write_page
 from numapredict.reports.parts.heatmap import Choices, HeatmapData
 from numapredict.reports.parts.quantity import seconds
 from numapredict.reports.subject import Subject
-from tests.chromium import Chromium, chromium, is_installed
+from tests.chromium import Chromium, is_installed
 from tests.page_reader import by_mean_speedup, drawn, geometric_mean, grid, hover, press, spaced, tip
-from tests.planted import planted_dataset
+from tests.planted_page import browser, data, dataset, heatmap
+
+__all__ = ["browser", "data", "dataset", "heatmap"]  # fixtures
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="no chromium with its chromedriver here")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    with chromium(tmp_path_factory.mktemp("profile")) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    return planted_dataset(15)
-
-
-@pytest.fixture(scope="module")
-def data(dataset: Dataset) -> PageData:
-    return page_data(Subject(name="planted", dataset=dataset))
-
-
-@pytest.fixture(scope="module")
-def heatmap(data: PageData) -> HeatmapData:
-    found = data.drawn["heatmap"]
-    assert isinstance(found, HeatmapData)
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import http.server
 import itertools
 import threading
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,37 +19,17 @@ from numapredict.reports.contents import PageData, page_data
 from numapredict.reports.page import write_page
 from numapredict.reports.parts.heatmap import HeatmapData
 from numapredict.reports.subject import Subject
-from tests.chromium import Chromium, chromium, is_installed
+from tests.chromium import Chromium, is_installed
 from tests.hostile import NAMES, with_hostile_names
 from tests.page_reader import by_mean_speedup, hover, press, spaced, tip, words
 from tests.planted import planted_dataset
+from tests.planted_page import browser, data, dataset, heatmap
+
+__all__ = ["browser", "data", "dataset", "heatmap"]  # fixtures
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="no chromium with its chromedriver here")
 
 KINDS = ("dataset", "model", "both", "prediction", "hostile")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    with chromium(tmp_path_factory.mktemp("profile")) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    return planted_dataset(15)
-
-
-@pytest.fixture(scope="module")
-def data(dataset: Dataset) -> PageData:
-    return page_data(Subject(name="planted", dataset=dataset))
-
-
-@pytest.fixture(scope="module")
-def heatmap(data: PageData) -> HeatmapData:
-    found = data.drawn["heatmap"]
-    assert isinstance(found, HeatmapData)
-    return found
 
 
 @pytest.fixture(scope="module")
