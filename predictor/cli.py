@@ -162,12 +162,15 @@ def train(
         print_answer(learned, as_json, learned_in_words)
 
 
-@click.command(cls=Command, context_settings=PROGRAM)
+@click.command(cls=Command, context_settings=PROGRAM, answers=["numapredict.predictor.placed_run_record:PlacedRun"])
 @click.option("--mapping", "label", required=True, metavar="LABEL", help="Such as 16x2-contiguous-interleave.")
 @click.option("--verify", is_flag=True, help="Say at the end where threads and pages truly stood.")
 @click.option("--regions", is_flag=True, help="Say at the end how long each parallel region took.")
 @click.option("--profile", type=FILE, help="Sample which thread uses which page, and write it to this file.")
 @click.option("--use-profile", type=FILE, help="Place the pages by the profile of an earlier run.")
+@click.option(
+    "--json", "json_file", type=FILE, help="Write where threads and pages stood, and the regions' times, as JSON."
+)
 @EMIT
 @click.option("--no-numa-balancing", is_flag=True, help="Keep the kernel from moving pages meanwhile; needs root.")
 @COMMAND
@@ -177,6 +180,7 @@ def run(
     regions: bool,
     profile: Path | None,
     use_profile: Path | None,
+    json_file: Path | None,
     tool: "Tool | None",
     no_numa_balancing: bool,
     command: tuple[str, ...],
@@ -187,13 +191,13 @@ def run(
     if tool is not None:
         from numapredict.predictor.emitted_command import command_for_mapping
 
-        if any((verify, regions, profile, use_profile, no_numa_balancing)):
+        if any((verify, regions, profile, use_profile, json_file, no_numa_balancing)):
             raise click.UsageError("--emit only prints a command: leave out what is asked of a run")
         click.echo(command_for_mapping(tool, label, command, _say))
         return 0
     if profile is not None and use_profile is not None:
         raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")
-    options = RunOptions(verify, regions, profile, use_profile, not no_numa_balancing)
+    options = RunOptions(verify, regions, profile, use_profile, json_file, not no_numa_balancing)
     return run_placed(label, command, options, _say)
 
 

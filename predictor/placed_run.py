@@ -1,9 +1,9 @@
 """Run a program under a mapping: in this process's place, or as a child that this process reports on at the end."""
 
 import contextlib
-import os
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,36 +16,39 @@ from numapredict.collect.machines.balancing import SHARED, balancing_is_on, with
 from numapredict.collect.machines.child import become, end_like, run_child, signals_held
 from numapredict.collect.machines.command import applied
 from numapredict.collect.machines.errors import UnrunnableProgramError
+from numapredict.collect.machines.placed_pages import read_map
 from numapredict.collect.machines.preload import PlacementFiles, processes_files
+from numapredict.collect.machines.process import signal_name
+from numapredict.collect.machines.region_times import RegionTimes, read_region_times
 from numapredict.collect.machines.start import Start, start_of
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.page_plan import PLANNED, plan_of
 from numapredict.collect.plan_file import write_plan
-from numapredict.collect.profile_file import InvalidProfileError, is_profile, read_profile
+from numapredict.collect.profile_file import is_profile, read_profile
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.placed_run_record import PlacedRun, Placement, json_of, placement_of
 from numapredict.predictor.placed_run_text import placement_in_words, plan_in_words, profile_in_words, regions_in_words
+from numapredict.predictor.run_file import InvalidRunFileError, check_place, put, target
 
 Say = Callable[[str], None]
-
-
-class UnwritableProfileError(InvalidProfileError):
-    """The system does not let a profile be written where it is wanted."""
-
-    exit_code = 1
+PROFILE, JSON = "profile", "JSON file"
 
 
 class RunOptions(msgspec.Struct, frozen=True):
     """What a run reports beside the program's own output, and what it is steered by.
 
-    ``profile`` is written and ``use_profile`` read; ``balancing`` false switches the kernel's own page moving off.
+    ``profile`` and ``json`` are written and ``use_profile`` read; ``balancing`` false switches the kernel's own page
+    moving off.
     """
 
     verify: bool = False
     regions: bool = False
     profile: Path | None = None
     use_profile: Path | None = None
+    json: Path | None = None
     balancing: bool = True
 
     @property
@@ -58,11 +61,17 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
     """Run the program, placed, and return its exit code, or end by its signal; not at all where it can be replaced.
 
     ``say`` gets each line that is not the program's. Raises UnrunnableProgramError, InvalidLabelError,
-    InvalidMappingError and InvalidProfileError before the program starts.
+    InvalidMappingError, InvalidProfileError and the errors of run_file before the program starts.
     """
+    notes: list[str] = []
+
+    def note(line: str) -> None:
+        notes.append(line)
+        say(line)
+
     topology = host_topology()
     for line in restriction_lines(topology):
-        say(line)
+        note(line)
     mapping = parse_label(label)
     check(mapping, topology)
     program = program_as_typed(command)
@@ -70,41 +79,66 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
         files = PlacementFiles()
         if options.stays:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="numapredict-")))
-            files = _files(options, mapping, topology, folder, say)
+            files = _files(options, mapping, topology, folder, note)
         start = start_of(program, mapping, topology, files, near=True)
         for line in _before(start, mapping, topology, options):
-            say(line)
+            note(line)
         try:
             if not options.stays:
                 keep_to(start.cpus)
                 become(start.command, start.environment)
             blocked = stack.enter_context(signals_held())
-            with contextlib.nullcontext() if options.balancing else without_balancing(say, NUMA_BALANCING, SHARED):
+            began_s = time.perf_counter()
+            with contextlib.nullcontext() if options.balancing else without_balancing(note, NUMA_BALANCING, SHARED):
                 code = run_child(start.command, start.environment, start.cpus, blocked)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise UnrunnableProgramError(f"cannot start {command[0]}: {reason}; check the program") from error
+        time_s = time.perf_counter() - began_s
+        placement, regions = None, None
         if start.way == "library":
-            for line in _after(files, mapping, topology):
-                say(line)
+            placement, regions = _placement(files, mapping, topology, note), _regions(files)
+            _tell(options, mapping, placement, regions, say)
             if options.profile is not None:
                 for line in _keep_profiles(Path(str(files.profile)), options.profile):
-                    say(line)
+                    note(line)
+        if options.json is not None:
+            found = PlacedRun(
+                command=command,
+                mapping=mapping.label,
+                machine=topology.name,
+                placed_by=start.way,
+                time_s=time_s,
+                exit_code=code if code >= 0 else 128 - code,
+                signal=signal_name(-code) if code < 0 else None,
+                placement=placement,
+                processes=regions or (),
+                notes=tuple(notes),
+            )
+            try:
+                put(options.json, JSON, json_of(found))
+            except (OSError, NumapredictError) as error:  # the program's exit code is worth more than ours
+                say(f"{JSON}: {error}")
     return end_like(code)
 
 
 def _files(options: RunOptions, mapping: Mapping, topology: Topology, folder: Path, say: Say) -> PlacementFiles:
     """Return the files that the library is to read and write, with the plan written."""
-    if options.profile is not None:
-        _check_place(options.profile)
+    wanted = {PROFILE: options.profile, JSON: options.json}
+    for what, path in wanted.items():
+        if path is not None:
+            check_place(path, what)
     plan = None
     if options.use_profile is not None:
         plan = _plan(options.use_profile, mapping, topology, folder / "plan", say)
+    other = options.profile or options.use_profile
+    if options.json is not None and other is not None and target(options.json, JSON) == target(other, PROFILE):
+        raise InvalidRunFileError(f"{options.json} is to hold the profile: name another file for --json")
     return PlacementFiles(
         plan=None if plan is None else str(plan),
-        report=str(folder / "regions") if options.regions else None,
+        report=str(folder / "regions") if options.regions or options.json is not None else None,
         profile=None if options.profile is None else str(folder / "profile"),
-        map=str(folder / "map") if options.verify else None,
+        map=str(folder / "map") if options.verify or options.json is not None else None,
     )
 
 
@@ -124,29 +158,6 @@ def _plan(profile: Path, mapping: Mapping, topology: Topology, path: Path, say: 
     return path
 
 
-def _check_place(profile: Path) -> None:
-    """Refuse before the run what could not be written after it, or is something else than a profile's file."""
-    place = _target(profile)
-    if place.exists() and not place.is_file():
-        raise InvalidProfileError(f"profile {str(profile)!r} cannot be written: it is no regular file; name another")
-    try:
-        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".numapredict-"):
-            pass
-    except OSError as error:
-        raise UnwritableProfileError(
-            f"profile {profile} cannot be written: {error.strerror}; name another file"
-        ) from None
-
-
-def _target(profile: Path) -> Path:
-    """Return the file that a path means, so that what replaces it does not replace a link to it."""
-    try:
-        return profile.resolve()
-    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, until Python 3.13
-        reason = error.strerror if isinstance(error, OSError) else "its links go in a circle"
-        raise InvalidProfileError(f"profile {profile} cannot be written: {reason}; name another file") from None
-
-
 def _keep_profiles(written: Path, wanted: Path) -> Iterator[str]:
     """Put the profile of each process where the user wants it: FILE, FILE.2 and so on; return what they hold."""
     profiles = [path for path in processes_files(written) if path.stat().st_size]
@@ -161,15 +172,8 @@ def _keep_profiles(written: Path, wanted: Path) -> Iterator[str]:
             yield f"profile: {to} is there already and is no profile; what would be written there is left out"
             continue
         try:
-            _check_place(to)
-            place = _target(to)
-            with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".numapredict-", delete=False) as fresh:
-                fresh.write(path.read_bytes())
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(fresh.name, 0o666 & ~umask)
-            os.replace(fresh.name, place)
-        except (OSError, InvalidProfileError) as error:
+            put(to, PROFILE, path.read_bytes())
+        except (OSError, NumapredictError) as error:
             yield f"profile: {error}"
             continue
         yield profile_in_words(to)
@@ -186,6 +190,8 @@ def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOpti
         )
         wanted = {"--verify": options.verify, "--regions": options.regions, "--profile": options.profile}
         lost = [name for name, value in {**wanted, "--use-profile": options.use_profile}.items() if value]
+        if options.json is not None:
+            lost.append("what --json says of threads, pages and regions")
         if lost:
             yield f"left out, for want of the library: {', '.join(lost)}"
     yield from start.doubts
@@ -194,9 +200,36 @@ def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOpti
         yield "automatic NUMA balancing is on and may move its pages; --no-numa-balancing switches it off meanwhile"
 
 
-def _after(files: PlacementFiles, mapping: Mapping, topology: Topology) -> Iterator[str]:
-    """Return what the library found out."""
-    if files.map is not None:
-        yield from placement_in_words(Path(files.map), mapping, topology)
-    if files.report is not None:
-        yield from regions_in_words(Path(files.report))
+def _placement(files: PlacementFiles, mapping: Mapping, topology: Topology, say: Say) -> Placement | None:
+    """Return where threads and pages stood, if that was asked for and the library wrote it; say why not."""
+    if files.map is None:
+        return None
+    try:
+        found = read_map(Path(files.map))
+    except NumapredictError as error:
+        say(f"verify: {error}")
+        return None
+    if found is None:
+        say("verify: nothing was written: the program was killed, or never ran to its end under the library")
+        return None
+    return placement_of(found, mapping, topology)
+
+
+def _regions(files: PlacementFiles) -> tuple[RegionTimes, ...] | None:
+    """Return the regions of each process that had some, or None where nobody asked."""
+    if files.report is None:
+        return None
+    found = map(read_region_times, processes_files(Path(files.report)))
+    return tuple(times for times in found if times is not None)
+
+
+def _tell(
+    options: RunOptions, mapping: Mapping, placement: Placement | None, regions: Sequence[RegionTimes] | None, say: Say
+) -> None:
+    """Say in words what was asked for in words."""
+    if options.verify and placement is not None:
+        for line in placement_in_words(placement, mapping):
+            say(line)
+    if options.regions and regions is not None:
+        for line in regions_in_words(regions):
+            say(line)

@@ -1,31 +1,21 @@
 """What a placed run found out, in words: where threads and pages stood, how long its regions took, what was sampled."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from numapredict.collect.machines.placed_pages import NOWHERE, PlacementMap, RangeTally, read_map, tally
-from numapredict.collect.machines.preload import processes_files
-from numapredict.collect.machines.region_times import RegionTimes, read_region_times
+from numapredict.collect.machines.placed_pages import RangeTally
+from numapredict.collect.machines.region_times import RegionTimes
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_plan import PagePlan
-from numapredict.collect.placement import permitted_nodes
 from numapredict.collect.profile_file import Profile, read_profile
-from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
+from numapredict.predictor.placed_run_record import PageTally, Placement, ThreadTally
 
 _SHOWN_RANGES = 10
 
 
-def placement_in_words(path: Path, mapping: Mapping, topology: Topology) -> Iterator[str]:
+def placement_in_words(found: Placement, mapping: Mapping) -> Iterator[str]:
     """Return whether threads and pages stood where the mapping says, a line each."""
-    try:
-        found = read_map(path)
-    except NumapredictError as error:
-        yield f"verify: {error}"
-        return
-    if found is None:
-        yield "verify: nothing was written: the program was killed, or never ran to its end under the library"
-        return
     if found.unplaced:
         one = found.unplaced == 1
         yield (
@@ -33,9 +23,9 @@ def placement_in_words(path: Path, mapping: Mapping, topology: Topology) -> Iter
             f" another one: {'it was' if one else 'they were'} left free on all of them, with pages by first touch, and"
             f" {'is' if one else 'are'} not counted here"
         )
-    if found.threads:
-        yield _threads_in_words(found, mapping)
-    elif not found.unplaced or found.ranges:
+    if found.threads.looked_at:
+        yield _threads_in_words(found.threads, mapping)
+    elif not found.unplaced or found.pages.looked_at:
         yield "verify: no threads were looked at: the program did not come to its end, or bound none"
     if found.late:
         yield (
@@ -48,14 +38,15 @@ def placement_in_words(path: Path, mapping: Mapping, topology: Topology) -> Iter
             f"verify: {ranges} went where the kernel puts new pages: placing more would have cost over half of the "
             "mappings that it allows a process (vm.max_map_count)"
         )
-    allowed = permitted_nodes(mapping, topology)
-    yield from _pages_in_words(tally(found.ranges, allowed), found, mapping, allowed)
+    if found.pages.looked_at:
+        yield from _pages_in_words(found.pages, mapping)
+    elif not found.unplaced:
+        yield "verify: no pages were looked at"
     yield from _unseen_in_words(found)
 
 
-def regions_in_words(path: Path) -> Iterator[str]:
+def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
     """Return the time of every parallel region, a line each, the longest first; of each process by itself."""
-    processes = [times for times in map(read_region_times, processes_files(path)) if times is not None]
     if not processes:
         yield "regions: no OpenMP parallel region ended"
     if len(processes) > 1:
@@ -107,64 +98,51 @@ def plan_in_words(plan: PagePlan, profile: Profile, mapping: Mapping) -> Iterato
         yield f"plan: pages are placed {plan.block_pages} at a time, or the kernel would run out of mappings"
 
 
-def _threads_in_words(found: PlacementMap, mapping: Mapping) -> str:
-    right = sum(1 for thread in found.threads if not thread.wrong)
-    ran = len({thread.slot for thread in found.threads})
-    text = f"verify: {right} of {len(found.threads)} threads were bound to their PU each time they were looked at"
-    if ran < mapping.threads:
-        text += f"; the program used {ran} of the mapping's {mapping.threads}"
-    wrong = [thread for thread in found.threads if thread.wrong]
-    if wrong:
-        first = wrong[0]
+def _threads_in_words(found: ThreadTally, mapping: Mapping) -> str:
+    text = f"verify: {found.right} of {found.looked_at} threads were bound to their PU each time they were looked at"
+    if found.slots < mapping.threads:
+        text += f"; the program used {found.slots} of the mapping's {mapping.threads}"
+    if found.astray:
+        first = found.astray[0]
         text += f"; thread {first.slot} was off PU {first.pu} {first.wrong} times of {first.wrong + first.right}"
     return text
 
 
-def _pages_in_words(
-    tallies: tuple[RangeTally, ...], found: PlacementMap, mapping: Mapping, allowed: frozenset[int]
-) -> Iterator[str]:
-    pages, right = sum(tallied.pages for tallied in tallies), sum(tallied.right for tallied in tallies)
-    if not pages:
-        if not found.unplaced:
-            yield "verify: no pages were looked at"
-        return
-    runs = [run for placed in found.ranges for run in placed.runs if run.node != NOWHERE]
-    decided = any(run.wanted != NOWHERE for run in runs)
+def _pages_in_words(found: PageTally, mapping: Mapping) -> Iterator[str]:
     names = "the nodes of the threads" if mapping.page_policy == "first-touch" else "the mapping's page nodes"
-    listed = ", ".join(str(node) for node in sorted(allowed))
-    judged = f"any of {names} ({listed})" if len(allowed) > 1 else f"node {listed}"
-    if decided and len(allowed) > 1:
+    listed = ", ".join(str(node) for node in found.allowed)
+    judged = f"any of {names} ({listed})" if len(found.allowed) > 1 else f"node {listed}"
+    decided = found.undecided < found.looked_at and len(found.allowed) > 1
+    if decided:
         judged = f"the node decided for each, or where none was on {judged}"
-    yield f"verify: {right} of {pages} pages ({_percent(right, pages)}) stood on {judged}"
-    undecided = sum(run.count for run in runs if run.wanted == NOWHERE)
-    if decided and undecided and len(allowed) > 1:
-        yield f"verify: for {undecided} of them ({_percent(undecided, pages)}) no node was decided: any one is right"
-    nodes: dict[int, int] = {}
-    for run in runs:
-        nodes[run.node] = nodes.get(run.node, 0) + run.count
-    if len(nodes) > 1:
-        shares = ", ".join(f"node {node} {_percent(count, pages)}" for node, count in sorted(nodes.items()))
+    pages = found.looked_at
+    yield f"verify: {found.right} of {pages} pages ({_percent(found.right, pages)}) stood on {judged}"
+    if decided and found.undecided:
+        undecided = f"{found.undecided} of them ({_percent(found.undecided, pages)})"
+        yield f"verify: for {undecided} no node was decided: any one is right"
+    if len(found.nodes) > 1:
+        shares = ", ".join(f"node {node} {_percent(count, pages)}" for node, count in found.nodes.items())
         yield f"verify: pages by node: {shares}"
-    yield from _astray_in_words([tallied for tallied in tallies if tallied.right < tallied.pages])
+    yield from _astray_in_words(found.astray)
 
 
-def _unseen_in_words(found: PlacementMap) -> Iterator[str]:
+def _unseen_in_words(found: Placement) -> Iterator[str]:
     """Return what there is besides, which the library neither places nor looks at."""
     what = {
         "shared": "shared memory",
         "private": "other memory (stacks, heaps of threads, what was reserved first, the library's own)",
     }
-    parts = [f"{pages} pages of {what.get(kind, kind)}" for kind, pages in reversed(found.unseen) if pages]
+    parts = [f"{pages} pages of {what.get(kind, kind)}" for kind, pages in reversed(found.unseen.items()) if pages]
     if parts:
         yield f"verify: not placed and not looked at: {', '.join(parts)}"
 
 
-def _astray_in_words(astray: list[RangeTally]) -> Iterator[str]:
+def _astray_in_words(astray: tuple[RangeTally, ...]) -> Iterator[str]:
     if not astray:
         return
     yield f"  {'pages':>10} {'astray':>10}  range (where they stood)"
     for tallied in astray[:_SHOWN_RANGES]:
-        where = ", ".join(f"node {node}: {count}" for node, count in tallied.elsewhere)
+        where = ", ".join(f"node {node}: {count}" for node, count in tallied.elsewhere.items())
         yield f"  {tallied.pages:>10} {tallied.pages - tallied.right:>10}  {tallied.name} ({where})"
     if len(astray) > _SHOWN_RANGES:
         yield f"  and {len(astray) - _SHOWN_RANGES} more ranges"

@@ -148,12 +148,12 @@ def read_map(path: Path) -> PlacementMap | None:
 
 
 class RangeTally(msgspec.Struct, frozen=True):
-    """The pages of all ranges of one name: in all, on a node that the mapping names, and where the others stood."""
+    """The pages of all ranges of one name: in all, on a node that the mapping names, and on which others."""
 
     name: str
     pages: int
     right: int
-    elsewhere: tuple[tuple[int, int], ...]
+    elsewhere: dict[int, int]
 
 
 def tally(ranges: tuple[PlacedRange, ...], allowed: frozenset[int]) -> tuple[RangeTally, ...]:
@@ -169,7 +169,7 @@ def tally(ranges: tuple[PlacedRange, ...], allowed: frozenset[int]) -> tuple[Ran
             name,
             pages=sum(found.values()),
             right=sum(count for (right, _), count in found.items() if right),
-            elsewhere=tuple((node, count) for (right, node), count in sorted(found.items()) if not right),
+            elsewhere={node: count for (right, node), count in sorted(found.items()) if not right},
         )
         for name, found in names.items()
     ]

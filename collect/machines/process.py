@@ -23,6 +23,14 @@ EVERY_S = 0.25
 """How often a run is looked at meanwhile, in seconds."""
 
 
+def signal_name(number: int) -> str:
+    """Return a signal's name, as SIGSEGV; of real-time signals, most of which have none, ``signal`` and its number."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 class Ending(msgspec.Struct, frozen=True):
     """How a process ended: its wall time, its exit code (negative: the signal) and the last line of its stderr."""
 
@@ -40,10 +48,7 @@ class Ending(msgspec.Struct, frozen=True):
             return ""
         what = f"exit code {self.exit_code}"
         if self.exit_code < 0:
-            try:
-                what = f"killed by {signal.Signals(-self.exit_code).name}"
-            except ValueError:  # real-time signals have no names
-                what = f"killed by signal {-self.exit_code}"
+            what = f"killed by {signal_name(-self.exit_code)}"
         return f"{what}: {self.last_line}" if self.last_line else what
 
 

@@ -31,5 +31,5 @@ echo "--- advice"
 cat "$GUEST_FOLDER/advice.json"
 echo "--- applied"
 mapping=$("$1" -c 'import json, sys; print(json.load(open(sys.argv[1]))["mapping"])' "$GUEST_FOLDER/advice.json")
-"${numapredict[@]}" run --mapping "$mapping" --verify -- "$program"
+"${numapredict[@]}" run --mapping "$mapping" --verify --json "$GUEST_FOLDER/run.json" -- "$program"
 echo "left with $?"

@@ -41,4 +41,13 @@ def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path
     assert not advice["modelled"]
     assert "threads were bound to their PU each time" in errors
     assert "(100%) stood" in errors or "(99." in errors
+    run = json.loads((folder / "run.json").read_text())
+    assert (run["mapping"], run["placed_by"], run["exit_code"]) == (advice["mapping"], "library", 0)
+    threads, pages = (run["placement"][what] for what in ("threads", "pages"))
+    assert 0 < threads["right"] == threads["looked_at"]
+    assert 0 < 0.99 * pages["looked_at"] <= pages["right"] <= pages["looked_at"] == sum(pages["nodes"].values())
+    assert set(pages["nodes"]) <= {str(node) for node in pages["allowed"]} | {
+        node for tallied in pages["astray"] for node in tallied["elsewhere"]
+    }
+    assert [len(process["regions"]) > 0 for process in run["processes"]] == [True]
     assert said.rstrip().endswith("left with 0")

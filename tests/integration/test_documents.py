@@ -46,6 +46,7 @@ UNNAMED = {
     "InvalidMapError": "what our own preload library wrote is damaged",
     "InvalidPredictionError": "stands beneath 'is neither a model nor a prediction'",
     "InvalidProgramError": "an empty command, or one that is not text",
+    "InvalidRunFileError": "another thing than a file named for `run` to write",
     "InvalidTraceError": "stands beneath 'cannot replay the trace'",
     "NotRecordedError": "for those who use datasets as machines, from Python",
     "UnwritableCampaignError": "as UnwritableCharacterisationError",
@@ -54,7 +55,7 @@ UNNAMED = {
     "UnwritableFigureError": "as UnwritableCharacterisationError",
     "UnwritableModelError": "as UnwritableCharacterisationError",
     "UnwritablePageError": "as UnwritableCharacterisationError",
-    "UnwritableProfileError": "as UnwritableCharacterisationError",
+    "UnwritableRunFileError": "as UnwritableCharacterisationError",
     "UnwritableTableError": "as UnwritableCharacterisationError",
 }
 

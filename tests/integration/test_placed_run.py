@@ -1,6 +1,7 @@
 """`numapredict run` as a user meets it: the program's output, exit code and signals, and what is said beside them."""
 
 import contextlib
+import json
 import os
 import pty
 import re
@@ -11,12 +12,15 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.golden.schemas.__main__ import file_of
 from tests.preloaded import built
 from tests.profiles import profile_bytes
 
+jsonschema = pytest.importorskip("jsonschema")
 pytestmark = pytest.mark.native
 
 NUMAPREDICT = (sys.executable, "-c", "import sys; from numapredict.predictor.main import main; sys.exit(main())")
@@ -344,6 +348,82 @@ def test_a_profile_is_written_and_said_to_be_of_no_use_on_one_node(app: Path, tm
     again = placed(*mapping, "--use-profile", str(profile), "--", str(app))
     assert (again.returncode, again.stderr.count("\n")) == (0, 1)
     assert "places pages without a profile" in again.stderr
+
+
+def test_what_was_found_is_written_as_json_and_nothing_is_said(app: Path, tmp_path: Path) -> None:
+    found = tmp_path / "found.json"
+    done = placed("run", "--mapping", f"{CORES}x1-contiguous-bind", "--json", str(found), "--", str(app), "3")
+    assert (done.returncode, done.stdout, done.stderr) == (3, f"{CORES} threads, 786432\n", "")
+    run = checked_run(found)
+    assert (run["command"], run["mapping"]) == ([str(app), "3"], f"{CORES}x1-contiguous-bind")
+    assert (run["exit_code"], run["signal"], run["placed_by"], run["notes"]) == (3, None, "library", [])
+    threads, pages = (run["placement"][what] for what in ("threads", "pages"))
+    assert threads == {"looked_at": CORES, "right": CORES, "slots": CORES, "astray": []}
+    assert pages["nodes"] == {"0": pages["looked_at"]}
+    assert pages["looked_at"] == pages["right"] >= 512  # its 2 MiB
+    (process,) = run["processes"]
+    assert process["complete"]
+    assert sorted(region["count"] for region in process["regions"]) == [1, 3]
+    assert {region["team"] for region in process["regions"]} == {CORES}
+    assert 0 < sum(region["time_s"] for region in process["regions"]) < process["wall_s"] < run["time_s"]
+
+
+def test_json_goes_beside_the_words_and_tells_a_signal(app: Path, tmp_path: Path) -> None:
+    found = tmp_path / "found.json"
+    both = (*ONE, "--verify", "--regions", "--json", str(found))
+    done = placed(*both, "--", str(app))
+    assert f"verify: {checked_run(found)['placement']['pages']['right']} of " in done.stderr
+    assert "in 2 parallel regions" in done.stderr
+    crashed = placed(*both, "--", str(app.parent / "crash"))
+    assert crashed.returncode == -signal.SIGABRT
+    assert (checked_run(found)["exit_code"], checked_run(found)["signal"]) == (134, "SIGABRT")
+    static = placed(*both, "--", str(app.parent / "static"), "3")
+    run = checked_run(found)
+    assert (run["placed_by"], run["placement"], run["processes"], run["exit_code"]) == ("numactl", None, [], 3)
+    assert [f"numapredict: {note}" for note in run["notes"]] == static.stderr.splitlines()
+    assert "--verify, --regions, what --json says of threads, pages and regions" in run["notes"][1]
+    none = placed(*ONE, "--json", str(found), "--", "true")
+    assert (none.returncode, checked_run(found)["processes"]) == (0, [])
+
+
+def test_json_of_a_name_that_is_not_utf8_is_json(app: Path, tmp_path: Path) -> None:
+    program = tmp_path / os.fsdecode(b"caf\xe9")
+    shutil.copy(app, program)
+    found = tmp_path / os.fsdecode(b"\xe9.json")
+    assert placed(*ONE, "--json", str(found), "--", str(program)).returncode == 0
+    run = checked_run(found)
+    assert run["command"] == [f"{tmp_path}/caf\\xe9"]
+    assert found.stat().st_mode & 0o777 == 0o666 & ~umask()
+
+
+def checked_run(path: Path) -> dict[str, Any]:
+    run = json.loads(path.read_text())
+    jsonschema.Draft202012Validator(json.loads(file_of("run").read_text())).validate(run)
+    assert isinstance(run, dict)
+    return run
+
+
+def test_json_that_cannot_be_written_is_said_before_anything_is_started(tmp_path: Path) -> None:
+    for words, code, reason in (
+        (("--json", "/proc/found"), 1, "JSON file /proc/found cannot be written: No such file or directory"),
+        (("--json", str(tmp_path)), 2, "is a directory"),
+        (("--json", "/dev/null"), 2, "JSON file '/dev/null' cannot be written: it is no regular file; name another"),
+        (("--json", str(tmp_path / "a"), "--profile", str(tmp_path / ".." / tmp_path.name / "a")), 2, "is to hold the"),
+        (("--json", str(tmp_path / "a"), "--emit", "env"), 2, "--emit only prints a command"),
+    ):
+        done = placed(*ONE, *words, "--", "echo", "started")
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1), done
+        assert reason in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_goes_meanwhile_leaves_the_program_its_exit_code(app: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    done = placed(*ONE, "--json", str(folder / "found"), "--", "sh", "-c", f"{app} 3; rmdir {folder}; exit 5")
+    assert (done.returncode, done.stdout) == (5, "1 threads, 786432\n")
+    assert "JSON file" in done.stderr
+    assert "cannot be written" in done.stderr
 
 
 def test_variables_that_give_way_are_said_once(app: Path) -> None:

@@ -148,4 +148,4 @@ def test_regions_that_cere_lists_are_as_their_schema_says(tmp_path: Path) -> Non
 def test_one_schema_is_printed_by_its_command_s_name() -> None:
     schema = json.loads(numapredict("schema", "collect", "campaign").stdout)
     assert schema == json.loads(file_of("collect campaign").read_text())
-    assert "'run' is no command that prints JSON" in refusal(numapredict("schema", "run"))
+    assert "'schema' is no command that prints JSON" in refusal(numapredict("schema", "schema"))

@@ -2,7 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from numapredict.collect.machines.preload import PlacementFiles
 from numapredict.collect.mapping import parse_label
+from numapredict.predictor.placed_run import _placement, _regions
 from numapredict.predictor.placed_run_text import placement_in_words, profile_in_words, regions_in_words
 from tests.profiles import profile_bytes
 from tests.shapes import shape
@@ -15,7 +17,14 @@ THREADS = "".join(f"thread {slot} {slot} 3 0\n" for slot in range(4))
 def words(tmp_path: Path, text: str, label: str) -> list[str]:
     path = tmp_path / "map"
     path.write_text(text)
-    return list(placement_in_words(path, parse_label(label), TOPOLOGY))
+    return told(path, label)
+
+
+def told(path: Path, label: str) -> list[str]:
+    lines: list[str] = []
+    mapping = parse_label(label)
+    found = _placement(PlacementFiles(map=str(path)), mapping, TOPOLOGY, lines.append)
+    return lines + ([] if found is None else list(placement_in_words(found, mapping)))
 
 
 def heap(number: int, pages: int, *runs: tuple[int, int]) -> str:
@@ -102,9 +111,10 @@ def test_a_map_of_nothing_is_said(tmp_path: Path, text: str) -> None:
 
 
 def test_absent_files_are_said(tmp_path: Path) -> None:
-    (line,) = placement_in_words(tmp_path / "none", parse_label("1x1-contiguous-bind"), TOPOLOGY)
+    (line,) = told(tmp_path / "none", "1x1-contiguous-bind")
     assert "nothing was written" in line
-    assert list(regions_in_words(tmp_path / "none")) == ["regions: no OpenMP parallel region ended"]
+    assert _regions(PlacementFiles(report=str(tmp_path / "none"))) == ()
+    assert list(regions_in_words(())) == ["regions: no OpenMP parallel region ended"]
     assert profile_in_words(tmp_path / "none").startswith("profile: ")
 
 
