@@ -35,15 +35,19 @@ rmdir "$1/running"
 
 
 class Load:
-    """A busy loop on one PU, until it is stopped."""
+    """A busy loop on one PU, which is there when this has been made, until it is stopped."""
 
     def __init__(self, pu: int) -> None:
-        command = [sys.executable, "-c", f"import os; os.sched_setaffinity(0, {{{pu}}})\nwhile True: pass"]
-        self.process = subprocess.Popen(command)
+        code = f"import os; os.sched_setaffinity(0, {{{pu}}}); os.write(1, b'there')\nwhile True: pass"
+        self.process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        if self.process.stdout is None or self.process.stdout.read(5) != b"there":
+            raise AssertionError("the load did not begin")
 
     def stop(self) -> None:
         self.process.kill()
         self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
 
 def test_disturbed_runs_are_found_and_redone(tmp_path: Path) -> None:

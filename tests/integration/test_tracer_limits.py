@@ -115,7 +115,7 @@ def test_a_program_may_do_other_things_beside_its_regions(hostile: Path, name: s
     seen = traced(program_of(hostile, name))
     assert [region.count for region in seen.census.regions] == [2]
     assert seen.instructions(seen.region(), thread=1, instance=0) > 20_000
-    assert left(str(hostile)) == []
+    assert remaining(str(hostile)) == []
 
 
 def test_a_program_with_a_mind_of_its_own_about_threads_is_seen_as_it_is(hostile: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_program_that_never_ends_after_its_regions_is_traced(hostile: Path) ->
     seen = traced(program_of(hostile, "loop-after"), limits={"census_s": 0.5})
     assert not seen.census.complete
     assert seen.trace.end == 2
-    assert left(str(hostile)) == []
+    assert remaining(str(hostile)) == []
 
 
 def test_what_a_program_prints_is_its_own(hostile: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_failing_program_is_said_to_fail(hostile: Path, name: str, reasons: tu
     assert message.startswith(hostile.name)
     for reason in reasons:
         assert reason in message
-    assert left(str(hostile)) == []
+    assert remaining(str(hostile)) == []
 
 
 def test_a_program_that_fails_with_this_many_threads_only_is_said_to(hostile: Path) -> None:
@@ -308,7 +308,7 @@ TraceStore(machine_of((8, 8)), Budget(census_s=60.0, trace_s=60.0)).trace(progra
 """
 
 
-def left(path: str) -> list[int]:
+def remaining(path: str) -> list[int]:
     """Return the processes of a program that stay: a killed orphan, which nobody here can wait for, takes its time."""
     end_s = time.monotonic() + 20.0
     while (found := processes(path)) and time.monotonic() < end_s:
@@ -361,7 +361,7 @@ def test_an_interrupt_leaves_nothing_half_done(
     assert b"KeyboardInterrupt" in errors
     assert list(temporary.iterdir()) == []
     assert [path.suffix[1:] for path in cache.rglob("*") if path.is_file()] == left
-    assert left(str(program)) == []
+    assert remaining(str(program)) == []
 
 
 def test_a_program_is_counted_with_the_census_file_gone_afterwards(

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -17,21 +18,18 @@ from pathlib import Path
 from numapredict.collect.machines.turn import turn
 folder, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 for n in range(count):
-    with turn(lambda text: print(text, flush=True), folder):
-        with open(folder / "log", "a") as log:
-            log.write(f"{name} begins\\n")
-        if n == 0 and name == "a":
-            (folder / "first").touch()
-            while not (folder / "go").exists():
-                time.sleep(0.01)
-            time.sleep(0.3)  # until the other one waits
-        time.sleep(0.02)
-        with open(folder / "log", "a") as log:
-            log.write(f"{name} ends\\n")
+    with turn(lambda text: print(text, flush=True), folder), open(folder / "log", "a", buffering=1) as log:
+        log.write(f"{name} begins\\n")
+        (folder / name).touch()
+        while not (folder / "go").exists():
+            time.sleep(0.01)
+        time.sleep(0.005)
+        log.write(f"{name} ends\\n")
 """
 
 
 def worker(folder: Path, name: str, count: int) -> subprocess.Popen[str]:
+    """Take so many turns; the first of them lasts until there is a file `go`."""
     command = [sys.executable, "-c", WORKER, str(folder), name, str(count)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
@@ -41,26 +39,53 @@ def wait_for(path: Path) -> None:
         os.sched_yield()
 
 
-def test_two_processes_take_turns(tmp_path: Path) -> None:
-    with worker(tmp_path, "a", 4) as first:
-        wait_for(tmp_path / "first")
-        with worker(tmp_path, "b", 4) as second:
-            (tmp_path / "go").touch()
-            told, _ = second.communicate(timeout=60)
-        first.communicate(timeout=60)
-    assert (first.returncode, second.returncode) == (0, 0)
-    lines = (tmp_path / "log").read_text().splitlines()
-    assert len(lines) == 16
-    for begins, ends in zip(lines[::2], lines[1::2], strict=True):  # nobody begins before the other one ends
+def somebody_waits(lock: Path) -> bool:
+    """Return whether a process is blocked at a lock, as the kernel says (proc_locks(5))."""
+    place = f":{lock.stat().st_ino}"
+    lines = map(str.split, Path("/proc/locks").read_text().splitlines())
+    return any(words[1] == "->" and any(word.endswith(place) for word in words) for words in lines)
+
+
+def log(folder: Path) -> list[str]:
+    return (folder / "log").read_text().splitlines()
+
+
+def test_nobody_measures_while_another_one_does(tmp_path: Path) -> None:
+    (tmp_path / "go").touch()
+    workers = [worker(tmp_path, name, 8) for name in "abc"]
+    for process in workers:
+        process.communicate(timeout=120)
+        assert process.returncode == 0
+    lines = log(tmp_path)
+    assert len(lines) == 48
+    for begins, ends in zip(lines[::2], lines[1::2], strict=True):
         assert begins.removesuffix(" begins") == ends.removesuffix(" ends")
-    order = [line[0] for line in lines[::2]]
-    assert "".join(order).startswith("abab"), order  # as long as both are there, nobody goes twice
+
+
+def test_nobody_goes_twice_while_somebody_waits(tmp_path: Path) -> None:
+    measuring, following = (tmp_path / f"numapredict-{what}.lock" for what in ("measuring", "next"))
+    with worker(tmp_path, "a", 2) as first:
+        wait_for(tmp_path / "a")
+        with worker(tmp_path, "b", 1) as second:
+            while not somebody_waits(measuring):
+                time.sleep(0.01)
+            second.send_signal(signal.SIGSTOP)  # however slow it is, it is its turn
+            (tmp_path / "go").touch()
+            while not somebody_waits(following) and len(log(tmp_path)) < 3:
+                time.sleep(0.01)
+            meanwhile = log(tmp_path)
+            second.send_signal(signal.SIGCONT)
+            told, _ = second.communicate(timeout=120)
+        first.communicate(timeout=120)
+    assert meanwhile == ["a begins", "a ends"]
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert [line[0] for line in log(tmp_path)[::2]] == ["a", "b", "a"]
     assert "waiting for its turn" in told
 
 
 def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
     with worker(tmp_path, "a", 1) as first:
-        wait_for(tmp_path / "first")
+        wait_for(tmp_path / "a")
         first.send_signal(signal.SIGKILL)
         first.wait()
     said: list[str] = []
