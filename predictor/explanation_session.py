@@ -6,14 +6,15 @@ from numapredict.collect.machines.description import load_description, machine_n
 from numapredict.predictor.datasets import open_dataset
 from numapredict.predictor.explanation_check import RuleScore, check_explanations
 from numapredict.predictor.features import InsufficientDataError
+from numapredict.predictor.following import Follow, unfollowed
 from numapredict.predictor.model_choice import NoModelError, choose_model
 
 
-def check_datasets(names: Sequence[str]) -> tuple[RuleScore, ...]:
+def check_datasets(names: Sequence[str], follow: Follow = unfollowed) -> tuple[RuleScore, ...]:
     """Return the rules' scores on each dataset, in the order of the names; NoModelError where there is no model."""
     found: list[RuleScore] = []
-    for name in dict.fromkeys(names):
-        dataset = open_dataset(name)
+    wanted = tuple(dict.fromkeys(names))
+    for name, dataset in zip(wanted, follow(map(open_dataset, wanted), len(wanted), "datasets read"), strict=True):
         if dataset.topology is None:
             raise InsufficientDataError(f"dataset of {dataset.machine}: its machine is not described, nor its mappings")
         chosen = choose_model(dataset.machine, dataset.topology)

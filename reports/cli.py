@@ -296,12 +296,12 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: boo
 @JSON
 def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
     """Show how often each rule of the advice's explanation is right, of codelets, whose nature is known."""
-    with terminal().doing(f"checking the explanations of {', '.join(datasets)}"):
+    with terminal().doing("loading what judges"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.explanation_session import check_datasets
         from numapredict.reports.explanations import explanations_table
 
-        scores = check_datasets(datasets)
+    scores = check_datasets(datasets, terminal().follow)
     print_answer(scores, as_json, explanations_table)
 
 
@@ -312,7 +312,7 @@ def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
 @JSON
 def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how much gain is left when a model is learned from a part of all runs (`train --budget`): minutes."""
-    with terminal().doing(f"reading {', '.join(datasets)}"):
+    with terminal().doing("loading what learns"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.budget_curve import budget_curve
         from numapredict.predictor.datasets import open_dataset
@@ -323,9 +323,8 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
         from numapredict.reports.source import origin_of
 
     format_of(output)
-    with terminal().doing(f"reading {', '.join(datasets)}"):
-        opened = [open_dataset(name) for name in dict.fromkeys(datasets)]
-    follow = terminal().follow
+    follow, wanted = terminal().follow, tuple(dict.fromkeys(datasets))
+    opened = list(follow(map(open_dataset, wanted), len(wanted), "datasets read"))
     options = [options_of(None, None, dataset) for dataset in opened]
     curves = [
         budget_curve(dataset, each, jobs=jobs, follow=follow) for dataset, each in zip(opened, options, strict=True)

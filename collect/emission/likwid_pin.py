@@ -5,6 +5,7 @@ of the processors in the list, -m binds to them. The policy is set for the whole
 short, so that processors after the last thread's add their nodes.
 """
 
+import re
 from collections.abc import Mapping as Variables
 
 from numapredict.collect.emission.wrapping import Wrapping, late_binding
@@ -15,15 +16,18 @@ from numapredict.collect.placement import page_node_set, thread_slots
 from numapredict.collect.topology import Topology
 
 _MASK_BITS = 64  # LIKWID, src/numa_proc.c: the nodes are the bits of one unsigned long
-# GNU coreutils, "env -S/--split-string syntax": what a word in double quotes escapes; \_ is a space.
-_ESCAPES = {" ": r"\_", "\t": r"\t", "\n": r"\n", "\v": r"\v", "\f": r"\f", "\r": r"\r"}
+_TAKEN_APART = re.compile(r"[ \t\n\v\f\r\"']")
+"""Where likwid-pin cuts words: at white space, and 5.4 at quotes, too, some of which it adds itself."""
+
+_PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
+"""What neither likwid-pin nor env -S reads otherwise."""
+
 _PLACING = (
     "OMP_PLACES",
     "OMP_PROC_BIND",
     "LIKWID_SKIP",
     "OMP_DISPLAY_AFFINITY",  # LLVM 14's runtime aborts on it under the KMP_AFFINITY=disabled that likwid-pin sets
 )
-_ESCAPED = '\\"$#'
 
 
 def likwid_pin(
@@ -36,26 +40,40 @@ def likwid_pin(
         return None
     pus = [slot.pu for slot in thread_slots(mapping, topology)]
     listed = ",".join(map(str, (*pus, *extra)))
+    variables, words = unsplit(command)
     environment = (
         ("OMP_NUM_THREADS", str(mapping.threads)),
         ("OMP_DYNAMIC", "false"),
         # Else the list counts what the shell's cpuset or taskset has left over, and is no list of OS indices.
         ("LIKWID_IGNORE_CPUSET", "1"),
+        *variables,
     )
     return Wrapping(
         environment,
-        ("likwid-pin", *policy, "-c", listed, *unsplit(command)),
+        ("likwid-pin", *policy, "-c", listed, *words),
         (*CONFLICTING, *_PLACING),
         late_binding(mapping, topology),
     )
 
 
-def unsplit(command: tuple[str, ...]) -> tuple[str, ...]:
-    """Return words that likwid-pin passes on whole: it joins them by spaces and cuts at white space again."""
-    if all(word and not any(letter in _ESCAPES for letter in word) for word in command):
-        return command
-    quoted = ('"' + "".join(f"\\{c}" if c in _ESCAPED else _ESCAPES.get(c, c) for c in word) + '"' for word in command)
-    return ("env", "-S" + r"\_".join(quoted))
+def unsplit(command: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    r"""Return variables, and words that likwid-pin passes on whole: it joins them by spaces and cuts them up again.
+
+    env puts the words in that it would take apart (GNU coreutils, "env -S/--split-string syntax": ``\_`` parts words,
+    ``${NAME}`` is a variable, never parted), and keeps the variables from the program.
+    """
+    if not any(word == "" or _TAKEN_APART.search(word) for word in command):
+        return (), command
+    variables: list[tuple[str, str]] = []
+    words = []
+    for word in command:
+        if _PLAIN.fullmatch(word):
+            words.append(word)
+        else:
+            variables.append((f"NUMAPREDICT_WORD_{len(variables) + 1}", word))
+            words.append(f"${{{variables[-1][0]}}}")
+    unset = (f"-u{name}" for name, _ in variables)
+    return tuple(variables), ("env", "-S" + r"\_".join([*unset, *words]))
 
 
 def _memory(mapping: Mapping, topology: Topology) -> tuple[tuple[int, ...], tuple[str, ...]] | None:

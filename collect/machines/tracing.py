@@ -135,8 +135,8 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
         reason = ending.reason or "it left no trace"
         if _NO_PLUGINS in reason:
             raise MissingNativePartError(
-                f"{emulator} was built without plugins, as Ubuntu 24.04's is, and cannot trace; use a QEMU 7.2 to 8.2 "
-                "that has them, such as Debian 12's qemu-user"
+                f"{emulator} was built without plugins, as Debian 13's and Ubuntu 24.04's are, and cannot trace; use a "
+                "QEMU 7.2 to 8.2 that has them, such as Debian 12's qemu-user, which runs on Debian 13, too"
             ) from error
         raise TracingError(
             f"{program.name} with {threads} threads failed under the tracer: {reason}; does it run with "

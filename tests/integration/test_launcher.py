@@ -283,9 +283,9 @@ def test_the_process_that_joins_is_the_program(tmp_path: Path) -> None:
 
 
 WATCHER = """
-import signal, sys
-def handler(number, frame):
-    print(signal.Signals(number).name, flush=True)
+import os, signal, sys
+def handler(number, frame):  # which may come while the last line is being printed
+    os.write(1, f"{signal.Signals(number).name}\\n".encode())
     if number == signal.SIGTERM:
         sys.exit(9)
 for name in sys.argv[1:]:

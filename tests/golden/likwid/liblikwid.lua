@@ -64,6 +64,7 @@ function likwid_getGroups()
     return found
 end
 function likwid_nvSupported() return false end
+function likwid_rocmSupported() return false end -- since LIKWID 5.3
 function likwid_cpustr_to_cpulist(list)
     pus = {}
     for pu in list:gmatch("%d+") do table.insert(pus, math.tointeger(pu)) end

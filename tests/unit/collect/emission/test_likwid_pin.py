@@ -1,3 +1,4 @@
+import os
 import shutil
 import subprocess
 
@@ -9,26 +10,36 @@ from numapredict.collect.emission.likwid_pin import unsplit
 
 
 def test_plain_words_stay_as_they_are() -> None:
-    assert unsplit(("./app", "-n", "$HOME", "it's")) == ("./app", "-n", "$HOME", "it's")
+    command = ("./app", "-n", "$HOME", "back\\slash", "*", "#no")
+    assert unsplit(command) == ((), command)
 
 
 @settings(max_examples=30, deadline=None)
 @example(["$HOME", "${HOME}", "it's", 'say "x"', "back\\slash", "#no", "\\_", "tab\tnew\nline", ""])
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=8), max_size=5))
-def test_env_makes_the_same_words_of_one_without_white_space(words: list[str]) -> None:
-    (*_, last) = command = unsplit(("printf", "%s|", "a b", *words))
+def test_env_makes_the_same_words_of_one_without_white_space_and_quotes(words: list[str]) -> None:
+    variables, command = unsplit(("printf", "%s|", "a b", *words))
     assert command[0] == "env"
-    assert not set(last) & set(" \t\n\v\f\r")
-    done = subprocess.run(command, capture_output=True, check=True)
+    assert not set("".join(command)) & set(" \t\n\v\f\r\"'")
+    done = subprocess.run(command, env={**os.environ, **dict(variables)}, capture_output=True, check=True)
     assert done.stdout.decode() == "".join(f"{word}|" for word in ("a b", *words))
 
 
+def test_the_program_sees_none_of_the_variables() -> None:
+    variables, command = unsplit(("env", "-u", "not there", "-u", "nor this"))
+    assert len(variables) == 2
+    done = subprocess.run(command, env={**os.environ, **dict(variables)}, capture_output=True, text=True, check=True)
+    assert "NUMAPREDICT_WORD" not in done.stdout
+
+
 @pytest.mark.skipif(not shutil.which("likwid-pin"), reason="likwid-pin is not installed")
-def test_likwid_pin_splits_words_without_it() -> None:
-    """Should this fail, likwid-pin has learned to keep words whole, and `unsplit` can go."""
-    show = ["printf", "<%s>", "a b"]
+@pytest.mark.parametrize("words", [("a b",), ('x"a"y', "z"), ("it's", "", "a\tb"), ("$HOME", 'say "x y"')])
+def test_likwid_pin_takes_words_apart_and_these_not(words: tuple[str, ...]) -> None:
+    """Should the first fail, likwid-pin has learned to keep words whole, and `unsplit` can go."""
     pin = ["likwid-pin", "-q", "-c", "0"]
-    split = subprocess.run([*pin, *show], capture_output=True, text=True, check=True).stdout
-    whole = subprocess.run([*pin, *unsplit(tuple(show))], capture_output=True, text=True, check=True).stdout
-    assert split.endswith("<a><b>")
-    assert whole.endswith("<a b>")
+    apart = subprocess.run([*pin, "printf", "<%s>", "a b"], capture_output=True, text=True, check=True).stdout
+    assert not apart.endswith("<a b>")
+    variables, command = unsplit(("printf", "<%s>", *words))
+    own = {**os.environ, **dict(variables)}
+    whole = subprocess.run([*pin, *command], env=own, capture_output=True, text=True, check=True).stdout
+    assert whole.endswith("".join(f"<{word}>" for word in words))

@@ -37,7 +37,7 @@ def test_what_was_left_out_is_read() -> None:
 
 def test_pages_are_judged_by_the_decided_node_or_else_by_the_allowed_ones() -> None:
     worst, *others = tally(parse_map(TEXT).ranges, frozenset({0}))
-    assert (worst.name, worst.pages, worst.right, worst.elsewhere) == ("static app+0x80", 4, 0, ((1, 4),))
+    assert (worst.name, worst.pages, worst.right, worst.elsewhere) == ("static app+0x80", 4, 0, {1: 4})
     assert [(t.name, t.pages, t.right) for t in others] == [("heap app+0x4a2", 7, 4), ("rest [heap]", 2, 2)]
     allowed = tally(parse_map(TEXT).ranges, frozenset({0, 1}))
     assert {t.name: t.pages - t.right for t in allowed} == {"heap app+0x4a2": 3, "static app+0x80": 0, "rest [heap]": 0}
