@@ -3,7 +3,7 @@
 import contextlib
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -16,25 +16,29 @@ from numapredict.collect.machines.balancing import SHARED, balancing_is_on, with
 from numapredict.collect.machines.child import become, end_like, run_child, signals_held
 from numapredict.collect.machines.command import applied
 from numapredict.collect.machines.errors import UnrunnableProgramError
-from numapredict.collect.machines.placed_pages import read_map
-from numapredict.collect.machines.preload import PlacementFiles, processes_files
-from numapredict.collect.machines.process import signal_name
-from numapredict.collect.machines.region_times import RegionTimes, read_region_times
+from numapredict.collect.machines.preload import PlacementFiles
 from numapredict.collect.machines.start import Start, start_of
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.page_plan import PLANNED, plan_of
 from numapredict.collect.plan_file import write_plan
-from numapredict.collect.profile_file import is_profile, read_profile
+from numapredict.collect.profile_file import read_profile
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import NumapredictError
-from numapredict.predictor.placed_run_record import PlacedRun, Placement, json_of, placement_of
-from numapredict.predictor.placed_run_text import placement_in_words, plan_in_words, profile_in_words, regions_in_words
-from numapredict.predictor.run_file import InvalidRunFileError, check_place, put, target
-
-Say = Callable[[str], None]
-PROFILE, JSON = "profile", "JSON file"
+from numapredict.predictor.placed_run_outcome import (
+    JSON,
+    PROFILE,
+    Say,
+    exit_and_signal,
+    keep_profiles,
+    placement_found,
+    regions_found,
+    say_all,
+    write_json,
+)
+from numapredict.predictor.placed_run_record import PlacedRun
+from numapredict.predictor.placed_run_text import placement_in_words, plan_in_words, regions_in_words
+from numapredict.predictor.run_file import InvalidRunFileError, check_place, target
 
 
 class RunOptions(msgspec.Struct, frozen=True):
@@ -70,8 +74,7 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
         say(line)
 
     topology = host_topology()
-    for line in restriction_lines(topology):
-        note(line)
+    say_all(restriction_lines(topology), note)
     mapping = parse_label(label)
     check(mapping, topology)
     program = program_as_typed(command)
@@ -81,8 +84,7 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="numapredict-")))
             files = _files(options, mapping, topology, folder, note)
         start = start_of(program, mapping, topology, files, near=True)
-        for line in _before(start, mapping, topology, options):
-            note(line)
+        say_all(_before(start, mapping, topology, options), note)
         try:
             if not options.stays:
                 keep_to(start.cpus)
@@ -97,28 +99,28 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
         time_s = time.perf_counter() - began_s
         placement, regions = None, None
         if start.way == "library":
-            placement, regions = _placement(files, mapping, topology, note), _regions(files)
-            _tell(options, mapping, placement, regions, say)
+            placement, regions = placement_found(files, mapping, topology, note), regions_found(files)
+            if options.verify and placement is not None:
+                say_all(placement_in_words(placement, mapping), say)
+            if options.regions and regions is not None:
+                say_all(regions_in_words(regions), say)
             if options.profile is not None:
-                for line in _keep_profiles(Path(str(files.profile)), options.profile):
-                    note(line)
+                say_all(keep_profiles(files, options.profile), note)
         if options.json is not None:
+            exit_code, signal = exit_and_signal(code)
             found = PlacedRun(
                 command=command,
                 mapping=mapping.label,
                 machine=topology.name,
                 placed_by=start.way,
                 time_s=time_s,
-                exit_code=code if code >= 0 else 128 - code,
-                signal=signal_name(-code) if code < 0 else None,
+                exit_code=exit_code,
+                signal=signal,
                 placement=placement,
                 processes=regions or (),
                 notes=tuple(notes),
             )
-            try:
-                put(options.json, JSON, json_of(found))
-            except (OSError, NumapredictError) as error:  # the program's exit code is worth more than ours
-                say(f"{JSON}: {error}")
+            write_json(found, options.json, say)
     return end_like(code)
 
 
@@ -158,27 +160,6 @@ def _plan(profile: Path, mapping: Mapping, topology: Topology, path: Path, say: 
     return path
 
 
-def _keep_profiles(written: Path, wanted: Path) -> Iterator[str]:
-    """Put the profile of each process where the user wants it: FILE, FILE.2 and so on; return what they hold."""
-    profiles = [path for path in processes_files(written) if path.stat().st_size]
-    if not profiles:
-        yield "profile: none was written"
-        return
-    if len(profiles) > 1:
-        yield f"profile: {len(profiles)} programs had parallel regions: a profile of each, in order of writing"
-    for number, path in enumerate(profiles, 1):
-        to = wanted if number == 1 else wanted.with_name(f"{wanted.name}.{number}")
-        if number > 1 and to.exists() and not is_profile(to):
-            yield f"profile: {to} is there already and is no profile; what would be written there is left out"
-            continue
-        try:
-            put(to, PROFILE, path.read_bytes())
-        except (OSError, NumapredictError) as error:
-            yield f"profile: {error}"
-            continue
-        yield profile_in_words(to)
-
-
 def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOptions) -> Iterator[str]:
     """Return what is to be known before the program starts: nothing where all is as the mapping says."""
     if start.overridden:
@@ -198,38 +179,3 @@ def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOpti
     unguarded = start.way == "numactl" and applied(mapping, topology).page_policy == "first-touch"
     if unguarded and options.balancing and len(topology.memory_nodes) > 1 and balancing_is_on():
         yield "automatic NUMA balancing is on and may move its pages; --no-numa-balancing switches it off meanwhile"
-
-
-def _placement(files: PlacementFiles, mapping: Mapping, topology: Topology, say: Say) -> Placement | None:
-    """Return where threads and pages stood, if that was asked for and the library wrote it; say why not."""
-    if files.map is None:
-        return None
-    try:
-        found = read_map(Path(files.map))
-    except NumapredictError as error:
-        say(f"verify: {error}")
-        return None
-    if found is None:
-        say("verify: nothing was written: the program was killed, or never ran to its end under the library")
-        return None
-    return placement_of(found, mapping, topology)
-
-
-def _regions(files: PlacementFiles) -> tuple[RegionTimes, ...] | None:
-    """Return the regions of each process that had some, or None where nobody asked."""
-    if files.report is None:
-        return None
-    found = map(read_region_times, processes_files(Path(files.report)))
-    return tuple(times for times in found if times is not None)
-
-
-def _tell(
-    options: RunOptions, mapping: Mapping, placement: Placement | None, regions: Sequence[RegionTimes] | None, say: Say
-) -> None:
-    """Say in words what was asked for in words."""
-    if options.verify and placement is not None:
-        for line in placement_in_words(placement, mapping):
-            say(line)
-    if options.regions and regions is not None:
-        for line in regions_in_words(regions):
-            say(line)

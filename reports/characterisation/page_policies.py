@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from numapredict.collect.characterisation.result import Characterisation, Place
 from numapredict.reports.characterisation import look
@@ -64,15 +65,14 @@ def policy_times_figure(data: PolicyTimesData) -> Figure:
     unit = look.unit_for(bar.time_s for bar in bars)
     widths = [max(len(data.whole), 1), len(data.one_node)] if data.one_node else [max(len(data.whole), 1)]
     figure = Figure(figsize=(1.6 + 1.05 * sum(widths), 4.6), layout="constrained")
-    panels = figure.subplots(1, len(widths), squeeze=False, sharey=True, width_ratios=widths)[0]
+    panels = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths)[0]
     _draw_groups(panels[0], data.whole, unit)
     panels[0].set_title(data.whole_title, fontsize=9)
     panels[0].set_ylabel(f"{data.clock} in {unit.name}\n(lower is better)")
     if data.one_node:
         _draw_groups(panels[1], data.one_node, unit)
-        panels[1].set_title(data.one_node_title, fontsize=9)
-        panels[1].tick_params(left=False)
-        panels[1].spines["left"].set_visible(False)
+        # One node alone may take many times as long as all of them, whose bars would be too low to tell apart.
+        panels[1].set_title(f"{data.one_node_title}\n(a scale of its own)", fontsize=9)
     if data.default_s is not None:
         for axes in panels:
             axes.axhline(
@@ -80,6 +80,7 @@ def policy_times_figure(data: PolicyTimesData) -> Figure:
                 color=look.HIGHLIGHT,
                 linestyle="--",
                 linewidth=1,
+                zorder=3,
                 label=f"default, {data.default}",
             )
     for axes in panels:
@@ -114,7 +115,9 @@ def _draw_groups(axes: Axes, groups: dict[str, tuple[Bar, ...]], unit: look.Unit
             label = None if bar.series in shown or bar.series == "one node" else f"{bar.series} threads"
             shown.add(bar.series)
             drawn = axes.bar(place, unit.of(bar.time_s), width=0.38, color=colours[bar.series], label=label)
-            axes.bar_label(drawn, [look.figure_text(unit.of(bar.time_s))], fontsize=8, padding=2)
+            texts = axes.bar_label(drawn, [look.figure_text(unit.of(bar.time_s))], fontsize=8, padding=2, zorder=4)
+            for text in texts:  # the default's line runs behind it
+                text.set_path_effects([withStroke(linewidth=3, foreground="white")])
     axes.set_xticks(range(len(groups)), list(groups), fontsize=9)
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.margins(y=0.12)

@@ -4,7 +4,7 @@ import pytest
 
 from numapredict.collect.machines.preload import PlacementFiles
 from numapredict.collect.mapping import parse_label
-from numapredict.predictor.placed_run import _placement, _regions
+from numapredict.predictor.placed_run_outcome import placement_found, regions_found
 from numapredict.predictor.placed_run_text import placement_in_words, profile_in_words, regions_in_words
 from tests.profiles import profile_bytes
 from tests.shapes import shape
@@ -23,7 +23,7 @@ def words(tmp_path: Path, text: str, label: str) -> list[str]:
 def told(path: Path, label: str) -> list[str]:
     lines: list[str] = []
     mapping = parse_label(label)
-    found = _placement(PlacementFiles(map=str(path)), mapping, TOPOLOGY, lines.append)
+    found = placement_found(PlacementFiles(map=str(path)), mapping, TOPOLOGY, lines.append)
     return lines + ([] if found is None else list(placement_in_words(found, mapping)))
 
 
@@ -113,7 +113,7 @@ def test_a_map_of_nothing_is_said(tmp_path: Path, text: str) -> None:
 def test_absent_files_are_said(tmp_path: Path) -> None:
     (line,) = told(tmp_path / "none", "1x1-contiguous-bind")
     assert "nothing was written" in line
-    assert _regions(PlacementFiles(report=str(tmp_path / "none"))) == ()
+    assert regions_found(PlacementFiles(report=str(tmp_path / "none"))) == ()
     assert list(regions_in_words(())) == ["regions: no OpenMP parallel region ended"]
     assert profile_in_words(tmp_path / "none").startswith("profile: ")
 

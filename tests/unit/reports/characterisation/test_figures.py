@@ -219,6 +219,11 @@ def test_the_bars_of_page_policies_are_drawn_at_their_times() -> None:
     for axes in (whole, one_node):
         (line,) = axes.lines
         assert np.asarray(line.get_ydata()).tolist() == [6.0, 6.0], "the default's time"
+        assert all(text.get_zorder() > line.get_zorder() and text.get_path_effects() for text in axes.texts)
+    # The tallest bar fills its panel, however much longer one node alone takes.
+    assert one_node.get_title().endswith("(a scale of its own)")
+    for axes, most in ((whole, max(bar.time_s or 0 for bars in data.whole.values() for bar in bars)), (one_node, 20.0)):
+        assert 1.05 * most < axes.get_ylim()[1] < 1.3 * most
 
 
 @pytest.mark.parametrize("quantity", ["accesses", "bandwidth"])
