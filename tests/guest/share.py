@@ -37,11 +37,18 @@ class Share:
         ):
             listener.bind(str(private / f"{self.tag}.socket"))
             listener.listen()
-            # A descriptor instead of a path: for a path the daemon wants a lock file in a folder of the system.
-            command = [*virtiofsd(), f"--fd={listener.fileno()}", "-f", *self._options()]
-            with running(command, pass_fds=[listener.fileno()], stdout=log, stderr=log):
+            own = {**os.environ, **groups_kept(private)}
+            command = self.command(listener.fileno())
+            with running(command, env=own, pass_fds=[listener.fileno()], stdout=log, stderr=log):
                 listener.close()
                 yield
+
+    def command(self, listener: int) -> list[str]:
+        """Give the daemon's command line for a descriptor on which it is to listen.
+
+        A descriptor instead of a path: for a path the daemon wants a lock file in a folder of the system.
+        """
+        return [*virtiofsd(), f"--fd={listener}", "-f", *self._options()]
 
     def _options(self) -> list[str]:
         source = str(self.source).replace("\\", "\\\\").replace(",", "\\,")
@@ -69,3 +76,13 @@ def virtiofsd() -> list[str]:
         return [*TIED, str(DAEMON)]
     # The daemon changes its root, which a user may in a user namespace only, and may not raise its limit of files.
     return ["unshare", "--user", "--map-root-user", *TIED, str(DAEMON), "--rlimit-nofile=0"]
+
+
+def groups_kept(private: Path) -> dict[str, str]:
+    """Give the variables with which the daemon starts for a user who is in groups, as most are."""
+    if os.geteuid() == 0 or not os.getgroups():
+        return {}
+    library = private / "keep_groups.so"
+    if not library.exists():
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, Path(__file__).parent / "keep_groups.c"], check=True)
+    return {"LD_PRELOAD": str(library)}

@@ -1,6 +1,9 @@
 """Guests: the asked topology, the command's output and end, files, and one clear line where there is no guest."""
 
 import json
+import os
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,10 +19,12 @@ from tests.guest.errors import GuestError, GuestTimeoutError
 from tests.guest.kernel import VARIABLE
 from tests.guest.machine import Guest, GuestResult
 from tests.guest.shape import Shape
+from tests.guest.share import Share, groups_kept, running
 
 SMALL = Shape(1, 1)
 # Asymmetric, and the last node has memory alone.
 DISTANCES = ((10, 16, 22, 40), (17, 10, 25, 41), (23, 26, 10, 42), (50, 51, 52, 10))
+GET_FEATURES = struct.pack("<III", 1, 1, 0)  # the vhost-user protocol's first question: request, version, length
 HOSTILE = ("", "two words", "'; touch \"$HOME\"/hole; echo '", "$(reboot)", "a\nb", "--", "ü*?", "\\")
 
 
@@ -132,6 +137,30 @@ def test_a_kernel_that_is_none_is_told(
     monkeypatch.setenv(VARIABLE, str(tmp_path / "nothing"))
     with pytest.raises(GuestError, match="which is no file"):
         Guest(SMALL).run(["true"], tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("groups", [(), (65534, 100)])
+def test_users_may_serve_a_folder_whatever_their_groups(
+    guests: None, monkeypatch: pytest.MonkeyPatch, groups: tuple[int, ...]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 65534)
+    monkeypatch.setattr(os, "getgroups", lambda: list(groups))
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+        os.chmod(folder, 0o755)  # noqa: S103 - the other user is to find the socket there
+        listener.bind(f"{folder}/socket")
+        listener.listen()
+        command = Share("root", Path("/"), fixed=True).command(listener.fileno())
+        own = {**os.environ, **groups_kept(Path(folder))}
+        user: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": groups}
+        with (
+            socket.socket(socket.AF_UNIX) as client,
+            running(command, env=own, pass_fds=[listener.fileno()], **user),
+        ):
+            listener.close()
+            client.connect(f"{folder}/socket")
+            client.sendall(GET_FEATURES)
+            assert client.recv(4) == GET_FEATURES[:4]  # the daemon answers
 
 
 @pytest.mark.parametrize("arguments", [["4x4"], ["4y4", "--", "true"], [], ["1x1", "--env", "A", "--", "true"]])
