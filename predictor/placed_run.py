@@ -16,6 +16,7 @@ from numapredict.collect.machines.balancing import SHARED, balancing_is_on, with
 from numapredict.collect.machines.child import become, end_like, run_child, signals_held
 from numapredict.collect.machines.command import applied
 from numapredict.collect.machines.errors import UnrunnableProgramError
+from numapredict.collect.machines.policies import page_queries_refused
 from numapredict.collect.machines.preload import PlacementFiles
 from numapredict.collect.machines.start import Start, start_of
 from numapredict.collect.mapping import Mapping, parse_label
@@ -176,6 +177,11 @@ def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOpti
         if lost:
             yield f"left out, for want of the library: {', '.join(lost)}"
     yield from start.doubts
+    if (options.verify or options.json is not None) and (unseen := page_queries_refused()):
+        yield (
+            f"this system does not say where pages stand ({unseen}): only threads are verified; run outside the"
+            " container or give it the capability SYS_NICE"
+        )
     unguarded = start.way == "numactl" and applied(mapping, topology).page_policy == "first-touch"
     if unguarded and options.balancing and len(topology.memory_nodes) > 1 and balancing_is_on():
         yield "automatic NUMA balancing is on and may move its pages; --no-numa-balancing switches it off meanwhile"

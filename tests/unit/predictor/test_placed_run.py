@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from numapredict.collect.machines.start import Start
@@ -42,3 +44,11 @@ def test_what_needs_the_library_is_said_to_be_left_out(monkeypatch: pytest.Monke
         "left out, for want of the library: --verify, --regions",
         "a doubt",
     ]
+
+
+def test_pages_that_nobody_can_be_asked_about_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placed_run, "page_queries_refused", lambda: "move_pages: Operation not permitted")
+    assert said(start("library")) == []
+    for options in (RunOptions(verify=True), RunOptions(json=Path("found"))):
+        (line,) = said(start("library"), options=options)
+        assert line.startswith("this system does not say where pages stand (move_pages: Operation not permitted)")
