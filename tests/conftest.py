@@ -6,6 +6,7 @@ import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 FOREIGN = Path(os.environ.get("NUMAPREDICT_SHARED", Path(__file__).parents[2] / "shared")) / "datasets"
@@ -41,6 +42,13 @@ GOOD_REASONS = (
     "no control group can be made here",
     "only root can become another user",
 )
+
+
+# No test is judged by the clock, however busy the computer is.
+hypothesis.settings.register_profile(
+    "unhurried", hypothesis.settings.default, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("unhurried")
 
 
 def pytest_sessionstart() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numapredict.collect.codelets import codelet_programs
@@ -135,7 +135,7 @@ def test_more_threads_neither_raise_nor_lower_the_work_done(codelet: str, cache:
     least, most = OWN_BOUNDS.get(codelet, (0.95, 1.05))
     assert work[1] > 0
     assert least * work[1] < work[16] < most * work[1]
-    assert serial[16] < 1.1 * serial[1] + 0.001 * work[1]
+    assert serial[16] < 1.1 * serial[1] + 0.002 * work[1]  # libgomp 14 does more than 12 to start inner teams
 
 
 def test_relabelling_the_nodes_of_a_symmetric_machine_changes_nothing(kernels: Path, cache: Path) -> None:
@@ -143,7 +143,7 @@ def test_relabelling_the_nodes_of_a_symmetric_machine_changes_nothing(kernels: P
     program = program_of(kernels, "gather", 4000)
     pages = len(machine.traced(program, 8).pages.address)
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=25)
     @given(
         st.permutations(range(NODES)),
         st.lists(st.integers(0, NODES - 1), min_size=8, max_size=8),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.guide import GUIDE, ROOT, Block, blocks, documents, exchanges, pattern, readings_apart
+from tests.openmp import GCC
 
 NAMES = [document.name for document in documents()]
 PLAIN = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
@@ -82,10 +83,14 @@ def test_what_a_reader_types_runs(name: str, place: Path) -> None:
 README = (ROOT / "README.md").read_text()
 BY_THE_GATE = 2  # of the README's sh blocks: .ci/run has them done on a clean machine
 TOLERANCE = 0.25  # of readings: no two traces are the same
+GCC_VERSION = (
+    subprocess.run([GCC, "-dumpversion"], capture_output=True, text=True, check=True).stdout.strip() if GCC else ""
+)
 
 
 @pytest.mark.native
 @pytest.mark.slow
+@pytest.mark.skipif(GCC_VERSION != "12", reason=f"the README's session is of Debian 12's gcc 12, not {GCC_VERSION}'s")
 def test_the_readmes_session_is_what_a_reader_sees(place: Path, tmp_path: Path) -> None:
     """Readings may be others, within bounds; labels, counts and words may not. Nothing was traced before."""
     (session,) = [block for block in blocks(README) if block.words == ("console",)]

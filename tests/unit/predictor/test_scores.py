@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.predictor.scores import Score, gain_captured, score_of
@@ -41,7 +41,6 @@ def test_the_95th_percentile_of_regret() -> None:
     assert found.regret.median == pytest.approx(0.5)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0.1, 10), st.floats(1.01, 5)), min_size=1, max_size=20))
 def test_choosing_the_best_has_no_regret_and_all_gain(pairs: list[tuple[float, float]]) -> None:
     oracle = [gain for _, gain in pairs]

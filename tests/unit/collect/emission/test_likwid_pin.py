@@ -14,7 +14,7 @@ def test_plain_words_stay_as_they_are() -> None:
     assert unsplit(command) == ((), command)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @example(["$HOME", "${HOME}", "it's", 'say "x"', "back\\slash", "#no", "\\_", "tab\tnew\nline", ""])
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=8), max_size=5))
 def test_env_makes_the_same_words_of_one_without_white_space_and_quotes(words: list[str]) -> None:
