@@ -32,7 +32,7 @@ def both(program: Path, *words: object) -> tuple[list[str], list[str]]:
     plain = {**os.environ, "OMP_NUM_THREADS": "2"}
     command = [str(program), *map(str, words)]
     runs = (
-        subprocess.run(command, env=env, check=True, capture_output=True, text=True, timeout=60)
+        subprocess.run(command, env=env, check=True, capture_output=True, text=True, timeout=240)
         for env in (plain, placed(SETTINGS, 2))
     )
     first, second = (run.stdout.splitlines() for run in runs)

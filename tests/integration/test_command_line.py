@@ -233,7 +233,7 @@ def test_mistakes_get_one_line(tmp_path: Path, mistake: str) -> None:
 def test_an_argument_that_is_no_text_gets_one_line() -> None:
     code = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
     words = [sys.executable.encode(), b"-c", code.encode(), b"--machine", b"sandybridge-4x8", b"ls", b"\xff.dat"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=240)
     assert "is not UTF-8" in refusal(done)
 
 
@@ -269,7 +269,7 @@ def test_a_full_disk_and_a_closed_folder_get_one_line(tmp_path: Path) -> None:
         "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 1);"
         "from numapredict.predictor.main import main; sys.exit(main(['topology', '--list']))"
     )
-    full = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    full = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=240)
     assert full.returncode == 1
     assert "No space left on device" in full.stderr
     assert "Traceback" not in full.stderr
@@ -286,7 +286,7 @@ def test_help_loads_neither_numpy_nor_scikit_learn() -> None:
         "import sys\nfrom numapredict.predictor.main import main\nmain(['--help'])\n"
         "sys.stderr.write(' '.join(m for m in ('numpy', 'sklearn', 'pandas', 'scipy') if m in sys.modules))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240)
     assert done.stderr == ""
     for command in ("collect", "evaluate", "predict", "report", "run", "topology", "train"):
         assert f"  {command} " in done.stdout

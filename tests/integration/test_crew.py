@@ -25,7 +25,7 @@ def test_threads_may_go_on_on_stacks_in_the_heap(compiler: str, start: str, page
     program = tmp_path / "switched"
     subprocess.run([compiler, "-O1", "-pthread", "-o", program, SOURCES / "switched.c"], check=True)
     environment = placed(f"{MAPPING};pages={pages.format(folder=tmp_path)}", 4)
-    done = subprocess.run([program, start], env=environment, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([program, start], env=environment, check=False, capture_output=True, text=True, timeout=240)
     assert (done.returncode, done.stdout) == (0, "350000\n" * 4)
 
 
@@ -35,9 +35,9 @@ def test_regions_that_come_later_take_over(compiler: str, tmp_path: Path) -> Non
     loader, module = tmp_path / "loader", tmp_path / "module.so"
     subprocess.run([compiler, "-O1", "-pthread", "-o", loader, SOURCES / "crew_loader.c"], check=True)
     subprocess.run([compiler, "-O1", "-fopenmp", "-shared", "-fPIC", "-o", module, SOURCES / "module.c"], check=True)
-    alone = subprocess.run([loader, module], check=True, capture_output=True, text=True, timeout=60).stdout
+    alone = subprocess.run([loader, module], check=True, capture_output=True, text=True, timeout=240).stdout
     environment = placed(f"{MAPPING};pages=locality;map={tmp_path / 'map'}", 4)
-    done = subprocess.run([loader, module], env=environment, check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([loader, module], env=environment, check=True, capture_output=True, text=True, timeout=240)
     assert done.stdout == alone
     found = read_map(tmp_path / "map")
     assert found is not None

@@ -24,7 +24,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def modes(program: Path, environment: dict[str, str]) -> list[int]:
     """Return the modes that the program has found."""
-    done = subprocess.run([program], env=environment, check=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([program], env=environment, check=True, capture_output=True, text=True, timeout=240)
     return [int(mode) for mode in done.stdout.split()]
 
 

@@ -61,7 +61,7 @@ class Running:
 
     def left(self) -> list[str]:
         """Return what still runs of it a moment later."""
-        end_s = time.monotonic() + 5.0
+        end_s = time.monotonic() + 60.0
         while (found := list(self._marked())) and time.monotonic() < end_s:
             time.sleep(0.02)
         return found

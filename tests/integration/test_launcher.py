@@ -43,7 +43,7 @@ pytestmark = [
 SOFTWARE = {"task-clock": 1, "page-faults": 2, "context-switches": 3}
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 TIMEOUT_S = 60
-WAIT_S = 6
+WAIT_S = 60  # at most: nothing is waited for that does not come
 
 
 def event(name: str, cpus: tuple[int, ...] = ()) -> LaunchedEvent:
@@ -152,7 +152,7 @@ def test_a_user_who_may_not_count_the_kernel_counts_the_program(program: str, tm
             group=65534,
             extra_groups=[],
             pass_fds=[writer, launcher],
-            timeout=60,
+            timeout=240,
         )
         os.close(launcher)
         os.close(writer)

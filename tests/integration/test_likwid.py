@@ -259,7 +259,7 @@ def _run(command: Sequence[str], variables: dict[str, str]) -> subprocess.Comple
         capture_output=True,
         text=True,
         env={**os.environ, **variables},
-        timeout=60,
+        timeout=240,
         check=False,
     )
 

@@ -52,7 +52,7 @@ def test_a_region_has_all_its_variables(count: int, tmp_path: Path) -> None:
     program = build(count, tmp_path)
     settings = f"cpus={CPU}*{THREADS};homes=0*{THREADS};threads=contiguous;pages=bind;nodes=0"
     environment = placed(f"{settings};report={tmp_path / 'report'}", THREADS)
-    done = subprocess.run([program], env=environment, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([program], env=environment, check=False, capture_output=True, text=True, timeout=240)
     expected = sum((n + 2 * sum(range(1, THREADS + 1))) * (n % 7) for n in range(count))
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{expected}\n", "")
     times = read_region_times(tmp_path / "report")

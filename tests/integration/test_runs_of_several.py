@@ -75,7 +75,7 @@ def test_two_runs_do_not_wait_for_each_other(program: Path) -> None:
         assert other.stdout is not None
         assert other.stdout.readline() == f"a {FIRST}\n"
         assert said("$P b", program)[0] == [f"b {FIRST}"]
-        other.communicate("", timeout=60)
+        other.communicate("", timeout=240)
 
 
 def test_the_socket_takes_no_low_descriptor(program: Path) -> None:

@@ -19,7 +19,7 @@ SLOTS = (FIRST, OTHER, OTHER, FIRST)  # no two neighbours of a team of 2, and no
 def test_a_thread_that_has_ended_gives_its_slot_to_the_next(tmp_path: Path) -> None:
     program = built("one_by_one.c", tmp_path, GCC)
     settings = f"cpus={FIRST}*4;homes=0*4;threads=contiguous;pages=bind;nodes=0;map={tmp_path / 'map'}"
-    subprocess.run([program], env=placed(settings, 4), check=True, timeout=60)
+    subprocess.run([program], env=placed(settings, 4), check=True, timeout=240)
     found = read_map(tmp_path / "map")
     assert found is not None
     assert [(thread.slot, thread.right, thread.wrong) for thread in found.threads] == [(0, 1, 0), (1, 15, 0)]
@@ -30,7 +30,7 @@ def test_a_thread_that_has_ended_gives_its_slot_to_the_next(tmp_path: Path) -> N
 def test_a_thread_that_may_run_elsewhere_does_not_stand(tmp_path: Path, go: str) -> None:
     program = built("astray.c", tmp_path, GCC)
     settings = f"cpus={FIRST},{OTHER};homes=0*2;threads=contiguous;pages=bind;nodes=0;map={tmp_path / 'map'}"
-    done = subprocess.run([program, go], env=placed(settings, 2), check=True, capture_output=True, timeout=60)
+    done = subprocess.run([program, go], env=placed(settings, 2), check=True, capture_output=True, timeout=240)
     assert done.stdout == b"2\n"  # the forked child's processors: all of the mapping
     found = read_map(tmp_path / "map")
     assert found is not None
@@ -55,7 +55,7 @@ def test_every_thread_of_a_team_is_bound_to_its_slots_cpu(
     settings = f"cpus={slots};homes=0*4;threads={policy};pages=bind;nodes=0"
     command = [str(teams), asked, *map(str, sizes)]
     done = subprocess.run(
-        command, env=placed(settings, len(SLOTS)), check=True, capture_output=True, text=True, timeout=60
+        command, env=placed(settings, len(SLOTS)), check=True, capture_output=True, text=True, timeout=240
     )
     assert done.stdout.splitlines() == [
         " ".join(map(str, (size, *(SLOTS[slot_of(thread, size, policy)] for thread in range(size))))) for size in sizes

@@ -310,7 +310,7 @@ TraceStore(machine_of((8, 8)), Budget(census_s=60.0, trace_s=60.0)).trace(progra
 
 def remaining(path: str) -> list[int]:
     """Return the processes of a program that stay: a killed orphan, which nobody here can wait for, takes its time."""
-    end_s = time.monotonic() + 20.0
+    end_s = time.monotonic() + 60.0
     while (found := processes(path)) and time.monotonic() < end_s:
         time.sleep(0.02)
     return found

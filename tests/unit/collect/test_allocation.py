@@ -119,7 +119,7 @@ CLEAN = {name: text for name, text in os.environ.items() if not name.startswith(
 
 
 def said(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, env=CLEAN | variables, check=False)
+    return subprocess.run(words, capture_output=True, text=True, timeout=240, env=CLEAN | variables, check=False)
 
 
 needs_two = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core has one order only")

@@ -92,7 +92,7 @@ def user(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def end(process: subprocess.Popen[str]) -> None:
-    assert process.communicate("", timeout=60)[0] == ""
+    assert process.communicate("", timeout=240)[0] == ""
     assert process.returncode == 0
 
 
