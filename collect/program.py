@@ -49,8 +49,8 @@ def program_of(command: tuple[str, ...], name: str | None = None) -> Program:
     """
     for word in command:
         if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
-            shown = word.encode(errors="backslashreplace").decode()
-            raise InvalidProgramError(f"argument {shown!r} is not UTF-8; rename the file that it names")
+            shown = word.encode(errors="surrogateescape").decode(errors="backslashreplace")
+            raise InvalidProgramError(f"argument '{shown}' is not UTF-8; rename the file that it names")
     return program_as_typed(command, name)
 
 

@@ -1,5 +1,7 @@
 """The commands that learn, advise and run: `train`, `predict`, `run`, `evaluate`."""
 
+import io
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,7 +87,7 @@ def predict(
         from numapredict.collect.program import program_of
         from numapredict.predictor.emitted_command import command_for_advice
 
-        click.echo(command_for_advice(tool, advice, program_of(command), _say))
+        click.echo(command_for_advice(tool, advice, program_of(command), _say), color=True)  # to the letter
     else:
         print_answer(advice, as_json, advice_in_words)
 
@@ -193,16 +195,26 @@ def run(
 
         if any((verify, regions, profile, use_profile, json_file, no_numa_balancing)):
             raise click.UsageError("--emit only prints a command: leave out what is asked of a run")
-        click.echo(command_for_mapping(tool, label, command, _say))
+        click.echo(command_for_mapping(tool, label, command, _say), color=True)  # to the letter
         return 0
     if profile is not None and use_profile is not None:
         raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")
     options = RunOptions(verify, regions, profile, use_profile, json_file, not no_numa_balancing)
-    return run_placed(label, command, options, _say)
+    return run_placed(label, command, options, _say_if_possible)
 
 
 def _say(text: str) -> None:
     terminal().say(f"numapredict: {text}")
+
+
+def _say_if_possible(text: str) -> None:
+    """Say a line beside a program, which runs and ends as it does whether anybody can be told or not."""
+    try:
+        _say(text)
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except OSError:  # a full disk, a closed channel, a reader that has gone
+        sys.stderr = io.StringIO()  # what is left in the other one would fail once more at the end
 
 
 @click.command(cls=Command, kept="finished folds are kept", answers=["numapredict.predictor.evaluate:Evaluations"])

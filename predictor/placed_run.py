@@ -1,6 +1,7 @@
 """Run a program under a mapping: in this process's place, or as a child that this process reports on at the end."""
 
 import contextlib
+import re
 import tempfile
 import time
 from collections.abc import Iterator
@@ -134,15 +135,21 @@ def _files(options: RunOptions, mapping: Mapping, topology: Topology, folder: Pa
     plan = None
     if options.use_profile is not None:
         plan = _plan(options.use_profile, mapping, topology, folder / "plan", say)
-    other = options.profile or options.use_profile
-    if options.json is not None and other is not None and target(options.json, JSON) == target(other, PROFILE):
-        raise InvalidRunFileError(f"{options.json} is to hold the profile: name another file for --json")
+    for profile in (options.profile, options.use_profile):
+        if options.json is not None and profile is not None and _is_profiles(options.json, profile):
+            raise InvalidRunFileError(f"{options.json} is to hold a profile: name another file for --json")
     return PlacementFiles(
         plan=None if plan is None else str(plan),
         report=str(folder / "regions") if options.regions or options.json is not None else None,
         profile=None if options.profile is None else str(folder / "profile"),
         map=str(folder / "map") if options.verify or options.json is not None else None,
     )
+
+
+def _is_profiles(path: Path, profile: Path) -> bool:
+    """Return whether a path is that of a profile, or of a further process's: PROFILE.2 and so on."""
+    place, of = target(path, JSON), target(profile, PROFILE)
+    return place.parent == of.parent and re.fullmatch(rf"{re.escape(of.name)}(\.\d+)?", place.name) is not None
 
 
 def _plan(profile: Path, mapping: Mapping, topology: Topology, path: Path, say: Say) -> Path | None:

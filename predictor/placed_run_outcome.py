@@ -36,7 +36,10 @@ def placement_found(files: PlacementFiles, mapping: Mapping, topology: Topology,
         say(f"verify: {error}")
         return None
     if found is None:
-        say("verify: nothing was written: the program was killed, or never ran to its end under the library")
+        say(
+            "verify: nothing was written: the program was killed, left by _exit or exec, or may not write there any"
+            " more (chroot, another user)"
+        )
         return None
     return placement_of(found, mapping, topology)
 
@@ -58,8 +61,8 @@ def write_json(run: PlacedRun, path: Path, say: Say) -> None:
     """Write the record; say why not, where the system refuses: the program's exit code is worth more than ours."""
     try:
         put(path, JSON, json_of(run))
-    except (OSError, NumapredictError) as error:
-        say(f"{JSON}: {error}")
+    except NumapredictError as error:
+        say(str(error))
 
 
 def keep_profiles(files: PlacementFiles, wanted: Path) -> Iterator[str]:
@@ -78,6 +81,6 @@ def keep_profiles(files: PlacementFiles, wanted: Path) -> Iterator[str]:
         try:
             put(to, PROFILE, path.read_bytes())
         except (OSError, NumapredictError) as error:
-            yield f"profile: {error}"
+            yield str(error)
             continue
         yield profile_in_words(to)

@@ -14,9 +14,10 @@ from numapredict.collect.topology import Topology
 
 
 class ThreadTally(msgspec.Struct, frozen=True):
-    """The threads that were looked at, ``right`` of them on their PU each time, the others in ``astray``.
+    """The mapping's threads that were looked at, in each process; ``right`` of them stood on their PU each time.
 
-    ``slots`` are the mapping's threads that the program used.
+    Threads of the program that share a place of the mapping count as one. The others are in ``astray``; ``slots`` are
+    the mapping's threads that the program used.
     """
 
     looked_at: int
@@ -41,7 +42,7 @@ class PageTally(msgspec.Struct, frozen=True):
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """Where threads and pages of all processes of a run stood, by the kernel's answer.
+    """Where threads and pages of the programs of a run stood, by the kernel's answer; forked children are left out.
 
     ``late``: an OpenMP runtime was loaded while a program ran, and memory from before its first region is missing.
     ``left``: ranges of memory that were left to the kernel. ``unplaced``: processes that found the mapping's PUs taken
@@ -62,7 +63,8 @@ class PlacedRun(msgspec.Struct, frozen=True):
     ``exit_code`` is as a shell says it, 128 and more for the ``signal`` that ended the program. ``placed_by`` is
     ``library``, or ``numactl`` where OMP_* and numactl did what they can. ``time_s`` is the wall time from the start of
     the program to its end, the library's part included. ``placement`` is None, and ``processes`` are none, where the
-    library was not there or wrote nothing; ``processes`` are those that had parallel regions, with the time of each.
+    library was not there or wrote nothing; ``processes`` are the programs that had parallel regions, forked children
+    left out, with the time of each region.
     ``notes`` are the lines that were said of the run besides.
     """
 

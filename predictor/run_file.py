@@ -21,10 +21,10 @@ def check_place(path: Path, what: str) -> None:
     if place.exists() and not place.is_file():
         raise InvalidRunFileError(f"{what} {str(path)!r} cannot be written: it is no regular file; name another")
     try:
-        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".numapredict-"):
+        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name}.", suffix=".numapredict"):
             pass
     except OSError as error:
-        raise UnwritableRunFileError(f"{what} {path} cannot be written: {error.strerror}; name another file") from None
+        raise _unwritable(path, what, error) from None
 
 
 def target(path: Path, what: str) -> Path:
@@ -37,6 +37,13 @@ def target(path: Path, what: str) -> Path:
 
 
 def put(path: Path, what: str, data: bytes) -> None:
-    """Write a file in one step, with the rights that a new file has; raise one of the errors here, or OSError."""
+    """Write a file in one step, with the rights that a new file has; raise one of the errors here."""
     check_place(path, what)
-    replace_file(target(path, what), data)
+    try:
+        replace_file(target(path, what), data)
+    except OSError as error:
+        raise _unwritable(path, what, error) from None
+
+
+def _unwritable(path: Path, what: str, error: OSError) -> UnwritableRunFileError:
+    return UnwritableRunFileError(f"{what} {path} cannot be written: {error.strerror}; name another file")

@@ -11,7 +11,7 @@ from numapredict.collect.emission.numactl import numactl
 from numapredict.collect.emission.openmp import openmp
 from numapredict.collect.emission.srun import srun
 from numapredict.collect.emission.tools import TITLES, TOOLS, Tool
-from numapredict.collect.emission.wrapping import Expression, Wrapping
+from numapredict.collect.emission.wrapping import RUN_ANYTHING, Expression, Wrapping
 from numapredict.collect.machines.command import applied, nearest_expressible, without_page_policy
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.program import Program
@@ -102,5 +102,13 @@ def _text(wrapping: Wrapping, program: Program, unset: list[str]) -> str:
     words = [f"{name}={shlex.quote(value)}" for name, value in (*own, *wrapping.environment)]
     if unset:
         words = ["env", *(word for name in unset for word in ("-u", name)), *words]
-    text = " ".join([*words, shlex.join(wrapping.words)])
+        words += RUN_ANYTHING if "=" in wrapping.words[0] else ()
+    first, *others = wrapping.words
+    text = " ".join([*words, _command_name(first), *map(shlex.quote, others)])
     return text if program.directory is None else f"cd {shlex.quote(program.directory)} && {text}"
+
+
+def _command_name(word: str) -> str:
+    """Return a program's name as sh takes it: one with an equals sign, without quotes, would set a variable."""
+    quoted = shlex.quote(word)
+    return f"'{word}'" if quoted == word and "=" in word else quoted

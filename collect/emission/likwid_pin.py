@@ -8,7 +8,7 @@ short, so that processors after the last thread's add their nodes.
 import re
 from collections.abc import Mapping as Variables
 
-from numapredict.collect.emission.wrapping import Wrapping, late_binding
+from numapredict.collect.emission.wrapping import RUN_ANYTHING, Wrapping, late_binding
 from numapredict.collect.machines.command import EXPRESSIBLE, left_to_first_touch
 from numapredict.collect.machines.variables import CONFLICTING
 from numapredict.collect.mapping import Mapping
@@ -73,7 +73,8 @@ def unsplit(command: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], tupl
             variables.append((f"NUMAPREDICT_WORD_{len(variables) + 1}", word))
             words.append(f"${{{variables[-1][0]}}}")
     unset = (f"-u{name}" for name, _ in variables)
-    return tuple(variables), ("env", "-S" + r"\_".join([*unset, *words]))
+    before = RUN_ANYTHING if "=" in command[0] else ()
+    return tuple(variables), ("env", "-S" + r"\_".join([*unset, *before, *words]))
 
 
 def _memory(mapping: Mapping, topology: Topology) -> tuple[tuple[int, ...], tuple[str, ...]] | None:

@@ -9,6 +9,9 @@ from numapredict.collect.machines.command import left_to_first_touch
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.topology import Topology
 
+RUN_ANYTHING = ("nice", "-n0")
+"""What env is to run where a program's name has an equals sign, which env takes for a variable; it changes nothing."""
+
 
 class Wrapping(msgspec.Struct, frozen=True):
     """A whole command line with the variables that go before it.

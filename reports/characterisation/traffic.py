@@ -20,6 +20,9 @@ UNITS: dict[Quantity, tuple[tuple[float, str], ...]] = {
 }
 """What a unit is in cache lines or GB/s, and its name, the largest first."""
 
+ASKED_BY = "asked for by the cores of"
+"""Whose accesses the bars are, wherever the memory is."""
+
 
 class Group(msgspec.Struct, frozen=True):
     """One mapping's bars: local and remote, each a value a node, in the figure's unit; the share of local accesses."""
@@ -132,7 +135,10 @@ def traffic_figure(data: TrafficData) -> Figure:
     for axes in grid.flat:  # what the numbers are multiplied by is in the words beside the axis alone
         axes.ticklabel_format(axis="y", style="plain", useOffset=False)
     handles, labels = max((axes.get_legend_handles_labels() for axes in grid[0]), key=lambda pair: len(pair[1]))
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 8), frameon=False)
+    columns = min(len(labels), 8)
+    figure.legend(
+        handles, labels, title=ASKED_BY, title_fontsize=9, loc="outside lower center", ncols=columns, frameon=False
+    )
     look.head(figure, data.title)
     sign(figure, data.source)
     return figure

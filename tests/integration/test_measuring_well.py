@@ -23,12 +23,19 @@ pytestmark = [pytest.mark.native, pytest.mark.slow]
 ONE = parse_label("1x1-contiguous-bind")
 
 # Uses a processor for as much time of its own as it is told, whoever else is there.
-WORK = "import sys, time\nwhile time.process_time() < float(sys.argv[1]): pass\n"
+WORK = """
+import sys, time
+for begun in sys.argv[2:]:
+    open(begun, "w").close()
+while time.process_time() < float(sys.argv[1]):
+    pass
+"""
 
 # Fails where another one is running.
 ALONE = """#!/bin/sh
 mkdir "$1/running" || { echo "another one is running" >&2; exit 9; }
 echo "$2" >> "$1/log"
+while [ ! -e "$1/go" ]; do sleep 0.01; done
 sleep 0.05
 rmdir "$1/running"
 """
@@ -53,19 +60,25 @@ class Load:
 def test_disturbed_runs_are_found_and_redone(tmp_path: Path) -> None:
     topology = host_topology()
     (tmp_path / "work.py").write_text(WORK)
-    program = Program(name="work", command=(sys.executable, str(tmp_path / "work.py"), "0.3"))
+    program = Program(name="work", command=(sys.executable, str(tmp_path / "work.py"), "0.3", str(tmp_path / "begun")))
     machine = HardwareMachine(topology, repetitions=Care(least=3, most=3, redo=20, patience_s=1.0), warm_up=0)
     load = Load(thread_slots(ONE, topology)[0].pu)
-    stopper = threading.Timer(2.5, load.stop)
+
+    def stop_later() -> None:
+        while not (tmp_path / "begun").exists() and threading.main_thread().is_alive():
+            time.sleep(0.01)
+        time.sleep(2.5)  # beside some runs
+        load.stop()
+
+    stopper = threading.Thread(target=stop_later)
     stopper.start()
     try:
         campaign = Campaign(machine, tmp_path / "dataset", [program], [ONE], "a test")
         campaign.run()
         dataset = campaign.finish()
     finally:
-        stopper.cancel()
+        (tmp_path / "begun").touch()
         stopper.join()
-        load.stop()
     (measurement,) = dataset.measurements
     notes = dict(measurement.provenance)
     count, _, rest = notes["redone"].partition(" (")
@@ -109,9 +122,16 @@ def test_two_campaigns_at_once_take_turns(tmp_path: Path) -> None:
         if name == "a":
             while not (tmp_path / "log").read_text():
                 time.sleep(0.01)
-    told = [process.communicate(timeout=120)[1] for process in started]
+    # The first run goes on when the second campaign waits for it, or has ended without.
+    stderr = started[1].stderr
+    assert stderr is not None
+    second = list(itertools.takewhile(lambda line: "waiting for its turn to end" not in line, stderr))
+    waited = started[1].poll() is None
+    (tmp_path / "go").touch()
+    told = [process.communicate(timeout=240)[1] for process in started]
+    told.append("".join(second))
+    assert waited
     assert [process.returncode for process in started] == [0, 0], told
-    assert "waiting for its turn to end" in told[0] + told[1]
     assert not any("another one is running" in text for text in told)
     names = [line[0] for line in (tmp_path / "log").read_text().splitlines()]
     changes = sum(1 for before, after in itertools.pairwise(names) if before != after)

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -352,7 +353,9 @@ def test_a_profile_is_written_and_said_to_be_of_no_use_on_one_node(app: Path, tm
 
 def test_what_was_found_is_written_as_json_and_nothing_is_said(app: Path, tmp_path: Path) -> None:
     found = tmp_path / "found.json"
+    began_s = time.monotonic()
     done = placed("run", "--mapping", f"{CORES}x1-contiguous-bind", "--json", str(found), "--", str(app), "3")
+    whole_s = time.monotonic() - began_s
     assert (done.returncode, done.stdout, done.stderr) == (3, f"{CORES} threads, 786432\n", "")
     run = checked_run(found)
     assert (run["command"], run["mapping"]) == ([str(app), "3"], f"{CORES}x1-contiguous-bind")
@@ -366,6 +369,7 @@ def test_what_was_found_is_written_as_json_and_nothing_is_said(app: Path, tmp_pa
     assert sorted(region["count"] for region in process["regions"]) == [1, 3]
     assert {region["team"] for region in process["regions"]} == {CORES}
     assert 0 < sum(region["time_s"] for region in process["regions"]) < process["wall_s"] < run["time_s"]
+    assert run["time_s"] < whole_s
 
 
 def test_json_goes_beside_the_words_and_tells_a_signal(app: Path, tmp_path: Path) -> None:
@@ -384,6 +388,31 @@ def test_json_goes_beside_the_words_and_tells_a_signal(app: Path, tmp_path: Path
     assert "--verify, --regions, what --json says of threads, pages and regions" in run["notes"][1]
     none = placed(*ONE, "--json", str(found), "--", "true")
     assert (none.returncode, checked_run(found)["processes"]) == (0, [])
+    sampled = placed(*ONE, "--json", str(found), "--profile", str(tmp_path / "profile"), "--", str(app))
+    assert [f"numapredict: {note}" for note in checked_run(found)["notes"]] == sampled.stderr.splitlines()
+    assert sampled.stderr.startswith(f"numapredict: profile: {tmp_path / 'profile'}: ")
+
+
+# Where nobody can be told anything: a full disk, nothing, and a reader that has gone.
+UNTOLD = ("2>/dev/full", "2>&-", "2> >(exec 2>&-; exec true)")
+
+
+@pytest.mark.parametrize("where", UNTOLD)
+def test_a_program_ends_as_it_does_where_nothing_can_be_said(app: Path, tmp_path: Path, where: str) -> None:
+    names = ("found", "profile")
+    for name in names:
+        (tmp_path / name).unlink(missing_ok=True)
+    own = {**os.environ, "OMP_NUM_THREADS": "7"}  # which gives way, and is to be said
+    options = ("--verify", "--regions", "--json", str(tmp_path / "found"), "--profile", str(tmp_path / "profile"))
+    for program, code in ((str(app), 3), (str(app.parent / "static"), 3), (str(app.parent / "crash"), -signal.SIGABRT)):
+        for extra in ((), options):
+            command = shlex.join([*NUMAPREDICT, *ONE, *extra, "--", program, "3"])
+            script = ["bash", "-c", f"exec {command} {where}"]
+            done = subprocess.run(script, stdout=subprocess.PIPE, env=own, text=True, check=False, timeout=240)
+            assert done.returncode == code
+            assert code < 0 or done.stdout == "1 threads, 786432\n"
+        assert checked_run(tmp_path / "found")["exit_code"] == (code if code >= 0 else 128 - code)
+    assert (tmp_path / "profile").stat().st_size > 0
 
 
 def test_json_of_a_name_that_is_not_utf8_is_json(app: Path, tmp_path: Path) -> None:
@@ -408,13 +437,25 @@ def test_json_that_cannot_be_written_is_said_before_anything_is_started(tmp_path
         (("--json", "/proc/found"), 1, "JSON file /proc/found cannot be written: No such file or directory"),
         (("--json", str(tmp_path)), 2, "is a directory"),
         (("--json", "/dev/null"), 2, "JSON file '/dev/null' cannot be written: it is no regular file; name another"),
-        (("--json", str(tmp_path / "a"), "--profile", str(tmp_path / ".." / tmp_path.name / "a")), 2, "is to hold the"),
+        (
+            ("--json", str(tmp_path / "a"), "--profile", str(tmp_path / ".." / tmp_path.name / "a")),
+            2,
+            "is to hold a profile",
+        ),
+        (("--json", str(tmp_path / "a.2"), "--profile", str(tmp_path / "a")), 2, "is to hold a profile"),
+        (("--json", str(tmp_path / ("a" * 250))), 1, "cannot be written: File name too long; name another file"),
         (("--json", str(tmp_path / "a"), "--emit", "env"), 2, "--emit only prints a command"),
     ):
         done = placed(*ONE, *words, "--", "echo", "started")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1), done
         assert reason in done.stderr
     assert list(tmp_path.iterdir()) == []
+    (tmp_path / "profile").write_bytes(profile_bytes([(8, [(0, 0, 1.0)])]))
+    both = ("--use-profile", str(tmp_path / "profile"), "--json", str(tmp_path / "profile"))
+    done = placed(*ONE, *both, "--", "echo", "started")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is to hold a profile" in done.stderr
+    assert (tmp_path / "profile").read_bytes() == profile_bytes([(8, [(0, 0, 1.0)])])
 
 
 def test_a_folder_that_goes_meanwhile_leaves_the_program_its_exit_code(app: Path, tmp_path: Path) -> None:
@@ -422,8 +463,7 @@ def test_a_folder_that_goes_meanwhile_leaves_the_program_its_exit_code(app: Path
     folder.mkdir()
     done = placed(*ONE, "--json", str(folder / "found"), "--", "sh", "-c", f"{app} 3; rmdir {folder}; exit 5")
     assert (done.returncode, done.stdout) == (5, "1 threads, 786432\n")
-    assert "JSON file" in done.stderr
-    assert "cannot be written" in done.stderr
+    assert done.stderr.startswith(f"numapredict: JSON file {folder / 'found'} cannot be written: No such file")
 
 
 def test_variables_that_give_way_are_said_once(app: Path) -> None:

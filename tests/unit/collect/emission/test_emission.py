@@ -1,5 +1,6 @@
 import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -180,6 +181,20 @@ def test_a_shell_understands_it(tool: Tool, starter: str) -> None:
     shown = done.stdout.split("|")[:-1]
     assert shown[:3] == ["/", "1 2", "8"]
     assert shown[-2:] == ["a b", "$HOME"]
+
+
+@pytest.mark.parametrize("caller", [{}, {"KMP_AFFINITY": "x"}])  # without env in front, and with it
+@pytest.mark.parametrize("name", ["n=512/prog", "x=y"])
+def test_a_program_with_an_equals_sign_is_no_variable(tmp_path: Path, name: str, caller: dict[str, str]) -> None:
+    program = tmp_path / name
+    program.parent.mkdir(exist_ok=True)
+    program.write_text('#!/bin/sh\nprintf "%s|" "$OMP_NUM_THREADS" "$@"\n')
+    program.chmod(0o755)
+    typed = Program(name="p", command=(name, "a b", "c=d"), directory=str(tmp_path))
+    text = emit("env", parse_label("8x2-scatter-bind@1"), FOUR, typed, caller).text
+    own = {"PATH": f"{tmp_path}:/usr/bin:/bin", **caller}
+    done = subprocess.run(["/bin/sh", "-c", text], env=own, capture_output=True, text=True, check=True)
+    assert done.stdout == "8|a b|c=d|"
 
 
 @pytest.mark.parametrize("tool", TOOLS)

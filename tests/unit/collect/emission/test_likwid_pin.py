@@ -1,6 +1,7 @@
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -12,6 +13,18 @@ from numapredict.collect.emission.likwid_pin import unsplit
 def test_plain_words_stay_as_they_are() -> None:
     command = ("./app", "-n", "$HOME", "back\\slash", "*", "#no")
     assert unsplit(command) == ((), command)
+    for letter in " \t\n\v\f\r\"'":
+        assert unsplit(("./app", f"a{letter}b"))[0] == (("NUMAPREDICT_WORD_1", f"a{letter}b"),)
+
+
+def test_a_program_in_a_folder_with_an_equals_sign_is_no_variable(tmp_path: Path) -> None:
+    program = tmp_path / "n=512"
+    program.write_text('#!/bin/sh\nprintf "<%s>" "$0" "$@"\n')
+    program.chmod(0o755)
+    variables, command = unsplit(("./n=512", "a b"))
+    own = {**os.environ, **dict(variables)}
+    done = subprocess.run(command, env=own, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "<./n=512><a b>"
 
 
 @settings(max_examples=30)

@@ -122,14 +122,16 @@ def test_the_time_is_the_programs_own(tmp_path: Path) -> None:
 
         def command(self, command: Sequence[str], variables: Variables[str, str]) -> tuple[str, ...]:
             wrapped = self.run.command(command, variables)
-            return ("sh", "-c", 'sleep 0.7; "$@"; sleep 0.7', "sh", *wrapped)
+            told = f"date +%s.%N >> {tmp_path}/times"
+            return ("sh", "-c", f'sleep 0.7; {told}; "$@"; {told}; sleep 0.7', "sh", *wrapped)
 
         def traffic(self) -> Traffic:
             return self.run.traffic()
 
     found = measured(tmp_path, Slow(), "sleep 0.1")
-    for repetition in found.repetitions:
-        assert 0.1 <= repetition.time_s < 0.7
+    times = [float(line) for line in (tmp_path / "times").read_text().split()][-4:]  # of two runs
+    for repetition, began_s, ended_s in zip(found.repetitions, times[::2], times[1::2], strict=True):
+        assert 0.1 <= repetition.time_s <= ended_s - began_s
         assert repetition.counters is not None
         assert repetition.counters.nodes[0].local_bandwidth_GBps == pytest.approx(3.2 / repetition.time_s)
 

@@ -15,7 +15,12 @@ from numapredict.collect.characterisation.result import Characterisation, charac
 from numapredict.collect.measurement import Measurement, NodeCounters, Repetition
 from numapredict.reports.characterisation import look
 from numapredict.reports.characterisation.files import write_characterisation
-from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data, policy_times_figure
+from numapredict.reports.characterisation.page_policies import (
+    Bar,
+    draw_policy_times,
+    policy_times_data,
+    policy_times_figure,
+)
 from numapredict.reports.characterisation.times import Curve, draw_times, times_data, times_figure
 from numapredict.reports.characterisation.traffic import Quantity, draw_traffic, traffic_data, traffic_figure
 from numapredict.reports.figure_file import UnwritableFigureError
@@ -220,6 +225,15 @@ def test_the_bars_of_page_policies_are_drawn_at_their_times() -> None:
         (line,) = axes.lines
         assert np.asarray(line.get_ydata()).tolist() == [6.0, 6.0], "the default's time"
         assert all(text.get_zorder() > line.get_zorder() and text.get_path_effects() for text in axes.texts)
+    failed = msgspec.structs.replace(
+        data,
+        whole={"first-touch": (Bar("contiguous", "x", None), Bar("scatter", "y", 0.002))},
+        one_node={},
+        default_s=None,
+    )
+    (axes,) = policy_times_figure(failed).axes
+    assert bars_of(axes) == [(pytest.approx(0.2), pytest.approx(2.0))]  # what failed has no bar, and sets no unit
+    assert "in ms" in axes.get_ylabel()
     # The tallest bar fills its panel, however much longer one node alone takes.
     assert one_node.get_title().endswith("(a scale of its own)")
     for axes, most in ((whole, max(bar.time_s or 0 for bars in data.whole.values() for bar in bars)), (one_node, 20.0)):
@@ -231,6 +245,8 @@ def test_local_bars_stand_above_remote_ones(quantity: Quantity) -> None:
     data = traffic_data(characterised(), quantity)
     assert data is not None
     figure = traffic_figure(data)
+    (legend,) = figure.legends
+    assert legend.get_title().get_text() == "asked for by the cores of"
     columns = len(data.panels)
     expected = {"accesses": ((9.0, 6.0), (1.0, 4.0)), "bandwidth": ((3.0, 2.0), (0.5, 1.5))}[quantity]
     for row, (kind, values) in enumerate(zip(("local", "remote"), expected, strict=True)):
