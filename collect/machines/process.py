@@ -67,18 +67,19 @@ def run_process(
     It gets no input, its output is discarded, and of its errors the last line is kept. It leads a session of its own,
     and whatever is left of that session is killed when it ends, runs out of time, or this call is interrupted.
     """
-    with kept_to(cpus):
-        started = time.perf_counter()
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            env=environment,
-            cwd=directory,
-            start_new_session=True,
-        )
     with contextlib.ExitStack() as stack:
+        listen = stack.enter_context(_ended_cleanly())
+        with kept_to(cpus):
+            started = time.perf_counter()
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=environment,
+                cwd=directory,
+                start_new_session=True,
+            )
         # In this order at the end: the group is killed before its leader is reaped, so its number is still its own.
         stack.callback(process.wait)
         stack.callback(_clear_registration, process.pid)
@@ -89,7 +90,7 @@ def run_process(
         handle = os.pidfd_open(process.pid)
         stack.callback(os.close, handle)
         os.set_blocking(errors, False)
-        stack.enter_context(_ended_cleanly())
+        listen()
         ended, tail = _watch(handle, errors, started + timeout_s, meanwhile)
         time_s = time.perf_counter() - started
         tail = _drain(errors, tail)
@@ -100,18 +101,37 @@ def run_process(
 
 
 @contextlib.contextmanager
-def _ended_cleanly() -> Iterator[None]:
-    """Turn the signals that ask this process to end into an exit that cleans up, as Ctrl-C is one already."""
+def _ended_cleanly() -> Iterator[Callable[[], None]]:
+    """Turn the signals that ask this process to end into an exit that cleans up, as Ctrl-C is one already.
+
+    Those that come before what is yielded is called, Ctrl-C too, wait until then: what is to be cleaned up is only then
+    known.
+    """
     if threading.current_thread() is not threading.main_thread():
-        yield  # the main thread has the signals
+        yield lambda: None  # the main thread has the signals
         return
+    listening = False
+    waiting: list[int] = []
 
     def leave(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)
+        if not listening:
+            waiting.append(number)
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            raise SystemExit(128 + number)
+
+    def listen() -> None:
+        nonlocal listening
+        listening = True
+        if waiting:
+            leave(waiting[0], None)
 
     before = {number: signal.signal(number, leave) for number in _ENDING if signal.getsignal(number) == signal.SIG_DFL}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, leave)
     try:
-        yield
+        yield listen
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -49,7 +49,7 @@ cells = st.lists(words, min_size=0, max_size=3).map(" ".join)
 
 @given(
     st.integers(2, 5).flatmap(lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), min_size=2, max_size=5)),
-    st.integers(24, 80),
+    st.integers(28, 80),  # with fewer, a column beside the first has no room for a word of 12 letters
 )
 def test_no_line_is_too_wide_and_no_letter_is_lost(table: list[list[str]], columns: int) -> None:
     widths = [max(len(row[number]) for row in table) for number in range(len(table[0]))]
