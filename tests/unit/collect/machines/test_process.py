@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,3 +116,27 @@ def test_no_descriptors_are_left_open() -> None:
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-W", "error", "-c", code], env=environment, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_that_comes_before_the_watch_ends_the_program_too(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[int] = []
+    start = subprocess.Popen
+
+    def popen(*words: Any, **options: Any) -> "subprocess.Popen[bytes]":  # noqa: ANN401 - as Popen takes them
+        process = start(*words, **options)
+        started.append(process.pid)
+        os.kill(os.getpid(), number)  # it has been started, and nobody looks after it yet
+        return process
+
+    monkeypatch.setattr("numapredict.collect.machines.process.subprocess.Popen", popen)
+    expected = KeyboardInterrupt if number == signal.SIGINT else SystemExit
+    handlers = [signal.getsignal(each) for each in signal.valid_signals()]
+    with pytest.raises(expected) as error:
+        run("exec sleep 1000")
+    if isinstance(error.value, SystemExit):
+        assert error.value.code == 128 + number
+    assert gone(started[0])
+    assert [signal.getsignal(each) for each in signal.valid_signals()] == handlers
