@@ -432,6 +432,12 @@ def checked_run(path: Path) -> dict[str, Any]:
     return run
 
 
+def test_an_emitted_command_has_the_words_to_the_letter() -> None:
+    words = ["echo", "\x1b[31mred", "two  words", "c=d", ""]
+    done = placed(*ONE, "--emit", "env", "--", *words)
+    assert (done.returncode, shlex.split(done.stdout)[-len(words) :]) == (0, words)
+
+
 def test_json_that_cannot_be_written_is_said_before_anything_is_started(tmp_path: Path) -> None:
     for words, code, reason in (
         (("--json", "/proc/found"), 1, "JSON file /proc/found cannot be written: No such file or directory"),

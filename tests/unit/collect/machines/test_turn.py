@@ -111,11 +111,24 @@ def test_a_folder_that_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> No
     assert "\n" not in str(error.value)
 
 
-def test_a_link_in_the_place_of_a_lock_is_not_followed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("there", [False, True])
+def test_a_link_in_the_place_of_a_lock_is_not_followed(tmp_path: Path, there: bool) -> None:
+    if there:
+        (tmp_path / "elsewhere").touch()
     (tmp_path / "numapredict-next.lock").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(NoTurnError), turn(pytest.fail, tmp_path):
         pass
-    assert not (tmp_path / "elsewhere").exists()
+    assert (tmp_path / "elsewhere").exists() == there
+
+
+def test_every_user_can_open_the_locks(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        with turn(pytest.fail, tmp_path):
+            pass
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("numapredict-*.lock")} == {0o644}
 
 
 def test_the_locks_are_where_everybody_looks_for_them() -> None:
