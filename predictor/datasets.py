@@ -1,9 +1,11 @@
 """Datasets by name: the shipped ones, and any folder."""
 
 import importlib.resources
+from collections.abc import Sequence
 from pathlib import Path
 
 from numapredict.collect.dataset import Dataset, InvalidDatasetError, read_dataset
+from numapredict.predictor.following import Follow
 
 
 def shipped_datasets() -> tuple[str, ...]:
@@ -22,3 +24,8 @@ def open_dataset(name: str) -> Dataset:
             f"no dataset {name!r}: the shipped ones are {', '.join(shipped_datasets()) or 'none'}; else name a folder"
         )
     return read_dataset(Path(name))
+
+
+def open_datasets(names: Sequence[str], follow: Follow) -> list[Dataset]:
+    """Return the datasets of different names, in their order, and let ``follow`` show how many have been read."""
+    return list(follow(map(open_dataset, names), len(names), "datasets read"))

@@ -15,7 +15,7 @@ from numapredict.collect.cache import cache_folder
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.native.errors import UnwritableError
 from numapredict.predictor.across import evaluate_across
-from numapredict.predictor.datasets import open_dataset, shipped_datasets
+from numapredict.predictor.datasets import open_datasets, shipped_datasets
 from numapredict.predictor.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.following import Follow, unfollowed
 from numapredict.predictor.learning import options_of
@@ -41,7 +41,7 @@ def evaluate_datasets(
     if fresh:
         memory.clear(warn=False)
     different = different_datasets(names)
-    opened = list(follow(map(open_dataset, different), len(different), "datasets read"))
+    opened = open_datasets(different, follow)
     options = [options_of(default, None, dataset) for dataset in opened]
     evaluations = [
         evaluate_held_out(dataset, each, jobs, memory, follow) for dataset, each in zip(opened, options, strict=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from numapredict.collect.machines.description import load_description, machine_names
-from numapredict.predictor.datasets import open_dataset
+from numapredict.predictor.datasets import open_datasets
 from numapredict.predictor.explanation_check import RuleScore, check_explanations
 from numapredict.predictor.features import InsufficientDataError
 from numapredict.predictor.following import Follow, unfollowed
@@ -14,7 +14,7 @@ def check_datasets(names: Sequence[str], follow: Follow = unfollowed) -> tuple[R
     """Return the rules' scores on each dataset, in the order of the names; NoModelError where there is no model."""
     found: list[RuleScore] = []
     wanted = tuple(dict.fromkeys(names))
-    for name, dataset in zip(wanted, follow(map(open_dataset, wanted), len(wanted), "datasets read"), strict=True):
+    for name, dataset in zip(wanted, open_datasets(wanted, follow), strict=True):
         if dataset.topology is None:
             raise InsufficientDataError(f"dataset of {dataset.machine}: its machine is not described, nor its mappings")
         chosen = choose_model(dataset.machine, dataset.topology)

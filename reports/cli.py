@@ -315,7 +315,7 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
     with terminal().doing("loading what learns"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.budget_curve import budget_curve
-        from numapredict.predictor.datasets import open_dataset
+        from numapredict.predictor.datasets import open_datasets
         from numapredict.predictor.learning import options_of
         from numapredict.predictor.train import default_label
         from numapredict.reports.budget_curve import budget_curves_data, curves_in_words, draw_budget_curves
@@ -323,8 +323,8 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
         from numapredict.reports.source import origin_of
 
     format_of(output)
-    follow, wanted = terminal().follow, tuple(dict.fromkeys(datasets))
-    opened = list(follow(map(open_dataset, wanted), len(wanted), "datasets read"))
+    follow = terminal().follow
+    opened = open_datasets(tuple(dict.fromkeys(datasets)), follow)
     options = [options_of(None, None, dataset) for dataset in opened]
     curves = [
         budget_curve(dataset, each, jobs=jobs, follow=follow) for dataset, each in zip(opened, options, strict=True)
