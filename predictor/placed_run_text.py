@@ -48,7 +48,7 @@ def placement_in_words(found: Placement, mapping: Mapping) -> Iterator[str]:
 def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
     """Return the time of every parallel region, a line each, the longest first; of each process by itself."""
     if not processes:
-        yield "regions: no OpenMP parallel region ended"
+        yield "regions: no OpenMP parallel region began"
     if len(processes) > 1:
         yield f"regions: {len(processes)} programs had parallel regions: each by itself, the first to have one first"
     for times in processes:
@@ -66,6 +66,8 @@ def _process_in_words(found: RegionTimes) -> Iterator[str]:
     for region in sorted(found.regions, key=lambda region: -region.time_s):
         place = f"{Path(region.module).name}+{region.offset:#x}"
         name = place if region.name == place else f"{region.name} ({place})"
+        if region.unfinished:
+            name = f"{name}: {region.unfinished} had not ended"
         each_us = region.time_s / region.count * 1e6
         yield f"  {region.count:>12} {region.time_s:>12.6f} {each_us:>12.2f} {region.team:>8}  {name}"
 

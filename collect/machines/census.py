@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-MAGIC = 0x324F49474552554E  # NUREGIO2
+MAGIC = 0x334F49474552554E  # NUREGIO3
 _ENTRIES = 4096  # there is room for; the text begins behind it
 _HEADER = np.dtype(
     [
@@ -19,6 +19,7 @@ _HEADER = np.dtype(
         for name in ("magic", "pid", "start_ns", "first_region_ns", "last_ns", "regions", "dropped", "exited")
     ]
 )
+_LAST_NS = 4 * 8  # where the header has it
 _ENTRY = np.dtype(
     [
         ("key", "<u8"),
@@ -30,6 +31,10 @@ _ENTRY = np.dtype(
         ("module", "S88"),
         ("count_of_others", "<u8"),
         ("time_ns_of_others", "<u8"),
+        ("running_ns", "<u8"),
+        ("running_of_others", "<u8"),
+        ("began_ns_of_others", "<u8"),
+        ("barriers", "<u8"),
     ]
 )
 
@@ -37,7 +42,9 @@ _ENTRY = np.dtype(
 class Region(msgspec.Struct, frozen=True):
     """One parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads.
 
-    ``module`` is a file name and ``path`` the whole one, empty where it is not known.
+    ``module`` is a file name and ``path`` the whole one, empty where it is not known. The last ``unfinished`` instances
+    had not ended when the run did; their time is that until then. ``barriers`` were passed inside by each thread, in
+    all instances together; 0 where nobody counted them.
     """
 
     key: int
@@ -47,6 +54,8 @@ class Region(msgspec.Struct, frozen=True):
     team: int
     module: str
     path: str = ""
+    unfinished: int = 0
+    barriers: int = 0
 
     @property
     def name(self) -> str:
@@ -73,7 +82,7 @@ class Census:
 
 
 def parse_census(data: bytes) -> Census | None:
-    """Return the census that a file holds, or None when no region had ended by then."""
+    """Return the census that a file holds, or None when no region had begun by then."""
     if len(data) < _HEADER.itemsize:
         return None
     header = np.frombuffer(data, _HEADER, 1)[0]
@@ -82,27 +91,47 @@ def parse_census(data: bytes) -> Census | None:
     room = (len(data) - _HEADER.itemsize) // _ENTRY.itemsize
     entries = np.frombuffer(data, _ENTRY, min(int(header["regions"]), room), _HEADER.itemsize)
     text = data[_HEADER.itemsize + _ENTRIES * _ENTRY.itemsize :]
-    regions = tuple(
-        Region(
-            key=int(entry["key"]),
-            count=int(entry["count"]) + int(entry["count_of_others"]),
-            time_s=(int(entry["time_ns"]) + int(entry["time_ns_of_others"])) * 1e-9,
-            offset=int(entry["offset"]),
-            team=int(entry["team"]),
-            module=bytes(entry["module"]).decode(errors="replace"),
-            path=_path_in(text, int(entry["path"])),
-        )
-        for entry in entries
-        if entry["count"] or entry["count_of_others"]
-    )
+    start, last = int(header["start_ns"]), int(header["last_ns"])
+    found = (_region(entry, text, start, last) for entry in entries)
+    regions = tuple(region for region in found if region.count)
     if not regions:
         return None
-    start = int(header["start_ns"])
     return Census(
         regions=regions,
-        time_s=(int(header["last_ns"]) - start) * 1e-9,
+        time_s=(last - start) * 1e-9,
         before_first_region_s=(int(header["first_region_ns"]) - start) * 1e-9,
         complete=bool(header["exited"]),
+    )
+
+
+def stopped(data: bytes, at_ns: int) -> bytes:
+    """Return a census file with the time (CLOCK_MONOTONIC) at which its process was stopped, unless that had ended.
+
+    What is still running in the file then counts until there.
+    """
+    header = np.frombuffer(data, _HEADER, 1)[0] if len(data) >= _HEADER.itemsize else None
+    if header is None or int(header["exited"]) or int(header["magic"]) != MAGIC:
+        return data
+    return data[:_LAST_NS] + at_ns.to_bytes(8, "little") + data[_LAST_NS + 8 :]
+
+
+def _region(entry: np.void, text: bytes, start_ns: int, last_ns: int) -> Region:
+    """Return the region of an entry; what is running in it has gone on from its beginning to the file's last time."""
+    running, began_ns = int(entry["running_of_others"]), int(entry["began_ns_of_others"])
+    so_far_ns = min(max(running * last_ns - began_ns, 0), running * max(last_ns - start_ns, 0))
+    if entry["running_ns"]:
+        running += 1
+        so_far_ns += max(last_ns - max(int(entry["running_ns"]), start_ns), 0)
+    return Region(
+        key=int(entry["key"]),
+        count=int(entry["count"]) + int(entry["count_of_others"]) + running,
+        time_s=(int(entry["time_ns"]) + int(entry["time_ns_of_others"]) + so_far_ns) * 1e-9,
+        offset=int(entry["offset"]),
+        team=int(entry["team"]),
+        module=bytes(entry["module"]).decode(errors="replace"),
+        path=_path_in(text, int(entry["path"])),
+        unfinished=running,
+        barriers=int(entry["barriers"]),
     )
 
 

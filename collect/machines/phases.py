@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from numapredict.collect.machines import trace as t
 from numapredict.collect.machines.census import Census
+from numapredict.collect.machines.cut_region import CutRegion, cut_regions, unended
 from numapredict.collect.machines.trace import Trace
 from numapredict.collect.mapping import ThreadPolicy
 
@@ -34,7 +35,7 @@ class PhasedTrace:
     (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record stands for
     ``lines_per_record`` lines. ``stands_for`` float64[M]: a phase's instructions over those while records were kept;
     where the room for records ran out, the rest is taken to miss as often. ``share`` is the part of the program's
-    native region time that belongs to regions which the trace saw whole.
+    native region time that belongs to regions which the trace saw whole; of one that it saw in part, the part counts.
     """
 
     threads: int
@@ -59,6 +60,8 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
     slot = slots(segments, thread_policy)
     keep = (segments["flags"] & t.MUTED) == 0
     keep &= ~_superseded(segments, keep)
+    cut = cut_regions(segments, keep, census)
+    keep &= ~unended(segments, keep, cut)
     group, key, exact, sub_of_segment = _group(segments, keep)
     count = len(key)
     thread = np.minimum(slot, threads - 1)
@@ -82,7 +85,7 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
     order, owner = _order(trace, keep, thread, sub_of_segment, exact)
     return PhasedTrace(
         threads=threads,
-        weight=_weights(key, segments, keep, census),
+        weight=_weights(key, segments, keep, census) * _weights_in_cut(key, cut),
         serial=key[:, 0] == 0,
         dynamic=dynamic,
         imbalance=np.maximum(imbalance, 1.0),
@@ -94,7 +97,7 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
         phase=group[owner].astype(np.int32),
         lines_per_record=1 << trace.sample_shift,
         stands_for=stands_for,
-        share=_share(segments, census),
+        share=_share(segments, census, cut),
     )
 
 
@@ -197,10 +200,24 @@ def _weights(key: Ints, segments: npt.NDArray[np.void], keep: npt.NDArray[np.boo
     return weights
 
 
-def _share(segments: npt.NDArray[np.void], census: Census) -> float:
-    """Return the part of the native region time that belongs to regions with at least one whole instance traced."""
+def _weights_in_cut(key: Ints, cut: dict[int, CutRegion]) -> Floats:
+    """Return how often each phase happens in an instance of which the trace saw a part; 1 for all others."""
+    return np.array(
+        [
+            cut[int(region)].weight(int(phase), MOST_PHASES - 1) if int(region) in cut else 1.0
+            for region, _, _, phase in key.view(np.uint64)
+        ]
+    )
+
+
+def _share(segments: npt.NDArray[np.void], census: Census, cut: dict[int, CutRegion]) -> float:
+    """Return the part of the native region time that belongs to what was traced of the regions.
+
+    Of a region with a whole instance that is all of it.
+    """
     whole = (segments["region"] != 0) & ((segments["flags"] & (t.CUT_OFF | t.MUTED)) == 0) & _is_main(segments)
-    seen = {int(region) for region in np.unique(segments["region"][whole])}
+    seen = {int(region): 1.0 for region in np.unique(segments["region"][whole])}
+    seen |= {region: part.share for region, part in cut.items()}
     if census.region_time_s <= 0:
         return 0.0
-    return sum(region.time_s for region in census.regions if region.key in seen) / census.region_time_s
+    return sum(region.time_s * seen.get(region.key, 0.0) for region in census.regions) / census.region_time_s

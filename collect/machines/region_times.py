@@ -1,10 +1,11 @@
 """Region times: what the region clock counted in one run, with the names of the regions' functions."""
 
+import time
 from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.machines.census import read_census
+from numapredict.collect.machines.census import parse_census, stopped
 from numapredict.collect.machines.symbols import function_at
 
 
@@ -12,7 +13,7 @@ class RegionTime(msgspec.Struct, frozen=True):
     """One outermost parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads.
 
     ``name`` is that of its outlined function as the linker knows it (C++ names stay mangled), or module and offset
-    where the module has no symbols.
+    where the module has no symbols. The last ``unfinished`` instances had not ended when the run did.
     """
 
     name: str
@@ -21,6 +22,7 @@ class RegionTime(msgspec.Struct, frozen=True):
     count: int
     time_s: float
     team: int
+    unfinished: int = 0
 
 
 class RegionTimes(msgspec.Struct, frozen=True):
@@ -40,8 +42,17 @@ class RegionTimes(msgspec.Struct, frozen=True):
 
 
 def read_region_times(path: Path) -> RegionTimes | None:
-    """Return what a region file holds, or None when there is none or no region had ended by then."""
-    census = read_census(path)
+    """Return what a region file holds, or None when there is none or no region had begun by then.
+
+    To be called when the process has ended: what was running in it when it was killed is taken to have run until now.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    census = parse_census(data)
+    if census is not None and any(region.unfinished for region in census.regions):
+        census = parse_census(stopped(data, time.monotonic_ns()))
     if census is None:
         return None
     regions = tuple(
@@ -52,6 +63,7 @@ def read_region_times(path: Path) -> RegionTimes | None:
             count=region.count,
             time_s=region.time_s,
             team=region.team,
+            unfinished=region.unfinished,
         )
         for region in census.regions
     )

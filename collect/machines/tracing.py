@@ -7,11 +7,12 @@ early that a program crashes, never ends or has no parallel region.
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.machines.census import Census, parse_census
+from numapredict.collect.machines.census import Census, parse_census, stopped
 from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.elf import check_traceable
 from numapredict.collect.machines.errors import UnrunnableProgramError
@@ -77,13 +78,15 @@ def take_census(program: Program, budget: Budget) -> bytes:
         environment["LD_PRELOAD"] = ":".join(filter(None, preload))
         ending = _run([executable, *program.command[1:]], environment, program, budget.census_s)
         data = file.read_bytes() if file.is_file() else b""
+    if ending.timed_out:
+        data = stopped(data, time.monotonic_ns())
     found = parse_census(data)
     if ending.reason and not ending.timed_out:
         raise TracingError(f"{program.name} failed when it ran here: {ending.reason}; make it run first")
     if found is None:
         if ending.timed_out:
             raise TracingError(
-                f"{program.name} finished no parallel region within {budget.census_s:.0f} s; give it a smaller input, "
+                f"{program.name} began no parallel region within {budget.census_s:.0f} s; give it a smaller input, "
                 "or more time with --budget"
             )
         raise TracingError(

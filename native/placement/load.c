@@ -136,6 +136,8 @@ void region_enter(struct region_call *call, int thread) {
     if (!settings() || claim_lost())
         return;
     stack_prepare();
+    if (thread == 0 && call->level == 0)
+        region_clock_team(call);
     slot_enter(call, (uint32_t)thread, (uint32_t)region_team(call));
 }
 

@@ -57,6 +57,15 @@ static bool make_room(int file) {
     return errno == EOPNOTSUPP && ftruncate(file, sizeof(struct region_file)) == 0;
 }
 
+/* What ran when the process executed this program will not end any more. */
+static void forget_running(struct region_file *f) {
+    for (uint64_t n = 0; n < f->header.regions && n < REGION_FILE_ENTRIES; n++) {
+        set(&f->entries[n].running_ns, 0);
+        set(&f->entries[n].running_of_others, 0);
+        set(&f->entries[n].began_ns_of_others, 0);
+    }
+}
+
 /* Map the file, unless it is another process's. */
 static struct region_file *map_file(int file) {
     struct region_file *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -75,6 +84,8 @@ static struct region_file *map_file(int file) {
         set(&f->header.first_region_ns, now_ns());
         set(&f->text.used, sizeof f->text.used);
         __atomic_store_n(&f->header.magic, REGION_FILE_MAGIC, __ATOMIC_RELEASE);
+    } else {
+        forget_running(f);
     }
     return f;
 }
@@ -195,22 +206,41 @@ static bool is_first_thread(void) {
     return role == FIRST;
 }
 
+static struct region_entry *entry_of(const struct region_call *call) {
+    return atomic_load_explicit(&call->region->entry, memory_order_relaxed);
+}
+
 void region_clock_begin(struct region_call *call) {
-    if (call->region && atomic_load_explicit(&opened, memory_order_relaxed))
-        call->began_ns = now_ns();
+    struct region_file *f = atomic_load_explicit(&opened, memory_order_relaxed);
+    if (!call->region || !f)
+        return;
+    struct region_entry *entry = entry_of(call);
+    call->began_ns = now_ns();
+    set(&f->header.last_ns, call->began_ns);
+    if (!entry)
+        return;
+    if (is_first_thread()) {
+        set(&entry->running_ns, call->began_ns);
+    } else { /* in this order: killed in between, an instance is missing rather than without a start */
+        __atomic_fetch_add(&entry->began_ns_of_others, call->began_ns, __ATOMIC_RELEASE);
+        __atomic_fetch_add(&entry->running_of_others, 1, __ATOMIC_RELEASE);
+    }
 }
 
 void region_clock_end(const struct region_call *call) {
     struct region_file *f = atomic_load_explicit(&opened, memory_order_relaxed);
     if (!f || !call->began_ns)
         return;
-    struct region_entry *entry = atomic_load_explicit(&call->region->entry, memory_order_relaxed);
+    struct region_entry *entry = entry_of(call);
     const uint64_t now = now_ns();
     if (entry) {
         if (is_first_thread()) {
+            set(&entry->running_ns, 0);
             add_alone(&entry->count, 1);
             add_alone(&entry->time_ns, now - call->began_ns);
         } else {
+            __atomic_fetch_sub(&entry->running_of_others, 1, __ATOMIC_RELEASE);
+            __atomic_fetch_sub(&entry->began_ns_of_others, call->began_ns, __ATOMIC_RELEASE);
             add(&entry->count_of_others, 1);
             add(&entry->time_ns_of_others, now - call->began_ns);
         }
@@ -219,4 +249,21 @@ void region_clock_end(const struct region_call *call) {
         add(&f->header.dropped, 1);
     }
     set(&f->header.last_ns, now);
+}
+
+void region_clock_team(const struct region_call *call) {
+    if (!call->began_ns)
+        return;
+    struct region_entry *entry = entry_of(call);
+    if (entry)
+        __atomic_store_n(&entry->team, (uint32_t)call->team, __ATOMIC_RELAXED);
+}
+
+/* Two threads that run the same region at the same time may lose a barrier: no harm to a count of many. */
+void region_clock_barrier(const struct region_call *call) {
+    if (!call->began_ns)
+        return;
+    struct region_entry *entry = entry_of(call);
+    if (entry)
+        add_alone(&entry->barriers, 1);
 }

@@ -3,19 +3,21 @@
  * Contract. Written by region_table.c, read by collect/machines/census.py. Little endian: this header, then
  * REGION_FILE_ENTRIES entries of which the first `regions` are in use, then the text with the modules' paths.
  * The file is a shared mapping of the process, so that it survives any way to die; a reader may come at any
- * time, and numbers of one entry may then be one instance apart. It belongs to the first process that has a
- * region, under all programs which that process executes; a forked child has none, until it executes a
- * program. The second such process writes PATH.2, and so on up to REGION_FILES.
+ * time, and numbers of one entry may then be one instance apart. An instance is booked when it starts: the
+ * time that it has taken so far goes from `running_ns` to `last_ns`, where whoever stops the process writes
+ * when that was. It belongs to the first process that has a region, under all programs which that process
+ * executes; a forked child has none, until it executes a program. The second such process writes PATH.2, and
+ * so on up to REGION_FILES.
  *
  * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text, counters of
- * other threads).
+ * other threads); NUREGIO3 (instances that have not ended, barriers).
  */
 #ifndef NUMAPREDICT_REGION_FILE_H
 #define NUMAPREDICT_REGION_FILE_H
 
 #include <stdint.h>
 
-#define REGION_FILE_MAGIC 0x324f49474552554eull /* "NUREGIO2" */
+#define REGION_FILE_MAGIC 0x334f49474552554eull /* "NUREGIO3" */
 #define REGION_FILE_ENTRIES 4096
 #define REGION_FILES 64
 #define REGION_FILE_NAME_BYTES 88
@@ -26,7 +28,7 @@ struct region_header {
     uint64_t pid;
     uint64_t start_ns;        /* when the library was loaded; CLOCK_MONOTONIC, as all times */
     uint64_t first_region_ns; /* when the first region began */
-    uint64_t last_ns;         /* end of the latest region, or the exit */
+    uint64_t last_ns;         /* latest start or end of a region, or the exit */
     uint64_t regions;         /* entries in use */
     uint64_t dropped;         /* region instances for which no entry was free */
     uint64_t exited;          /* 1 once the program has come to its end */
@@ -40,8 +42,12 @@ struct region_entry {
     uint32_t team;    /* threads of the latest instance */
     uint32_t path;    /* where in the text the module's path begins; 0 where it is not known */
     char module[REGION_FILE_NAME_BYTES]; /* its file name, cut where it is too long */
-    uint64_t count_of_others;   /* the same counters, for all threads but the first that had a region: */
-    uint64_t time_ns_of_others; /* a reader adds them up */
+    uint64_t count_of_others;    /* the same counters, for all threads but the first that had a region: */
+    uint64_t time_ns_of_others;  /* a reader adds them up */
+    uint64_t running_ns;         /* when the first such thread's instance in progress began; 0 without one */
+    uint64_t running_of_others;  /* instances of other threads in progress, */
+    uint64_t began_ns_of_others; /* and the sum of the times at which they began */
+    uint64_t barriers;           /* passed by the encountering threads inside; 0 where nobody counts them */
 };
 
 struct region_text {

@@ -33,5 +33,9 @@ void region_clock_open_at(const char *path);
 /* Around an identified call, in region_begin and region_end. Without a file they do nothing. */
 void region_clock_begin(struct region_call *call);
 void region_clock_end(const struct region_call *call);
+/* In thread 0 of an outermost team: the team is known, so that the file has it before the region ends; it has
+ * passed a barrier. */
+void region_clock_team(const struct region_call *call);
+void region_clock_barrier(const struct region_call *call);
 
 #endif

@@ -33,6 +33,10 @@ struct place {
 };
 
 static uint32_t tracing; /* slots of the mappings that are asked about; 0 where nothing is traced */
+static bool counting;    /* into a region file */
+
+/* Counting: the outermost region whose thread 0 the calling thread is. */
+static THREAD_LOCAL const struct region_call *counted;
 
 /* The outermost region and its instance, places from there inwards, and the barriers passed there. */
 static THREAD_LOCAL struct region *outermost;
@@ -52,7 +56,8 @@ __attribute__((constructor)) static void load(void) {
     const char *census = getenv("NUMAPREDICT_CENSUS");
     const char *slots = getenv("NUMAPREDICT_TRACE");
     tracing = slots ? (uint32_t)strtoul(slots, NULL, 10) : 0;
-    if (census)
+    counting = census != NULL;
+    if (counting)
         region_clock_open_at(census);
     mark(MARK_HELLO, 0, 0, 0);
 }
@@ -96,6 +101,11 @@ void region_end(struct region_call *call) {
    share: tasks of the region may run after the shares. The thread that starts a nested region is its thread
    0, and stays where it is. */
 void region_enter(struct region_call *call, int thread) {
+    if (counting && call->level == 0) {
+        counted = thread == 0 && call->region ? call : NULL;
+        if (counted)
+            region_clock_team(call);
+    }
     if (!tracing || call->level >= DEEPEST)
         return;
     struct place *mine = &places[call->level];
@@ -123,6 +133,8 @@ void region_leave(struct region_call *call) {
 }
 
 void region_barrier(void) {
+    if (counted && region_depth() == 1)
+        region_clock_barrier(counted);
     if (tracing && region_depth() == 1) {
         phase++;
         mark(MARK_BARRIER, 0, 0, 0);

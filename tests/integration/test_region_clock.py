@@ -98,6 +98,21 @@ def test_what_was_counted_survives_a_signal(program: Path, counted: Run, number:
     assert not times.complete
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize(("what", "ended"), [("killed-inside", []), ("killed-in-thread", [(5, 0, 2)])])
+def test_an_instance_that_a_signal_ends_has_its_time_so_far(
+    program: Path, counted: Run, number: int, what: str, ended: list[tuple[int, int, int]]
+) -> None:
+    done, times = counted(program, what, int(number))
+    assert done.returncode == -number
+    assert times is not None
+    *before, last = times.regions
+    assert [(region.count, region.unfinished, region.team) for region in before] == ended
+    assert (last.count, last.unfinished, last.team) == (1, 1, 2)
+    assert 0.02 <= last.time_s <= times.wall_s
+    assert not times.complete
+
+
 def test_a_child_does_not_disturb_its_parents_file(program: Path, counted: Run) -> None:
     done, times = counted(program, "fork")
     assert done.returncode == 0

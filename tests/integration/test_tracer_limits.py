@@ -22,7 +22,7 @@ from numapredict.collect.machines.tracing import TracingError, take_census, take
 from numapredict.collect.program import Program
 from numapredict.native.errors import MissingNativePartError, NumapredictError
 from numapredict.native.library import marks_library
-from tests.openmp import BUDGET, CAN_TRACE, GCC, MACHINE, Traced, build, program_of, traced
+from tests.openmp import BUDGET, CAN_TRACE, CLANG, GCC, MACHINE, Traced, build, program_of, traced
 from tests.traces import census_of
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
@@ -187,6 +187,26 @@ def test_a_program_that_never_ends_after_its_regions_is_traced(hostile: Path) ->
     assert remaining(str(hostile)) == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", [GCC, CLANG])
+def test_a_region_that_outlives_both_runs_is_traced_up_to_its_latest_barrier(compiler: str, tmp_path: Path) -> None:
+    program = build("outliving.c", tmp_path, compiler)
+    seen = traced(program_of(program, 20_000, 10**9), limits={"census_s": 1.0, "trace_s": 4.0})
+    short, long = seen.census.regions
+    assert (short.count, short.unfinished) == (1, 0)
+    assert (long.count, long.unfinished, long.team) == (1, 1, 2)
+    assert long.time_s > 0.5 * seen.census.time_s
+    assert seen.trace.end == 3
+    phased = phase_trace(seen.trace, seen.census, 2)
+    assert phased.share == 1.0
+    # A step is three barriers, and all that the native run passed are accounted for.
+    in_long = phased.barriers * phased.weight
+    assert in_long[~phased.serial].sum() == pytest.approx(long.barriers + 1)
+    assert long.barriers > 30
+    work = seen.trace.segments[seen.chosen(long.key, thread=0)]["instructions"].tolist()
+    assert work[6:9] == pytest.approx(work[3:6], rel=0.01, abs=100)
+
+
 def test_what_a_program_prints_is_its_own(hostile: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     environment = dict(os.environ, OMP_NUM_THREADS="2")
     plain = subprocess.run([hostile, "well"], capture_output=True, env=environment, check=True)
@@ -228,7 +248,7 @@ def refusal(kind: type[NumapredictError], program: Program, threads: int = 2, **
         ("exit-late", ("failed when it ran here", "exit code 3")),
         ("exit-early", ("failed when it ran here", "exit code 5")),
         ("no-region", ("ran no OpenMP parallel region", "-fopenmp")),
-        ("serial-loop", ("finished no parallel region within 1 s", "--budget")),
+        ("serial-loop", ("began no parallel region within 1 s", "--budget")),
     ],
 )
 def test_a_failing_program_is_said_to_fail(hostile: Path, name: str, reasons: tuple[str, ...]) -> None:

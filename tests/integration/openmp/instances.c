@@ -47,6 +47,19 @@ __attribute__((noinline)) static long wide(long a, long b, long c, long d, long 
     return sum;
 }
 
+static void *die(void *number) {
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp barrier
+#pragma omp single
+        {
+            usleep(20000);
+            kill(getpid(), (int)(long)number);
+        }
+    }
+    return NULL;
+}
+
 static void times(int count) {
     for (int n = 0; n < count; n++)
         region(2);
@@ -75,6 +88,13 @@ int main(int argc, char **argv) {
     } else if (strcmp(what, "killed") == 0) {
         times(5);
         raise(atoi(argv[2]));
+    } else if (strcmp(what, "killed-inside") == 0) {
+        die((void *)atol(argv[2]));
+    } else if (strcmp(what, "killed-in-thread") == 0) {
+        pthread_t thread;
+        times(5);
+        pthread_create(&thread, NULL, die, (void *)atol(argv[2]));
+        pthread_join(thread, NULL);
     } else if (strcmp(what, "fork") == 0) { /* a child may use a team of one: it has no threads */
         times(4);
         const pid_t child = fork();

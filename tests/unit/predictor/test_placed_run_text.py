@@ -114,7 +114,7 @@ def test_absent_files_are_said(tmp_path: Path) -> None:
     (line,) = told(tmp_path / "none", "1x1-contiguous-bind")
     assert "nothing was written" in line
     assert regions_found(PlacementFiles(report=str(tmp_path / "none"))) == ()
-    assert list(regions_in_words(())) == ["regions: no OpenMP parallel region ended"]
+    assert list(regions_in_words(())) == ["regions: no OpenMP parallel region began"]
     assert profile_in_words(tmp_path / "none").startswith("profile: ")
 
 

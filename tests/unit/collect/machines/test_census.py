@@ -4,19 +4,25 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.machines.census import MAGIC, Region, parse_census, read_census
+from numapredict.collect.machines.census import MAGIC, Region, parse_census, read_census, stopped
 
 SECOND = 10**9
 
 
 def census_bytes(
-    *entries: tuple[int, int, int], magic: int = MAGIC, regions: int | None = None, exited: int = 1, room: int = 8
+    *entries: tuple[int, ...], magic: int = MAGIC, regions: int | None = None, exited: int = 1, room: int = 8
 ) -> bytes:
-    """Return a census file with entries (key, count, time_ns) and room for more, as the library leaves it."""
+    """Return a census file with room for more entries, as the library leaves it; its last time is 15 s.
+
+    An entry is (key, count, time_ns) and, where something runs in it, the last four fields of a `region_entry`.
+    """
     count = len(entries) if regions is None else regions
     header = struct.pack("<8Q", magic, 1, 5 * SECOND, 6 * SECOND, 15 * SECOND, count, 0, exited)
-    listed = [struct.pack("<5Q104s", key, n, time, 0x1230, 4, b"app") for key, n, time in entries]
-    return header + b"".join(listed) + bytes(144 * room)
+    listed = [
+        struct.pack("<4QII88s6Q", key, n, time, 0x1230, 4, 0, b"app", 0, 0, *(rest or (0, 0, 0, 0)))
+        for key, n, time, *rest in entries
+    ]
+    return header + b"".join(listed) + bytes(176 * room)
 
 
 def test_a_census_keeps_every_field() -> None:
@@ -35,7 +41,38 @@ def test_a_run_that_was_stopped_is_not_complete() -> None:
     assert not census.complete
 
 
-def test_regions_that_never_ended_do_not_count() -> None:
+def test_an_instance_that_has_not_ended_counts_with_its_time_so_far() -> None:
+    census = parse_census(census_bytes((11, 2, SECOND, 7 * SECOND, 0, 0, 12), (13, 1, SECOND), exited=0))
+    assert census is not None
+    running, ended = census.regions
+    assert (running.count, running.time_s, running.unfinished, running.barriers) == (3, 1 + 8, 1, 12)
+    assert (ended.count, ended.time_s, ended.unfinished) == (1, 1.0, 0)
+
+
+def test_what_several_threads_run_is_added_up() -> None:
+    census = parse_census(census_bytes((11, 0, 0, 14 * SECOND, 2, (8 + 10) * SECOND, 0)))
+    assert census is not None
+    assert [(region.count, region.unfinished, region.time_s) for region in census.regions] == [(3, 3, 1 + 7 + 5)]
+
+
+def test_a_file_that_was_left_half_written_gives_no_time_that_cannot_be() -> None:
+    entries = ((11, 1, 0, 0, 2, 0, 0), (13, 1, 0, 0, 1, 99 * SECOND, 0), (17, 0, 0, 99 * SECOND, 0, 0, 0))
+    census = parse_census(census_bytes(*entries))
+    assert census is not None
+    assert [region.time_s for region in census.regions] == [20.0, 0.0, 0.0]
+
+
+def test_who_stops_a_process_says_when() -> None:
+    data = census_bytes((11, 0, 0, 7 * SECOND, 0, 0, 0), exited=0)
+    census = parse_census(stopped(data, 27 * SECOND))
+    assert census is not None
+    assert (census.time_s, census.region_time_s, census.complete) == (22.0, 20.0, False)
+    ended = census_bytes((11, 1, SECOND))
+    assert stopped(ended, 27 * SECOND) == ended
+    assert stopped(b"", 27 * SECOND) == b""
+
+
+def test_regions_that_never_began_do_not_count() -> None:
     census = parse_census(census_bytes((11, 0, 0), (13, 2, 1)))
     assert census is not None
     assert [region.key for region in census.regions] == [13]

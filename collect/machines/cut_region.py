@@ -1,0 +1,84 @@
+"""Cut regions: regions of which a trace saw no instance to its end, such as one that holds a program's whole time loop.
+
+What counts of them is what lies before the last barrier that the trace saw all threads pass. How much of the region
+that is, the barriers say that the native run passed. Where the second half of what was seen repeats itself, as the
+steps of a time loop do, it stands for the barriers that follow, as the first instances of other regions do for theirs.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.machines import trace as t
+from numapredict.collect.machines.census import Census
+
+Mask = npt.NDArray[np.bool_]
+
+# A step counts as repeated where so much of the instructions, summed over its parts, is what it was a step before.
+_MOST_CHANGE = 0.05
+# Steps that have to be seen, as many as a budget has instances of a region.
+_STEPS = 3
+
+
+class CutRegion(msgspec.Struct, frozen=True):
+    """What was seen of one instance: ``passed`` parts, each up to a barrier, of ``expected`` (0: nobody knows).
+
+    The parts from ``repeats_from`` on stand for those that follow; None where nothing repeats itself.
+    """
+
+    passed: int
+    expected: float
+    repeats_from: int | None
+
+    @property
+    def share(self) -> float:
+        """Return how much of the instance the parts stand for, in parts."""
+        if not self.passed:
+            return 0.0
+        if self.repeats_from is not None:
+            return 1.0
+        return min(self.passed / self.expected, 1.0) if self.expected else 1.0
+
+    def weight(self, part: int, most: int) -> float:
+        """Return how often a part happens; parts from ``most`` on are taken together."""
+        if self.repeats_from is None or self.expected <= self.passed:
+            return 1.0
+        first = min(self.repeats_from, most)
+        return (self.expected - first) / (self.passed - first) if part >= first else 1.0
+
+
+def cut_regions(segments: npt.NDArray[np.void], keep: Mask, census: Census) -> dict[int, CutRegion]:
+    """Return the regions, by key, whose only kept instance was cut off."""
+    barriers = {region.key: region.barriers / region.count for region in census.regions}
+    cut = keep & ((segments["flags"] & t.CUT_OFF) != 0) & (segments["region"] != 0)
+    found = {}
+    for key in np.unique(segments["region"][cut]):
+        mine = keep & (segments["region"] == key)
+        if len(np.unique(segments["instance"][mine])) == 1:
+            # No thread goes on before all have come, so all have ended what lies before the latest barrier.
+            passed = int(segments["phase"][mine].max())
+            work = np.zeros(passed + 1)
+            np.add.at(work, segments["phase"][mine], segments["instructions"][mine].astype(np.float64))
+            found[int(key)] = CutRegion(passed, barriers.get(int(key), 0.0), _repeats_from(work[:passed]))
+    return found
+
+
+def unended(segments: npt.NDArray[np.void], keep: Mask, found: Mapping[int, CutRegion]) -> Mask:
+    """Return which of the kept segments of cut regions some thread had not ended, where there are others."""
+    drop = np.zeros(len(segments), dtype=bool)
+    for key, region in found.items():
+        if region.passed:
+            drop |= keep & (segments["region"] == key) & (segments["phase"] >= region.passed)
+    return drop
+
+
+def _repeats_from(work: npt.NDArray[np.float64]) -> int | None:
+    """Return where the latest whole steps begin if the second half of the parts repeats itself, by instructions."""
+    half = work[len(work) // 2 :]
+    for parts in range(1, len(half) // _STEPS + 1):
+        change = np.abs(half[parts:] - half[:-parts]).sum()
+        if change <= _MOST_CHANGE * half[parts:].sum():
+            return len(work) - len(half) // parts * parts
+    return None
