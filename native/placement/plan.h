@@ -25,7 +25,8 @@ struct plan_run {
 
 bool plan_load(const char *path);
 /* Return the runs for a range and their number; NULL where the plan does not know it, or knows it with
- * another number of pages. */
+ * another number of pages. Where the file has a range twice, the first one counts. The time grows with the
+ * logarithm of the number of ranges. */
 const struct plan_run *plan_for(const struct range *range, size_t *count);
 
 #endif
