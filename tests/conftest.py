@@ -41,6 +41,7 @@ GOOD_REASONS = (
     "only modelled machines run in several processes",
     "no control group can be made here",
     "only root can become another user",
+    "the kernel does not let this user have a userfaultfd",
 )
 
 

@@ -6,11 +6,13 @@
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
+#include "heap.h"
 #include "next_symbol.h"
 #include "protection.h"
 #include "signals.h"
 
 #include <linux/ioctl.h>
+#include <linux/userfaultfd.h>
 #include <mqueue.h>
 #include <poll.h>
 #include <signal.h>
@@ -187,19 +189,36 @@ DELAY(int, __connect, (int file, const struct sockaddr *who, socklen_t size), (f
 
 /* ---- devices ---- */
 
-/* What the request says of its size is held; what the argument points to is open at first. */
+/* The program fills in the pages of this memory itself. They are no longer looked after: the kernel takes one
+ * piece at a time, and a page must be there no sooner than the program says. */
+static void leave_to_program(const struct uffdio_register *memory) {
+    void *start = (void *)(uintptr_t)memory->range.start;
+    if (!ranges_wanted)
+        return;
+    heap_leave_out(start, memory->range.len);
+    ranges_remove_overlapping(start, memory->range.len);
+}
+
+/* What the request says of its size is held; what the argument points to is open at first, and stays so where
+ * the kernel copies it to a page that is waited for. */
 EXPORT int ioctl(int file, unsigned long request, ...) {
     va_list list;
     va_start(list, request);
     void *argument = va_arg(list, void *);
     va_end(list);
+    if (request == UFFDIO_REGISTER && argument)
+        leave_to_program(argument);
     if (!protection_wanted())
         return NEXT(ioctl)(file, request, argument);
+    const bool fills_in = _IOC_TYPE(request) == UFFDIO;
     const uint32_t all = protection_hold_all();
     const size_t bytes = _IOC_SIZE(request) > LEAST_BYTES ? _IOC_SIZE(request) : LEAST_BYTES;
     const uint32_t hold = keep((struct piece){argument, bytes}, CALLER);
-    protection_release(all);
+    if (!fills_in)
+        protection_release(all);
     const int answer = NEXT(ioctl)(file, request, argument);
+    if (fills_in)
+        protection_release(all);
     protection_release(hold);
     return answer;
 }

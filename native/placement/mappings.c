@@ -47,7 +47,11 @@ static void *map(struct next_call *call, void *address, size_t bytes, int protec
     if (flags & MAP_FIXED)
         change(address, bytes);
     void *mapped = next(address, bytes, protection, flags, file, offset);
-    if (mapped != MAP_FAILED && bytes >= RANGE_BYTES && looked_after(protection, flags))
+    if (mapped == MAP_FAILED || bytes < RANGE_BYTES || !looked_after(protection, flags))
+        return mapped;
+    if ((flags & MAP_TYPE) == MAP_PRIVATE && !(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)))
+        ranges_add_fresh(mapped, bytes, caller);
+    else
         ranges_add(mapped, bytes, caller, RANGE_MAPPED);
     return mapped;
 }

@@ -160,10 +160,16 @@ static bool cut_by_policies(const struct settings *s) {
 
 /* mremap takes one mapping. When the policies of its pieces are equal again, the kernel joins them only where
  * their pages have one origin (linux/mm/vma.c: is_mergeable_anon_vma): that of a page from before the cut.
- * The C library's blocks have one, for it has written the block's size. */
+ * The C library's blocks have one, for it has written the block's size. The origin stays when the page has
+ * gone again, as it must: the program may count on it that no page is there (userfaultfd, mincore). A page
+ * that is not in the middle of a huge one is the cheapest. */
 static void keep_in_one(const struct range *range, const struct settings *s) {
-    if (range->kind == RANGE_MAPPED && (cut_by_policies(s) || pages_follow_touch() || s->profile))
-        system_populate(range->start, PAGE_BYTES);
+    if (!range->fresh || !(cut_by_policies(s) || pages_follow_touch() || s->profile))
+        return;
+    const uintptr_t page = range->start % HUGE_BYTES ? range->start : range->end - PAGE_BYTES;
+    if (system_is_empty(page) /* not after MAP_POPULATE or mlockall */ &&
+        system_populate(page, PAGE_BYTES) == 0)
+        system_discard(range->start, range->end - range->start);
 }
 
 static bool is_waiting(const struct range *range, size_t runs) {

@@ -260,6 +260,7 @@ static void add(uintptr_t address, const struct range *range) {
     into->moves = 0;
     into->room = 0;
     into->left = false;
+    into->fresh = range->fresh;
     entry->address = address;
     const uint64_t level = 1ull << level_of(range);
     if (!(atomic_load_explicit(&levels, memory_order_relaxed) & level))
@@ -268,11 +269,12 @@ static void add(uintptr_t address, const struct range *range) {
     link_address(entry); /* first, so that whatever can be found can be taken out */
     each_block(entry, link_block);
     range_added(into);
+    into->fresh = false;
     store(&entry->state, LIVE);
 }
 
-void ranges_add(void *start, size_t bytes, const void *caller, enum range_kind kind) {
-    struct range range = {.kind = kind, .slot = slot_of_this_thread()};
+static void add_allocation(void *start, size_t bytes, const void *caller, enum range_kind kind, bool fresh) {
+    struct range range = {.kind = kind, .slot = slot_of_this_thread(), .fresh = fresh};
     if (bytes < RANGE_BYTES || !whole_pages((uintptr_t)start, bytes, &range))
         return;
     const struct site *site = site_of(caller);
@@ -286,6 +288,14 @@ void ranges_add(void *start, size_t bytes, const void *caller, enum range_kind k
     range.offset = site->offset;
     range.module = site->module;
     add((uintptr_t)start, &range);
+}
+
+void ranges_add(void *start, size_t bytes, const void *caller, enum range_kind kind) {
+    add_allocation(start, bytes, caller, kind, false);
+}
+
+void ranges_add_fresh(void *start, size_t bytes, const void *caller) {
+    add_allocation(start, bytes, caller, RANGE_MAPPED, true);
 }
 
 void ranges_add_static(uintptr_t start, size_t bytes, const char *module, uint64_t offset) {

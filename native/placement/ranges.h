@@ -39,6 +39,7 @@ struct range {
     uint32_t order;       /* among the allocations of this site and slot, from 0 */
     enum range_kind kind;
     uint64_t bytes;             /* as asked for */
+    bool fresh;                 /* range_added: a private mapping of which nobody knows yet */
     _Atomic(void *) protection; /* protection.c's record of this range, or NULL */
     _Atomic uint32_t moves;     /* pages.c: how often a long plan was applied to it */
     _Atomic uint32_t room;      /* room.c: the mappings that it may have been cut into, or 0 */
@@ -60,6 +61,8 @@ extern bool ranges_wanted __attribute__((visibility("hidden")));
 /* Note an allocation of `bytes` at `start`, made by the call that returns to `caller`. Small ones are left
  * out. What was known about the same memory is forgotten first. */
 void ranges_add(void *start, size_t bytes, const void *caller, enum range_kind kind);
+/* The same for a private mapping that the kernel has just made, at a place that nobody else knows. */
+void ranges_add_fresh(void *start, size_t bytes, const void *caller);
 /* Forget the allocation at `start`, if it is known. Must come before its memory is given back. */
 void ranges_remove(void *start);
 /* The same for realloc, which may fail: leave in `was` what is to be put back then; return false if it is not

@@ -17,6 +17,8 @@
 
 #define MOVE (1 << 1)     /* MPOL_MF_MOVE: pages of this process alone */
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
+#define DISCARD 4         /* MADV_DONTNEED */
+#define DISCARD_LOCKED 24 /* MADV_DONTNEED_LOCKED, since Linux 5.18: also where pages are locked */
 #define WORD_BITS (8 * sizeof(unsigned long))
 
 struct node_mask {
@@ -69,6 +71,18 @@ int system_where(size_t count, void **pages, int *status) {
 int system_populate(uintptr_t start, size_t bytes) {
     int before = errno;
     return (int)quiet(syscall(SYS_madvise, start, bytes, POPULATE_WRITE), before);
+}
+
+bool system_is_empty(uintptr_t page) {
+    unsigned char there = 1;
+    int before = errno;
+    return quiet(syscall(SYS_mincore, page, 1ul, &there), before) == 0 && !(there & 1);
+}
+
+int system_discard(uintptr_t start, size_t bytes) {
+    int before = errno;
+    const long result = quiet(syscall(SYS_madvise, start, bytes, DISCARD_LOCKED), before);
+    return result == -EINVAL ? (int)quiet(syscall(SYS_madvise, start, bytes, DISCARD), before) : (int)result;
 }
 
 int system_protect(uintptr_t start, size_t bytes, int prot) {

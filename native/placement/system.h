@@ -31,6 +31,10 @@ int system_where(size_t count, void **pages, int *status);
 /* Have pages of writable memory there (Linux 5.14: MADV_POPULATE_WRITE), without a change of what is in them.
  */
 int system_populate(uintptr_t start, size_t bytes);
+/* Whether a page of private memory is known not to be there. */
+bool system_is_empty(uintptr_t page);
+/* Have no pages there, and zeros where they are read: of private memory that nobody uses yet. */
+int system_discard(uintptr_t start, size_t bytes);
 /* Protect whole pages: `prot` as for mprotect. */
 int system_protect(uintptr_t start, size_t bytes, int prot);
 /* Bind the calling thread to one PU, or to all of a list. */

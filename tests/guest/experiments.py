@@ -7,6 +7,7 @@ teams PROGRAM       what it prints under 16 threads on 4 nodes, contiguous and s
 masks PROGRAM       what it hears of its PUs under two mappings, and without the library restricted to theirs
 arrays REQUEST      where the pages of a program's arrays are under each mapping
 crowded PROGRAM     how a program with more memory than may be cut fares, alone and under mappings
+userfaults PROGRAM  what a program that fills in its pages itself says, alone and under mappings
 
 The first two run it once with its threads bound by the OpenMP runtime, and once under the library.
 """
@@ -150,6 +151,17 @@ def crowded(program: str) -> dict[str, dict[str, int | str]]:
     return answers
 
 
+def userfaults(program: str) -> dict[str, str]:
+    """Return what a program that fills in its pages itself prints, alone and under mappings."""
+    command, environment = [program, "mapped", "8"], {**os.environ, "OMP_WAIT_POLICY": "passive"}
+    told = {"alone": _output(command, {**environment, "OMP_NUM_THREADS": "6"})}
+    for policy in ("locality", "mix", "dataset"):
+        label = f"6x3-contiguous-{policy}"  # of three chunks, none ends where eight pages end
+        placed = preload_environment(dict(environment), parse_label(label), host_topology(), str(placement_library()))
+        told[label] = _output(command, placed)
+    return told
+
+
 def _output(command: list[str], environment: dict[str, str]) -> str:
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
     return f"{done.returncode}: {done.stdout}{done.stderr}"
@@ -180,6 +192,7 @@ if __name__ == "__main__":
         "masks": masks,
         "arrays": arrays,
         "crowded": crowded,
+        "userfaults": userfaults,
     }
     experiment = experiments[sys.argv[1]]
     sys.stdout.write(json.dumps(experiment(sys.argv[2])))

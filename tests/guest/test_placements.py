@@ -212,6 +212,13 @@ def test_the_program_keeps_half_of_its_mappings(tmp_path: Path) -> None:
         assert answer["astray"] <= answer["decided"] / 100
 
 
+def test_a_program_that_fills_in_its_pages_is_told_of_each(tmp_path: Path) -> None:
+    told = in_guest("userfaults", built("userfaults.c", tmp_path, GCC), tmp_path, HUGE_PAGES)
+    assert told["alone"].count("\n128 faults, sum ") == 3
+    assert told == dict.fromkeys(told, told["alone"])
+    assert len(told) == 4
+
+
 @pytest.mark.parametrize("compiler", [GCC, CLANG])
 def test_teams_of_the_programs_own_choice_spread_over_the_nodes(compiler: str, tmp_path: Path) -> None:
     program = tmp_path / "nested"

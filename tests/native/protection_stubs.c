@@ -33,6 +33,7 @@ static struct stub {
 } stubs[STUB_RANGES];
 static atomic_flag adding = ATOMIC_FLAG_INIT;
 
+bool ranges_wanted;
 const struct settings *settings(void) { return &stub_settings; }
 uint32_t slot_of_this_thread(void) { return stub_slot; }
 void slots_release_binding(void) {}
