@@ -151,9 +151,8 @@ class Campaign:
                     refused.append((result.program, result.reason))
                     observer.refused(result.program, result.reason)
                     continue
-                measurement = result.measurement
-                journal.introduce(introduced[measurement.program])
-                journal.finished(measurement, result.took_s)
+                journal.introduce(introduced[result.measurement.program])
+                measurement = journal.finished(result.measurement, result.took_s)
                 pace.add(measurement.program, result.took_s)
                 left[measurement.program] -= 1
                 finished += 1

@@ -3,7 +3,8 @@
 A line is one JSON object and ends with a line feed: a ``header`` first (whose journal this is), then a ``program``
 line before the first run of each program, and a ``finished`` line a run. Each is flushed and fsynced before the next
 run starts. What follows the last whole line was torn by a kill and is cut off before the next line is appended. Where a
-pair is there twice (a failed run that was tried again), the later line counts.
+pair is there twice (a failed run that was tried again), the later line counts. What a reader would refuse is not
+written: JSON has no infinite numbers, so a run with such a figure becomes a failed one that says so.
 
 History of the schema version:
 
@@ -19,16 +20,20 @@ from typing import Self
 
 import msgspec
 
+from numapredict.collect.bounded_file import read_bounded
 from numapredict.collect.dataset import same_command
 from numapredict.collect.durable import reason_and_advice, replace_file, sync_folder
 from numapredict.collect.mapping import InvalidLabelError, parse_label
 from numapredict.collect.measurement import Measurement, Repetition, Status
+from numapredict.collect.measurement_fault import fault_of
 from numapredict.collect.program import Program
 from numapredict.collect.topology import InvalidTopologyError, Topology
 from numapredict.native.errors import NumapredictError
 
 SCHEMA_VERSION = 1
 JOURNAL_FILE = "journal.jsonl"
+MOST_BYTES = 1 << 30
+"""A line of a machine with 8 nodes takes about 1 kB: room for a million runs."""
 
 
 class CampaignError(NumapredictError):
@@ -97,7 +102,7 @@ _DECODER = msgspec.json.Decoder(Header | Introduced | Finished)
 def read_journal(path: Path) -> Record:
     """Return what the journal at ``path`` holds, an empty record where there is none; raise CampaignError."""
     try:
-        data = path.read_bytes()
+        data = read_bounded(path, MOST_BYTES)
     except FileNotFoundError:
         return Record()
     except OSError as error:
@@ -152,6 +157,7 @@ class Journal:
             os.close(self._file)
             raise
         self._programs = {program.name: program for program in self.record.programs}
+        self._nodes = len(header.topology.nodes)
 
     def __enter__(self) -> Self:
         return self
@@ -174,9 +180,17 @@ class Journal:
         self._append(Introduced(program))
         self._programs[program.name] = program
 
-    def finished(self, measurement: Measurement, took_s: float) -> None:
-        """Append a finished run; it is on the disk when this returns."""
+    def finished(self, measurement: Measurement, took_s: float) -> Measurement:
+        """Append a finished run, and return it as it was written; it is on the disk when this returns.
+
+        One whose figures make no sense, as no dataset may hold them, is written as a failed run that says which.
+        """
+        fault = fault_of(measurement, self._nodes)
+        if fault:
+            message = f"its figures make no sense: {fault}"
+            measurement = msgspec.structs.replace(measurement, status="crashed", repetitions=(), message=message)
         self._append(_finished(measurement, took_s))
+        return measurement
 
     def _open(self, header: Header) -> Record:
         try:
@@ -188,7 +202,7 @@ class Journal:
         except OSError as error:
             raise CampaignError(f"cannot lock {self.path}: {reason_and_advice(error)}") from error
         try:
-            record, self._size = _parse(self.path, self.path.read_bytes())
+            record, self._size = _parse(self.path, read_bounded(self.path, MOST_BYTES))
             os.ftruncate(self._file, self._size)
         except OSError as error:
             raise UnwritableCampaignError(f"cannot write {self.path}: {reason_and_advice(error)}") from error
@@ -255,8 +269,17 @@ def _parse(path: Path, data: bytes) -> tuple[Record, int]:
 
 
 def _encode(line: _Line) -> bytes:
-    """Return a line's bytes; JSON escapes every line feed within."""
-    return msgspec.json.encode(line) + b"\n"
+    """Return a line's bytes; JSON escapes every line feed within.
+
+    Raises CampaignError for what no reader would take.
+    """
+    data = msgspec.json.encode(line) + b"\n"
+    try:
+        _DECODER.decode(data)
+    except (msgspec.ValidationError, InvalidTopologyError) as error:
+        kind = type(line).__name__.lower()
+        raise CampaignError(f"a {kind} line could not be read again ({error}); it was not written") from error
+    return data
 
 
 def _finished(measurement: Measurement, took_s: float) -> Finished:

@@ -14,6 +14,32 @@ Row = tuple[float, ...]
 Matrix = tuple[Row, ...]  # row = the cores' node, column = the memory's node
 
 
+BOUNDS: dict[str, tuple[float, float]] = {
+    "frequency_GHz": (0.01, 100),
+    "cycles_per_instruction": (0.01, 1000),
+    "reorder_window": (1, 100_000),
+    "line_bytes": (8, 65_536),
+    "page_bytes": (64, 2**34),
+    "size_bytes": (64, 2**40),
+    "ways": (1, 2**20),
+    "latency_ns": (0.01, 1e6),
+    "cores": (0, 4096),
+    "memory_bytes": (0, 2**50),
+    "read": (0.1, 1e7),
+    "write": (0.1, 1e7),
+    "read_GBps": (1e-3, 1e5),
+    "write_GBps": (1e-3, 1e5),
+    "ends": (0, 4095),
+    "paths": (0, 4095),
+    "measured_by": (0, 4095),
+}
+"""The least and the most that a figure can be on any machine, in the figure's unit (of latencies ns or cycles).
+
+They leave a factor of a hundred and more around what machines have had, and keep modelled times from being infinite:
+light takes 0.03 ns for a centimetre, and what takes 10 ms is no memory.
+"""
+MOST_NODES, MOST_CORES = 1024, 65_536
+
 MAY_BE_ZERO = frozenset({"cores", "memory_bytes", "ends", "paths", "measured_by"})  # counts and node numbers
 
 
@@ -171,6 +197,9 @@ def _problems(file: MachineFile) -> Iterator[str]:
             for value in _numbers(getattr(table, figure)):
                 if not math.isfinite(value) or value < 0 or (value == 0 and figure not in MAY_BE_ZERO):
                     yield f"{name}.{figure}: {value} is not a positive number"
+                least, most = BOUNDS[figure]
+                if not least <= value <= most:
+                    yield f"{name}.{figure}: {value:g} is outside {least:g} to {most:g}, where every machine is; check its unit"
     yield from _size_problems(file)
 
 
@@ -194,6 +223,9 @@ def _shape_problems(file: MachineFile) -> Iterator[str]:
     count = len(file.nodes.cores)
     if count == 0 or len(file.nodes.memory_bytes) != count:
         yield f"nodes: {count} entries in cores and {len(file.nodes.memory_bytes)} in memory_bytes; they must match"
+    cores = sum(file.nodes.cores)
+    if count > MOST_NODES or cores > MOST_CORES:
+        yield f"nodes: {count} nodes with {cores} cores; at most {MOST_NODES} and {MOST_CORES} are modelled"
     pairs = [(name, table) for name, table in file.tables() if isinstance(table, PairTable)]
     matrices: list[tuple[str, Matrix | None]] = [
         ("latency.read", file.latency.read),

@@ -1,3 +1,4 @@
+import math
 import os
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from numapredict.collect.journal import Journal, read_journal
 from numapredict.collect.machines.errors import UnrunnableProgramError
 from numapredict.collect.machines.recorded import RecordedMachine
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.measurement import Measurement
+from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.collect.program import Program
 from numapredict.collect.progress import Standing
 from numapredict.native.errors import MissingNativePartError
@@ -77,6 +78,26 @@ def test_a_campaign_makes_the_dataset_it_replays(tmp_path: Path) -> None:
     assert made.made_by == "the command"
     assert {"kernel", "numapredict", "numa_balancing"} <= set(dict(made.environment))
     assert read_dataset(tmp_path / "new" / "d") == made
+
+
+def test_an_infinite_time_is_a_failed_run_and_the_campaign_goes_on(tmp_path: Path) -> None:
+    class Endless(CountingMachine):
+        """Answers the first run with a time that no reader takes."""
+
+        def run(self, program: Program, mapping: Mapping) -> Measurement:
+            found = super().run(program, mapping)
+            return msgspec.structs.replace(found, repetitions=(Repetition(math.inf),)) if len(self.runs) == 1 else found
+
+    summary = campaign_of(tmp_path, Endless()).run()
+    assert (summary.finished, summary.failed) == (18, 2)
+    again = campaign_of(tmp_path)
+    assert again.plan().finished == 18
+    first = next(m for m in again.finish().measurements if "no sense" in m.message)
+    assert (first.status, first.message) == (
+        "crashed",
+        "its figures make no sense: time_s is inf, not a time from 1e-12 to 1e+09",
+    )
+    assert read_dataset(tmp_path).measurements
 
 
 def test_the_observer_hears_everything(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import errno
 import json
+import math
 import os
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from numapredict.collect.journal import (
     header_conflict,
     read_journal,
 )
-from numapredict.collect.measurement import Measurement
+from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.space import full_space
 from tests.samples import dataset_of, failed_of, measurement_of, programs_of, topology_of
 
@@ -208,3 +209,38 @@ def test_a_name_that_is_no_text_is_said(path: Path) -> None:
             journal.introduce(msgspec.structs.replace(PROGRAM, name="caf\udce9"))
         journal.introduce(PROGRAM)
     assert read_journal(path).programs == (PROGRAM,)
+
+
+BROKEN = [
+    msgspec.structs.replace(runs(1)[0], repetitions=(Repetition(value), Repetition(1.0)))
+    for value in (math.inf, -math.inf, math.nan, -1.0, 0.0, 1e308)
+] + [
+    msgspec.structs.replace(runs(1)[0], repetitions=(Repetition(1.0, math.nan),)),
+    msgspec.structs.replace(
+        runs(1)[0],
+        repetitions=(Repetition(1.0, 1.0, Counters((NodeCounters(1.0, math.inf, 1.0, 1.0),) * len(TOPOLOGY.nodes))),),
+    ),
+    msgspec.structs.replace(runs(1)[0], repetitions=(Repetition(1.0, sampled_share=math.nan),)),
+]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_figures_that_no_reader_would_take_make_a_failed_run_that_says_so(path: Path, broken: Measurement) -> None:
+    good = runs(2)[1]
+    fill(path, [broken, good])
+    (first, second) = read_journal(path).measurements
+    assert (first.status, first.repetitions) == ("crashed", ())
+    assert first.message.startswith("its figures make no sense: ")
+    assert second == good
+    with Journal(path, HEADER) as journal:  # and a campaign goes on
+        assert journal.finished(good, 1.0) == good
+
+
+def test_a_line_that_could_not_be_read_again_is_not_written(path: Path) -> None:
+    before = fill(path, runs(1))
+    with (
+        Journal(path, HEADER) as journal,
+        pytest.raises(CampaignError, match="a finished line could not be read again"),
+    ):
+        journal.finished(runs(2)[1], math.inf)
+    assert path.read_bytes() == before

@@ -1,6 +1,13 @@
 import pytest
 
-from numapredict.collect.machines.description_file import InvalidDescriptionError, MachineFile, parse_file
+from numapredict.collect.machines.description import load_description, machine_names
+from numapredict.collect.machines.description_file import (
+    BOUNDS,
+    InvalidDescriptionError,
+    MachineFile,
+    Table,
+    parse_file,
+)
 
 VALID = """
 name = "pair"
@@ -140,3 +147,64 @@ def test_the_interconnect_is_described_once() -> None:
 def test_bytes_that_are_no_description_are_refused(data: bytes) -> None:
     with pytest.raises(InvalidDescriptionError, match=r"^machine description x: .+$"):
         parse_file(data, "x")
+
+
+def figures() -> list[tuple[str, str, object]]:
+    """Return every figure that a file can have: its table, its name, and what it is in the valid one."""
+    file = parse(VALID)
+    return [
+        (name, figure, getattr(table, figure))
+        for name, table in file.tables()
+        for figure in table.__struct_fields__
+        if figure not in ("source", "unit") and getattr(table, figure) not in (None, ())
+    ]
+
+
+def first_replaced(value: object, by: str) -> str:
+    """Return a figure as TOML, its first number replaced."""
+    if isinstance(value, tuple):
+        return f"[{', '.join([first_replaced(value[0], by), *map(toml, value[1:])])}]"
+    return by
+
+
+def toml(value: object) -> str:
+    return f"[{', '.join(map(toml, value))}]" if isinstance(value, tuple) else repr(value)
+
+
+@pytest.mark.parametrize("number", ["1e308", "5e-324", "1e60", "1e-60"])
+@pytest.mark.parametrize(("table", "figure", "value"), figures())
+def test_no_figure_is_beyond_what_physics_allows(table: str, figure: str, value: object, number: str) -> None:
+    whole = "e-" not in number and isinstance(_first(value), int)
+    written = first_replaced(value, str(10**17) if whole else number)
+    lines = VALID.splitlines()
+    start = lines.index(f"[{table}]")
+    at = next(n for n in range(start, len(lines)) if lines[n].startswith(f"{figure} = "))
+    lines[at] = f"{figure} = {written}"
+    with pytest.raises(
+        InvalidDescriptionError, match=rf"^machine description pair.toml: {table}(: |[.]{figure})"
+    ) as caught:
+        parse("\n".join(lines))
+    assert "\n" not in str(caught.value)
+
+
+def _first(value: object) -> object:
+    return _first(value[0]) if isinstance(value, tuple) else value
+
+
+def test_every_figure_has_bounds_and_the_installed_machines_keep_far_from_them() -> None:
+    fields = {
+        field for kind in Table.__subclasses__() for field in kind.__struct_fields__ if field not in ("source", "unit")
+    }
+    assert fields == set(BOUNDS)
+    for name in machine_names():
+        described = load_description(name)
+        assert BOUNDS["frequency_GHz"][0] * 100 <= described.frequency_GHz <= BOUNDS["frequency_GHz"][1] / 10
+        for row in described.read_latency_ns:
+            assert all(BOUNDS["read"][0] * 100 < latency < BOUNDS["read"][1] / 100 for latency in row)
+        for row in (*described.thread_read_GBps, described.controller_read_GBps):
+            assert all(BOUNDS["read_GBps"][0] * 100 < value < BOUNDS["read_GBps"][1] / 100 for value in row)
+
+
+def test_there_are_as_many_nodes_and_cores_as_can_be_modelled() -> None:
+    with pytest.raises(InvalidDescriptionError, match=r"nodes: 2 nodes with 65537 cores; at most 1024 and 65536"):
+        parse(VALID.replace("cores = [2, 1]", "cores = [65536, 1]"))
