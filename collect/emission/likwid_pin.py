@@ -1,5 +1,8 @@
 """`likwid`: likwid-pin pins the threads in the order in which they are created, and sets a policy for all pages.
 
+Where it has no option for the page nodes, numactl sets the policy, started by likwid-pin. It creates no thread, so
+that the first to be pinned is still the program's.
+
 likwid-pin(1) of LIKWID 5.2: thread i gets the i-th processor of the list after -c; -i interleaves over the NUMA nodes
 of the processors in the list, -m binds to them. The policy is set for the whole list before OMP_NUM_THREADS cuts it
 short, so that processors after the last thread's add their nodes.
@@ -9,7 +12,7 @@ import re
 from collections.abc import Mapping as Variables
 
 from numapredict.collect.emission.wrapping import RUN_ANYTHING, Wrapping, late_binding
-from numapredict.collect.machines.command import EXPRESSIBLE, left_to_first_touch
+from numapredict.collect.machines.command import EXPRESSIBLE, left_to_first_touch, memory_words
 from numapredict.collect.machines.variables import CONFLICTING
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.placement import page_node_set, thread_slots
@@ -33,11 +36,13 @@ _PLACING = (
 def likwid_pin(
     mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]
 ) -> Wrapping | None:
-    """Return the call of likwid-pin, None where its policies do not reach exactly the mapping's page nodes."""
+    """Return the call of likwid-pin, with numactl in it where its own policies do not reach exactly the page nodes."""
     del shell
-    extra, policy = _memory(mapping, topology) or ((), None)
-    if policy is None:
+    if mapping.page_policy not in EXPRESSIBLE:
         return None
+    own = _memory(mapping, topology)
+    extra, policy = own or ((), ())
+    pages = () if own else memory_words(mapping, topology)
     pus = [slot.pu for slot in thread_slots(mapping, topology)]
     listed = ",".join(map(str, (*pus, *extra)))
     variables, words = unsplit(command)
@@ -50,9 +55,9 @@ def likwid_pin(
     )
     return Wrapping(
         environment,
-        ("likwid-pin", *policy, "-c", listed, *words),
+        ("likwid-pin", *policy, "-c", listed, *pages, *words),
         (*CONFLICTING, *_PLACING),
-        late_binding(mapping, topology),
+        (*(("the pages need numactl beside likwid-pin",) if pages else ()), *late_binding(mapping, topology)),
     )
 
 
@@ -79,8 +84,6 @@ def unsplit(command: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], tupl
 
 def _memory(mapping: Mapping, topology: Topology) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
     """Return the processors to list beside the threads' and the option of the policy, None where there is none."""
-    if mapping.page_policy not in EXPRESSIBLE:
-        return None
     if len(topology.memory_nodes) == 1 or mapping.page_policy == "first-touch":
         return (), ()
     os_indices = [node.os_index for node in topology.nodes]

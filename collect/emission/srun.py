@@ -1,17 +1,19 @@
-"""`slurm`: OMP_* for the threads, srun for the task's PUs and the node of its pages.
+"""`slurm`: OMP_* for the threads, srun for the task's PUs, numactl inside it for the pages.
 
-Written after srun(1), and never run under SLURM. Explicit masks are honoured only where the whole node is allocated.
---cpus-per-task is left out: since 21.08 it implies --exact, and the step then gets PUs of SLURM's choice. --hint
-excludes --cpu-bind, and one task needs no --distribution.
+srun(1); tests/integration/test_slurm.py runs it under SLURM 22.05. Outside an allocation --exclusive implies --exact,
+so that a step has one CPU unless --cpus-per-task asks for all, and a mask beyond the step's CPUs is an error. Inside
+one, a step has all of the job's CPUs by itself, however many SLURM calls them. --mem-bind knows no interleaving, and
+does nothing without a plugin: numactl sets the policy. --hint excludes --cpu-bind, and one task needs no
+--distribution.
 """
 
 from collections.abc import Mapping as Variables
 
 from numapredict.collect.emission.wrapping import Wrapping, late_binding
-from numapredict.collect.machines.command import EXPRESSIBLE, openmp_variables
+from numapredict.collect.machines.command import EXPRESSIBLE, memory_words, openmp_variables
 from numapredict.collect.machines.variables import CONFLICTING
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placement import thread_slots
 from numapredict.collect.topology import Topology
 
 # srun(1), input environment variables: each stands for an option that excludes or narrows --cpu-bind.
@@ -22,33 +24,39 @@ _NARROWING = (
     "SLURM_CPUS_PER_TASK",
     "SRUN_CPUS_PER_TASK",
 )
-_CAUTIONS = (
-    "srun must have the whole node: in an allocation of your own (salloc, sbatch) ask for it by --exclusive",
-    "--cpu-bind and --mem-bind need SLURM's plugin task/affinity",
-)
 
 
 def srun(mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
-    """Return the call of srun, in the shell's allocation where SLURM_JOB_ID names one; it has no interleaving."""
-    memory = _memory(mapping, topology)
-    if memory is None:
+    """Return the call of srun, in the shell's allocation where SLURM_JOB_ID names one, else with a whole node."""
+    if mapping.page_policy not in EXPRESSIBLE:
         return None
     mask = sum(1 << slot.pu for slot in thread_slots(mapping, topology))
+    pages = memory_words(mapping, topology)
+    inside = "SLURM_JOB_ID" in shell
     words = (
         *("srun", "--nodes=1", "--ntasks=1"),
-        *(() if "SLURM_JOB_ID" in shell else ("--exclusive",)),
-        *("--export=ALL", f"--cpu-bind=mask_cpu:{mask:#x}", f"--mem-bind={memory}"),
+        *(() if inside else ("--exclusive", f"--cpus-per-task={_pus(topology)}")),
+        *("--export=ALL", f"--cpu-bind=mask_cpu:{mask:#x}", "--mem-bind=none"),
+        *pages,
         *command,
     )
-    cautions = (*_CAUTIONS, *late_binding(mapping, topology))
+    cautions = (*_cautions(topology, inside, bool(pages)), *late_binding(mapping, topology))
     return Wrapping(openmp_variables(mapping, topology), words, (*CONFLICTING, *_NARROWING), cautions)
 
 
-def _memory(mapping: Mapping, topology: Topology) -> str | None:
-    """Return what --mem-bind takes: ``none`` for first touch, else the one node; None for several nodes in turn."""
-    if len(topology.memory_nodes) == 1 or mapping.page_policy == "first-touch":
-        return "none"
-    nodes = page_node_set(mapping, topology)
-    if mapping.page_policy not in EXPRESSIBLE or len(nodes) > 1:
-        return None
-    return f"map_mem:{topology.nodes[nodes[0]].os_index}"
+def _pus(topology: Topology) -> int:
+    return sum(len(core.pus) for node in topology.nodes for core in node.cores)
+
+
+def _cautions(topology: Topology, inside: bool, nested: bool) -> tuple[str, ...]:
+    whole = (
+        "the job must have these PUs: ask for a whole node by --exclusive (salloc, sbatch)"
+        if inside
+        else f"--cpus-per-task={_pus(topology)} asks for all PUs of a node: where SLURM has another number of CPUs"
+        " there (CPUTot of scontrol show node), put that"
+    )
+    return (
+        whole,
+        "--cpu-bind needs SLURM's plugin task/affinity",
+        *(("the pages need numactl on the node",) if nested else ()),
+    )

@@ -79,6 +79,12 @@ def launch(mapping: Mapping, topology: Topology) -> Launch:
     )
 
 
+def memory_words(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
+    """Return the numactl call that sets the memory policy alone, for another tool to start; empty for none."""
+    option = _memory_option(mapping, topology)
+    return ("numactl", *option) if option else ()
+
+
 def run_command(mapping: Mapping, program: Program) -> str:
     """Return the command that runs ``program`` under ``mapping`` exactly, with the preload library."""
     text = f"numapredict run --mapping {mapping.label} -- {shlex.join(program.command)}"

@@ -1,7 +1,6 @@
 """Round trips: emitted commands are run in a guest, and the tools, the runtime and the kernel report the mapping.
 
-srun is not among them: SLURM does not run here, and tests/unit/collect/emission/test_emission.py holds its text against
-srun(1).
+srun is not among them: SLURM runs on this computer itself (tests/integration/test_slurm.py).
 """
 
 import re
@@ -50,7 +49,7 @@ BEYOND = {
     "env": {"interleave", "bind@1", "remote@1", "remote"},
     "numactl": set[str](),
     "hwloc": set[str](),
-    "likwid": {"8x4-contiguous-interleave@2", "bind@1", "remote@1", "remote"},
+    "likwid": set[str](),
 }
 
 
@@ -157,6 +156,7 @@ def test_tools_report_the_policy_that_they_set(tmp_path: Path) -> None:
         Round("numactl", away, show): (r"policy: bind\n", r"membind: 2 ?\n", r"physcpubind: 0 1 2 3 4 5 6 7 ?\n"),
         Round("likwid", spread, show): (r"policy: interleave\n.*interleavemask: 0 1 2 3 ?\n",),
         Round("likwid", bound, show): (r"policy: bind\n", r"membind: 0 ?\n"),
+        Round("likwid", away, show): (r"policy: bind\n", r"membind: 2 ?\n"),
         Round("hwloc", spread, binding): (r"0x0000000f \(interleave\)",),
         Round("hwloc", away, binding): (r"0x00000004 \(bind\)",),
         Round("hwloc", away, cpus): (r"0x000000ff",),
@@ -173,7 +173,7 @@ def test_a_node_of_memory_alone(folder: Path, tmp_path: Path) -> None:
         "2x2", [Round(tool, label, program) for tool in RUNNABLE for label in labels], tmp_path, memory_only=1
     )
     assert problems(outcomes) == []
-    assert {one.round.tool for one in outcomes if one.exact} == {"numactl", "hwloc"}
+    assert {one.round.tool for one in outcomes if one.exact} == {"numactl", "hwloc", "likwid"}
     assert all(one.page_nodes == (2,) for one in outcomes if "remote" in one.applied)
 
 

@@ -68,61 +68,76 @@ def test_likwid_pin_lists_the_threads_in_order(label: str, options: str) -> None
     assert (emission.exact, emission.note) == (True, "")
 
 
-@pytest.mark.parametrize("label", ["4x2-contiguous-bind@1", "4x1-contiguous-remote", "8x4-scatter-interleave@2"])
-def test_likwid_pin_knows_only_the_nodes_of_its_list(label: str) -> None:
+@pytest.mark.parametrize(
+    ("label", "option"),
+    [
+        ("4x2-contiguous-bind@1", "--membind=0"),
+        ("4x1-contiguous-remote", "--membind=1"),
+        ("8x4-scatter-interleave@2", "--interleave=0-1"),
+    ],
+)
+def test_numactl_sets_the_pages_that_likwid_pin_has_no_option_for(label: str, option: str) -> None:
     emission = emitted("likwid", label)
-    assert not emission.exact
-    assert " -i " not in emission.text
-    assert " -m " not in emission.text
-    assert "likwid-pin cannot express" in emission.note
-    assert "--emit numactl or --emit hwloc" in emission.note
+    words = words_of(emission.text)[1]
+    assert (emission.exact, emission.note) == (True, "")
+    assert words[:2] == ["likwid-pin", "-c"]
+    assert words[3:] == ["numactl", option, "./app"]
+    assert "the pages need numactl beside likwid-pin" in emission.cautions
 
 
-def test_likwid_pin_counts_nodes_so_gaps_are_beyond_it() -> None:
-    assert not emitted("likwid", "4x2-scatter-interleave", GAPS).exact
-    assert emitted("likwid", "4x2-scatter-first-touch", GAPS).exact
+def test_likwid_pin_counts_nodes_so_with_gaps_numactl_names_them() -> None:
+    text = emitted("likwid", "4x2-scatter-interleave", GAPS).text
+    assert text.endswith("likwid-pin -c 0,4,1,5 numactl --interleave=10-11 ./app")
+    assert "numactl" not in emitted("likwid", "4x2-scatter-first-touch", GAPS).text
 
 
-def masks(text: str) -> tuple[set[int], str]:
-    """Return what srun(1) reads: the PUs of the hexadecimal mask of the one task, and the type of memory binding."""
+def srun_words(text: str) -> tuple[set[int], list[str]]:
+    """Return what srun(1) reads: the PUs of the hexadecimal mask of the one task, and the words that it starts."""
     _, words = words_of(text)
-    options = dict(word.split("=", 1) for word in words if word.startswith("--") and "=" in word)
+    assert words[0] == "srun"
+    count = next(i for i, word in enumerate(words[1:], start=1) if not word.startswith("--"))
+    options = dict(word.split("=", 1) for word in words[1:count] if "=" in word)
+    assert options["--mem-bind"] == "none"
     mask = int(options["--cpu-bind"].removeprefix("mask_cpu:"), 16)
-    return {bit for bit in range(mask.bit_length()) if mask >> bit & 1}, options["--mem-bind"]
+    return {bit for bit in range(mask.bit_length()) if mask >> bit & 1}, words[count:]
 
 
 @pytest.mark.parametrize(
     ("label", "memory"),
     [
-        ("8x4-scatter-first-touch", "none"),
-        ("8x4-contiguous-bind@1", "map_mem:0"),
-        ("4x2-contiguous-remote@1", "map_mem:2"),
-        ("4x1-contiguous-interleave", "map_mem:0"),  # one node in turn
+        ("8x4-scatter-first-touch", ""),
+        ("8x4-contiguous-bind@1", "numactl --membind=0"),
+        ("4x2-contiguous-remote@1", "numactl --membind=2"),
+        ("8x4-scatter-interleave", "numactl --interleave=0-3"),
+        ("8x4-scatter-interleave@2", "numactl --interleave=0-1"),
     ],
 )
-def test_srun_has_one_task_with_all_pus(label: str, memory: str) -> None:
-    """After srun(1); nothing of it has been run under SLURM."""
+def test_srun_has_one_task_with_all_pus_and_numactl_the_pages(label: str, memory: str) -> None:
     emission = emitted("slurm", label)
     pus = {slot.pu for slot in thread_slots(parse_label(label), FOUR)}
-    assert masks(emission.text) == (pus, memory)
-    assert emission.exact
-    assert {"--nodes=1", "--ntasks=1", "--exclusive", "--export=ALL"} <= set(words_of(emission.text)[1])
+    assert srun_words(emission.text) == (pus, [*memory.split(), "./app"])
+    assert (emission.exact, emission.note) == (True, "")
+    # --exclusive alone gives a step one CPU.
+    assert {"--nodes=1", "--ntasks=1", "--exclusive", "--cpus-per-task=16", "--export=ALL"} <= set(
+        words_of(emission.text)[1]
+    )
     assert "--hint" not in emission.text  # excludes --cpu-bind
-    assert "--cpus-per-task" not in emission.text  # implies --exact
     assert any("task/affinity" in caution for caution in emission.cautions)
+    assert any("numactl" in caution for caution in emission.cautions) == bool(memory)
 
 
-def test_srun_cannot_interleave() -> None:
-    emission = emitted("slurm", "8x4-scatter-interleave")
-    assert not emission.exact
-    assert masks(emission.text)[1] == "none"
-    assert "OMP_* and srun cannot express interleave" in emission.note
+def test_srun_asks_for_the_second_threads_of_the_cores_too() -> None:
+    emission = emitted("slurm", "4x2-scatter-first-touch", shape((4, 4), pus=2))
+    assert " --cpus-per-task=16 " in emission.text
+    assert any("CPUTot" in caution for caution in emission.cautions)
 
 
 def test_srun_stays_in_an_allocation_and_drops_what_narrows_it() -> None:
-    text = emitted("slurm", "8x4-scatter-first-touch", caller={"SLURM_JOB_ID": "7", "SLURM_HINT": "nomultithread"}).text
+    caller = {"SLURM_JOB_ID": "7", "SLURM_HINT": "nomultithread", "SLURM_CPUS_PER_TASK": "1"}
+    text = emitted("slurm", "8x4-scatter-first-touch", caller=caller).text
     assert "--exclusive" not in text
-    assert text.startswith("env -u SLURM_HINT ")
+    assert "--cpus-per-task" not in text
+    assert text.startswith("env -u SLURM_HINT -u SLURM_CPUS_PER_TASK ")
 
 
 def test_variables_alone_place_no_pages() -> None:
@@ -150,8 +165,8 @@ def test_every_mapping_has_a_command_with_its_threads(tool: Tool, topology: Topo
 
 
 def test_who_else_is_exact_is_named_and_is() -> None:
-    emission = emitted("slurm", "8x4-scatter-interleave@2")
-    assert emission.note.endswith("exact: --emit numactl or --emit hwloc")
+    emission = emitted("env", "8x4-scatter-interleave@2")
+    assert emission.note.endswith("exact: --emit numactl or --emit hwloc or --emit likwid or --emit slurm")
     assert page_node_set(parse_label("8x4-scatter-interleave@2"), FOUR) == (0, 1)
     assert emitted("slurm", "8x4-scatter-locality").note.endswith(
         "exact: numapredict run --mapping 8x4-scatter-locality"
@@ -201,4 +216,4 @@ def test_a_program_with_an_equals_sign_is_no_variable(tmp_path: Path, name: str,
 def test_one_memory_node_needs_no_page_policy(tool: Tool) -> None:
     emission = emitted(tool, "2x1-contiguous-bind", topology_of((4,)))
     assert emission.exact
-    assert not any(word in emission.text for word in ("--membind", " -m ", "map_mem", "interleave"))
+    assert not any(word in emission.text for word in ("--membind", " -m ", "interleave"))
