@@ -1,7 +1,6 @@
 """One measurement on this computer: untimed runs, then timed and counted ones, redone where they were disturbed."""
 
 import contextlib
-import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,8 +28,6 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import MissingNativePartError
 
 _FOR_THE_PROGRAM = ("LD_PRELOAD", VARIABLE)
-LAUNCHER = "numapredict-launch: "
-LAUNCHER_EXITS = (126, 127)  # native/launcher/launch.c: the program cannot be run, there is none
 
 
 @dataclass(frozen=True)
@@ -115,7 +112,7 @@ class HardwareRun:
                 traffic, uncounted = _traffic_of(counting)
         finally:
             uncounted = _closed(stack) or uncounted
-        # What counts a program takes time to start and to end, and that is none of the program's.
+        # What guards and counts a program takes time to start and to end, and that is none of the program's.
         time_s = read_time_s(clock) or ending.time_s
         regions = read_census(report)
         believed = self.conditions.counters
@@ -161,15 +158,13 @@ class HardwareRun:
         clock: Path | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> Ending:
-        """Run once; ``clock`` is where a counted program's time is written, ``meanwhile`` is called now and then."""
+        """Run once; ``clock`` is where the program's own time is written, ``meanwhile`` is called now and then."""
         command, environment = _wrapped(start, counting, clock)
         directory, limit_s = self.program.directory, self.conditions.timeout_s
         try:
             ending = run_process(command, environment, directory, limit_s, start.cpus, meanwhile)
         except (OSError, ValueError) as error:  # ValueError: a null character in an argument
             self._refuse(error.strerror if isinstance(error, OSError) else error)
-        if ending.last_line.startswith(LAUNCHER) and ending.exit_code in LAUNCHER_EXITS:
-            self._refuse(ending.last_line.removeprefix(LAUNCHER).rpartition(": ")[2])
         self.advance()
         return ending
 
@@ -194,16 +189,14 @@ def _closed(stack: contextlib.ExitStack) -> str:
 
 
 def _wrapped(start: Start, counting: Counting | None, clock: Path | None) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the command and the environment of a run that is killed with this process, and counted if need be.
+    """Return the command and the environment of a run, timed if there is a clock, and counted if need be.
 
     The preload library is for the program alone: it would place whatever goes before it, too.
     """
     own = {name: value for name, value in start.environment.items() if name in _FOR_THE_PROGRAM}
     others = {name: value for name, value in start.environment.items() if name not in own}
     try:
-        if counting is None:
-            return launcher_command(start.command, own, Launching(with_process=os.getpid())), others
         timed = launcher_command(start.command, own, Launching(time=clock))
-        return launcher_command(counting.command(timed, {}), {}, Launching(with_process=os.getpid())), others
+        return timed if counting is None else counting.command(timed, {}), others
     except MissingNativePartError:
         return start.command, start.environment

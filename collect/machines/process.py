@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.machines.affinity import kept_to
+from numapredict.collect.machines.guard import guarded, start_error
 
 _CHUNK_BYTES = 1 << 16
 _TAIL_BYTES = 4096
@@ -64,19 +65,21 @@ def run_process(
 
     ``cpus`` are the PUs that it may use, all of the caller's where none is given; ``meanwhile`` is called every
     ``EVERY_S`` seconds of the run. Signals that would end the caller end the process first.
-    It gets no input, its output is discarded, and of its errors the last line is kept. It leads a session of its own,
-    and whatever is left of that session is killed when it ends, runs out of time, or this call is interrupted.
+    It gets no input, its output is discarded, and of its errors the last line is kept. It runs in a session of its own
+    under a guard: whatever it started is killed when it ends, runs out of time, this call is interrupted, or this
+    process is killed. The wall time is the guard's, a millisecond or two more than the command's own.
     """
+    words, around, is_guarded = guarded(command, environment)
     with contextlib.ExitStack() as stack:
         listen = stack.enter_context(_ended_cleanly())
         with kept_to(cpus):
             started = time.perf_counter()
             process = subprocess.Popen(
-                command,
+                words,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                env=environment,
+                env=around,
                 cwd=directory,
                 start_new_session=True,
             )
@@ -84,6 +87,8 @@ def run_process(
         stack.callback(process.wait)
         stack.callback(_clear_registration, process.pid)
         stack.callback(_kill_group, process.pid)
+        if is_guarded:
+            stack.callback(_end_guard, process.pid)
         if process.stderr is None:
             raise AssertionError("stderr was asked for")
         errors = stack.enter_context(process.stderr).fileno()
@@ -97,6 +102,9 @@ def run_process(
     lines = tail.decode(errors="replace").split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     printable = "".join(character if character.isprintable() else " " for character in last)
+    error = start_error(process.returncode, printable) if is_guarded else None
+    if error is not None:
+        raise error
     return Ending(time_s, process.returncode, not ended, printable[:_LINE_CHARACTERS])
 
 
@@ -186,6 +194,12 @@ def _clear_registration(leader: int) -> None:
     """Remove what libomp registers itself with in shared memory; it does so itself only at an exit of its own."""
     with contextlib.suppress(OSError):
         Path(f"/dev/shm/__KMP_REGISTERED_LIB_{leader}_{os.getuid()}").unlink(missing_ok=True)  # noqa: S108 - libomp's
+
+
+def _end_guard(guard: int) -> None:
+    """Have the guard kill what it guards, and wait for its end; it is reaped later, so its number is still its own."""
+    os.kill(guard, signal.SIGTERM)
+    os.waitid(os.P_PID, guard, os.WEXITED | os.WNOWAIT)
 
 
 def _kill_group(leader: int) -> None:

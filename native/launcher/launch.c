@@ -10,8 +10,10 @@
  * variable; the launcher's own surroundings keep theirs. --join writes the program's process number to a file
  * (a resctrl group's `tasks`) before the program starts. --time writes to a file, as one number in text, how
  * many nanoseconds passed from the program's start to its end, without what the launcher does before and
- * after. --with names the process that started the launcher: when that is gone, however it ended, the
- * launcher or the program that it became is killed. SPEC is
+ * after. --with names the process that started the launcher, which then stays and guards the program: when
+ * that process is gone, however it ended, or sends SIGTERM, or when the program has ended, all that the program
+ * started and that still runs is killed, whatever sessions and groups it has made for itself (a program that
+ * runs as another user cannot be). SPEC is
  *
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task:CPUS    the program with its threads and children, on each of CPUS
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task         the same, wherever they run
@@ -19,7 +21,7 @@
  *
  * with numbers as C spells them, and CPUS such as 0-3,8. The counters' file is described in report.h.
  *
- * Contract. Without events and --time nothing stays: the launcher becomes the program. With them it waits,
+ * Contract. Without events, --time and --with nothing stays: the launcher becomes the program. With them it waits,
  * writes the files once the program has ended, and ends as the program did: with its exit code, or by its signal. Signals
  * sent to the launcher reach the program; those of a terminal reach it anyway and are not sent twice. One
  * that is sent to the whole process group reaches the program a second time through the launcher. SIGSTOP and
@@ -32,6 +34,7 @@
 /* clang-format on */
 #define _GNU_SOURCE
 #include "counters.h"
+#include "descendants.h"
 #include "program.h"
 #include "report.h"
 #include "request.h"
@@ -43,7 +46,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,7 +92,7 @@ static int run_watched(const struct request *request) {
     code = program_start(&program, request);
     if (code)
         return code;
-    const int status = program_wait(&program);
+    const int status = program_wait(&program, request);
     const uint64_t time_ns = now_ns() - began_ns;
     counters_read(counters);
     if (time >= 0 && !write_time(time, time_ns))
@@ -105,11 +107,8 @@ int main(int argc, char **argv) {
     const int code = request_read(&request, argc, argv);
     if (code)
         return code;
-    if (request.with) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != (pid_t)request.with)
-            return EXIT_LAUNCHER; /* it is gone already */
-    }
-    return request.event_count || request.output || request.time ? run_watched(&request)
-                                                                 : program_become(&request);
+    if (request.with && !descendants_guard((pid_t)request.with))
+        return EXIT_LAUNCHER; /* who started it is gone already */
+    return request.event_count || request.output || request.time || request.with ? run_watched(&request)
+                                                                                 : program_become(&request);
 }

@@ -3,9 +3,12 @@
 #define _GNU_SOURCE
 #include "program.h"
 
+#include "descendants.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,21 +134,50 @@ static bool is_passed_on(const siginfo_t *information) {
     return information->si_code != SI_KERNEL || information->si_signo == SIGHUP;
 }
 
-int program_wait(const struct program *program) {
+/* Whether the process that started the launcher is gone, or asks it by SIGTERM to end what it guards. */
+static bool is_over(const struct request *request, const siginfo_t *information) {
+    const pid_t with = (pid_t)request->with;
+    return with && (getppid() != with || (information->si_signo == SIGTERM &&
+                                          information->si_code == SI_USER && information->si_pid == with));
+}
+
+/* Reap what has ended: the program, and orphans of its where this process is their reaper. Return whether the
+ * program has, with its status. */
+static bool has_ended(const struct program *program, int *status) {
+    int found;
+    for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG | WUNTRACED)) > 0;) {
+        if (!WIFSTOPPED(found))
+            descendants_forget(pid);
+        if (pid == program->pid && !WIFSTOPPED(found)) {
+            *status = found;
+            return true;
+        }
+        /* A shell that stopped the program waits for its launcher to stop. */
+        if (pid == program->pid && WSTOPSIG(found) != SIGSTOP)
+            raise(SIGSTOP);
+    }
+    return false;
+}
+
+int program_wait(const struct program *program, const struct request *request) {
+    siginfo_t information = {.si_signo = 0};
     sigset_t all;
     sigfillset(&all);
     for (;;) {
         int status;
-        const pid_t pid = waitpid(program->pid, &status, WNOHANG | WUNTRACED);
-        if (pid == program->pid && !WIFSTOPPED(status))
+        if (is_over(request, &information)) {
+            descendants_kill();
+            raise(SIGKILL);
+        }
+        if (has_ended(program, &status)) {
+            if (request->with)
+                descendants_kill();
             return status;
-        /* A shell that stopped the program waits for its launcher to stop. */
-        if (pid == program->pid && WSTOPSIG(status) != SIGSTOP)
-            raise(SIGSTOP);
-        siginfo_t information;
-        if (sigwaitinfo(&all, &information) < 0 || information.si_signo == SIGCHLD)
-            continue;
-        if (is_passed_on(&information))
+        }
+        if (sigwaitinfo(&all, &information) < 0)
+            information.si_signo = 0;
+        else if (information.si_signo != SIGCHLD && !is_over(request, &information) &&
+                 is_passed_on(&information))
             kill(program->pid, information.si_signo);
     }
 }

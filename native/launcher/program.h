@@ -24,8 +24,10 @@ int program_prepare(struct program *program, const struct request *request);
 void program_cancel(struct program *program);
 /* Let the child become the program. */
 int program_start(struct program *program, const struct request *request);
-/* Wait for its end while passing signals on; return its status as waitpid() has it. */
-int program_wait(const struct program *program);
+/* Wait for its end while passing signals on; return its status as waitpid() has it. With a process to end
+ * with, all that the program started is killed first; where that process goes or asks for the end before the
+ * program does, this one is killed, too. */
+int program_wait(const struct program *program, const struct request *request);
 /* End as the program did: by its signal, or return its exit code. */
 int program_end_as(int status);
 
