@@ -8,6 +8,7 @@ runs the region. That binary is kept, one a region, as a program like any other.
 """
 
 import csv
+import io
 import shlex
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.bounded_file import MIB, read_bounded
 from numapredict.collect.durable import reason_and_advice
 from numapredict.collect.program import Program
 from numapredict.native.errors import NumapredictError
@@ -24,6 +26,7 @@ COMMAND = "cere"
 CONFIGURATION, REGIONS = "cere.json", "regions.csv"
 KEPT = Path(".cere") / "numapredict"  # the replay binaries
 _REPORT_BYTES = 200
+_MOST_REGIONS_BYTES = 16 * MIB
 
 
 class CereError(NumapredictError):
@@ -58,7 +61,7 @@ class Cere:
             )
         path = folder / CONFIGURATION
         try:
-            self.run_words = shlex.split(msgspec.json.decode(path.read_bytes(), type=_Configuration).run_cmd)
+            self.run_words = shlex.split(msgspec.json.decode(read_bounded(path, MIB), type=_Configuration).run_cmd)
         except OSError as error:
             raise CereError(f"{path}: {error.strerror}; run cere configure in {folder} first") from None
         except (msgspec.DecodeError, ValueError) as error:
@@ -73,8 +76,8 @@ class Cere:
         self._call("regions", *([] if profiled else ["--static"]))
         path = self.folder / REGIONS
         try:
-            with path.open(newline="", encoding="utf-8", errors="replace") as file:
-                rows = [row for row in csv.reader(file) if row and row[0].startswith("__cere__")]
+            text = read_bounded(path, _MOST_REGIONS_BYTES).decode(errors="replace")
+            rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row and row[0].startswith("__cere__")]
         except OSError as error:
             raise CereError(f"{path}: {error.strerror}, though cere regions succeeded") from None
         found = [Region(row[0], row[1] if len(row) > 1 else "", _percent(row[-1])) for row in rows]

@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 
+from numapredict.collect.bounded_file import MIB, read_bounded
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
@@ -26,6 +27,8 @@ from numapredict.native.errors import NumapredictError, UnwritableError
 SCHEMA_VERSION = 3
 DESCRIPTION_FILE = "dataset.json"
 TABLE_FILE = "measurements.parquet"
+MOST_BYTES = 256 * MIB
+"""Of either file; those of 128 programs under 526 mappings have 7 MiB together."""
 UNITS = (
     ("time_s", "seconds"),
     ("region_time_s", "seconds in parallel regions"),
@@ -196,7 +199,7 @@ def write_dataset(dataset: Dataset, path: Path) -> None:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bounded(path, MOST_BYTES)
     except FileNotFoundError as error:
         where = shlex.quote(str(path.parent))
         raise InvalidDatasetError(
@@ -204,7 +207,9 @@ def _read(path: Path) -> bytes:
             f" {TABLE_FILE}"
         ) from error
     except OSError as error:
-        raise InvalidDatasetError(f"cannot read {path}: {reason_and_advice(error)}") from error
+        raise InvalidDatasetError(
+            f"cannot read {path}: {reason_and_advice(error)}; name a folder that holds a dataset"
+        ) from error
 
 
 def _decode(path: Path, data: bytes) -> _Description:

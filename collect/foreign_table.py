@@ -6,16 +6,21 @@ filled in. Several rows of one program and mapping are repetitions, in the file'
 """
 
 import csv
+import io
 import math
+import re
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
+from numapredict.collect.bounded_file import MIB, read_bounded
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.durable import reason_and_advice
 from numapredict.collect.mapping import mapping_named
 from numapredict.collect.measurement import Measurement, Repetition, Status
+from numapredict.collect.measurement_fault import LEAST_TIME_S, MOST_TIME_S
 from numapredict.collect.program import Program
 from numapredict.native.errors import NumapredictError
 
@@ -23,12 +28,24 @@ UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
 CENSORED = frozenset({"inf", "+inf", "infinity", "timeout", "dnf", "killed"})
 MOST_FIELD_BYTES = 1 << 20
+MOST_BYTES = 64 * MIB
+MOST_ROWS = 1_000_000
+MOST_CELLS = 8_000_000
+"""Read, a row takes about 250 bytes and a cell up to 60."""
 
-Row = dict[str, str]
+# float() also takes 1_000, blanks, and digits of any script: all of them are likelier a mistake than a figure.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 
 
 class InvalidTableError(NumapredictError):
     """A CSV file cannot be read, lacks a column, or holds no run that was asked for."""
+
+
+class Row(NamedTuple):
+    """A row's cells by column name, and the line of the file on which it ends."""
+
+    line: int
+    cells: dict[str, str]
 
 
 class TableColumns(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,33 +93,42 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_rows(path: Path) -> tuple[Row, ...]:
-    """Return a CSV file's rows by column name. Raises InvalidTableError, naming the line where there is one."""
-    before = csv.field_size_limit(MOST_FIELD_BYTES)  # the limit is the whole process's
+    """Return a CSV file's rows. Raises InvalidTableError, naming the line where there is one."""
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, strict=True)
-            names = list(reader.fieldnames or ())
-            if not names:
-                raise InvalidTableError(f"{path}: is empty; the first line must name the columns")
-            double = [name for name, count in Counter(names).items() if count > 1]
-            if double:
-                raise InvalidTableError(f"{path}: column {double[0]!r} is there twice; rename one of them")
-            rows = []
-            for row in reader:
-                if None in row or None in row.values():
-                    found = len(names) + len(row.get(None) or ()) if None in row else "fewer"
-                    raise InvalidTableError(
-                        f"{path}: line {reader.line_num} has {found} cells, the first line {len(names)}; mend the line"
-                    )
-                rows.append(row)
+        text = read_bounded(path, MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
-        raise InvalidTableError(f"cannot read {path}: {reason_and_advice(error)}") from error
+        raise InvalidTableError(f"cannot read {path}: {reason_and_advice(error)}; name a CSV file") from error
     except UnicodeDecodeError as error:
         raise InvalidTableError(f"{path}: is not UTF-8 text ({error.reason}); convert the file") from error
-    except csv.Error as error:
-        raise InvalidTableError(f"{path}: line {reader.line_num} is no CSV ({error}); mend the line") from error
+    if text.count(",") + text.count("\n") > MOST_CELLS:
+        raise InvalidTableError(f"{path}: has more than {MOST_CELLS} cells; split the file")
+    before = csv.field_size_limit(MOST_FIELD_BYTES)  # the limit is the whole process's
+    try:
+        return _rows(path, csv.DictReader(io.StringIO(text, newline=""), strict=True))
     finally:
         csv.field_size_limit(before)
+
+
+def _rows(path: Path, reader: "csv.DictReader[str]") -> tuple[Row, ...]:
+    rows: list[Row] = []
+    try:
+        names = list(reader.fieldnames or ())
+        if not names:
+            raise InvalidTableError(f"{path}: is empty; the first line must name the columns")
+        double = [name for name, count in Counter(names).items() if count > 1]
+        if double:
+            raise InvalidTableError(f"{path}: column {double[0]!r} is there twice; rename one of them")
+        for cells in reader:
+            if None in cells or None in cells.values():
+                found = len(names) + len(cells.get(None) or ()) if None in cells else "fewer"
+                raise InvalidTableError(
+                    f"{path}: line {reader.line_num} has {found} cells, the first line {len(names)}; mend the line"
+                )
+            if len(rows) == MOST_ROWS:
+                raise InvalidTableError(f"{path}: has more than {MOST_ROWS} rows; split the file")
+            rows.append(Row(reader.line_num, cells))
+    except csv.Error as error:
+        raise InvalidTableError(f"{path}: line {reader.line_num} is no CSV ({error}); mend the line") from error
     return tuple(rows)
 
 
@@ -115,22 +141,22 @@ def dataset_of_rows(
     number, a default mapping that no run has, and where no run is left.
     """
     _check_columns(rows, columns)
-    taken = [row for row in rows if all(row[name] == value for name, value in columns.where)]
-    kept = [row for row in taken if not any(row[name] == value for name, value in columns.drop_if)]
+    taken = [row for row in rows if all(row.cells[name] == value for name, value in columns.where)]
+    kept = [row for row in taken if not any(row.cells[name] == value for name, value in columns.drop_if)]
     found: dict[tuple[str, str], list[tuple[Status, Repetition | None]]] = {}
     groups: dict[str, str] = {}
     seen: dict[tuple[str, str], Row] = {}
     varying: set[str] = set()
-    others = [name for name in rows[0] if name not in columns.named]
+    others = [name for name in rows[0].cells if name not in columns.named]
     count: Counter[str] = Counter()
     for row in kept:
-        program = " ".join(filter(None, (row[name].strip() for name in columns.program)))
-        label = "-".join(row[name].strip() for name in columns.mapping)
+        program = " ".join(filter(None, (row.cells[name].strip() for name in columns.program)))
+        label = "-".join(row.cells[name].strip() for name in columns.mapping)
         if not program or not label.strip("-"):
             raise InvalidTableError(
                 f"a row names no {'mapping' if program else 'program'}: {_shown(row)}; mend the row"
             )
-        group = row[columns.group].strip() if columns.group else program
+        group = row.cells[columns.group].strip() if columns.group else program
         if groups.setdefault(program, group) != group:
             raise InvalidTableError(
                 f"program {program!r} is in the groups {groups[program]!r} and {group!r}; add a column to --program"
@@ -139,7 +165,7 @@ def dataset_of_rows(
         count[status if repetition is None else "ok"] += 1
         found.setdefault((program, label), []).append((status, repetition))
         known = seen.setdefault((program, label), row)
-        varying |= {name for name in others if row[name] != known[name] and not (_is_number(row[name]))}
+        varying |= {name for name in others if row.cells[name] != known.cells[name] and not _is_number(row.cells[name])}
     measurements = tuple(
         measurement
         for (program, label), runs in found.items()
@@ -173,13 +199,13 @@ def _check_columns(rows: tuple[Row, ...], columns: TableColumns) -> None:
     if not rows:
         raise InvalidTableError("the table has no rows; there is nothing to import")
     for name in columns.named:
-        if name not in rows[0]:
-            raise InvalidTableError(f"there is no column {name!r}; the columns are {', '.join(rows[0])}")
+        if name not in rows[0].cells:
+            raise InvalidTableError(f"there is no column {name!r}; the columns are {', '.join(rows[0].cells)}")
 
 
 def _run(row: Row, columns: TableColumns) -> tuple[Status, Repetition | None]:
     """Return a run: "crashed" stands for one without a time, "timeout" for one that was cut off."""
-    text = row[columns.time].strip()
+    text = row.cells[columns.time].strip()
     if text.lower() in MISSING:
         return "crashed", None
     if text.startswith(">") or text.lower() in CENSORED:
@@ -187,28 +213,30 @@ def _run(row: Row, columns: TableColumns) -> tuple[Status, Repetition | None]:
     time = _number(row, columns.time)
     if time <= 0:
         return "crashed", None
+    if not LEAST_TIME_S <= time * columns.unit_s <= MOST_TIME_S:
+        raise InvalidTableError(
+            f"line {row.line}, column {columns.time!r}: {text!r} is a time of {time * columns.unit_s:g} s, and runs"
+            f" take {LEAST_TIME_S:g} to {MOST_TIME_S:g} s; mend the row, or check --time-unit"
+        )
     readings = tuple(
-        (name, _number(row, name)) for name in columns.counters if row[name].strip().lower() not in MISSING
+        (name, _number(row, name)) for name in columns.counters if row.cells[name].strip().lower() not in MISSING
     )
     return "ok", Repetition(time_s=time * columns.unit_s, readings=readings)
 
 
 def _number(row: Row, column: str) -> float:
-    try:
-        value = float(row[column])
-    except ValueError:
-        value = math.nan
+    text = row.cells[column].strip()
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
-        raise InvalidTableError(f"column {column!r} is {row[column]!r}, no number, in {_shown(row)}; mend the row")
+        raise InvalidTableError(
+            f"line {row.line}, column {column!r}: {row.cells[column]!r} is no number such as 1234.5 or 1.2345e3;"
+            " mend the row"
+        )
     return value
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return bool(_NUMBER.fullmatch(text.strip()))
 
 
 def _measurement(
@@ -235,5 +263,5 @@ def _measurement(
 
 
 def _shown(row: Row) -> str:
-    text = ", ".join(f"{name}={value}" for name, value in row.items())
+    text = ", ".join(f"{name}={value}" for name, value in row.cells.items())
     return text if len(text) <= 120 else text[:117] + "..."

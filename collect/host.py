@@ -4,13 +4,13 @@ import math
 import os
 import re
 import shutil
-import stat
 import subprocess
 from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.bounded_file import read_bounded
 from numapredict.collect.cgroup import CgroupFolder, levels, own_cgroup_folders
 from numapredict.collect.hwloc import MAX_SIZE_BYTES, topology_from_xml
 from numapredict.collect.kernel_file import kernel_text
@@ -72,10 +72,7 @@ def describes_this_computer() -> bool:
 def topology_from_file(path: Path) -> Topology:
     """Return the topology in an hwloc XML file, named after it; raise InvalidTopologyError when that is not one."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise InvalidTopologyError(f"topology {str(path)!r} is not a regular file; name an hwloc XML file")
-        with path.open("rb") as file:
-            data = file.read(MAX_SIZE_BYTES + 1)
+        data = read_bounded(path, MAX_SIZE_BYTES)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InvalidTopologyError(f"topology {str(path)!r} cannot be read: {reason}; name an hwloc XML file") from None

@@ -16,8 +16,15 @@ import pyarrow.parquet as pq
 
 from numapredict.collect.mapping import AnyMapping, OpaqueMapping, mapping_named
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition, Status
+from numapredict.collect.measurement_fault import COUNTED, counted_of, fault_of
 
-_FIGURES = ("local_accesses", "remote_accesses", "local_bandwidth_GBps", "remote_bandwidth_GBps")
+MOST_ROWS = 1_000_000
+MOST_VALUES = 32_000_000
+"""Cells and entries of lists: a row on 8 nodes has about 50. Read, a value takes up to 40 bytes."""
+MOST_TABLE_BYTES = 1 << 30
+"""Of the columns without compression."""
+MOST_LETTERS = 100_000
+"""Of one text: names are short, and of a failed program's output its end is kept."""
 _WORD = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema(
     [
@@ -33,8 +40,8 @@ SCHEMA = pa.schema(
         pa.field("repetition", pa.int32()),
         pa.field("time_s", pa.float64()),
         pa.field("region_time_s", pa.float64()),
-        *(pa.field(name, pa.float64()) for name in _FIGURES),
-        *(pa.field(f"node_{name}", pa.list_(pa.float64())) for name in _FIGURES),
+        *(pa.field(name, pa.float64()) for name in COUNTED),
+        *(pa.field(f"node_{name}", pa.list_(pa.float64())) for name in COUNTED),
         pa.field("modelled", pa.bool_(), nullable=False),
         pa.field("provenance", _WORD, nullable=False),
         pa.field("readings", pa.map_(pa.string(), pa.float64())),
@@ -43,9 +50,11 @@ SCHEMA = pa.schema(
 )
 # Datasets are shipped, so their size counts: with these a table takes a quarter less.
 _LEVEL = 19
-_FLOATS = (*("time_s", "region_time_s"), *_FIGURES, *(f"node_{name}.list.element" for name in _FIGURES))
+_FLOATS = (*("time_s", "region_time_s"), *COUNTED, *(f"node_{name}.list.element" for name in COUNTED))
 _KEYS = ("program", "mapping", "status", "message", "modelled", "provenance")
 _NEW = ("readings", "sampled_share")  # came with versions 2 and 3; a table of an older one has none
+_READINGS = "readings"
+_READING = f"{_READINGS}.key_value.key"
 _PAIRS = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 
 
@@ -78,9 +87,13 @@ def from_parquet(data: bytes, machine: str, nodes: int | None) -> tuple[Measurem
     """
     try:
         # Not by read_table: its pool keeps a thread, and a process that ends while that runs may end by abort().
-        table = pq.ParquetFile(pa.BufferReader(data), pre_buffer=False).read(use_threads=False)
+        metadata = pq.read_metadata(pa.BufferReader(data))
+        leaves = _check_size(metadata)
+        # Text is read as a dictionary, so that one long text in every row is there once.
+        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=leaves, pre_buffer=False)
+        table = file.read(columns=[name for name in SCHEMA.names if name in file.schema_arrow.names], use_threads=False)
     except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"not a Parquet file ({str(error).splitlines()[0]})") from error
+        raise ValueError(f"not a Parquet file ({_first_line(error)})") from error
     groups: dict[tuple[Any, ...], list[tuple[int, Repetition | None]]] = {}
     columns = _columns(table)
     for key, index, repetition in zip(
@@ -93,50 +106,34 @@ def from_parquet(data: bytes, machine: str, nodes: int | None) -> tuple[Measurem
     return _measurements(groups, _mappings(columns), machine, nodes)
 
 
-def fault_of(measurement: Measurement, nodes: int | None) -> str:
-    """Return what is wrong with a measurement on a machine of ``nodes`` nodes; an empty text where nothing is."""
-    if not measurement.mapping.label:
-        return "the mapping has no label"
-    if (measurement.status == "ok") != bool(measurement.repetitions):
-        return f"status is {measurement.status!r} with {len(measurement.repetitions)} repetitions"
-    for repetition in measurement.repetitions:
-        if not (math.isfinite(repetition.time_s) and repetition.time_s > 0):
-            return f"time_s is {repetition.time_s}, not a positive number"
-        region = repetition.region_time_s
-        if region is not None and not (math.isfinite(region) and region >= 0):
-            return f"region_time_s is {region}, not a number from 0"
-        if any(not name or not math.isfinite(value) for name, value in repetition.readings):
-            return "a reading has no name or no finite value"
-        share = repetition.sampled_share
-        if share is not None and not 0 <= share <= 1:
-            return f"sampled_share is {share}, not a share"
-        fault = _counters_fault(repetition.counters, nodes) if repetition.counters is not None else ""
-        if fault:
-            return fault
-    return ""
+def _check_size(metadata: pq.FileMetaData) -> list[str]:
+    """Return the paths of the columns that hold text; raise ValueError for more than a dataset has.
+
+    The file's own figures are believed here: they are there before anything is unpacked.
+    """
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+    for what, found, most in (
+        ("rows", max(metadata.num_rows, sum(group.num_rows for group in groups)), MOST_ROWS),
+        ("values", sum(chunk.num_values for chunk in chunks), MOST_VALUES),
+        ("bytes when unpacked", sum(chunk.total_uncompressed_size for chunk in chunks), MOST_TABLE_BYTES),
+    ):
+        if found > most:
+            raise ValueError(f"the table has {found} {what}, more than the {most} that are read")
+    named = {field.name for field in SCHEMA if field.type == _WORD}
+    text = (chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY")
+    return sorted({chunk.path_in_schema for chunk in text if chunk.path_in_schema in named | {_READING}})
 
 
-def _counters_fault(counters: Counters, nodes: int | None) -> str:
-    if nodes is None:
-        return "counters of nodes, where the machine's nodes are not known"
-    if len(counters.nodes) != nodes:
-        return f"counters have {len(counters.nodes)} entries, the machine {nodes} nodes"
-    for node in counters.nodes:
-        for name, value in zip(_FIGURES, _figures(node), strict=True):
-            if not (math.isfinite(value) and value >= 0):
-                return f"{name} is {value}, not a number from 0"
-    return ""
-
-
-def _figures(node: NodeCounters) -> tuple[float, float, float, float]:
-    return (node.local_accesses, node.remote_accesses, node.local_bandwidth_GBps, node.remote_bandwidth_GBps)
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or ["no reason was given"])[0]
 
 
 def _row(m: Measurement, index: int | None, repetition: Repetition | None) -> tuple[Any, ...]:
     mapping = m.mapping
     counters = repetition.counters if repetition else None
     lists: Sequence[Any] = (
-        [list(v) for v in zip(*map(_figures, counters.nodes), strict=True)] if counters else [None] * 4
+        [list(v) for v in zip(*map(counted_of, counters.nodes), strict=True)] if counters else [None] * 4
     )
     return (
         *(m.program, mapping.label),
@@ -162,18 +159,53 @@ def _columns(table: pa.Table) -> dict[str, list[Any]]:
         column = table.column(field.name)
         if not field.nullable and column.null_count:
             raise ValueError(f"column {field.name} has empty cells")
-        text = field.type == _WORD
         try:
-            if text and column.type not in (_WORD, pa.string(), pa.large_string()):
-                raise ValueError(f"column {field.name} is {column.type}, not text")
-            columns[field.name] = column.cast(pa.string() if text else field.type).to_pylist()
+            columns[field.name] = _cells(column, field)
         except pa.ArrowException as error:
             raise ValueError(f"column {field.name} is {column.type}, not {field.type}") from error
     return columns
 
 
+def _cells(column: pa.ChunkedArray, field: pa.Field) -> list[Any]:
+    """Return a column's cells; ValueError or ArrowException where they are not what the schema has."""
+    if pa.types.is_null(column.type):
+        return [None] * len(column)
+    if field.type == _WORD:
+        if not _is_text(column.type):
+            raise ValueError(f"column {field.name} is {column.type}, not text")
+        return [text for chunk in column.chunks for text in _texts(chunk, field.name)]
+    if field.name == _READINGS:
+        if not (pa.types.is_map(column.type) and _is_text(column.type.key_type)):
+            raise ValueError(f"column {field.name} is {column.type}, not {field.type}")
+        return [pairs for chunk in column.chunks for pairs in _pairs(chunk)]
+    cells: list[Any] = column.cast(field.type).to_pylist()
+    return cells
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
+
+
+def _texts(chunk: pa.Array, name: str) -> list[str | None]:
+    """Return a text column's cells; equal ones are the same object, however many rows have them."""
+    encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+    texts = encoded.dictionary.to_pylist()
+    longest = max((len(text) for text in texts if text is not None), default=0)
+    if longest > MOST_LETTERS:
+        raise ValueError(f"column {name} has a text of {longest} letters, more than the {MOST_LETTERS} that are read")
+    return [None if index is None else texts[index] for index in encoded.indices.to_pylist()]
+
+
+def _pairs(chunk: pa.MapArray) -> list[list[tuple[str | None, float | None]] | None]:
+    """Return the cells of a map from text to a number, as `to_pylist` does, but with equal texts as one object."""
+    pairs = list(zip(_texts(chunk.keys, _READINGS), chunk.items.cast(pa.float64()).to_pylist(), strict=True))
+    starts, valid = chunk.offsets.to_pylist(), chunk.is_valid().to_pylist()
+    return [pairs[starts[n] : starts[n + 1]] if valid[n] else None for n in range(len(chunk))]
+
+
 def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
-    lists = [columns[f"node_{name}"] for name in _FIGURES]
+    lists = [columns[f"node_{name}"] for name in COUNTED]
     for time_s, region, per_node, readings, share in zip(
         columns["time_s"],
         columns["region_time_s"],
@@ -190,7 +222,7 @@ def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
             try:
                 counters = Counters(tuple(NodeCounters(*v) for v in zip(*per_node, strict=True)))
             except (TypeError, ValueError) as error:
-                raise ValueError(f"columns node_{' node_'.join(_FIGURES)} have lists of unequal length") from error
+                raise ValueError(f"columns node_{' node_'.join(COUNTED)} have lists of unequal length") from error
         yield Repetition(time_s, region, counters, tuple(readings or ()), share)
 
 

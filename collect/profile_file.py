@@ -5,18 +5,19 @@ the file says, it is checked before it is used.
 """
 
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.collect.bounded_file import open_regular
 from numapredict.native.errors import NumapredictError
 
 MAGIC = 0x31464F525050554E
 VERSION = 1
 MOST_RANGES = 1 << 20
+MOST_BYTES = 1 << 30
 MOST_SLOTS = 4096  # native/placement/settings.h
 _HEADER = np.dtype(
     [
@@ -93,15 +94,10 @@ def read_profile(path: Path) -> Profile:
     Of what is no regular file nothing is read, and of one that begins otherwise no more than a header.
     """
     try:
-        # A named pipe would not even open before somebody writes to it.
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise InvalidProfileError(
-                    f"profile {path} is no regular file; make one with numapredict run --profile FILE"
-                )
+        with open_regular(path) as file:
             data = file.read(_HEADER.itemsize)
             if len(data) == _HEADER.itemsize and _size_bytes(data) == os.fstat(file.fileno()).st_size > len(data):
-                data += file.read(_size_bytes(data) - len(data))
+                data += file.read(min(_size_bytes(data), MOST_BYTES) - len(data))
     except OSError as error:
         raise InvalidProfileError(
             f"profile {path} cannot be read: {error.strerror}; make one with numapredict run --profile {path}"

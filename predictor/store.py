@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.bounded_file import read_bounded
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UnwritableError
@@ -83,13 +84,13 @@ def check_topology(model: Model, topology: Topology) -> None:
 
 def _read(path: Path) -> bytes:
     try:
-        if path.stat().st_size > SIZE_LIMIT_BYTES:
-            raise InvalidModelError(f"{path}: is larger than any model; name a file that numapredict train wrote")
-        return path.read_bytes()
+        return read_bounded(path, SIZE_LIMIT_BYTES)
     except FileNotFoundError as error:
         raise InvalidModelError(f"{path}: there is no such file; make it with 'numapredict train'") from error
     except OSError as error:
-        raise InvalidModelError(f"cannot read {path}: {reason_and_advice(error)}") from error
+        raise InvalidModelError(
+            f"cannot read {path}: {reason_and_advice(error)}; name a file that numapredict train wrote"
+        ) from error
 
 
 def _one_line(error: Exception) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.bounded_file import read_bounded
 from numapredict.collect.dataset import DESCRIPTION_FILE, Dataset
 from numapredict.collect.durable import reason_and_advice
 from numapredict.native.errors import NumapredictError
@@ -76,8 +77,7 @@ def model_for(dataset: Dataset) -> Model | None:
 def _file(path: Path) -> Subject:
     """Return what a JSON file holds, told by the names in it."""
     try:
-        with path.open("rb") as file:
-            data = file.read(SIZE_LIMIT_BYTES)
+        data = read_bounded(path, SIZE_LIMIT_BYTES)
         names = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
     except OSError as error:
         raise UnknownSubjectError(f"cannot read {path}: {reason_and_advice(error)}") from error

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from numapredict.collect.bounded_file import MIB, read_bounded
 from numapredict.collect.counters.errors import CounterError
 
 _Natural = Annotated[int, msgspec.Meta(ge=0)]
@@ -35,7 +36,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def read_counts(file: Path) -> tuple[Count, ...]:
     """Return what the launcher wrote; raise CounterError where it wrote nothing that can be read."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=_File).counts
+        return msgspec.json.decode(read_bounded(file, MIB), type=_File).counts
     except OSError as error:
         raise CounterError(f"the counts in {file} cannot be read: {error.strerror}; run again") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

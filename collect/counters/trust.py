@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.bounded_file import MIB, read_bounded
 from numapredict.collect.counters.errors import CounterError
 from numapredict.collect.counters.selftest import loads, self_test
 from numapredict.collect.counters.source import CounterSource, Obstacle
@@ -105,7 +106,7 @@ def believed_source(
 def read_trust(folder: Path, topology: Topology) -> tuple[Examined, ...]:
     """Return what is known of the sources of this computer, as it is now; nothing where nothing is."""
     try:
-        found = msgspec.json.decode((folder / FILE).read_bytes(), type=_File)
+        found = msgspec.json.decode(read_bounded(folder / FILE, MIB), type=_File)
     except (OSError, msgspec.DecodeError):
         return ()
     if found.schema != _SCHEMA or found.computer != _computer(topology):

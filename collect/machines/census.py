@@ -11,6 +11,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from numapredict.collect.bounded_file import read_bounded
+
+MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
 MAGIC = 0x334F49474552554E  # NUREGIO3
 _ENTRIES = 4096  # there is room for; the text begins behind it
 _HEADER = np.dtype(
@@ -143,6 +146,6 @@ def _path_in(text: bytes, start: int) -> str:
 def read_census(path: Path) -> Census | None:
     """Return the census in a file, or None when there is none."""
     try:
-        return parse_census(path.read_bytes())
+        return parse_census(read_bounded(path, MOST_BYTES))
     except OSError:
         return None

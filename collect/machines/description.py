@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.bounded_file import MIB, read_bounded
 from numapredict.collect.machines.description_file import (
     InvalidDescriptionError,
     MachineFile,
@@ -147,7 +148,7 @@ def load_description(name_or_path: str) -> MachineDescription:
             "for your own, give the path of a .toml file"
         )
     try:
-        data = file.read_bytes()
+        data = read_bounded(file, MIB) if isinstance(file, Path) else file.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InvalidDescriptionError(f"machine description {where}: cannot be read: {reason}") from error

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.machines.census import parse_census, stopped
+from numapredict.collect.bounded_file import read_bounded
+from numapredict.collect.machines.census import MOST_BYTES, parse_census, stopped
 from numapredict.collect.machines.symbols import function_at
 
 
@@ -47,7 +48,7 @@ def read_region_times(path: Path) -> RegionTimes | None:
     To be called when the process has ended: what was running in it when it was killed is taken to have run until now.
     """
     try:
-        data = path.read_bytes()
+        data = read_bounded(path, MOST_BYTES)
     except OSError:
         return None
     census = parse_census(data)

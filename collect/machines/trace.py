@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.collect.bounded_file import read_bounded
 from numapredict.native.errors import NumapredictError
 
+MOST_BYTES = 1 << 30
 MAGIC = 0x314543415254554E
 VERSION = 2
 PAGE_SHIFT = 12
@@ -100,7 +102,7 @@ class Trace:
 def read_trace(path: Path) -> Trace:
     """Read a trace file; raise InvalidTraceError, naming it, if it is not a whole one."""
     try:
-        data = path.read_bytes()
+        data = read_bounded(path, MOST_BYTES)
     except OSError as error:
         raise InvalidTraceError(f"{path}: cannot read the trace: {error.strerror}") from error
     return parse_trace(data, str(path))

@@ -12,10 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from numapredict.collect.bounded_file import read_bounded
 from numapredict.collect.cache import FOLDER_VARIABLE, cache_folder
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.machines.census import Census, parse_census
 from numapredict.collect.machines.description import MachineDescription
+from numapredict.collect.machines.trace import MOST_BYTES as MOST_FILE_BYTES
 from numapredict.collect.machines.trace import InvalidTraceError, Trace, parse_trace
 from numapredict.collect.machines.tracing import Budget, check_program, take_census, take_trace
 from numapredict.collect.program import Program
@@ -150,7 +152,7 @@ class TraceStore:
 def _read(path: Path, parse: Callable[[bytes], T | None]) -> T | None:
     """Return what a cached file holds, or None where there is no whole file: then it is made again."""
     try:
-        return parse(path.read_bytes())
+        return parse(read_bounded(path, MOST_FILE_BYTES))
     except (OSError, InvalidTraceError):
         return None
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.bounded_file import read_bounded
 from numapredict.collect.durable import reason_and_advice
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.calibration import Calibration
@@ -11,6 +12,7 @@ from numapredict.predictor.evaluate import Evaluation, Evaluations
 from numapredict.predictor.evaluation_text import OURS
 from numapredict.predictor.model import Model
 from numapredict.predictor.scores import Score
+from numapredict.predictor.store import SIZE_LIMIT_BYTES
 
 
 class InvalidEvaluationError(NumapredictError):
@@ -38,7 +40,7 @@ class HeldOutData(msgspec.Struct, frozen=True, kw_only=True):
 def held_out_data(path: Path, model: Model) -> HeldOutData:
     """Return the scores of a model's machine; InvalidEvaluationError for a file without them."""
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Evaluations)
+        found = msgspec.json.decode(read_bounded(path, SIZE_LIMIT_BYTES), type=Evaluations)
     except OSError as error:
         raise InvalidEvaluationError(f"cannot read {path}: {reason_and_advice(error)}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

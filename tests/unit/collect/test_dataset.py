@@ -1,5 +1,6 @@
 import hashlib
 import json
+import math
 import os
 import resource
 import subprocess
@@ -29,7 +30,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
 from tests.samples import dataset_of, failed_of, measurement_of, programs_of, topology_of
 
-POSITIVE = st.floats(min_value=1e-12, max_value=1e12, allow_subnormal=False)
+POSITIVE = st.floats(min_value=1e-12, max_value=1e9, allow_subnormal=False)
 FROM_ZERO = st.one_of(st.just(0.0), POSITIVE)
 COUNTERS = st.builds(
     Counters, st.tuples(*[st.builds(NodeCounters, FROM_ZERO, FROM_ZERO, FROM_ZERO, FROM_ZERO) for _ in range(2)])
@@ -329,3 +330,63 @@ def test_reading_leaves_no_thread_behind(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout == "0\n"
+
+
+NUMBERS = (None, float("nan"), float("inf"), float("-inf"), -1.0, -5e-324, 1e308)
+LISTS = (
+    *(None, [], [1.0], [1.0, 2.0, 3.0], [None, 1.0], [1.0, None], [None, None]),
+    *([1.0, value] for value in NUMBERS[1:]),
+)
+PAIRS = (None, [], [("misses", None)], [("misses", float("nan"))], [("", 1.0)])
+HOSTILE = [
+    (field.name, value)
+    for field in SCHEMA
+    for value in (
+        LISTS
+        if pa.types.is_list(field.type)
+        else PAIRS
+        if pa.types.is_map(field.type)
+        else (None, "", "\x00", "x" * 1000)
+        if pa.types.is_dictionary(field.type)
+        else (None, 0, -1, 2**31 - 1)
+        if pa.types.is_integer(field.type)
+        else (None,)
+        if pa.types.is_boolean(field.type)
+        else NUMBERS
+    )
+]
+
+
+@pytest.mark.parametrize(("column", "value"), HOSTILE)
+def test_any_cell_of_any_column_is_understood_or_refused_in_one_line(written: Path, column: str, value: object) -> None:
+    table = pq.read_table(written / "measurements.parquet")
+    values = table.column(column).to_pylist()
+    values[0] = value
+    kind = _plain(SCHEMA.field(column).type)
+    changed = table.set_column(table.column_names.index(column), column, pa.array(values, kind))
+    replace_table(written, changed)
+    try:
+        read = read_dataset(written)
+    except InvalidDatasetError as error:
+        text = str(error)
+        assert "\n" not in text
+        assert column.removeprefix("node_") in text or any(name in text for name in ("repetition", "not in programs"))
+        assert str(written / "measurements.parquet") in text or "not in programs" in text
+        return
+    # What is read can be computed with.
+    for measurement in read.measurements:
+        figures = [measurement.time_s, measurement.region_time_s, measurement.local_share, measurement.spread]
+        if measurement.counters is not None:
+            figures += [measurement.counters.local_bandwidth_GBps, measurement.counters.remote_accesses]
+        assert measurement.status != "ok" or all(math.isfinite(figure) for figure in figures if figure is not None)
+    write_dataset(read, written)
+
+
+def test_an_empty_cell_of_a_counter_is_named(written: Path) -> None:
+    table = pq.read_table(written / "measurements.parquet")
+    replace_table(written, set_cell(table, "node_local_accesses", [1.0, None]))
+    with pytest.raises(InvalidDatasetError) as error:
+        read_dataset(written)
+    expected = "local_accesses is empty, not a number from 0 to 1e+30; restore the file or collect the dataset again"
+    assert one_line(error).endswith(expected)
+    assert "program 'p0', mapping" in str(error.value)

@@ -79,7 +79,17 @@ def test_labels_of_ours_stay_ours(tmp_path: Path) -> None:
     [
         ("a,1,near,4\n", "line 2 has fewer cells, the first line 7"),
         ("a,1,near,4,1,h,0,more\n", "line 2 has 8 cells"),
-        ("a,1,near,4,soon,h,0\n", "column 'ms' is 'soon', no number"),
+        ("a,1,near,4,soon,h,0\n", "line 2, column 'ms': 'soon' is no number"),
+        ("a,1,near,4,1,h,0\na,1,far,4,1_000,h,0\n", "line 3, column 'ms': '1_000' is no number"),
+        ("a,1,near,4,١٢٣,h,0\n", "line 2, column 'ms': '١٢٣' is no number"),
+        ("a,1,near,4,\uff11\uff12,h,0\n", "line 2, column 'ms': .* is no number"),
+        ('"a\nb",1,near,4,0x10,h,0\n', "line 3, column 'ms': '0x10' is no number"),
+        ("a,1,near,4,1e400,h,0\n", "line 2, column 'ms': '1e400' is no number"),
+        (
+            "a,1,near,4,1e13,h,0\n",
+            "line 2, column 'ms': '1e13' is a time of 1e\\+10 s, and runs take 1e-12 to 1e\\+09 s",
+        ),
+        ("a,1,near,4,5e-324,h,0\n", "runs take 1e-12 to 1e.09 s; mend the row, or check --time-unit"),
         (",,near,4,1,h,0\n", "names no program"),
         ("a,1,,,1,h,0\n", "names no mapping"),
         ("a,1,near,4,,h,0\n", "no run with a time is left of 1 rows"),
@@ -91,6 +101,18 @@ def test_what_makes_no_sense_gets_one_line(tmp_path: Path, text: str, message: s
     with pytest.raises(InvalidTableError, match=message) as error:
         imported(tmp_path, text)
     assert "\n" not in str(error.value)
+
+
+def test_a_reading_is_held_to_the_same_form_as_a_time(tmp_path: Path) -> None:
+    columns = TableColumns(program=("code",), mapping=("policy",), time="ms", counters=("misses",))
+    with pytest.raises(InvalidTableError, match="line 3, column 'misses': '7_0' is no number"):
+        imported(tmp_path, "a,1,near,4,1,h,7\na,1,far,4,1,h,7_0\n", columns)
+
+
+def test_numbers_are_read_in_every_plain_form(tmp_path: Path) -> None:
+    forms = ("10", " 10 ", "10.", "+1e1", ".1E+2", "1000e-2")
+    dataset, _ = imported(tmp_path, "".join(f"a,1,m{n},4,{form},h,0\n" for n, form in enumerate(forms)))
+    assert [m.time_s for m in dataset.measurements] == pytest.approx([0.01] * len(forms))
 
 
 def test_names_are_checked_before_anything_is_made(tmp_path: Path) -> None:
