@@ -19,6 +19,9 @@ MACHINE = click.option(
     shell_complete=named(machines, "file"),
     help="A described machine, modelled (see `numapredict topology --list`), or a .toml file.",
 )
+STRICT = click.option(
+    "--strict", is_flag=True, help="Refuse a program that ends with an exit code other than 0, though its regions ran."
+)
 _OPTIONS = (
     MACHINE,
     click.option(
@@ -66,6 +69,7 @@ _OPTIONS = (
         help="Timed runs of each pair; up to twice as many where they scatter.",
     ),
     click.option("--retry-failed", is_flag=True, help="Run again what failed before."),
+    STRICT,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])

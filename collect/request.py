@@ -13,6 +13,7 @@ from numapredict.collect.dataset import Dataset
 from numapredict.collect.journal import FailedCampaignError
 from numapredict.collect.machines.care import careful
 from numapredict.collect.machines.choice import this_computer, virtual_machine
+from numapredict.collect.machines.exit_code import exit_codes_in_words
 from numapredict.collect.machines.repetitions import disturbed_in_words
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Machine
@@ -54,6 +55,7 @@ class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int = 1
     repetitions: int = 5
     retry_failed: bool = False
+    strict: bool = False
 
 
 class CampaignSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +89,7 @@ def summary_in_words(summary: CampaignSummary) -> str:
 def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     """Return the campaign that a request describes; nothing is run or written."""
     machine: Machine
-    machine = virtual_machine(request.machine) if request.machine else _this_computer(request)
+    machine = virtual_machine(request.machine, strict=request.strict) if request.machine else _this_computer(request)
     if not machine.modelled and request.jobs > 1:
         raise EmptyRequestError(
             "--jobs is for modelled machines: programs that run at the same time disturb each other"
@@ -131,7 +133,7 @@ def run_campaign(campaign: Campaign, terminal: Terminal) -> Dataset:
         failed = counted(summary.failed, "run")
         terminal.warn(f"{failed} failed; the dataset says how, --retry-failed runs what failed again")
     dataset = campaign.finish()
-    for line in disturbed_in_words(dataset.measurements):
+    for line in (*exit_codes_in_words(dataset.measurements), *disturbed_in_words(dataset.measurements)):
         terminal.warn(line)
     if summary.failed and summary.failed == summary.finished:
         why = next((m.message or m.status for m in dataset.measurements if m.status != "ok"), "failed")
@@ -145,7 +147,7 @@ def made_by() -> str:
 
 
 def _this_computer(request: CampaignRequest) -> Machine:
-    return this_computer(careful(request.repetitions), announce=terminal_of_the_command().say)
+    return this_computer(careful(request.repetitions), announce=terminal_of_the_command().say, strict=request.strict)
 
 
 def _replayed(request: CampaignRequest) -> tuple[Program, ...]:

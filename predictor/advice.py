@@ -9,10 +9,12 @@ import msgspec
 from numapredict.collect.emission.emission import Emission, emit, expresses
 from numapredict.collect.emission.tools import TOOLS, Tool
 from numapredict.collect.machines.command import run_command
+from numapredict.collect.machines.exit_code import exit_code_of, exit_codes_in_words
 from numapredict.collect.machines.start import WITHOUT_LIBRARY
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program
+from numapredict.collect.terminal.terminal import warn
 from numapredict.predictor.evidence import evidence_of, reached_by
 from numapredict.predictor.explanation import Explanation, explain
 from numapredict.predictor.model import ExpectedSpeedup, Member, RankedMapping
@@ -80,7 +82,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     ``verification`` is what running default and choice in turn said, where that was asked for and the choice is not the
     default; where the choice did not win, ``mapping`` is the default. ``judged_by`` is what was read beside the probes'
     times: ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
-    ``explanation`` says why, as far as the readings tell.
+    ``explanation`` says why, as far as the readings tell. ``exit_code`` is what the program ends with, though its
+    parallel regions ran.
     ``command`` applies the mapping exactly, with the preload library, and ``alternatives`` without it as far as each
     tool goes; ``alternative`` is numactl's. ``warnings`` say in words what makes the answer doubtful.
     """
@@ -108,6 +111,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     judged_by: Reads
     explanation: Explanation
     verification: Verification | None = None
+    exit_code: int = 0
 
 
 def whole_run(share: float, speedup: float) -> float | None:
@@ -141,6 +145,8 @@ def advise(
         readings.append(reading_of(measurement, model.clock))
         measured.append(measurement)
         announce(f"probe {number} of {len(model.probes)}: {seconds_in_words(readings[-1].time_s)}")
+    for line in exit_codes_in_words(measured):
+        warn(announce, line)
     prediction = predict(model, readings, lambda label: _possible(label, machine))
     verification = None
     if verifier is not None and prediction.mapping != model.default:
@@ -177,6 +183,7 @@ def advise(
         judged_by=prediction.reads,
         explanation=explain(evidence, prediction, model.default, expects=model.expectation is not None and not lost),
         verification=verification,
+        exit_code=max(map(exit_code_of, measured)),
     )
 
 
@@ -250,7 +257,7 @@ def _emitted(tool: Tool, mapping: str, speedup: ExpectedSpeedup | None, emission
 def _warnings(measured: list[Measurement], prediction: Prediction) -> tuple[str, ...]:
     """Return what makes the answer doubtful, a sentence each."""
     told = {name: value for m in measured for name, value in m.provenance}
-    found = []
+    found = list(exit_codes_in_words(measured))
     share = _trace_share(measured)
     if share is not None and share < _ENOUGH_SEEN:
         found.append(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from numapredict.collect.campaign_options import campaign_options
+from numapredict.collect.campaign_options import STRICT, campaign_options
 from numapredict.collect.emission.tools import TOOLS
 from numapredict.collect.terminal.command import JSON, Command, Interruption, terminal
 from numapredict.collect.terminal.completion import files, machines, named
@@ -63,6 +63,7 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     is_flag=True,
     help="Run the default and the advised mapping in turn; keep the default unless it loses.",
 )
+@STRICT
 @EMIT
 @JSON
 @COMMAND
@@ -71,6 +72,7 @@ def predict(
     wanted: str | None,
     budget_s: float,
     verified: bool,
+    strict: bool,
     tool: "Tool | None",
     as_json: bool,
     command: tuple[str, ...],
@@ -78,11 +80,11 @@ def predict(
     """Say where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.advice_text import advice_in_words
-    from numapredict.predictor.session import ask
+    from numapredict.predictor.session import Question, ask
 
     if tool is not None and as_json:
         raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
-    advice = ask(command, machine, wanted, budget_s, terminal(), verified=verified)
+    advice = ask(Question(command, machine, wanted, budget_s, verified, strict), terminal())
     if tool is not None:
         from numapredict.collect.program import program_of
         from numapredict.predictor.emitted_command import command_for_advice

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from numapredict.collect.allocation_text import restriction_lines
 from numapredict.collect.environment import emulation
 from numapredict.collect.machines.choice import this_computer, virtual_machine
@@ -32,24 +34,28 @@ class NothingToPlaceError(NoModelError):
     """The computer has one NUMA node, so no mapping differs from another by its node."""
 
 
-def ask(
-    command: tuple[str, ...],
-    machine_name: str | None,
-    wanted_model: str | None,
-    budget_s: float,
-    announce: Callable[[str], None],
-    *,
-    verified: bool = False,
-) -> Advice:
-    """Return the advice on a command; a NumapredictError with one clear line where there is none to give.
+class Question(msgspec.Struct, frozen=True):
+    """What is asked: a command, of a described machine or of this computer, by a model or the machine's own.
 
-    ``verified``: see ``advise``.
+    ``budget_s`` is what modelled probes may take in all; ``verified``: see ``advise``; ``strict`` refuses a program
+    that ends with an exit code other than 0.
     """
-    program = program_of(command)
+
+    command: tuple[str, ...]
+    machine: str | None = None
+    model: str | None = None
+    budget_s: float = 100.0
+    verified: bool = False
+    strict: bool = False
+
+
+def ask(question: Question, announce: Callable[[str], None]) -> Advice:
+    """Return the advice on a command; a NumapredictError with one clear line where there is none to give."""
+    program, machine_name, strict = program_of(question.command), question.machine, question.strict
     machine: Machine
     if machine_name is None:
         executable_of(program)
-        machine = this_computer(announce=announce)
+        machine = this_computer(announce=announce, strict=strict)
         announce(f"this computer: {shape_of(machine.topology)}")
         for line in restriction_lines(machine.topology):
             announce(line)
@@ -58,10 +64,10 @@ def ask(
         check_choice(machine.topology, program.command[0])
     else:
         check_program(program)
-        budget = Budget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * _TRACE_PART)
-        machine = virtual_machine(machine_name, budget, announce)
+        budget = Budget(census_s=question.budget_s * _CENSUS_PART, trace_s=question.budget_s * _TRACE_PART)
+        machine = virtual_machine(machine_name, budget, announce, strict=strict)
         announce(f"{machine.name}, modelled: {shape_of(machine.topology)}")
-    chosen = choose_model(machine.name, machine.topology, wanted_model)
+    chosen = choose_model(machine.name, machine.topology, question.model)
     if chosen is None:
         raise NoModelError(_no_model(machine.topology, machine_name))
     announce(f"asking {chosen.origin}")
@@ -71,8 +77,9 @@ def ask(
         f" mappings, in a dataset of {chosen.model.dataset_created}",
     )
     verifier = None
-    if verified:
-        verifier = this_computer(repetitions=1, warm_up=0, announce=announce) if machine_name is None else machine
+    if question.verified:
+        here = machine_name is None
+        verifier = this_computer(repetitions=1, warm_up=0, announce=announce, strict=strict) if here else machine
     controllers = machine.description.controller_read_GBps if isinstance(machine, VirtualMachine) else ()
     return advise(program, machine, chosen, announce, verifier=verifier, controllers_GBps=controllers)
 

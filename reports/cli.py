@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from numapredict.collect.campaign_options import MACHINE
+from numapredict.collect.campaign_options import MACHINE, STRICT
 from numapredict.collect.mapping import PAGE_POLICIES, PagePolicy
 from numapredict.collect.terminal.command import JSON, LOUDNESS, Command, Group, terminal
 from numapredict.collect.terminal.completion import files, named
@@ -463,6 +463,7 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
 )
 @click.option("--fresh", is_flag=True, help="Forget the runs that an earlier characterisation has finished.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@STRICT
 @JSON
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
 def characterize(
@@ -474,6 +475,7 @@ def characterize(
     repetitions: int,
     fresh: bool,
     retry_failed: bool,
+    strict: bool,
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -500,6 +502,7 @@ def characterize(
         repetitions=repetitions,
         fresh=fresh,
         retry_failed=retry_failed,
+        strict=strict,
     )
     found, folder = characterise_command(request, terminal())
     origin = origin_of(read_dataset(folder / RUNS_FOLDER))

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from numapredict.collect.characterisation.plan import Asked, CharacterisationPlan
+from numapredict.collect.machines.exit_code import exit_code_of
 from numapredict.collect.mapping import Mapping, PagePolicy, ThreadPolicy
 from numapredict.collect.measurement import Measurement, NodeCounters
 from numapredict.collect.program import Program
@@ -80,6 +81,7 @@ class Characterisation(msgspec.Struct, frozen=True, kw_only=True):
     whole process. ``runs`` are fastest first, failed ones last. ``default``, ``fastest`` and ``slowest`` are labels,
     None where that mapping has no time; ``speedup`` is the default's time over the fastest one's. ``not_possible`` are
     mappings that the machine cannot apply. ``counted`` says whether any run has counters of memory accesses.
+    ``exit_code`` is what the program ends with, though its parallel regions ran.
     """
 
     program: str
@@ -99,6 +101,7 @@ class Characterisation(msgspec.Struct, frozen=True, kw_only=True):
     effects: tuple[Effect, ...]
     runs: tuple[Run, ...]
     not_possible: tuple[str, ...] = ()
+    exit_code: int = 0
 
     def run(self, label: str) -> Run | None:
         """Return the run of a label, None where there was none."""
@@ -140,6 +143,7 @@ def characterisation_of(
         effects=_effects(plan.places, times),
         runs=_runs(own, times, order),
         not_possible=tuple(m.label for m in plan.mappings if m.label not in {each.mapping.label for each in own}),
+        exit_code=max(map(exit_code_of, valid), default=0),
     )
 
 

@@ -16,6 +16,7 @@ from numapredict.collect.journal import JOURNAL_FILE, FailedCampaignError, read_
 from numapredict.collect.machines.care import careful
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.machines.executable import executable_of
+from numapredict.collect.machines.exit_code import exit_codes_in_words
 from numapredict.collect.machines.repetitions import disturbed_in_words
 from numapredict.collect.machines.tracing import Budget, check_program
 from numapredict.collect.machines.virtual import VirtualMachine
@@ -40,7 +41,8 @@ class CharacterisationRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to characterise and how, as a command line gives it; empty means the default.
 
     ``budget_s`` bounds what a modelled machine traces, in seconds for all traces together; ``fresh`` forgets runs that
-    an earlier characterisation of the folder has finished.
+    an earlier characterisation of the folder has finished; ``strict`` refuses a program that ends with an exit code
+    other than 0.
     """
 
     command: tuple[str, ...]
@@ -52,6 +54,7 @@ class CharacterisationRequest(msgspec.Struct, frozen=True, kw_only=True):
     repetitions: int = 5
     fresh: bool = False
     retry_failed: bool = False
+    strict: bool = False
 
 
 def characterise_command(request: CharacterisationRequest, terminal: Terminal) -> tuple[Characterisation, Path]:
@@ -63,14 +66,14 @@ def characterise_command(request: CharacterisationRequest, terminal: Terminal) -
     machine: VirtualMachine | Machine
     if request.machine is None:
         executable = executable_of(program)
-        machine = this_computer(careful(request.repetitions), announce=terminal.say)
+        machine = this_computer(careful(request.repetitions), announce=terminal.say, strict=request.strict)
         plan = plan_of(machine.topology, request.threads, request.page_policies)
     else:
         executable = check_program(program)
         topology = virtual_machine(request.machine).topology
         plan = plan_of(topology, request.threads, request.page_policies)
         budget = budget_of(request.budget_s, len(plan.thread_counts))
-        machine = virtual_machine(request.machine, budget, terminal)
+        machine = virtual_machine(request.machine, budget, terminal, strict=request.strict)
     terminal.say(f"{machine.name}{', modelled' if machine.modelled else ''}: {shape_of(machine.topology)}")
     if not machine.modelled and emulation():
         terminal.warn(f"this computer is emulated by {emulation()}: its times mean nothing")
@@ -109,7 +112,7 @@ def characterise(campaign: Campaign, plan: CharacterisationPlan, terminal: Termi
         raise FailedCampaignError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")
     if failed:
         terminal.warn(f"{len(failed)} runs failed and are left out; --retry-failed runs them again")
-    for line in disturbed_in_words(dataset.measurements):
+    for line in (*exit_codes_in_words(dataset.measurements), *disturbed_in_words(dataset.measurements)):
         terminal.warn(line)
     return found
 

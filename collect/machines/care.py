@@ -14,6 +14,7 @@ class Care(msgspec.Struct, frozen=True, kw_only=True):
     There are at least ``least`` timed runs, and more, ``most`` at most, until the interval of their median is no wider
     than ``width`` of it; none more begins once they have taken ``limit_s`` seconds. Of a measurement's runs ``redo`` at
     most are thrown away for having been disturbed, after up to ``patience_s`` seconds of waiting for a quiet computer.
+    With ``strict``, a program that ends with an exit code other than 0 has failed.
     """
 
     least: int = 5
@@ -22,6 +23,7 @@ class Care(msgspec.Struct, frozen=True, kw_only=True):
     limit_s: float = 60.0
     redo: int = 5
     patience_s: float = 2.0
+    strict: bool = False
 
     def __post_init__(self) -> None:
         """Refuse bounds that no measurement could keep."""

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.bounded_file import read_bounded
+from numapredict.collect.machines.exit_code import exit_code_in
 
 MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
 MAGIC = 0x334F49474552554E  # NUREGIO3
@@ -71,12 +72,14 @@ class Census:
     """The regions of one run, in the order in which they first began.
 
     ``time_s`` is the run's time until its end or until it was stopped; ``complete`` says which of the two.
+    ``exit_code`` is the run's, 0 where it was stopped.
     """
 
     regions: tuple[Region, ...]
     time_s: float
     before_first_region_s: float
     complete: bool
+    exit_code: int = 0
 
     @property
     def region_time_s(self) -> float:
@@ -104,6 +107,7 @@ def parse_census(data: bytes) -> Census | None:
         time_s=(last - start) * 1e-9,
         before_first_region_s=(int(header["first_region_ns"]) - start) * 1e-9,
         complete=bool(header["exited"]),
+        exit_code=exit_code_in(data),
     )
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from numapredict.collect.cache import cache_folder
 from numapredict.collect.counters.sources import all_sources
 from numapredict.collect.counters.trust import Believed, believed_source
@@ -15,17 +17,27 @@ from numapredict.collect.machines.virtual import VirtualMachine
 
 
 def virtual_machine(
-    name: str, budget: Budget | None = None, announce: Callable[[str], None] = say_nothing
+    name: str, budget: Budget | None = None, announce: Callable[[str], None] = say_nothing, *, strict: bool = False
 ) -> VirtualMachine:
-    """Return the modelled machine of a description's name or .toml file; InvalidDescriptionError if there is none."""
+    """Return the modelled machine of a description's name or .toml file; InvalidDescriptionError if there is none.
+
+    ``strict`` refuses programs that end with an exit code other than 0.
+    """
     description = load_description(name)
-    return VirtualMachine(description, TraceStore(description, budget, announce))
+    return VirtualMachine(description, TraceStore(description, budget, announce), strict=strict)
 
 
 def this_computer(
-    repetitions: int | Care | None = None, warm_up: int = 1, announce: Callable[[str], None] = say_nothing
+    repetitions: int | Care | None = None,
+    warm_up: int = 1,
+    announce: Callable[[str], None] = say_nothing,
+    *,
+    strict: bool = False,
 ) -> HardwareMachine:
-    """Return the computer that this runs on; InvalidTopologyError where its topology cannot be read."""
+    """Return the computer that this runs on; InvalidTopologyError where its topology cannot be read.
+
+    ``strict`` refuses programs that end with an exit code other than 0.
+    """
     topology = host_topology()
 
     def counters() -> Believed | None:
@@ -34,4 +46,7 @@ def this_computer(
         return believed_source(all_sources(topology), topology, cache_folder(), announce)
 
     care = careful(5) if repetitions is None else repetitions
+    if not isinstance(care, Care):
+        care = Care(least=care, most=care, redo=0)
+    care = msgspec.structs.replace(care, strict=strict)
     return HardwareMachine(topology, repetitions=care, warm_up=warm_up, counters=counters, announce=announce)

@@ -11,16 +11,16 @@ from numapredict.collect.counters.trust import Believed
 from numapredict.collect.environment import package_version
 from numapredict.collect.machines.care import Care
 from numapredict.collect.machines.command import EXPRESSIBLE, applied
-from numapredict.collect.machines.hardware_run import Conditions, HardwareRun
+from numapredict.collect.machines.exit_code import PROVENANCE as EXIT_CODE
+from numapredict.collect.machines.hardware_run import Conditions, Failed, HardwareRun
 from numapredict.collect.machines.preload import PlacementFiles
-from numapredict.collect.machines.process import Ending
 from numapredict.collect.machines.repetitions import Repeated, repetition_notes
 from numapredict.collect.machines.start import WITHOUT_LIBRARY, Start, library_obstacle, policies_obstacle, start_of
 from numapredict.collect.machines.trace_store import say_nothing
 from numapredict.collect.machines.turn import turn
 from numapredict.collect.machines.warm_up import Look
 from numapredict.collect.mapping import InvalidMappingError, Mapping, PagePolicy
-from numapredict.collect.measurement import Measurement, Status
+from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.space import check
 from numapredict.collect.terminal.terminal import counting
@@ -41,6 +41,8 @@ class HardwareMachine:
     timed ones, each stopped after ``timeout_s`` seconds: ``repetitions`` of them, or as many as a Care asks for, which
     also says when disturbed ones are redone. Measurements on one computer take turns, whoever asks for them. Times are
     wall times of the whole process, with its start-up, and under the library also those of its parallel regions.
+    A program that ends with an exit code other than 0 has worked if its parallel regions were seen and it ends so in
+    every run, also in one without any placement, which is made once; a Care may be strict, and then it has failed.
     ``counters`` is asked at the first measurement for the source that passed the self-test; where there is none, the
     last untimed run samples whose accesses are local.
     """
@@ -61,7 +63,7 @@ class HardwareMachine:
             raise ValueError("the time-out must be positive, and the warm-up not negative")
         self.topology = topology
         care = repetitions if isinstance(repetitions, Care) else Care(least=repetitions, most=repetitions, redo=0)
-        self.conditions = Conditions(topology, care, warm_up, timeout_s, None)
+        self.conditions = Conditions(topology, care, warm_up, timeout_s, None, None if care.strict else {})
         self._counters: Callable[[], Believed | None] | None = counters
         self._announce = announce
 
@@ -110,18 +112,17 @@ class HardwareMachine:
         start: Start,
         repeated: Repeated | None = None,
         seen: Look | None = None,
-        failed: Ending | None = None,
+        failed: Failed | None = None,
     ) -> Measurement:
-        status: Status = "ok" if failed is None else "timeout" if failed.timed_out else "crashed"
         seen = seen or Look()
         return Measurement(
             program=program.name,
             mapping=mapping,
             machine=self.name,
             modelled=False,
-            status=status,
+            status="ok" if failed is None else failed.status,
             repetitions=repeated.repetitions(seen.local_share) if repeated else (),
-            message=failed.reason if failed else "",
+            message=failed.message if failed else "",
             provenance=(
                 ("source", "wall clock"),
                 ("counters", _counters_in_words(self.conditions.counters)),
@@ -129,6 +130,7 @@ class HardwareMachine:
                 *_placement(start, applied(mapping, self.topology)),
                 *_held(seen),
                 *(repetition_notes(repeated) if repeated else ()),
+                *(((EXIT_CODE, str(repeated.exit_code)),) if repeated and repeated.exit_code else ()),
                 *machine_state(),
             ),
         )

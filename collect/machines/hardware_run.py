@@ -1,6 +1,7 @@
 """One measurement on this computer: untimed runs, then timed and counted ones, redone where they were disturbed."""
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,12 +18,15 @@ from numapredict.collect.machines.care import Care
 from numapredict.collect.machines.census import read_census
 from numapredict.collect.machines.disturbance import Disturbance, Speeds, disturbance, snapshot, wait_for_quiet
 from numapredict.collect.machines.errors import UnrunnableProgramError
+from numapredict.collect.machines.executable import executable_of
+from numapredict.collect.machines.exit_code import may_be_habit, refusal
 from numapredict.collect.machines.preload import VARIABLE
 from numapredict.collect.machines.process import Ending, run_process
 from numapredict.collect.machines.repetitions import Repeated, Timed
 from numapredict.collect.machines.start import Start, start_of
 from numapredict.collect.machines.warm_up import Look, files_for_a_look, look
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.measurement import Status
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import MissingNativePartError
@@ -32,13 +36,25 @@ _FOR_THE_PROGRAM = ("LD_PRELOAD", VARIABLE)
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under what a computer measures; see HardwareMachine, which these belong to."""
+    """Under what a computer measures; see HardwareMachine, which these belong to.
+
+    ``usual_codes``: by program, the exit code of a run without any placement, None where it did not come to its end;
+    no dictionary where only 0 will do.
+    """
 
     topology: Topology
     care: Care
     warm_up: int
     timeout_s: float
     counters: Believed | None
+    usual_codes: dict[str, int | None] | None = None
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """A run that ends its measurement: the measurement's status, and what happened."""
+
+    status: Status
+    message: str
 
 
 class HardwareRun:
@@ -62,41 +78,42 @@ class HardwareRun:
         self.start = start
         self.folder = folder
         self.advance = advance
+        self.report = folder / "regions"
+        self.exit_code: int | None = None  # of the first run that worked
 
-    def warm_up(self) -> tuple[Ending | None, Look]:
-        """Run untimed; return the ending that is a failure, and what the last run showed."""
+    def warm_up(self) -> tuple[Failed | None, Look]:
+        """Run untimed; return the failure, if there is one, and what the last run showed."""
         seen = Look()
         for left in reversed(range(self.conditions.warm_up)):
             if left == 0 and self._can_look():
                 seen = self._look()
                 if seen != Look():
                     continue  # what it wrote says that it ran to its end
-            ending = self._execute(self.start)
-            if ending.reason:
-                return ending, seen
+            failed = self._failure(self._execute(self.start))
+            if failed is not None:
+                return failed, seen
         return None, seen
 
-    def repeat(self) -> tuple[Ending | None, Repeated]:
-        """Run timed, as often as the machine's care asks for; return the ending that is a failure, and the runs."""
+    def repeat(self) -> tuple[Failed | None, Repeated]:
+        """Run timed, as often as the machine's care asks for; return the failure, if there is one, and the runs."""
         care, cpus = self.conditions.care, self.start.cpus
         kept: list[Timed] = []
         redone: list[Timed] = []
         while not care.enough([run.time_s for run in kept]):
             highest_MHz = max((run.disturbance.frequency_MHz for run in (*kept, *redone)), default=0.0)
-            ending, timed = self._timed(highest_MHz)
-            if ending is not None:
-                return ending, Repeated((), ())
+            failed, timed = self._timed(highest_MHz)
+            if failed is not None:
+                return failed, Repeated((), ())
             if timed.disturbance.reasons and len(redone) < care.redo:
                 redone.append(timed)
                 wait_for_quiet(cpus, care.patience_s)
             else:
                 kept.append(timed)
-        return None, Repeated(tuple(kept), tuple(redone))
+        return None, Repeated(tuple(kept), tuple(redone), self.exit_code or 0)
 
-    def _timed(self, highest_MHz: float) -> tuple[Ending | None, Timed]:
-        """Run once, timed and counted; return the ending where it is a failure, and the run."""
-        report, cpus = self.folder / "regions", self.start.cpus
-        report.unlink(missing_ok=True)
+    def _timed(self, highest_MHz: float) -> tuple[Failed | None, Timed]:
+        """Run once, timed and counted; return the failure, if it is one, and the run."""
+        cpus = self.start.cpus
         traffic: Traffic | None = None
         uncounted = ""
         clock = self.folder / "time"
@@ -108,15 +125,15 @@ class HardwareRun:
             before = snapshot(cpus)
             ending = self._execute(self.start, counting, clock, speeds.look)
             found: Disturbance = disturbance(before, snapshot(cpus, speeds.median_MHz), len(cpus), highest_MHz)
-            if counting is not None and not ending.reason:
+            if counting is not None and not ending.timed_out and may_be_habit(ending.exit_code):
                 traffic, uncounted = _traffic_of(counting)
         finally:
             uncounted = _closed(stack) or uncounted
         # What guards and counts a program takes time to start and to end, and that is none of the program's.
         time_s = read_time_s(clock) or ending.time_s
-        regions = read_census(report)
+        regions = read_census(self.report)
         believed = self.conditions.counters
-        return ending if ending.reason else None, Timed(
+        return self._failure(ending), Timed(
             time_s=time_s,
             # Regions that threads run side by side add up to more than the run.
             region_time_s=None if regions is None else min(regions.region_time_s, time_s),
@@ -144,14 +161,54 @@ class HardwareRun:
         """Run once with the library writing down where all stood; nothing where it did not come to its end."""
         folder = self.folder / "look"
         folder.mkdir(exist_ok=True)
-        files = files_for_a_look(folder)
+        files = msgspec.structs.replace(files_for_a_look(folder), report=str(self.report))
         if self.conditions.counters is not None:  # they tell what is local, and better
             files = msgspec.structs.replace(files, profile=None)
         watched = start_of(self.program, self.mapping, self.conditions.topology, files)
         ending = self._execute(watched)
-        return Look() if ending.reason else look(files, self.mapping, self.conditions.topology)
+        return Look() if self._failure(ending) else look(files, self.mapping, self.conditions.topology)
+
+    def _failure(self, ending: Ending) -> Failed | None:
+        """Return what failed in the run that has just ended, None where it worked: see HardwareMachine."""
+        if ending.timed_out:
+            return Failed("timeout", ending.reason)
+        code = ending.exit_code
+        if code and (not may_be_habit(code) or read_census(self.report) is None):
+            return Failed("crashed", ending.reason)
+        known = self.conditions.usual_codes
+        if code and known is None:
+            return Failed("crashed", refusal(self.program.name, code))
+        if code and known is not None and code != self._usual_code(known):
+            return Failed("crashed", f"{ending.reason}; without a mapping it does not end so")
+        if self.exit_code not in (None, code):
+            return Failed("crashed", f"exit code {code} after runs that ended with {self.exit_code}")
+        self.exit_code = code
+        return None
+
+    def _usual_code(self, known: dict[str, int | None]) -> int | None:
+        """Return the exit code of a run as the caller would start it, without any placement; made once a program."""
+        if self.program.identity not in known:
+            command = (executable_of(self.program), *self.program.command[1:])
+            environment = {**os.environ, **dict(self.program.environment)}
+            start = Start(command, environment, tuple(sorted(os.sched_getaffinity(0))), "numactl")
+            ending = self._run(start)
+            known[self.program.identity] = None if ending.timed_out else ending.exit_code
+        return known[self.program.identity]
 
     def _execute(
+        self,
+        start: Start,
+        counting: Counting | None = None,
+        clock: Path | None = None,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Ending:
+        """Run once, as ``_run`` does; what an earlier run reported is removed before."""
+        self.report.unlink(missing_ok=True)
+        ending = self._run(start, counting, clock, meanwhile)
+        self.advance()
+        return ending
+
+    def _run(
         self,
         start: Start,
         counting: Counting | None = None,
@@ -165,7 +222,6 @@ class HardwareRun:
             ending = run_process(command, environment, directory, limit_s, start.cpus, meanwhile)
         except (OSError, ValueError) as error:  # ValueError: a null character in an argument
             self._refuse(error.strerror if isinstance(error, OSError) else error)
-        self.advance()
         return ending
 
     def _refuse(self, reason: object) -> NoReturn:

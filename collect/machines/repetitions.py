@@ -30,10 +30,14 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Repeated(msgspec.Struct, frozen=True):
-    """The runs of one measurement, in order: ``kept`` count, ``redone`` were disturbed and done again."""
+    """The runs of one measurement, in order: ``kept`` count, ``redone`` were disturbed and done again.
+
+    All of them ended with ``exit_code``.
+    """
 
     kept: tuple[Timed, ...]
     redone: tuple[Timed, ...]
+    exit_code: int = 0
 
     def repetitions(self, local_share: float | None) -> tuple[Repetition, ...]:
         """Return the kept runs, each with the local share that was seen under its mapping."""

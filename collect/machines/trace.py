@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.bounded_file import read_bounded
+from numapredict.collect.machines.exit_code import exit_code_in
 from numapredict.native.errors import NumapredictError
 
 MOST_BYTES = 1 << 30
@@ -27,8 +28,9 @@ DYNAMIC, CUT_OFF, MUTED, SPUN, UNRECORDED = 1, 2, 4, 8, 16
 # Record flags
 STORE, WRITEBACK, STREAMING, DEPENDENT, COHERENCE = 1, 2, 4, 8, 16
 # How a trace ends
+EXITED = 1
 ENDS = {
-    1: "the program ended",
+    EXITED: "the program ended",
     2: "every region was seen often enough",
     3: "the time budget was spent",
     4: "the instruction budget was spent",
@@ -77,6 +79,7 @@ class Trace:
 
     ``segments`` [S] in the order of vcpus and time; ``records`` [R] in the order of the segments that own them;
     ``pages`` [P]. One line in 2**``sample_shift`` was followed. ``end`` is a key of ENDS.
+    ``exit_code`` is the program's where it came to its own end, else 0.
     """
 
     segments: npt.NDArray[np.void]
@@ -86,6 +89,7 @@ class Trace:
     end: int
     instructions: int
     marks_loaded: bool
+    exit_code: int = 0
 
     @cached_property
     def follows_thread_policy(self) -> bool:
@@ -140,4 +144,5 @@ def parse_trace(data: bytes, where: str) -> Trace:
         end=int(header["end"]),
         instructions=int(header["instructions"]),
         marks_loaded=bool(header["marks_loaded"]),
+        exit_code=exit_code_in(data),
     )

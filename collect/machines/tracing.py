@@ -17,8 +17,9 @@ from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.elf import check_traceable
 from numapredict.collect.machines.errors import UnrunnableProgramError
 from numapredict.collect.machines.executable import executable_of
+from numapredict.collect.machines.exit_code import may_be_habit, with_exit_code
 from numapredict.collect.machines.process import Ending, run_process
-from numapredict.collect.machines.trace import InvalidTraceError, parse_trace
+from numapredict.collect.machines.trace import EXITED, InvalidTraceError, parse_trace
 from numapredict.collect.program import Program
 from numapredict.native.errors import MissingNativePartError, NumapredictError
 from numapredict.native.library import marks_library, tracer_plugin
@@ -68,7 +69,10 @@ def check_program(program: Program) -> str:
 
 
 def take_census(program: Program, budget: Budget) -> bytes:
-    """Run a program natively with two threads and return the census file; raise TracingError if it has no use."""
+    """Run a program natively with two threads and return the census file; raise TracingError if it has no use.
+
+    A program that ends with an exit code other than 0 is of use where its regions were seen; the file keeps the code.
+    """
     executable = check_program(program)
     with tempfile.TemporaryDirectory(prefix="numapredict-") as folder:
         file = Path(folder) / "census"
@@ -81,7 +85,8 @@ def take_census(program: Program, budget: Budget) -> bytes:
     if ending.timed_out:
         data = stopped(data, time.monotonic_ns())
     found = parse_census(data)
-    if ending.reason and not ending.timed_out:
+    worked = found is not None and may_be_habit(ending.exit_code)
+    if ending.reason and not ending.timed_out and not worked:
         raise TracingError(f"{program.name} failed when it ran here: {ending.reason}; make it run first")
     if found is None:
         if ending.timed_out:
@@ -92,7 +97,7 @@ def take_census(program: Program, budget: Budget) -> bytes:
         raise TracingError(
             f"{program.name} ran no OpenMP parallel region (libgomp and libomp are seen); is it built with -fopenmp?"
         )
-    return data
+    return data if ending.timed_out else with_exit_code(data, ending.exit_code)
 
 
 def take_trace(program: Program, threads: int, machine: MachineDescription, census: Census, budget: Budget) -> bytes:
@@ -150,7 +155,14 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
             f"{program.name} with {threads} threads reached no parallel region within {budget.trace_s:.0f} s of "
             "tracing; give it a smaller input, or more time with --budget"
         )
-    return data
+    if trace.end != EXITED or ending.timed_out:
+        return data  # it was stopped, and its exit code says nothing
+    if census.complete and ending.exit_code != census.exit_code:
+        raise TracingError(
+            f"{program.name} with {threads} threads failed under the tracer: {ending.reason or 'exit code 0'}, where "
+            f"it ended with {census.exit_code} when it ran here; does it run with OMP_NUM_THREADS={threads}?"
+        )
+    return with_exit_code(data, ending.exit_code)
 
 
 def _environment(program: Program, threads: int) -> dict[str, str]:

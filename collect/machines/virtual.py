@@ -13,6 +13,8 @@ from numapredict.collect.machines import contention
 from numapredict.collect.machines import trace as t
 from numapredict.collect.machines.census import Census
 from numapredict.collect.machines.description import MachineDescription
+from numapredict.collect.machines.exit_code import PROVENANCE as EXIT_CODE
+from numapredict.collect.machines.exit_code import refusal
 from numapredict.collect.machines.phases import PhasedTrace, phase_trace, slots
 from numapredict.collect.machines.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
 from numapredict.collect.machines.trace import Trace
@@ -58,13 +60,17 @@ class VirtualMachine:
 
     The model, in order: private caches (in the tracer), shared caches as the mapping groups the threads, pages by the
     mapping's page policy (first touch from the recorded toucher), latency and bandwidth with queues at controllers and
-    links, and the slowest thread at each barrier.
+    links, and the slowest thread at each barrier. With ``strict``, a program that ends with an exit code other than 0
+    has failed.
     """
 
     modelled = True
 
-    def __init__(self, description: MachineDescription, store: TraceStore | None = None) -> None:
+    def __init__(
+        self, description: MachineDescription, store: TraceStore | None = None, *, strict: bool = False
+    ) -> None:
         self.description = description
+        self.strict = strict
         self.store = store or TraceStore(description)
         self._topology = description.topology
         self._costs = contention.costs_of(description)
@@ -133,8 +139,12 @@ class VirtualMachine:
         return _kept(self._traced, (*key, thread_policy), _KEPT_TRACES, prepare)
 
     def _prepare(self, program: Program, threads: int, thread_policy: ThreadPolicy) -> TracedProgram:
-        trace = self.store.trace(program, threads)
         census = self.store.census(program)
+        if self.strict and census.exit_code:
+            raise TracingError(refusal(program.name, census.exit_code))
+        trace = self.store.trace(program, threads)
+        if self.strict and trace.exit_code:
+            raise TracingError(refusal(program.name, trace.exit_code))
         phased = phase_trace(trace, census, threads, thread_policy)
         lines = lines_of(phased, self.description, self.store.budget.seed)
         return TracedProgram(lines, _page_accesses(lines, slots(trace.pages, thread_policy), trace), trace, census)
@@ -183,6 +193,7 @@ class VirtualMachine:
     def _measured(self, program: Program, mapping: Mapping, traced: TracedProgram) -> Measurement:
         node = tuple(slot.node for slot in thread_slots(mapping, self._topology))
         pages = place_pages(mapping, self._topology, traced.pages)
+        exit_code = traced.census.exit_code or traced.trace.exit_code
         return Measurement(
             program=program.name,
             mapping=mapping,
@@ -196,6 +207,7 @@ class VirtualMachine:
                 ("census", "of the whole program" if traced.census.complete else "stopped by its time budget"),
                 ("lines_followed", f"1 in {traced.phased.lines_per_record}"),
                 ("program_threads", str(traced.trace.threads)),
+                *(((EXIT_CODE, str(exit_code)),) if exit_code else ()),
             ),
         )
 

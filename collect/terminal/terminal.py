@@ -186,3 +186,8 @@ def detail(announce: Callable[[str], None], text: str) -> None:
     """Tell a terminal what only `-v` asks for; anybody else is not told."""
     if isinstance(announce, Terminal):
         announce.detail(text)
+
+
+def warn(announce: Callable[[str], None], text: str) -> None:
+    """Tell a terminal what has to be known, also under `-q`; anybody else gets it as any line."""
+    (announce.warn if isinstance(announce, Terminal) else announce)(text)

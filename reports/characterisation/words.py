@@ -17,6 +17,8 @@ def characterisation_in_words(found: Characterisation) -> str:
     command = drawable(shlex.join(found.command), most=None)
     head = f"{command} on {drawable(found.machine, most=None)} ({'modelled' if found.modelled else 'measured'}): "
     blocks = [[head + f"{look.clock_in_words(found)} in {unit.name}"]]
+    if found.exit_code:
+        blocks[0].append(f"it ends with exit code {found.exit_code}, though its parallel regions ran")
     blocks += _tables(found, unit)
     blocks += [_policies(found, unit), _one_node(found, unit), _extremes(found, unit), _effects(found)]
     blocks += [_accesses(found) if found.counted else [NO_COUNTERS, *_sampled(found)], _missing(found)]

@@ -245,7 +245,6 @@ def refusal(kind: type[NumapredictError], program: Program, threads: int = 2, **
     [
         ("double-free", ("failed when it ran here", "SIGABRT")),
         ("segfault", ("failed when it ran here", "SIGSEGV")),
-        ("exit-late", ("failed when it ran here", "exit code 3")),
         ("exit-early", ("failed when it ran here", "exit code 5")),
         ("no-region", ("ran no OpenMP parallel region", "-fopenmp")),
         ("serial-loop", ("began no parallel region within 1 s", "--budget")),
