@@ -1,6 +1,6 @@
 """What a batch system or a starter of processes says that it gave, by the variables that it sets for a job.
 
-From their documentation, tried with none of them: sbatch(1) and srun(1), "OUTPUT ENVIRONMENT VARIABLES"; PBS
+sbatch(1) and srun(1), "OUTPUT ENVIRONMENT VARIABLES", tried with SLURM 22.05. From documentation alone: PBS
 Professional, qsub(1B), and Torque; LSF, "Environment variables set for job execution"; flux-environment(7); Grid
 Engine, submit(1); Open MPI, mpirun(1).
 """
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from collections.abc import Mapping as Variables
 
 import msgspec
+
+from numapredict.collect.tasks import number, of_this_node, tasks_here
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -41,38 +43,30 @@ def _slurm(variables: Variables[str, str]) -> Job | None:
     identifier = _name(variables.get("SLURM_JOB_ID", ""))
     if not identifier:
         return None
-    pus = _number(variables.get("SLURM_CPUS_ON_NODE")) or _of_this_node(variables)
-    memory_MB = _number(variables.get("SLURM_MEM_PER_NODE"))
+    pus = number(variables.get("SLURM_CPUS_ON_NODE")) or of_this_node(variables, "SLURM_JOB_CPUS_PER_NODE")
+    task_pus = number(variables.get("SLURM_CPUS_PER_TASK"))
+    tasks = tasks_here(variables)
+    if task_pus is None and pus is not None and tasks is not None:  # where it was not asked for, it is not told
+        task_pus = max(pus // tasks.count, 1)
+    memory_MB = number(variables.get("SLURM_MEM_PER_NODE"))
     if memory_MB is None and pus is not None:
-        each_MB = _number(variables.get("SLURM_MEM_PER_CPU"))
+        each_MB = number(variables.get("SLURM_MEM_PER_CPU"))
         memory_MB = None if each_MB is None else each_MB * pus
     return Job(
         "SLURM",
         identifier,
         pus,
-        _number(variables.get("SLURM_CPUS_PER_TASK")),
+        task_pus,
         memory_MB << 20 if memory_MB else None,  # --mem=0 asks for all of the computer's
-        _name(variables.get("SLURM_CPU_BIND", "")),
+        _name(variables.get("SLURM_CPU_BIND", "")).removeprefix("quiet,"),
     )
-
-
-def _of_this_node(variables: Variables[str, str]) -> int | None:
-    """Return this computer's part of SLURM_JOB_CPUS_PER_NODE (``16(x2),8``), by its place in the job."""
-    counts = []
-    for part in variables.get("SLURM_JOB_CPUS_PER_NODE", "").split(","):
-        match = re.fullmatch(r"([0-9]{1,6})(?:\(x([0-9]{1,5})\))?", part.strip())
-        if match is None:
-            return None
-        counts += [int(match[1])] * int(match[2] or 1)
-    place = _number(variables.get("SLURM_NODEID", "0"), least=0)
-    return counts[place] if place is not None and place < len(counts) else None
 
 
 def _pbs(variables: Variables[str, str]) -> Job | None:
     identifier = _name(variables.get("PBS_JOBID", "")).partition(".")[0]
     if not identifier:
         return None
-    return Job("PBS", identifier, _number(variables.get("NCPUS")) or _number(variables.get("PBS_NUM_PPN")))
+    return Job("PBS", identifier, number(variables.get("NCPUS")) or number(variables.get("PBS_NUM_PPN")))
 
 
 def _lsf(variables: Variables[str, str]) -> Job | None:
@@ -80,7 +74,7 @@ def _lsf(variables: Variables[str, str]) -> Job | None:
     if not identifier:
         return None
     hosts = variables.get("LSB_MCPU_HOSTS", "").split()  # name, slots, name, slots ...
-    slots = _number(hosts[1]) if len(hosts) == 2 else None
+    slots = number(hosts[1]) if len(hosts) == 2 else None
     return Job("LSF", identifier, slots, binding=_name(variables.get("LSB_BIND_CPU_LIST", "")))
 
 
@@ -94,7 +88,7 @@ def _grid_engine(variables: Variables[str, str]) -> Job | None:
     if not identifier or "SGE_ROOT" not in variables:  # JOB_ID alone may be anybody's
         return None
     alone = variables.get("NHOSTS", "1") == "1"
-    return Job("Grid Engine", identifier, _number(variables.get("NSLOTS")) if alone else None)
+    return Job("Grid Engine", identifier, number(variables.get("NSLOTS")) if alone else None)
 
 
 def _open_mpi(variables: Variables[str, str]) -> Job | None:
@@ -102,14 +96,6 @@ def _open_mpi(variables: Variables[str, str]) -> Job | None:
 
 
 _READERS: tuple[Callable[[Variables[str, str]], Job | None], ...] = (_slurm, _pbs, _lsf, _flux, _grid_engine, _open_mpi)
-
-
-def _number(text: str | None, least: int = 1) -> int | None:
-    """Return a count, or None for a text that is none."""
-    if text is None or not re.fullmatch(r"[0-9]{1,9}", text.strip()):
-        return None
-    number = int(text)
-    return number if number >= least else None
 
 
 def _name(text: str) -> str:

@@ -10,7 +10,7 @@ from numapredict.collect.computer.fact import Fact
 from numapredict.collect.computer.facts import facts
 from numapredict.collect.counters.source import CounterSource
 from numapredict.collect.counters.trust import Examined, examine, write_trust
-from numapredict.collect.machines.turn import turn
+from numapredict.collect.machines.turn import Turns
 from numapredict.collect.topology import Topology
 
 
@@ -33,7 +33,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 def diagnose(topology: Topology, sources: Sequence[CounterSource], announce: Callable[[str], None]) -> Diagnosis:
     """Look at this computer, test its counters on known loads, keep what the test found, and return all of it."""
     found = facts()
-    with turn(announce):
+    with Turns(announce).take():
         examined = examine(sources, topology, announce)
     write_trust(cache_folder(), topology, examined)
     given = allocation(topology)

@@ -14,6 +14,7 @@ from numapredict.collect.machines.hardware import HardwareMachine
 from numapredict.collect.machines.trace_store import TraceStore, say_nothing
 from numapredict.collect.machines.tracing import Budget
 from numapredict.collect.machines.virtual import VirtualMachine
+from numapredict.collect.tasks import check_one_asker
 
 
 def virtual_machine(
@@ -34,10 +35,12 @@ def this_computer(
     *,
     strict: bool = False,
 ) -> HardwareMachine:
-    """Return the computer that this runs on; InvalidTopologyError where its topology cannot be read.
+    """Return the computer that this runs on, to measure on it.
 
-    ``strict`` refuses programs that end with an exit code other than 0.
+    ``strict`` refuses programs that end with an exit code other than 0. Raises InvalidTopologyError where its topology
+    cannot be read, and SeveralAskersError in one of several tasks.
     """
+    check_one_asker()
     topology = host_topology()
 
     def counters() -> Believed | None:

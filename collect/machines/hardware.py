@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from numapredict.collect.computer.state import machine_state
 from numapredict.collect.counters.trust import Believed
 from numapredict.collect.environment import package_version
@@ -17,7 +19,7 @@ from numapredict.collect.machines.preload import PlacementFiles
 from numapredict.collect.machines.repetitions import Repeated, repetition_notes
 from numapredict.collect.machines.start import WITHOUT_LIBRARY, Start, library_obstacle, policies_obstacle, start_of
 from numapredict.collect.machines.trace_store import say_nothing
-from numapredict.collect.machines.turn import turn
+from numapredict.collect.machines.turn import Turns
 from numapredict.collect.machines.warm_up import Look
 from numapredict.collect.mapping import InvalidMappingError, Mapping, PagePolicy
 from numapredict.collect.measurement import Measurement
@@ -27,6 +29,7 @@ from numapredict.collect.terminal.terminal import counting
 from numapredict.collect.topology import Topology
 
 _NEXT_TOUCH: tuple[PagePolicy, ...] = ("locality", "balance", "mix")
+_WITHOUT_TURN = ("turn", "none could be had: others may have measured at the same time")
 
 
 def no_counters() -> None:
@@ -66,6 +69,7 @@ class HardwareMachine:
         self.conditions = Conditions(topology, care, warm_up, timeout_s, None, None if care.strict else {})
         self._counters: Callable[[], Believed | None] | None = counters
         self._announce = announce
+        self._turns = Turns(announce)
 
     @property
     def name(self) -> str:
@@ -92,7 +96,7 @@ class HardwareMachine:
         with tempfile.TemporaryDirectory(prefix="numapredict-") as name, contextlib.ExitStack() as stack:
             folder = Path(name)
             start = start_of(program, mapping, self.topology, PlacementFiles(report=str(folder / "regions")))
-            stack.enter_context(turn(self._announce))
+            alone = stack.enter_context(self._turns.take())
             if self._counters is not None:  # only now: a dry run needs none, and the self-test takes its turn as well
                 self.conditions = replace(self.conditions, counters=self._counters())
                 self._counters = None
@@ -103,7 +107,10 @@ class HardwareMachine:
                 failed, repeated = run.repeat()
             if failed is not None:
                 return self._measurement(program, mapping, start, failed=failed)
-        return self._measurement(program, mapping, start, repeated, seen)
+        measured = self._measurement(program, mapping, start, repeated, seen)
+        return (
+            measured if alone else msgspec.structs.replace(measured, provenance=(*measured.provenance, _WITHOUT_TURN))
+        )
 
     def _measurement(
         self,

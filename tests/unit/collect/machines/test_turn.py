@@ -2,23 +2,32 @@
 
 import fcntl
 import os
+import pwd
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
-from numapredict.collect.machines.turn import NoTurnError, lock_folder, turn
+from numapredict.collect.machines.turn import Patience, Turns, lock_folder
 
 WORKER = """
 import sys, time
 from pathlib import Path
-from numapredict.collect.machines.turn import turn
+from numapredict.collect.machines.turn import Patience, Turns
 folder, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+def said(text):
+    with open(folder / f"{name}-said", "a") as file:
+        file.write(text + "\\n")
+turns = Turns(said, folder, Patience(told_s=0.0, look_s=0.01))
 for n in range(count):
-    with turn(lambda text: print(text, flush=True), folder), open(folder / "log", "a", buffering=1) as log:
+    with turns.take() as taken, open(folder / "log", "a", buffering=1) as log:
+        assert taken
         log.write(f"{name} begins\\n")
         (folder / name).touch()
         while not (folder / "go").exists():
@@ -39,11 +48,28 @@ def wait_for(path: Path) -> None:
         os.sched_yield()
 
 
-def somebody_waits(lock: Path) -> bool:
-    """Return whether a process is blocked at a lock, as the kernel says (proc_locks(5))."""
-    place = f":{lock.stat().st_ino}"
-    lines = map(str.split, Path("/proc/locks").read_text().splitlines())
-    return any(words[1] == "->" and any(word.endswith(place) for word in words) for words in lines)
+def turn(folder: Path, said: list[str] | None = None, **patience: float) -> AbstractContextManager[bool]:
+    """Take one turn; it is an error to have to wait where nothing that is said is collected."""
+    announce = pytest.fail if said is None else said.append
+    return Turns(announce, folder, Patience(**({"told_s": 0.0, "look_s": 0.01} | patience))).take()
+
+
+@contextmanager
+def held(path: Path) -> Iterator[int]:
+    """Hold a lock for ever, as any user may, and give the process that does."""
+    path.touch()
+    code = (
+        "import fcntl, sys; f = open(sys.argv[1]); fcntl.flock(f, fcntl.LOCK_SH); print(flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield process.pid
+        finally:
+            process.kill()
 
 
 def log(folder: Path) -> list[str]:
@@ -63,24 +89,20 @@ def test_nobody_measures_while_another_one_does(tmp_path: Path) -> None:
 
 
 def test_nobody_goes_twice_while_somebody_waits(tmp_path: Path) -> None:
-    measuring, following = (tmp_path / f"numapredict-{what}.lock" for what in ("measuring", "next"))
     with worker(tmp_path, "a", 2) as first:
         wait_for(tmp_path / "a")
         with worker(tmp_path, "b", 1) as second:
-            while not somebody_waits(measuring):
-                time.sleep(0.01)
+            wait_for(tmp_path / "b-said")
             second.send_signal(signal.SIGSTOP)  # however slow it is, it is its turn
             (tmp_path / "go").touch()
-            while not somebody_waits(following) and len(log(tmp_path)) < 3:
-                time.sleep(0.01)
+            wait_for(tmp_path / "a-said")
             meanwhile = log(tmp_path)
             second.send_signal(signal.SIGCONT)
-            told, _ = second.communicate(timeout=120)
+            second.communicate(timeout=120)
         first.communicate(timeout=120)
     assert meanwhile == ["a begins", "a ends"]
     assert (first.returncode, second.returncode) == (0, 0)
     assert [line[0] for line in log(tmp_path)[::2]] == ["a", "b", "a"]
-    assert "waiting for its turn" in told
 
 
 def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
@@ -88,43 +110,103 @@ def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
         wait_for(tmp_path / "a")
         first.send_signal(signal.SIGKILL)
         first.wait()
-    said: list[str] = []
-    with turn(said.append, tmp_path):
-        pass
-    assert said == []
+    with turn(tmp_path) as taken:
+        assert taken
 
 
 def test_an_error_inside_gives_the_turn_back(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), turn(pytest.fail, tmp_path):
+    with pytest.raises(RuntimeError), turn(tmp_path):
         raise RuntimeError
-    with turn(pytest.fail, tmp_path), (tmp_path / "numapredict-measuring.lock").open() as file:
+    with turn(tmp_path), (tmp_path / "numapredict-measuring.lock").open() as file:
         with pytest.raises(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with (tmp_path / "numapredict-next.lock").open() as following:
             fcntl.flock(following, fcntl.LOCK_EX | fcntl.LOCK_NB)  # who measures keeps nobody from waiting
 
 
+@pytest.mark.parametrize("name", ["numapredict-next.lock", "numapredict-measuring.lock"])
+def test_who_has_the_turn_is_named_and_a_wait_has_an_end(tmp_path: Path, name: str) -> None:
+    said: list[str] = []
+    with held(tmp_path / name) as process:
+        holder = f"process {process} of user {pwd.getpwuid(os.getuid()).pw_name}"
+        with turn(tmp_path, said, most_s=0.05) as taken:
+            assert not taken
+            for lock in tmp_path.glob("*.lock"):
+                if lock.name != name:  # nobody else is kept from waiting, or from measuring
+                    with lock.open() as file:
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert said == [
+        f"{holder} is measuring on this computer: waiting for its turn to end, at most 0 s",
+        f"no turn to measure within 0 s, as {holder} has it: going on without; where both measure, they disturb each"
+        " other",
+    ]
+
+
+def test_a_lock_that_is_held_for_ever_costs_one_wait_and_then_turns_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    slept: list[float] = []
+    waits: list[int] = []
+    real = time.sleep
+    monkeypatch.setattr(time, "sleep", lambda seconds: (slept.append(seconds), real(seconds)))
+    turns = Turns(said.append, tmp_path, Patience(told_s=1e9, most_s=0.05, look_s=0.01))
+    with held(tmp_path / "numapredict-measuring.lock"):
+        for _ in range(3):
+            with turns.take() as taken:
+                assert not taken
+            waits.append(len(slept))
+    assert len(said) == 1
+    assert waits[0] > 0
+    assert waits == waits[:1] * 3
+    with turns.take() as taken:
+        assert taken
+    with held(tmp_path / "numapredict-measuring.lock"), turns.take() as taken:
+        assert not taken
+    assert len(said) == 2
+
+
+def unusable(kind: str, lock: Path) -> None:
+    if kind == "a FIFO":
+        os.mkfifo(lock)
+    elif kind == "a folder":
+        lock.mkdir()
+    elif kind == "a socket":
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(lock))
+    else:
+        lock.symlink_to(lock.parent / "elsewhere")
+        if kind == "a link":
+            (lock.parent / "elsewhere").touch()
+
+
+@pytest.mark.parametrize("name", ["numapredict-next.lock", "numapredict-measuring.lock"])
+@pytest.mark.parametrize("kind", ["a FIFO", "a folder", "a socket", "a link", "a link to nothing"])
+def test_what_is_no_file_is_not_waited_for_nor_followed(tmp_path: Path, kind: str, name: str) -> None:
+    unusable(kind, tmp_path / name)
+    said: list[str] = []
+    turns = Turns(said.append, tmp_path)
+    for _ in range(2):
+        with turns.take() as taken:
+            assert not taken
+    (line,) = said
+    assert f"cannot lock {tmp_path / name}: " in line
+    assert "remove that file" in line
+    assert "\n" not in line
+    assert (tmp_path / "elsewhere").exists() == (kind == "a link")
+
+
 def test_a_folder_that_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(NoTurnError) as error, turn(pytest.fail, tmp_path / "none"):
-        pass
-    assert str(tmp_path / "none") in str(error.value)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("there", [False, True])
-def test_a_link_in_the_place_of_a_lock_is_not_followed(tmp_path: Path, there: bool) -> None:
-    if there:
-        (tmp_path / "elsewhere").touch()
-    (tmp_path / "numapredict-next.lock").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(NoTurnError), turn(pytest.fail, tmp_path):
-        pass
-    assert (tmp_path / "elsewhere").exists() == there
+    said: list[str] = []
+    with turn(tmp_path / "none", said) as taken:
+        assert not taken
+    assert str(tmp_path / "none") in said[0]
 
 
 def test_every_user_can_open_the_locks(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
-        with turn(pytest.fail, tmp_path):
+        with turn(tmp_path):
             pass
     finally:
         os.umask(before)

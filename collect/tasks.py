@@ -1,0 +1,98 @@
+"""How many tasks one start put on this computer, ranks of MPI most often, by the variables of what started them.
+
+srun(1), tried with SLURM 22.05, and mpirun(1) of Open MPI, tried with 4.1; after documentation: MPICH and Intel MPI
+(Hydra), MVAPICH2, Cray's PALS and flux-environment(7). MPICH until 3.2 tells each rank its number on the node, but 1
+as how many there are (pmodels/mpich, pull request 2371): both are read. A batch script is one process, whatever number
+of tasks its job has.
+"""
+
+import os
+import re
+from collections.abc import Mapping as Variables
+
+import msgspec
+
+from numapredict.native.errors import NumapredictError
+
+
+class SeveralAskersError(NumapredictError):
+    """Several tasks of one start ask on one computer, whose measurements would wait for each other."""
+
+
+class Tasks(msgspec.Struct, frozen=True):
+    """So many tasks were started on this computer by ``starter``; ``alone`` is the command that starts one."""
+
+    count: int
+    starter: str
+    alone: str
+
+
+class _Starter(msgspec.Struct, frozen=True):
+    """The variables that hold how many tasks there are on a node, and which of them, from 0, this is."""
+
+    name: str
+    alone: str
+    count: str
+    rank: str
+
+
+_STARTERS = (
+    _Starter("mpirun", "mpirun -n 1", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    _Starter("mpiexec", "mpiexec -n 1", "MPI_LOCALNRANKS", "MPI_LOCALRANKID"),
+    _Starter("mpirun", "mpirun -n 1", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"),
+    _Starter("mpiexec", "mpiexec -n 1", "PMI_LOCAL_SIZE", "PMI_LOCAL_RANK"),
+    _Starter("flux", "flux run -n 1", "", "FLUX_TASK_LOCAL_ID"),
+)
+
+
+def check_one_asker(variables: Variables[str, str] | None = None) -> None:
+    """Raise SeveralAskersError where this process is one of several tasks of a start on this computer.
+
+    Programs of such tasks often wait for each other, and measurements take turns: one would have the turn and wait for
+    the program of another, which waits for the turn.
+    """
+    found = tasks_here(os.environ if variables is None else variables)
+    if found is not None and found.count > 1:
+        raise SeveralAskersError(
+            f"this is one of {found.count} tasks that {found.starter} started on this computer, and only one may"
+            f" measure: ask from one process ({found.alone} numapredict ...), then start all tasks by numapredict run"
+            " with the mapping"
+        )
+
+
+def tasks_here(variables: Variables[str, str]) -> Tasks | None:
+    """Return the most tasks that a start of which this process is a part put here, or None where nothing tells."""
+    found = [Tasks(count, one.name, one.alone) for one in _STARTERS if (count := _count(variables, one))]
+    flux, nodes = (number(variables.get(name)) for name in ("FLUX_JOB_SIZE", "FLUX_JOB_NNODES"))
+    if flux and nodes and "FLUX_TASK_LOCAL_ID" in variables:
+        found.append(Tasks(-(-flux // nodes), "flux", "flux run -n 1"))
+    slurm = of_this_node(variables, "SLURM_STEP_TASKS_PER_NODE") if "SLURM_STEP_ID" in variables else None
+    if slurm:
+        found.append(Tasks(slurm, "srun", "srun --ntasks=1"))
+    return max(found, key=lambda tasks: tasks.count, default=None)
+
+
+def of_this_node(variables: Variables[str, str], name: str) -> int | None:
+    """Return this computer's part of a list of SLURM's (``16(x2),8``), by its place in the job or the step."""
+    counts = []
+    for part in variables.get(name, "").split(","):
+        match = re.fullmatch(r"([0-9]{1,6})(?:\(x([0-9]{1,5})\))?", part.strip())
+        if match is None:
+            return None
+        counts += [int(match[1])] * int(match[2] or 1)
+    place = number(variables.get("SLURM_NODEID", "0"), least=0)
+    return counts[place] if place is not None and place < len(counts) else None
+
+
+def number(text: str | None, least: int = 1) -> int | None:
+    """Return a count, or None for a text that is none."""
+    if text is None or not re.fullmatch(r"[0-9]{1,9}", text.strip()):
+        return None
+    found = int(text)
+    return found if found >= least else None
+
+
+def _count(variables: Variables[str, str], starter: _Starter) -> int | None:
+    count = number(variables.get(starter.count))
+    rank = number(variables.get(starter.rank), least=0)
+    return max(count or 0, 0 if rank is None else rank + 1) or None
