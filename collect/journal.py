@@ -14,6 +14,7 @@ History of the schema version:
 import contextlib
 import fcntl
 import os
+import stat
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -110,6 +111,11 @@ def read_journal(path: Path) -> Record:
     return _parse(path, data)[0]
 
 
+def _check_regular(path: Path, file: int) -> None:
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        raise CampaignError(f"{path} is not a regular file; move it away, or name another folder")
+
+
 def header_conflict(recorded: Header, asked: Header) -> str:
     """Return why runs of ``asked`` must not be added to the journal of ``recorded``; an empty text where they may."""
     if recorded.machine != asked.machine:
@@ -147,10 +153,11 @@ class Journal:
     def __init__(self, path: Path, header: Header) -> None:
         self.path = path
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
         except OSError as error:
             raise UnwritableCampaignError(f"cannot write {path}: {reason_and_advice(error)}") from error
         try:
+            _check_regular(path, self._file)
             self._size = 0
             self.record = self._open(header)
         except BaseException:

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,8 @@ SHARED = Path("/run/numapredict-balancing")
 
 _OFF = "0"
 _GATE, _USERS = 0, 1  # bytes of the file, of which each is locked by itself
+_LOOKS, _LOOK_S = 500, 0.02
+"""How often, and how far apart, to look whether the gate is free: others hold it for two small writes."""
 
 
 def balancing_is_on(path: Path = NUMA_BALANCING) -> bool:
@@ -105,18 +108,23 @@ def _opened(shared: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def _gate(remembered: TextIO) -> Iterator[None]:
-    """Keep others from looking and changing meanwhile."""
-    fcntl.lockf(remembered, fcntl.LOCK_EX, 1, _GATE)
+    """Keep others from looking and changing meanwhile; raise OSError where one of them is stopped within."""
+    for _ in range(_LOOKS):
+        if _locked(remembered, fcntl.LOCK_EX, _GATE):
+            break
+        time.sleep(_LOOK_S)
+    else:
+        raise OSError(errno.EAGAIN, "another numapredict run is stopped while it changes the setting")
     try:
         yield
     finally:
         fcntl.lockf(remembered, fcntl.LOCK_UN, 1, _GATE)
 
 
-def _locked(remembered: TextIO, kind: int) -> bool:
-    """Try to lock the users' byte; a lock of this process's own becomes one of this kind."""
+def _locked(remembered: TextIO, kind: int, byte: int = _USERS) -> bool:
+    """Try to lock a byte; a lock of this process's own becomes one of this kind."""
     try:
-        fcntl.lockf(remembered, kind | fcntl.LOCK_NB, 1, _USERS)
+        fcntl.lockf(remembered, kind | fcntl.LOCK_NB, 1, byte)
     except OSError as error:
         if error.errno not in {errno.EACCES, errno.EAGAIN}:
             raise

@@ -244,3 +244,10 @@ def test_a_line_that_could_not_be_read_again_is_not_written(path: Path) -> None:
     ):
         journal.finished(runs(2)[1], math.inf)
     assert path.read_bytes() == before
+
+
+def test_what_is_no_file_is_not_waited_for(path: Path) -> None:
+    os.mkfifo(path)
+    for use in (lambda: read_journal(path), lambda: Journal(path, HEADER)):
+        with pytest.raises(CampaignError, match="regular file"):
+            use()

@@ -139,3 +139,33 @@ def test_the_next_one_switches_back_what_a_killed_one_left_off(tmp_path: Path) -
     with user(tmp_path) as three:
         end(three)
     assert setting.read_text() == "0"
+
+
+def test_a_run_that_is_stopped_at_the_gate_is_not_waited_for_without_an_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("numapredict.collect.machines.balancing._LOOKS", 2)
+    path, shared = tmp_path / "numa_balancing", tmp_path / "shared"
+    path.write_text("1")
+    shared.touch()
+    hold = "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.lockf(f, fcntl.LOCK_EX, 1, 0); print(flush=True)"
+    hold += "; sys.stdin.read()"
+    said: list[str] = []
+    with subprocess.Popen([sys.executable, "-c", hold, shared], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        with without_balancing(said.append, path, shared):
+            assert balancing_is_on(path)
+        other.kill()
+    assert len(said) == 1
+    assert "stays on" in said[0]
+    assert "another numapredict run is stopped" in said[0]
+
+
+def test_a_fifo_in_the_place_of_the_shared_file_is_not_waited_for(tmp_path: Path) -> None:
+    path, shared = tmp_path / "numa_balancing", tmp_path / "shared"
+    path.write_text("1")
+    os.mkfifo(shared)
+    with without_balancing(pytest.fail, path, shared):
+        assert not balancing_is_on(path)
+    assert balancing_is_on(path)
