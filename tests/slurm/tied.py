@@ -1,8 +1,8 @@
 """Runs commands that end with whoever started them, and with each other, with all that they started.
 
-`python tied.py LEASH '[["command", "word"], ...]' [FOLDER]`: ends with the exit code of the first command that ends, or when the
-other end of the pipe LEASH (a file descriptor) is closed, as the kernel does for a process however that ended. What
-is left by then is killed, also what made itself a session of its own, and FOLDER is removed.
+`python tied.py LEASH '[["command", "word"], ...]' [FOLDER]`: ends with the exit code of the first command that ends, or
+when the other end of the pipe LEASH (a file descriptor) is closed, as the kernel does for a process however that
+ended. What is left by then is killed, also what made itself a session of its own, and FOLDER is removed.
 """
 
 import contextlib

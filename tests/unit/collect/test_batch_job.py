@@ -30,7 +30,11 @@ NAMES = ("SLURM_JOB_ID", "SLURM_JOB_CPUS_PER_NODE", "SLURM_NODEID", "SLURM_MEM_P
             SLURM | {"SLURM_MEM_PER_CPU": "512", "SLURM_CPUS_ON_NODE": "4"},
             Job("SLURM", "123", 4, memory_bytes=2 << 30),
         ),
-        (SLURM | {"SLURM_CPU_BIND": "quiet,mask_cpu:0x3"}, Job("SLURM", "123", binding="quiet,mask_cpu:0x3")),
+        (SLURM | {"SLURM_CPU_BIND": "quiet,mask_cpu:0x3"}, Job("SLURM", "123", binding="mask_cpu:0x3")),
+        (  # srun -n 2: each task has its half, and SLURM_CPUS_PER_TASK is not set
+            SLURM | {"SLURM_CPUS_ON_NODE": "8", "SLURM_STEP_ID": "0", "SLURM_STEP_TASKS_PER_NODE": "2"},
+            Job("SLURM", "123", 8, 4),
+        ),
         ({"PBS_JOBID": "77.server.example", "NCPUS": "12"}, Job("PBS", "77", 12)),
         ({"PBS_JOBID": "77[3].server", "PBS_NUM_PPN": "6"}, Job("PBS", "77[3]", 6)),
         ({"LSB_JOBID": "5", "LSB_MCPU_HOSTS": "a 16"}, Job("LSF", "5", 16)),

@@ -215,3 +215,28 @@ def test_every_user_can_open_the_locks(tmp_path: Path) -> None:
 
 def test_the_locks_are_where_everybody_looks_for_them() -> None:
     assert os.access(lock_folder(), os.W_OK)
+
+
+WAITS_FOR_THE_OTHER = """
+import sys, time
+from pathlib import Path
+from numapredict.collect.machines.turn import Patience, Turns
+folder, name, other = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+with Turns(print, folder, Patience(told_s=0.0, most_s=0.2, look_s=0.01)).take() as taken:
+    (folder / name).write_text(str(taken))
+    while not (folder / other).exists():
+        time.sleep(0.01)
+"""
+
+
+def test_two_whose_programs_wait_for_each_other_come_to_an_end(tmp_path: Path) -> None:
+    """As the ranks of a start that no variable tells of do, each of them measured."""
+    both = [
+        subprocess.Popen([sys.executable, "-c", WAITS_FOR_THE_OTHER, str(tmp_path), *names]) for names in ("ab", "ba")
+    ]
+    try:
+        assert [process.wait(timeout=120) for process in both] == [0, 0]
+    finally:
+        for process in both:
+            process.kill()
+    assert sorted((tmp_path / name).read_text() for name in "ab") == ["False", "True"]
