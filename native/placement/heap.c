@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define MOST_SYSTEM_PARTS 16
-#define PAGES_LIMIT (1ul << 28) /* 1 TB of heap: one bit a page, reserved and not used until needed */
+#define PAGES_LIMIT (1ul << 28) /* 1 TB of heap */
+#define PART_PAGES (1ul << 18)  /* whose bits get their memory together, when the first is set */
 #define WORD_BITS 64
 /* A program may use its heap anew for every region; a look at 1 GB takes about 20 ms. */
 #define MOST_WHOLE_LOOKS 32
@@ -22,9 +23,11 @@ static size_t system_parts;
 static uintptr_t lowest = UINTPTR_MAX, highest;
 
 static uintptr_t heap_start;
-static uintptr_t heap_known; /* up to here the heap was looked at */
-static _Atomic uint64_t *left_out;
+static uintptr_t heap_known;                                           /* up to here the heap was looked at */
+static _Atomic(_Atomic uint64_t *) left_out[PAGES_LIMIT / PART_PAGES]; /* one bit a page */
+static bool prepared;
 static atomic_bool changed;
+static atomic_bool out_of_memory;
 static uint32_t whole_looks;
 static atomic_flag refreshing = ATOMIC_FLAG_INIT;
 
@@ -49,7 +52,7 @@ static int note_code(struct dl_phdr_info *module, size_t bytes, void *unused) {
 void heap_prepare(void) {
     const int before = errno;
     dl_iterate_phdr(note_code, NULL);
-    left_out = system_memory(PAGES_LIMIT / 8);
+    prepared = true;
     /* What lies in the heap by now, nobody has looked at: it is left to the kernel's policy. */
     heap_start = heap_known = ((uintptr_t)sbrk(0) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
     errno = before;
@@ -66,13 +69,31 @@ bool heap_for_system(const void *caller) {
 }
 
 static bool is_left_out(size_t page) {
-    return atomic_load_explicit(&left_out[page / WORD_BITS], memory_order_relaxed) >> page % WORD_BITS & 1;
+    const _Atomic uint64_t *part = atomic_load_explicit(&left_out[page / PART_PAGES], memory_order_acquire);
+    const size_t bit = page % PART_PAGES;
+    return part && atomic_load_explicit(&part[bit / WORD_BITS], memory_order_relaxed) >> bit % WORD_BITS & 1;
+}
+
+/* Where there is no memory for the bit, the heap is not looked at any more. */
+static void set_left_out(size_t page) {
+    _Atomic(_Atomic uint64_t *) *place = &left_out[page / PART_PAGES];
+    _Atomic uint64_t *part = atomic_load_explicit(place, memory_order_acquire), *none = NULL;
+    const size_t bit = page % PART_PAGES;
+    if (!part && (part = system_memory(PART_PAGES / 8)) &&
+        !atomic_compare_exchange_strong(place, &none, part)) {
+        system_free((void *)part, PART_PAGES / 8);
+        part = none;
+    }
+    if (part)
+        atomic_fetch_or(&part[bit / WORD_BITS], 1ull << bit % WORD_BITS);
+    else
+        atomic_store_explicit(&out_of_memory, true, memory_order_relaxed);
 }
 
 bool heap_leave_out(const void *block, size_t bytes) {
     const uintptr_t start = (uintptr_t)block;
     /* The heap's end is asked for only where the block may lie behind what was looked at. */
-    if (!left_out || start < heap_start || (start >= heap_known && start >= (uintptr_t)sbrk(0)))
+    if (!prepared || start < heap_start || (start >= heap_known && start >= (uintptr_t)sbrk(0)))
         return false;
     /* The allocator's own words lie before the block. */
     const uintptr_t from = start - 16 < heap_start ? heap_start : start - 16;
@@ -80,7 +101,7 @@ bool heap_leave_out(const void *block, size_t bytes) {
         const size_t page = (at - heap_start) / PAGE_BYTES;
         if (page >= PAGES_LIMIT || is_left_out(page))
             continue;
-        atomic_fetch_or(&left_out[page / WORD_BITS], 1ull << page % WORD_BITS);
+        set_left_out(page);
         struct range *range = ranges_find(at);
         if (range && range->kind == RANGE_ARENA)
             ranges_remove_overlapping((void *)at, PAGE_BYTES);
@@ -117,7 +138,8 @@ void heap_refresh(void) {
     const int before = errno;
     const uintptr_t top = (uintptr_t)sbrk(0) & ~(PAGE_BYTES - 1);
     const bool again = atomic_load_explicit(&changed, memory_order_relaxed) && whole_looks < MOST_WHOLE_LOOKS;
-    if (left_out && (top > heap_known || again) && !atomic_flag_test_and_set(&refreshing)) {
+    const bool wanted = prepared && !atomic_load_explicit(&out_of_memory, memory_order_relaxed);
+    if (wanted && (top > heap_known || again) && !atomic_flag_test_and_set(&refreshing)) {
         whole_looks += again;
         if (again)
             atomic_store(&changed, false);

@@ -4,32 +4,52 @@
 #include "sites.h"
 #include "system.h"
 
-static struct known_range *known; /* KNOWN_LIMIT of them, pages come as they are used */
+#define PART 512u /* ranges that get their memory together, when the first of them comes */
+
+static struct known_range *parts[KNOWN_LIMIT / PART];
 static uint32_t count;
 static uint64_t dropped;
-static struct {
+struct live {
     uint32_t number;
     uint64_t pages_before;
-} * live;
-static uint32_t lives;
+};
+static struct live *live;
+static uint32_t lives, live_room;
 static uint64_t live_pages;
 static bool changed;
 
+/* Of one that was added. */
+static struct known_range *known_at_number(uint32_t number) { return &parts[number / PART][number % PART]; }
+
+/* Have memory for one more, and for the list of all of them. */
 static bool allocate(void) {
-    if (!known)
-        known = system_memory(KNOWN_LIMIT * sizeof *known);
-    if (!live)
-        live = system_memory(KNOWN_LIMIT * sizeof *live);
-    return known && live;
+    if (count == KNOWN_LIMIT)
+        return false;
+    struct known_range **part = &parts[count / PART];
+    if (!*part)
+        *part = system_memory(PART * sizeof **part);
+    if (count == live_room) {
+        const uint32_t room = live_room ? 2 * live_room : PART;
+        struct live *larger = system_memory(room * sizeof *larger);
+        if (!larger)
+            return false;
+        if (live)
+            system_free(live, live_room * sizeof *live);
+        live = larger;
+        live_room = room;
+        lives = 0;
+        changed = true; /* the list is to be made anew */
+    }
+    return *part;
 }
 
 bool known_add(struct range *range) {
     range->profile = 0;
-    if (!allocate() || count == KNOWN_LIMIT) {
+    if (!allocate()) {
         dropped++;
         return false;
     }
-    struct known_range *k = &known[count];
+    struct known_range *k = known_at_number(count);
     k->file = (struct profile_range){
         .site = range->site,
         .offset = range->offset,
@@ -65,8 +85,8 @@ void known_remove(struct range *range) {
     const uint32_t number = range->profile;
     if (number == 0)
         return;
-    resolve(&known[number - 1]);
-    known[number - 1].live = NULL;
+    resolve(known_at_number(number - 1));
+    known_at_number(number - 1)->live = NULL;
     range->profile = 0;
     changed = true;
 }
@@ -76,26 +96,30 @@ uint32_t known_count(void) { return count; }
 uint64_t known_dropped(void) { return dropped; }
 
 struct known_range *known_range(uint32_t number) {
-    resolve(&known[number]);
-    return &known[number];
+    resolve(known_at_number(number));
+    return known_at_number(number);
 }
 
 void known_first_touch(struct range *range, uint32_t slot, uintptr_t instruction) {
     const uint32_t number = range->profile;
     uintptr_t none = 0;
-    if (number != 0 && atomic_compare_exchange_strong(&known[number - 1].first_touch, &none, instruction))
-        known[number - 1].first_slot = (int32_t)slot;
+    if (number == 0)
+        return;
+    struct known_range *k = known_at_number(number - 1);
+    if (atomic_compare_exchange_strong(&k->first_touch, &none, instruction))
+        k->first_slot = (int32_t)slot;
 }
 
 static void list_live(void) {
     lives = 0;
     live_pages = 0;
     for (uint32_t n = 0; n < count; n++) {
-        if (!known[n].live)
+        const struct known_range *k = known_at_number(n);
+        if (!k->live)
             continue;
         live[lives].number = n;
         live[lives++].pages_before = live_pages;
-        live_pages += known[n].file.pages;
+        live_pages += k->file.pages;
     }
     changed = false;
 }
@@ -116,5 +140,5 @@ struct known_range *known_at(uint64_t share, uint32_t *number, size_t *page) {
     }
     *number = live[low].number;
     *page = (size_t)(at - live[low].pages_before);
-    return &known[*number];
+    return known_at_number(*number);
 }

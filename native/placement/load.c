@@ -30,6 +30,7 @@ static void in_child(void) {
     ranges_after_fork();
     slots_after_fork();
     crew_after_fork();
+    threads_after_fork();
 }
 
 /* An OpenMP runtime may come with a library that the program loads while it runs. */

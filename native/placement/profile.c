@@ -19,6 +19,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -177,28 +178,35 @@ static uint32_t fitting(uint32_t batch, uint64_t cost_ns, uint64_t time_ns) {
 }
 
 /* Whether all other threads have ended: a main thread that left by pthread_exit does not end the process. */
+static bool is_alive(const char *task) {
+    char path[64], line[512];
+    (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", task);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = file < 0 ? -1 : read(file, line, sizeof line - 1);
+    if (file >= 0)
+        close(file);
+    line[got > 0 ? got : 0] = '\0';
+    const char *name_end = strrchr(line, ')');
+    return name_end && name_end[1] && name_end[2] != 'Z';
+}
+
+/* By the kernel's own call: readdir allocates, and with its first allocation a thread gets 64 MB of address
+ * space for a heap. */
 static bool alone(void) {
     size_t alive = 0;
-    char line[512];
-    const int before = errno;
-    DIR *tasks = opendir("/proc/self/task");
-    for (struct dirent *task; tasks && alive < 2 && (task = readdir(tasks));) {
-        char path[64];
-        if (task->d_name[0] == '.')
-            continue;
-        (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", task->d_name);
-        const int file = open(path, O_RDONLY | O_CLOEXEC);
-        const ssize_t got = file < 0 ? -1 : read(file, line, sizeof line - 1);
-        if (file >= 0)
-            close(file);
-        line[got > 0 ? got : 0] = '\0';
-        const char *name_end = strrchr(line, ')');
-        alive += name_end && name_end[1] && name_end[2] != 'Z';
-    }
-    if (tasks)
-        closedir(tasks);
+    _Alignas(struct dirent64) char entries[4096];
+    const int before = errno, tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    long got = tasks < 0 ? -1 : 1;
+    while (got > 0 && alive < 2 && (got = syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0)
+        for (long at = 0; at < got && alive < 2;) {
+            const struct dirent64 *task = (const struct dirent64 *)&entries[at];
+            alive += task->d_name[0] != '.' && is_alive(task->d_name);
+            at += task->d_reclen;
+        }
+    if (tasks >= 0)
+        close(tasks);
     errno = before;
-    return tasks && alive < 2;
+    return got >= 0 && alive < 2;
 }
 
 static void *help(void *unused) {

@@ -13,6 +13,7 @@
 #include "next_call.h"
 #include "sites.h"
 #include "slots.h"
+#include "system.h"
 
 #include <limits.h>
 
@@ -21,12 +22,14 @@
 #define LOCKS 256
 #define ORDERS 65536
 #define MOST_PROBES 256
+#define PART 1024 /* entries that get their memory together, when the first of them is used */
 
 enum state { FREE, FILLING, LINKING, LIVE, VISITED, LEAVING };
 
 struct entry {
     struct range range;
-    uintptr_t address;                  /* of the allocation */
+    uintptr_t address; /* of the allocation */
+    uint32_t index;
     _Atomic uint32_t state;             /* enum state */
     _Atomic uint32_t next;              /* in its bucket by address: index + 1; 0 ends */
     _Atomic uint32_t link[MOST_BLOCKS]; /* in its buckets by block: index * MOST_BLOCKS + number + 1 */
@@ -46,7 +49,7 @@ struct order {
 bool ranges_wanted;
 _Atomic uint32_t ranges_by_address[RANGE_BUCKETS];
 
-static struct entry entries[RANGE_CAPACITY];
+static _Atomic(struct entry *) parts[RANGE_CAPACITY / PART];
 static struct bucket by_block[RANGE_BUCKETS];
 static struct order orders[ORDERS];
 static atomic_flag address_locks[LOCKS], block_locks[LOCKS];
@@ -68,20 +71,38 @@ static struct bucket *bucket_of(unsigned level, uintptr_t block) {
                      (64 - RANGE_BUCKET_BITS)];
 }
 
+/* Of one that is or was in use. */
+static struct entry *entry_at(uint32_t index) {
+    return &atomic_load_explicit(&parts[index / PART], memory_order_acquire)[index % PART];
+}
+
+static bool make_part(uint32_t index) {
+    struct entry *none = NULL;
+    if (atomic_load_explicit(&parts[index / PART], memory_order_acquire))
+        return true;
+    struct entry *fresh = system_memory(PART * sizeof *fresh);
+    if (fresh && !atomic_compare_exchange_strong(&parts[index / PART], &none, fresh))
+        system_free(fresh, PART * sizeof *fresh);
+    return fresh;
+}
+
 /* The list of free entries. */
 
 static struct entry *take_entry(void) {
     uint64_t first = atomic_load_explicit(&free_first, memory_order_acquire);
     while ((uint32_t)first) {
-        struct entry *entry = &entries[(uint32_t)first - 1];
+        struct entry *entry = entry_at((uint32_t)first - 1);
         const uint64_t next = ((first >> 32) + 1) << 32 | load(&entry->free_next);
         if (atomic_compare_exchange_weak(&free_first, &first, next))
             return entry;
     }
     uint32_t count = load(&used);
-    while (count < RANGE_CAPACITY)
-        if (atomic_compare_exchange_weak(&used, &count, count + 1))
-            return &entries[count];
+    while (count < RANGE_CAPACITY && make_part(count)) {
+        if (atomic_compare_exchange_weak(&used, &count, count + 1)) {
+            entry_at(count)->index = count;
+            return entry_at(count);
+        }
+    }
     return NULL;
 }
 
@@ -90,13 +111,13 @@ static void give_entry(struct entry *entry) {
     uint64_t first = atomic_load_explicit(&free_first, memory_order_relaxed), mine;
     do {
         store(&entry->free_next, (uint32_t)first);
-        mine = ((first >> 32) + 1) << 32 | ((uint64_t)(entry - entries) + 1);
+        mine = ((first >> 32) + 1) << 32 | ((uint64_t)entry->index + 1);
     } while (!atomic_compare_exchange_weak(&free_first, &first, mine));
 }
 
 /* Buckets by block. */
 
-static struct entry *holder(uint32_t link) { return &entries[(link - 1) / MOST_BLOCKS]; }
+static struct entry *holder(uint32_t link) { return entry_at((link - 1) / MOST_BLOCKS); }
 
 static _Atomic uint32_t *after(uint32_t link) { return &holder(link)->link[(link - 1) % MOST_BLOCKS]; }
 
@@ -131,7 +152,7 @@ static void unlink_block(struct bucket *bucket, uint32_t link) {
 
 static void each_block(struct entry *entry, void (*change)(struct bucket *, uint32_t)) {
     const unsigned level = level_of(&entry->range);
-    uint32_t link = (uint32_t)(entry - entries) * MOST_BLOCKS + 1;
+    uint32_t link = entry->index * MOST_BLOCKS + 1;
     for (uintptr_t block = entry->range.start >> level; block <= (entry->range.end - 1) >> level; block++)
         change(bucket_of(level, block), link++);
 }
@@ -160,8 +181,8 @@ static struct entry *find(uintptr_t from, uintptr_t to) {
         const uintptr_t last = (to - 1) >> level;
         if (last - block >= RANGE_CAPACITY) { /* as well one look at each entry */
             for (uint32_t i = 0; i < load(&used); i++)
-                if (load(&entries[i].state) != FREE && overlaps(&entries[i], from, to))
-                    return &entries[i];
+                if (load(&entry_at(i)->state) != FREE && overlaps(entry_at(i), from, to))
+                    return entry_at(i);
             return NULL;
         }
         for (; block <= last; block++) {
@@ -181,16 +202,16 @@ static void link_address(struct entry *entry) {
     const uint32_t bucket = range_bucket(entry->address);
     spin_lock(address_lock(bucket));
     store(&entry->next, load(&ranges_by_address[bucket]));
-    store(&ranges_by_address[bucket], (uint32_t)(entry - entries) + 1);
+    store(&ranges_by_address[bucket], entry->index + 1);
     spin_unlock(address_lock(bucket));
 }
 
 static void unlink_address(struct entry *entry) {
-    const uint32_t bucket = range_bucket(entry->address), mine = (uint32_t)(entry - entries) + 1;
+    const uint32_t bucket = range_bucket(entry->address), mine = entry->index + 1;
     spin_lock(address_lock(bucket));
     _Atomic uint32_t *at = &ranges_by_address[bucket];
     while (load(at) && load(at) != mine)
-        at = &entries[load(at) - 1].next;
+        at = &entry_at(load(at) - 1)->next;
     if (load(at))
         store(at, load(&entry->next));
     spin_unlock(address_lock(bucket));
@@ -203,12 +224,12 @@ static struct entry *claim(uintptr_t address) {
         uint32_t was = LIVE;
         spin_lock(address_lock(bucket));
         uint32_t at = load(&ranges_by_address[bucket]);
-        while (at && entries[at - 1].address != address)
-            at = load(&entries[at - 1].next);
-        const bool mine = at && atomic_compare_exchange_strong(&entries[at - 1].state, &was, LEAVING);
+        while (at && entry_at(at - 1)->address != address)
+            at = load(&entry_at(at - 1)->next);
+        const bool mine = at && atomic_compare_exchange_strong(&entry_at(at - 1)->state, &was, LEAVING);
         spin_unlock(address_lock(bucket));
         if (mine)
-            return &entries[at - 1];
+            return entry_at(at - 1);
         if (!at || was == LEAVING)
             return NULL;
         sched_yield();
@@ -379,10 +400,10 @@ struct range *ranges_find(uintptr_t address) {
 void ranges_for_each(void (*visit)(struct range *range, void *data), void *data) {
     for (uint32_t i = 0; i < load(&used); i++) {
         uint32_t was = LIVE;
-        if (!atomic_compare_exchange_strong(&entries[i].state, &was, VISITED))
+        if (!atomic_compare_exchange_strong(&entry_at(i)->state, &was, VISITED))
             continue;
-        visit(&entries[i].range, data);
-        store(&entries[i].state, LIVE);
+        visit(&entry_at(i)->range, data);
+        store(&entry_at(i)->state, LIVE);
     }
 }
 
@@ -395,10 +416,10 @@ void ranges_after_fork(void) {
     }
     /* What other threads were about will not be ended: what can be found stays known. */
     for (uint32_t i = 0; i < load(&used); i++)
-        if (load(&entries[i].state) > FILLING)
-            store(&entries[i].state, LIVE);
+        if (load(&entry_at(i)->state) > FILLING)
+            store(&entry_at(i)->state, LIVE);
         else
-            store(&entries[i].state, FREE);
+            store(&entry_at(i)->state, FREE);
     sites_after_fork();
     next_calls_after_fork();
 }

@@ -3,6 +3,7 @@
 #include "threads.h"
 
 #include "../regions/export.h"
+#include "../regions/spin.h"
 #include "affinity.h"
 #include "claim.h"
 #include "crew.h"
@@ -10,13 +11,13 @@
 #include "settings.h"
 #include "slots.h"
 #include "stacks.h"
+#include "system.h"
 #include "verify.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <threads.h>
 
-/* How a thread starts; freed by the thread itself. */
+/* How a thread starts; given back by the thread itself. */
 struct start {
     void *(*routine)(void *);
     thrd_start_t c11_routine;
@@ -24,6 +25,42 @@ struct start {
     uint32_t slot;
     bool in_crew, placed; /* by the program, in the attributes */
 };
+
+/* Those that wait to be used again. They are not from the C library's heap: with the first block that a
+ * thread gives back it gets 64 MB of address space for a heap of its own. */
+union place {
+    struct start start;
+    union place *next;
+};
+#define PLACES 64 /* that get their memory together */
+static union place *free_places;
+static atomic_flag choosing = ATOMIC_FLAG_INIT;
+
+static struct start *new_start(void) {
+    spin_lock(&choosing);
+    if (!free_places) {
+        union place *fresh = system_memory(PLACES * sizeof *fresh);
+        for (size_t n = 0; fresh && n < PLACES; n++) {
+            fresh[n].next = free_places;
+            free_places = &fresh[n];
+        }
+    }
+    union place *place = free_places;
+    if (place)
+        free_places = place->next;
+    spin_unlock(&choosing);
+    return place ? &place->start : NULL;
+}
+
+static void free_start(struct start *start) {
+    union place *place = (union place *)start;
+    spin_lock(&choosing);
+    place->next = free_places;
+    free_places = place;
+    spin_unlock(&choosing);
+}
+
+void threads_after_fork(void) { atomic_flag_clear(&choosing); }
 
 static pthread_key_t at_end;
 static bool watched;
@@ -46,7 +83,7 @@ void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) ==
 
 static struct start take_place(struct start *given) {
     struct start start = *given;
-    free(given);
+    free_start(given);
     if (start.placed)
         affinity_is_programs();
     slot_start(start.slot);
@@ -71,7 +108,7 @@ static struct start *prepare_start(const pthread_attr_t *attributes, void *(*rou
                                    thrd_start_t c11_routine, void *argument) {
     if (!settings() || !claim_slots())
         return NULL;
-    struct start *start = malloc(sizeof *start);
+    struct start *start = new_start();
     if (start)
         *start = (struct start){routine,
                                 c11_routine,
@@ -88,7 +125,7 @@ static void forget_start(struct start *start) {
     slot_give_back(start->slot);
     if (start->in_crew)
         crew_shrinks();
-    free(start);
+    free_start(start);
 }
 
 int real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),

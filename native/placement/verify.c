@@ -19,9 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ASKED 1024     /* pages asked for at a time */
-#define LINE_BYTES 64  /* the longest line `at` */
-#define HEAD_BYTES 512 /* the lines before the first, but for the module's path */
+#define ASKED 1024      /* pages asked for at a time */
+#define TEXT_BYTES 4096 /* at first */
 
 static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
 
@@ -56,12 +55,28 @@ static bool open_text(struct text *text, size_t bytes) {
     return text->start != NULL;
 }
 
+static bool grow(struct text *text) {
+    const size_t bytes = (size_t)(text->limit - text->start), used = (size_t)(text->end - text->start);
+    struct text larger;
+    if (!open_text(&larger, 2 * bytes))
+        return false;
+    memcpy(larger.start, text->start, used);
+    larger.end += used;
+    system_free(text->start, bytes);
+    *text = larger;
+    return true;
+}
+
 __attribute__((format(printf, 2, 3))) static void say(struct text *text, const char *format, ...) {
-    const size_t room = (size_t)(text->limit - text->end);
-    va_list list;
-    va_start(list, format);
-    const int length = vsnprintf(text->end, room, format, list);
-    va_end(list);
+    int length;
+    size_t room;
+    do {
+        va_list list;
+        room = (size_t)(text->limit - text->end);
+        va_start(list, format);
+        length = vsnprintf(text->end, room, format, list);
+        va_end(list);
+    } while (length > 0 && (size_t)length >= room && grow(text));
     if (length > 0 && (size_t)length < room)
         text->end += length;
 }
@@ -125,7 +140,7 @@ static void ask(struct text *text, uintptr_t start, size_t pages, const struct r
 static void write_range(const struct range *range, const char *module, int kind) {
     const size_t pages = (range->end - range->start) / PAGE_BYTES;
     struct text text;
-    if (!open_text(&text, HEAD_BYTES + strlen(module) + (pages + 1) * LINE_BYTES))
+    if (!open_text(&text, TEXT_BYTES))
         return;
     say(&text, "numaplace-map 1 %d\n", (int)getpid());
     say(&text, "range %d %016" PRIx64 " %u %u %zu %" PRIxPTR " %" PRIx64 " %s\n", kind, range->site,
@@ -214,7 +229,7 @@ static void write_segments(void) {
     }
     (void)fclose(maps);
     struct text text;
-    if (!open_text(&text, HEAD_BYTES))
+    if (!open_text(&text, TEXT_BYTES))
         return;
     say(&text, "numaplace-map 1 %d\nunseen shared %zu\nunseen private %zu\n", (int)getpid(), shared, others);
     close_text(&text);
@@ -226,7 +241,7 @@ void verify_all(void) {
         return;
     verify_thread();
     struct text text;
-    if (open_text(&text, HEAD_BYTES + (size_t)MOST_SLOTS * LINE_BYTES)) {
+    if (open_text(&text, TEXT_BYTES)) {
         say(&text, "numaplace-map 1 %d\n", (int)getpid());
         if (late)
             say(&text, "late\n");
