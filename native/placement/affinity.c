@@ -3,7 +3,7 @@
 #include "affinity.h"
 
 #include "../regions/export.h"
-#include "../regions/spin.h"
+#include "lock.h"
 #include "next_symbol.h"
 #include "protection.h"
 #include "settings.h"
@@ -17,13 +17,18 @@
 
 #define CALLER __builtin_return_address(0)
 #define MOST_MARKS 8192 /* two a thread that runs where the program says */
+#define LONG_BITS (8 * sizeof(long))
 #define MASK_BYTES 1024 /* 8192 PUs, the most that Linux can be built for */
 
 /* The threads whose mask is the program's, by pthread_t and by number: the one is an address and never as low
  * as the other. Read without the lock. */
 static _Atomic uint64_t marks[MOST_MARKS];
 static _Atomic uint32_t marks_used;
-static atomic_flag marking = ATOMIC_FLAG_INIT;
+static struct lock marking; /* held while a mask is set, which takes long where a thread has to move */
+/* Threads in the middle of binding themselves. They wait for nobody: a move takes long, and there may be many
+ * of them at it. Whoever sets the mask of another thread marks it and then waits until this is 0. */
+static _Atomic uint32_t binding;
+static THREAD_LOCAL uint32_t binding_here;
 static THREAD_LOCAL pid_t number; /* of this thread; after vfork it is not what the kernel says */
 
 static pid_t own_number(void) {
@@ -68,11 +73,17 @@ static bool self_marked(void) {
 
 void affinity_bind(uint32_t slot) {
     own_number();
-    spin_lock(&marking); /* or a mask that another thread sets now would be lost */
+    binding_here++;
+    atomic_fetch_add(&binding, 1);
     if (!self_marked())
         system_bind(&settings()->cpu[slot], 1);
-    spin_unlock(&marking);
+    atomic_fetch_sub(&binding, 1);
+    binding_here--;
 }
+
+bool affinity_inherits(uint32_t slot) { return system_is_bound(settings()->cpu[slot]); }
+
+void affinity_begin(void) { own_number(); }
 
 void affinity_release(void) {
     if (!self_marked())
@@ -91,22 +102,23 @@ void affinity_show_slot(bool shown) {
         system_bind(&settings()->cpu[slot_end()], 1);
 }
 
-void affinity_is_programs(void) {
-    spin_lock(&marking);
-    mark_self(true);
-    spin_unlock(&marking);
+static void mark_self_locked(bool programs) {
+    const uint64_t mask = lock_take(&marking);
+    mark_self(programs);
+    lock_give(&marking, mask);
 }
 
+void affinity_is_programs(void) { mark_self_locked(true); }
+
 void affinity_end(void) {
-    if (!atomic_load(&marks_used))
-        return;
-    spin_lock(&marking);
-    mark_self(false);
-    spin_unlock(&marking);
+    if (self_marked())
+        mark_self_locked(false);
 }
 
 void affinity_after_fork(void) {
-    atomic_flag_clear(&marking);
+    marking = (struct lock){0};
+    atomic_store(&binding, 0);
+    binding_here = 0;
     const bool programs = self_marked();
     number = 0;
     if (programs)
@@ -114,6 +126,11 @@ void affinity_after_fork(void) {
 }
 
 /* ---- masks ---- */
+
+union mask {
+    cpu_set_t set;
+    unsigned char byte[MASK_BYTES];
+};
 
 static bool holds_all_pus(size_t bytes, const cpu_set_t *set) {
     const struct settings *s = settings();
@@ -146,12 +163,20 @@ static void answer(uint64_t key, size_t bytes, cpu_set_t *set) {
         fill_in_all_pus(bytes, set);
 }
 
-/* A mask was set. Under the lock. */
-static void was_set(uint64_t key, size_t bytes, const cpu_set_t *set) {
-    if (key) {
+/* A mask is about to be set: another thread must not bind itself afterwards. Return whether it was marked
+ * already. Under the lock. */
+static bool is_being_set(uint64_t key) {
+    const bool before = marked(key);
+    if (key && !before) {
         mark(key, true);
-        return;
+        while (atomic_load(&binding) > binding_here)
+            sched_yield();
     }
+    return before;
+}
+
+/* The calling thread has set its own mask. Under the lock. */
+static void own_was_set(size_t bytes, const cpu_set_t *set) {
     const uint32_t slot = slot_end();
     const bool back = holds_all_pus(bytes, set);
     mark_self(!back);
@@ -203,14 +228,16 @@ static uint32_t hold(const void *memory, size_t bytes, const void *caller) {
         int before = errno;                                                                                  \
         const bool ours = here(which, &key);                                                                 \
         errno = before;                                                                                      \
-        if (ours)                                                                                            \
-            spin_lock(&marking);                                                                             \
+        const uint64_t mask = ours ? lock_take(&marking) : 0;                                                \
+        const bool known = ours && is_being_set(key);                                                        \
         const int result = next(which, bytes, set);                                                          \
         before = errno;                                                                                      \
-        if (ours && result == 0)                                                                             \
-            was_set(key, bytes, set);                                                                        \
+        if (ours && !key && result == 0)                                                                     \
+            own_was_set(bytes, set);                                                                         \
+        else if (ours && key && result != 0 && !known)                                                       \
+            mark(key, false);                                                                                \
         if (ours)                                                                                            \
-            spin_unlock(&marking);                                                                           \
+            lock_give(&marking, mask);                                                                       \
         errno = before;                                                                                      \
         protection_release(held);                                                                            \
         return result;                                                                                       \
@@ -221,12 +248,20 @@ GET(pthread_getaffinity_np, pthread_t, thread, is_self)
 SET(sched_setaffinity, pid_t, process, is_here)
 SET(pthread_setaffinity_np, pthread_t, thread, is_self)
 
-/* ---- attributes of threads ---- */
+void affinity_bind_new(pthread_t thread, uint32_t slot) {
+    union mask mask;
+    const uint16_t cpu = settings()->cpu[slot];
+    const size_t bytes = (cpu / LONG_BITS + 1) * sizeof(long);
+    if (bytes > sizeof mask)
+        return;
+    CPU_ZERO_S(bytes, &mask.set);
+    CPU_SET_S(cpu, bytes, &mask.set);
+    const int before = errno;
+    NEXT(pthread_setaffinity_np)(thread, bytes, &mask.set);
+    errno = before;
+}
 
-union mask {
-    cpu_set_t set;
-    unsigned char byte[MASK_BYTES];
-};
+/* ---- attributes of threads ---- */
 
 /* The C library says all ones where attributes have no mask. */
 bool affinity_in(const pthread_attr_t *attributes) {

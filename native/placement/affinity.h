@@ -20,6 +20,13 @@
 
 /* Bind the calling thread to a slot's PU, unless the program has set where it runs. */
 void affinity_bind(uint32_t slot);
+/* Whether a thread that the calling one creates is bound to the slot's PU without any more, as its creator
+ * is. */
+bool affinity_inherits(uint32_t slot);
+/* Bind a thread that was created and does nothing yet but wait; and in that thread, before anything else. The
+ * kernel moves a thread that waits at a small part of the price of one that runs. */
+void affinity_bind_new(pthread_t thread, uint32_t slot);
+void affinity_begin(void);
 /* Let the calling thread run on all PUs of the mapping, unless the program has set where it runs. */
 void affinity_release(void);
 /* Around the start of a program, which inherits the mask. After vfork this thread stands for another process,

@@ -46,3 +46,16 @@ void lock_give(struct lock *lock, uint64_t mask) {
         futex(&lock->state, FUTEX_WAKE_PRIVATE, 1);
     signals_restore(mask);
 }
+
+void gate_pass(struct gate *gate) {
+    uint32_t seen = 0;
+    if (!atomic_compare_exchange_strong(&gate->state, &seen, 2))
+        return;
+    while (atomic_load(&gate->state) == 2)
+        futex(&gate->state, FUTEX_WAIT_PRIVATE, 2);
+}
+
+void gate_open(struct gate *gate) {
+    if (atomic_exchange(&gate->state, 1) == 2)
+        futex(&gate->state, FUTEX_WAKE_PRIVATE, 1);
+}

@@ -24,4 +24,12 @@ void signals_restore(uint64_t mask);
 uint64_t lock_take(struct lock *lock);
 void lock_give(struct lock *lock, uint64_t mask);
 
+/* A gate that one thread opens once, for one other that must not go on before. After gate_open the gate's
+ * memory may be gone: the other thread has passed. */
+struct gate {
+    _Atomic uint32_t state; /* 0 shut, 1 open, 2 shut and waited at */
+};
+void gate_pass(struct gate *gate);
+void gate_open(struct gate *gate);
+
 #endif

@@ -54,7 +54,11 @@ static void bind_to(uint32_t slot) {
     affinity_bind(slot);
 }
 
-void slot_start(uint32_t slot) { bind_to(slot); }
+void slot_start(uint32_t slot) {
+    mine = slot;
+    bound = slot;
+    affinity_begin();
+}
 
 /* A runtime may have set a thread's affinity anew since it was created: libomp does, to all PUs. */
 static bool stands_on(uint32_t slot) {

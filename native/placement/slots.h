@@ -26,7 +26,8 @@
 uint32_t slot_of_this_thread(void);
 /* Bind the calling thread to a slot's PU, if it is not there already. */
 void slot_take(uint32_t slot);
-/* Choose the slot of a thread that is about to be created; `slot_start` in the new thread binds it there. */
+/* Choose the slot of a thread that is about to be created; `slot_start` tells the new thread, which its
+ * creator binds there (affinity.h). */
 uint32_t slot_reserve(void);
 void slot_start(uint32_t slot);
 void slot_give_back(uint32_t slot);

@@ -7,6 +7,7 @@
 #include "affinity.h"
 #include "claim.h"
 #include "crew.h"
+#include "lock.h"
 #include "next_symbol.h"
 #include "settings.h"
 #include "slots.h"
@@ -24,6 +25,8 @@ struct start {
     void *argument;
     uint32_t slot;
     bool in_crew, placed; /* by the program, in the attributes */
+    bool waits;           /* for its creator to bind it */
+    struct gate gate;
 };
 
 /* Those that wait to be used again. They are not from the C library's heap: with the first block that a
@@ -82,6 +85,8 @@ static void give_back(void *unused) {
 void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) == 0; }
 
 static struct start take_place(struct start *given) {
+    if (given->waits)
+        gate_pass(&given->gate);
     struct start start = *given;
     free_start(given);
     if (start.placed)
@@ -109,14 +114,22 @@ static struct start *prepare_start(const pthread_attr_t *attributes, void *(*rou
     if (!settings() || !claim_slots())
         return NULL;
     struct start *start = new_start();
-    if (start)
-        *start = (struct start){routine,
-                                c11_routine,
-                                argument,
-                                slot_reserve(),
-                                watched && crew_grows(routine ? (void *)routine : (void *)c11_routine),
-                                affinity_in(attributes)};
+    if (!start)
+        return NULL;
+    *start = (struct start){.routine = routine,
+                            .c11_routine = c11_routine,
+                            .argument = argument,
+                            .slot = slot_reserve(),
+                            .in_crew = watched && crew_grows(routine ? (void *)routine : (void *)c11_routine),
+                            .placed = affinity_in(attributes)};
+    start->waits = !start->placed && !affinity_inherits(start->slot);
     return start;
+}
+
+/* The thread is there and waits: it has not run a line of the program's. */
+static void let_begin(struct start *start, pthread_t thread) {
+    affinity_bind_new(thread, start->slot);
+    gate_open(&start->gate);
 }
 
 static void forget_start(struct start *start) {
@@ -138,9 +151,15 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     struct start *start = prepare_start(attributes, routine, NULL, argument);
     if (!start)
         return real_pthread_create(thread, attributes, routine, argument);
-    int result = real_pthread_create(thread, attributes, run, start);
-    if (result != 0)
+    const bool waits = start->waits; /* where it does not, `start` is the new thread's from now on */
+    pthread_t created;
+    int result = real_pthread_create(waits ? &created : thread, attributes, run, start);
+    if (result != 0) {
         forget_start(start);
+    } else if (waits) {
+        *thread = created;
+        let_begin(start, created);
+    }
     return result;
 }
 
@@ -149,8 +168,14 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
     struct start *start = prepare_start(NULL, NULL, routine, argument);
     if (!start)
         return NEXT(thrd_create)(thread, routine, argument);
-    int result = NEXT(thrd_create)(thread, run_c11, start);
-    if (result != thrd_success)
+    const bool waits = start->waits;
+    thrd_t created;
+    int result = NEXT(thrd_create)(waits ? &created : thread, run_c11, start);
+    if (result != thrd_success) {
         forget_start(start);
+    } else if (waits) {
+        *thread = created;
+        let_begin(start, created);
+    }
     return result;
 }

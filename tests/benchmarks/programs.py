@@ -8,10 +8,10 @@ HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 
 
-def compiled(source: Path, folder: Path, compiler: str = "gcc") -> Path:
-    """Return the program made from a C source as a user would make it, with -O2 -fopenmp."""
+def compiled(source: Path, folder: Path, compiler: str = "gcc", options: tuple[str, ...] = ("-fopenmp",)) -> Path:
+    """Return the program made from a C source as a user would make it: with -O2, and -fopenmp unless told otherwise."""
     program = folder / source.stem
-    subprocess.run([compiler, "-O2", "-fopenmp", str(source), "-o", str(program), "-lm"], check=True)
+    subprocess.run([compiler, "-O2", *options, str(source), "-o", str(program), "-lm"], check=True)
     return program
 
 

@@ -82,3 +82,11 @@ def test_children_begin_with_all_pus_of_the_mapping(program: Path) -> None:
     assert heard(under) == heard(plain)
     assert len(heard(under)) == 6
     assert kernel(under) == [f"kernel again {FIRST}"]  # where no program was found
+
+
+def test_a_mask_that_another_thread_sets_meanwhile_holds(tmp_path: Path) -> None:
+    """The first region of a thread binds it to the first slot; the mask may come before, after, or in the middle."""
+    threads = 2000
+    command = [str(built("set_by_another.c", tmp_path, GCC)), str(OTHER), str(threads)]
+    done = subprocess.run(command, env=placed(SETTINGS, 2), check=True, capture_output=True, text=True, timeout=240)
+    assert done.stdout == f"{threads}\n"

@@ -37,6 +37,17 @@ def test_a_thread_that_may_run_elsewhere_does_not_stand(tmp_path: Path, go: str)
     assert {thread.slot: thread.wrong > 0 for thread in found.threads} == dict.fromkeys((0, 1), go == "free")
 
 
+@pytest.mark.skipif(len(CPUS) < 2, reason="there is one CPU")
+@pytest.mark.parametrize("way", ["pthread", "c11", "detached"])
+def test_every_thread_is_bound_before_the_programs_first_line(tmp_path: Path, way: str) -> None:
+    program = built("many_starts.c", tmp_path, GCC)
+    settings = f"cpus={FIRST},{OTHER}*2;homes=0*3;threads=contiguous;pages=bind;nodes=0"
+    done = subprocess.run(
+        [program, way, "299"], env=placed(settings, 3), check=True, capture_output=True, text=True, timeout=240
+    )
+    assert done.stdout == f"{FIRST} 99\n{OTHER} 200\nknown 299\n"  # the main thread has the first slot too
+
+
 @pytest.fixture(scope="module", params=["gcc", "clang"])
 def teams(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     compiler = {"gcc": GCC, "clang": CLANG}[request.param]
