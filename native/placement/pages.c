@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "pages.h"
 
+#include "early.h"
 #include "heap.h"
 #include "huge.h"
 #include "next_touch.h"
@@ -12,8 +13,6 @@
 #include "settings.h"
 #include "system.h"
 #include "verify.h"
-
-#include <link.h>
 
 /* A policy a run of pages costs the kernel a mapping: beyond this many runs, and where there is no room for
  * them (room.h), pages are moved one by one once they are there. */
@@ -37,12 +36,16 @@ static void process_policy(const struct settings *s) {
     bool at_home = true;
     for (uint32_t slot = 0; slot < s->slots && at_home; slot++)
         at_home = settings_page_node(s, s->home[slot]);
-    if (s->nodes == 1)
+    if (s->nodes == 1) {
         system_thread_policy(POLICY_PREFERRED, s->node, 1);
-    else if (s->pages == PAGES_INTERLEAVE || s->pages == PAGES_BALANCE || !at_home)
+        early_move(s->node, 1);
+    } else if (s->pages == PAGES_INTERLEAVE || s->pages == PAGES_BALANCE || !at_home) {
         system_thread_policy(POLICY_INTERLEAVE, s->node, s->nodes);
-    else
+        early_move(s->node, s->nodes);
+    } else {
         system_thread_policy(POLICY_LOCAL, NULL, 0);
+        early_move(s->home, 1); /* the main thread has touched it */
+    }
 }
 
 void pages_leave(void) { system_thread_policy(POLICY_LOCAL, NULL, 0); }
@@ -60,45 +63,9 @@ static void flush(struct batch *batch) {
     batch->count = 0;
 }
 
-static uintptr_t page_after(uintptr_t address) { return (address + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1); }
-
-/* Where a page goes that is there already. Interleaved ones are dealt out: the kernel counts file-backed
- * memory by the place in the file, and anonymous memory by address (linux/mempolicy.c: get_vma_policy). */
-static int node_of_own_data(const ElfW(Phdr) * part, uintptr_t load, uintptr_t address) {
-    if (settings()->nodes > 1 && settings()->pages != PAGES_INTERLEAVE)
-        return settings()->home[0]; /* the main thread has touched it */
-    const uintptr_t file_end = page_after(load + part->p_vaddr + part->p_filesz);
-    const uintptr_t place = address < file_end ? address - load - part->p_vaddr + part->p_offset : address;
-    return settings()->node[place / PAGE_BYTES % settings()->nodes];
-}
-
-/* The loader has written to the program's data before this library could say where to. */
-static int move_own_data(struct dl_phdr_info *module, size_t bytes, void *unused) {
-    (void)bytes;
-    (void)unused;
-    for (int i = 0; i < module->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &module->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD || !(part->p_flags & PF_W))
-            continue;
-        const uintptr_t end = page_after(module->dlpi_addr + part->p_vaddr + part->p_memsz);
-        uintptr_t at = (module->dlpi_addr + part->p_vaddr) & ~(PAGE_BYTES - 1);
-        struct batch batch;
-        while (at < end) {
-            for (batch.count = 0; at < end && batch.count < BATCH; at += PAGE_BYTES) {
-                batch.page[batch.count] = (void *)at;
-                batch.node[batch.count++] = node_of_own_data(part, module->dlpi_addr, at);
-            }
-            flush(&batch);
-        }
-    }
-    return 1; /* the first module is the program itself */
-}
-
 void pages_prepare(void) {
     const struct settings *s = settings();
     process_policy(s);
-    if (s->nodes == 1 || s->pages == PAGES_INTERLEAVE || s->pages == PAGES_FIRST_TOUCH)
-        dl_iterate_phdr(move_own_data, NULL);
     if (s->plan && s->nodes > 1)
         have_plan = plan_load(s->plan);
     chunk_runs = 1;

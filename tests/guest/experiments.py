@@ -6,6 +6,7 @@ balancing PROGRAM   pages by node while the kernel's NUMA balancing is at work
 teams PROGRAM       what it prints under 16 threads on 4 nodes, contiguous and scatter
 masks PROGRAM       what it hears of its PUs under two mappings, and without the library restricted to theirs
 arrays REQUEST      where the pages of a program's arrays are under each mapping
+early PROGRAM       pages by node of memory from before the library's start, by mapping
 crowded PROGRAM     how a program with more memory than may be cut fares, alone and under mappings
 userfaults PROGRAM  what a program that fills in its pages itself says, alone and under mappings
 
@@ -32,6 +33,15 @@ from tests.guest.placements import NOWHERE, paged
 PAGE_BYTES = 4096
 # The kernel looks at a process's pages this often; the defaults would make the experiment take minutes.
 MOST_MAPPINGS, CROWD = 3000, 900  # blocks of 50 pages, each cut into at least three
+EARLY_LABELS = (
+    "16x4-contiguous-interleave",
+    "8x2-contiguous-interleave@3",
+    "16x4-contiguous-balance",
+    "16x4-contiguous-bind@1",
+    "8x2-contiguous-remote@1",
+    "16x4-contiguous-first-touch",
+    "16x4-contiguous-dataset",
+)
 SCAN = {"scan_delay_ms": 20, "scan_period_min_ms": 50, "scan_period_max_ms": 100, "scan_size_mb": 64}
 
 
@@ -130,6 +140,23 @@ def arrays(request_file: str) -> dict[str, dict[str, list[int]]]:
     return found
 
 
+def early(program: str) -> dict[str, dict[str, list[int]]]:
+    """Return the pages of each array on each node, of a program that was started on the last node."""
+    topology = host_topology()
+    nodes_file = Path(os.environ["GUEST_FOLDER"]) / "nodes"
+    everywhere = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    os.sched_setaffinity(0, topology.cpu_nodes[-1].cores[0].pus[:1])
+    found = {}
+    for label in EARLY_LABELS:
+        nodes_file.unlink(missing_ok=True)
+        caller = {**os.environ, "NODES": str(nodes_file)}
+        environment = preload_environment(caller, parse_label(label), topology, str(placement_library()))
+        subprocess.run(["taskset", "-c", everywhere, program], env=environment, check=True, capture_output=True)
+        lines = [line.split() for line in nodes_file.read_text().splitlines()]
+        found[label] = {name: [nodes.count(str(node.os_index)) for node in topology.nodes] for name, _, *nodes in lines}
+    return found
+
+
 def crowded(program: str) -> dict[str, dict[str, int | str]]:
     """Return what it prints with few mappings allowed, how many ranges were left, and how pages of others stood."""
     Path("/proc/sys/vm/max_map_count").write_text(str(MOST_MAPPINGS))
@@ -191,6 +218,7 @@ if __name__ == "__main__":
         "teams": teams,
         "masks": masks,
         "arrays": arrays,
+        "early": early,
         "crowded": crowded,
         "userfaults": userfaults,
     }

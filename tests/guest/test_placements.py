@@ -153,6 +153,32 @@ def test_a_mapping_that_grows_is_placed_anew(folder: Path) -> None:
     assert all(outcome.decided >= (64 + 128 + 256) for _, outcome in found)  # the array in each of its sizes
 
 
+def test_pages_that_were_there_before_the_library_are_placed_too(folder: Path) -> None:
+    """By the kernel's own answer; the program starts on the last node, so that what nobody moves lies there."""
+    library, program = folder / "libearly.so", folder / "early"
+    subprocess.run([GCC, "-O1", "-shared", "-fPIC", "-o", library, SOURCES / "early_library.c"], check=True)
+    sources = (SOURCES / "early.c", library, f"-Wl,-rpath,{folder}")
+    subprocess.run([GCC, "-O1", "-fopenmp", "-fPIE", "-pie", "-o", program, *sources], check=True)
+    answers = in_guest("early", program, folder)
+    assert len(answers) == 7
+    for label, arrays in answers.items():
+        mapping = parse_label(label)
+        assert set(arrays) == {"pointers", "static", "mapped", "heap"}
+        for name, counts in arrays.items():
+            there = sum(counts)
+            assert there >= 120, (label, name, counts)
+            if mapping.page_policy in {"bind", "remote"}:
+                assert sorted(counts) == [0, 0, 0, there], (label, name, counts)
+            elif mapping.page_policy in {"interleave", "balance"}:
+                most, least = max(counts), sorted(counts)[-mapping.page_nodes]
+                assert most - least <= (2 if mapping.page_policy == "interleave" else 20), (label, name, counts)
+                assert counts.count(0) == 4 - mapping.page_nodes, (label, name, counts)
+            elif mapping.page_policy == "dataset" and name in {"pointers", "static"}:
+                assert max(counts) - min(counts) <= 2, (label, name, counts)
+            else:  # with the main thread, which has touched it
+                assert counts[0] == there, (label, name, counts)
+
+
 def test_memory_only_node_and_uneven_distances(folder: Path) -> None:
     subject = built_subjects(folder)[0]
     labels = (
