@@ -90,12 +90,20 @@ static uint32_t list(const char *text, uint16_t *into, uint32_t most) {
     }
 }
 
+/* Whether ten digits follow and then this character, and step over them. */
+static bool ten_digits(const char **at, char then) {
+    const size_t digits = strspn(*at, "0123456789");
+    if (digits != 10 || (*at)[digits] != then)
+        return false;
+    *at += digits + 1;
+    return true;
+}
+
 /* RUN-LEVEL-HOLDER (claim.h). */
 static bool is_claim(const char *text) {
-    static const char hex[] = "0123456789abcdef";
-    const size_t run = strspn(text, hex), level = run ? strspn(text + run + 1, "0123456789") : 0;
-    return run > 0 && run <= 32 && text[run] == '-' && level == 10 && text[run + 11] == '-' &&
-           strspn(text + run + 12, "0123456789") == 10 && text[run + 22] == '\0';
+    const size_t run = strspn(text, "0123456789abcdef");
+    const char *at = text + run + 1;
+    return run > 0 && run <= 32 && text[run] == '-' && ten_digits(&at, '-') && ten_digits(&at, '\0');
 }
 
 static bool set(struct settings *s, const char *key, char *value, uint32_t *homes, uint32_t *chunks) {

@@ -66,6 +66,16 @@ static void forget_running(struct region_file *f) {
     }
 }
 
+/* What is in a file may be anybody's, or damaged: it is written to only where it can be read to its end. */
+static bool is_sound(const struct region_file *f) {
+    const uint64_t used = f->text.used;
+    if (f->header.pid == 0)
+        return f->header.magic == 0 && f->header.regions == 0 && used == 0;
+    return f->header.magic == REGION_FILE_MAGIC && f->header.regions <= REGION_FILE_ENTRIES &&
+           used >= sizeof f->text.used && used <= sizeof f->text &&
+           (used == sizeof f->text.used || ((const char *)&f->text)[used - 1] == '\0');
+}
+
 /* Map the file, unless it is another process's. */
 static struct region_file *map_file(int file) {
     struct region_file *f = mmap(NULL, sizeof *f, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -73,9 +83,10 @@ static struct region_file *map_file(int file) {
         return NULL;
     const uint64_t mine = (uint64_t)getpid();
     uint64_t owner = 0;
-    const bool first =
-        __atomic_compare_exchange_n(&f->header.pid, &owner, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    if (!first && owner != mine) {
+    const bool sound = is_sound(f); /* before another process may begin to write it */
+    const bool first = sound && __atomic_compare_exchange_n(&f->header.pid, &owner, mine, false,
+                                                            __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    if (!sound || (!first && owner != mine)) {
         munmap(f, sizeof *f);
         return NULL;
     }

@@ -146,6 +146,12 @@ static enum replay_outcome follow(const struct caches *c, int64_t n, int8_t *sup
 static bool in_range(const struct replay_input *in) {
     if (in->nodes < 1 || in->nodes > 64 || in->sets < 1 || in->ways < 1 || in->lines > INT32_MAX)
         return false;
+    if (in->records < 0 || in->lines < 0 || in->threads < 0)
+        return false;
+    size_t bytes; /* of all caches: more than an address can tell apart is no size */
+    if (__builtin_mul_overflow((size_t)in->nodes * (size_t)in->sets, (size_t)in->ways, &bytes) ||
+        __builtin_mul_overflow(bytes, sizeof(struct way), &bytes))
+        return false;
     for (int32_t n = 0; n < in->threads; n++)
         if (in->node[n] < 0 || in->node[n] >= in->nodes)
             return false;

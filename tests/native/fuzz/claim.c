@@ -1,0 +1,27 @@
+/* claim.c: the claim in NUMAPLACE, and the value that is written back into the environment. */
+#define _GNU_SOURCE
+#include "../../../native/placement/claim.c"
+
+#include "../../../native/placement/settings.c"
+#include "system_memory.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+    static const char name[] = "NUMAPLACE=";
+    char *variable = fuzz_memory(sizeof name + count);
+    MUST(variable);
+    memcpy(variable, name, sizeof name - 1);
+    memcpy(variable + sizeof name - 1, bytes, count);
+    const size_t length = strlen(variable);
+    MUST(putenv(variable) == 0);
+    usable = false;
+    atomic_store(&decision, UNDECIDED);
+    settings_load();
+    if (settings()) {
+        (void)claim_slots();
+        MUST(strlen(variable) == length); /* written without another length */
+        claim_after_fork();
+    }
+    MUST(unsetenv("NUMAPLACE") == 0);
+    fuzz_forget();
+    return 0;
+}

@@ -1,0 +1,43 @@
+/* plan.c: a plan's file, and what is asked of it. */
+#define _GNU_SOURCE
+#include "../../../native/placement/plan.c"
+#include "system_memory.h"
+
+#include <inttypes.h>
+
+static void ask_for(const struct range *range) {
+    size_t count;
+    const uint64_t pages = (range->end - range->start) / PAGE_BYTES;
+    const struct plan_run *run = plan_for(range, &count);
+    uint64_t end = 0;
+    MUST(run || count == 0);
+    for (size_t n = 0; n < count; end = (uint64_t)run[n].first + run[n].count, n++)
+        MUST(run[n].count > 0 && run[n].first >= end && run[n].first + (uint64_t)run[n].count <= pages &&
+             run[n].node < 1024);
+}
+
+/* Each line of the plan that names a range, as the program would ask for it. */
+static void ask_for_all(const char *text) {
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        unsigned kind;
+        uint32_t slot, order;
+        uint64_t site, pages;
+        if (sscanf(line, "range %u %" SCNx64 " %" SCNu32 " %" SCNu32 " %" SCNu64, &kind, &site, &slot, &order,
+                   &pages) != 5)
+            continue;
+        const struct range range = {.kind = (enum range_kind)(kind & 7),
+                                    .site = site,
+                                    .slot = slot,
+                                    .order = order,
+                                    .end = (uintptr_t)(pages % (1ul << 32)) * PAGE_BYTES};
+        ask_for(&range);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+    if (plan_load(fuzz_file(bytes, count)))
+        ask_for_all(fuzz_text(bytes, count));
+    fuzz_forget();
+    return 0;
+}
