@@ -114,26 +114,33 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
     "--time-unit", type=click.Choice(["s", "ms", "us", "ns", "min"]), default="s", show_default=True, help="Its unit."
 )
 @click.option("--group", metavar="COL", help="What is held out together; each program alone if not given.")
+@click.option(
+    "--groups",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="What is held out together, by a CSV file of the columns program,group.",
+)
 @click.option("--counter", "counters", multiple=True, metavar="COL", help="A reading to keep; repeatable.")
 @click.option("--where", "where", multiple=True, metavar="COL=VALUE", help="Only such rows; repeatable.")
 @click.option("--drop-if", "drop_if", multiple=True, metavar="COL=VALUE", help="No such rows; repeatable.")
 @click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
 @click.option("--machine", metavar="NAME", help="The machine's name.")
+@click.option("--keep-outliers", is_flag=True, help="Keep times that are far from all others of program and mapping.")
 @JSON
 def import_(
     file: Path,
     into: Path,
-    default: str | None,
-    machine: str | None,
     as_json: bool,
     **named: Any,  # noqa: ANN401 - the columns' names
 ) -> None:
     """Make a dataset of a CSV FILE of somebody's run times; its mappings need not be ours."""
     from numapredict.collect.foreign_table import UNITS_S, TableColumns
-    from numapredict.collect.import_text import tally_in_words
-    from numapredict.collect.table_import import import_table
+    from numapredict.collect.import_text import doubts_in_words, tally_in_words
+    from numapredict.collect.table_import import About, import_table
     from numapredict.collect.terminal.answer import print_answer
 
+    if named["group"] and named["groups"]:
+        raise click.UsageError("--group and --groups exclude each other: the file names every program's group")
     columns = TableColumns(
         program=_names(named["program"]),
         mapping=_names(named["mapping"]),
@@ -144,9 +151,12 @@ def import_(
         drop_if=_conditions(named["drop_if"], "--drop-if"),
         unit_s=UNITS_S[named["time_unit"]],
     )
-    tally = import_table(file, into, columns, default, machine)
+    about = About(**{name: named[name] for name in About.__struct_fields__})
+    tally = import_table(file, into, columns, about)
     for line in f"{into}: {tally_in_words(tally)}".split("\n"):
         terminal().say(line)
+    for line in doubts_in_words(tally, into.name, about.default):
+        terminal().warn(line)
     if as_json:
         print_answer(tally, as_json, tally_in_words)
 

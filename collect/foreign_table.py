@@ -21,7 +21,9 @@ from numapredict.collect.durable import reason_and_advice
 from numapredict.collect.mapping import mapping_named
 from numapredict.collect.measurement import Measurement, Repetition, Status
 from numapredict.collect.measurement_fault import LEAST_TIME_S, MOST_TIME_S
+from numapredict.collect.outliers import Outlier
 from numapredict.collect.program import Program
+from numapredict.collect.sisters import Pair
 from numapredict.native.errors import NumapredictError
 
 UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
@@ -77,7 +79,8 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     """What became of the rows: ``other`` were not asked for, ``suspect`` dropped, ``repeated`` are further repetitions.
 
     ``holes`` are pairs of a program and a mapping without a time, of ``programs`` x ``mappings``. ``varying`` are
-    columns that nobody named and that differ among the repetitions of a pair, in more than numbers.
+    columns that nobody named and that differ among the repetitions of a pair, in more than numbers. ``outliers`` were
+    left out, and are holes; ``sisters`` are programs that may be one code base and yet are in different groups.
     """
 
     rows: int
@@ -90,6 +93,8 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     mappings: int
     holes: int
     varying: tuple[str, ...] = ()
+    outliers: tuple[Outlier, ...] = ()
+    sisters: tuple[Pair, ...] = ()
 
 
 def read_rows(path: Path) -> tuple[Row, ...]:

@@ -1,6 +1,8 @@
 """What became of an imported table's rows, in words."""
 
 from numapredict.collect.foreign_table import Tally
+from numapredict.collect.outliers import outliers_in_words
+from numapredict.collect.sisters import sisters_in_words
 from numapredict.collect.terminal.printable import counted, printable
 
 
@@ -22,3 +24,9 @@ def tally_in_words(tally: Tally) -> str:
         named = printable(", ".join(tally.varying))
         text += f"\nrows of one program and mapping differ in {named}: name it in --program, or pick one with --where"
     return text
+
+
+def doubts_in_words(tally: Tally, dataset: str, default: str | None) -> list[str]:
+    """Return a line each for what was left out as an outlier, and for programs that may be one code base."""
+    found = [outliers_in_words(tally.outliers, dataset, default)] if tally.outliers else []
+    return found + ([sisters_in_words(tally.sisters, dataset)] if tally.sisters else [])

@@ -1,17 +1,32 @@
 """From a CSV file of somebody's run times to a dataset in a folder."""
 
 import datetime
+import difflib
 from pathlib import Path
+
+import msgspec
 
 from numapredict.collect.dataset import DESCRIPTION_FILE, Dataset, write_dataset
 from numapredict.collect.environment import package_version
 from numapredict.collect.foreign_table import InvalidTableError, TableColumns, Tally, dataset_of_rows, read_rows
+from numapredict.collect.groups_file import read_groups
 from numapredict.collect.journal import JOURNAL_FILE
+from numapredict.collect.outliers import Outlier, without_outliers
+from numapredict.collect.sisters import sisters_of
 
 MACHINE_COLUMN = "machine"
 
 
-def import_table(file: Path, into: Path, columns: TableColumns, default: str | None, machine: str | None) -> Tally:
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What a table does not say: the default mapping, the machine's name, a file of groups, whether outliers stay."""
+
+    default: str | None = None
+    machine: str | None = None
+    groups: Path | None = None
+    keep_outliers: bool = False
+
+
+def import_table(file: Path, into: Path, columns: TableColumns, asked: About) -> Tally:
     """Write the dataset that a file's rows make into a folder, and return what became of the rows.
 
     The machine's name, where none is given, is what a column of that name was asked to be, or the file's. Raises
@@ -19,14 +34,14 @@ def import_table(file: Path, into: Path, columns: TableColumns, default: str | N
     """
     if any((into / name).exists() for name in (DESCRIPTION_FILE, JOURNAL_FILE)):
         raise InvalidTableError(f"{into}: holds a dataset already, which would be lost; name another folder")
-    named = machine or dict(columns.where).get(MACHINE_COLUMN) or file.stem
+    named = asked.machine or dict(columns.where).get(MACHINE_COLUMN) or file.stem
     about = Dataset(
         machine=named,
         modelled=False,
         topology=None,
         made_by="numapredict collect import",
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        default=default,
+        default=asked.default,
         environment=(("numapredict", package_version()), ("table", file.name)),
     )
     try:
@@ -34,5 +49,29 @@ def import_table(file: Path, into: Path, columns: TableColumns, default: str | N
     except InvalidTableError as error:
         text = str(error)
         raise InvalidTableError(text if str(file) in text else f"{file}: {text}") from error
+    if asked.groups is not None:
+        dataset = _grouped(dataset, asked.groups)
+    outliers: tuple[Outlier, ...] = ()
+    if not asked.keep_outliers:
+        dataset, outliers = without_outliers(dataset)
     write_dataset(dataset, into)
-    return tally
+    return msgspec.structs.replace(
+        tally, holes=tally.holes + len(outliers), outliers=outliers, sisters=sisters_of(dataset)
+    )
+
+
+def _grouped(dataset: Dataset, file: Path) -> Dataset:
+    """Return the dataset with the groups of a file; a program that it does not name is a group of its own."""
+    groups = read_groups(file)
+    names = [program.name for program in dataset.programs]
+    for name in groups:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=3) or names[:3]
+            raise InvalidTableError(
+                f"{file}: {name!r} is no program of the table; there are {', '.join(map(repr, near))} and so on"
+            )
+    for group in groups.values():  # or the two would be held out together without being named so
+        if group in names and groups.get(group) != group:
+            raise InvalidTableError(f"{file}: group {group!r} has the name of a program that is not in it; rename it")
+    programs = tuple(msgspec.structs.replace(p, group=groups.get(p.name, p.name)) for p in dataset.programs)
+    return msgspec.structs.replace(dataset, programs=programs)

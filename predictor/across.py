@@ -69,10 +69,14 @@ def _across(taught: Dataset, asked: Dataset, options: TrainingOptions, label: st
     chosen = np.empty(len(gains), dtype=np.int64)
     groups = dict.fromkeys(new.groups)
     for group in follow(groups, len(groups), f"folds from {taught.machine} to {asked.machine}"):
+        held = [row for row, name in enumerate(new.groups) if name == group]
+        # A program may be in groups of different names here and there: all that share one with it are left out.
+        names = {new.names[row] for row in held}
+        out = {group, *(name for name, program in zip(known.groups, known.names, strict=True) if program in names)}
         model = train_on(
-            known.rows(n for n, name in enumerate(known.groups) if name != group), dataset_frame(taught), options
+            known.rows(n for n, name in enumerate(known.groups) if name not in out), dataset_frame(taught), options
         )
-        for row in (n for n, name in enumerate(new.groups) if name == group):
+        for row in held:
             chosen[row] = new.column(predict_row(model, new, row).mapping)
     score = score_of(gains[np.arange(len(gains)), chosen], gains.max(axis=1), new.groups)
     return Across(

@@ -17,6 +17,7 @@ from numapredict.predictor.evaluation_options import (
     DEFAULT,
     FILE,
     JOBS,
+    KEEP_OUTLIERS,
     shipped_models,
 )
 
@@ -122,6 +123,7 @@ def predict(
     metavar="RUNS|SHARE|TIME",
     help="Run no more than 2000 runs, 15% of all runs, or 45min: those that teach most.",
 )
+@KEEP_OUTLIERS
 @click.option("--dry-run", is_flag=True, help="Only say how many runs there are and how long they will take.")
 @JSON
 def train(
@@ -132,6 +134,7 @@ def train(
     default: str | None,
     clusters: int | None,
     budget_text: str | None,
+    keep_outliers: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -140,14 +143,21 @@ def train(
         from numapredict.collect.request import estimate_in_words
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.budget import parse_budget, plan_budget, plan_in_words
-        from numapredict.predictor.learning import campaign_for, learn_from, learn_from_campaign, learned_in_words
+        from numapredict.predictor.learning import (
+            Wishes,
+            campaign_for,
+            learn_from,
+            learn_from_campaign,
+            learned_in_words,
+        )
 
+    wishes = Wishes(default=default, clusters=clusters, keep_outliers=keep_outliers)
     budget = parse_budget(budget_text) if budget_text is not None else None
     if budget is not None and dataset is not None:
         raise click.UsageError("--budget is for measuring: a dataset that is there already costs no runs")
     if dataset is not None:
         try:
-            learned = learn_from(dataset, output, default, clusters, terminal())
+            learned = learn_from(dataset, output, wishes, terminal())
         except KeyboardInterrupt:  # no campaign was run that could go on
             raise Interruption("") from None
     else:
@@ -160,7 +170,7 @@ def train(
         if dry_run and budget is not None:
             print_answer(plan_budget(campaign, budget), as_json, plan_in_words)
             return
-        learned = learn_from_campaign(campaign, output, default, clusters, terminal(), budget)
+        learned = learn_from_campaign(campaign, output, wishes, terminal(), budget)
     terminal().say(learned_in_words(learned))
     if as_json:
         print_answer(learned, as_json, learned_in_words)
@@ -224,10 +234,17 @@ def _say_if_possible(text: str) -> None:
 @JOBS
 @click.option("--output", type=FILE, help="Where to save the JSON object; else in the user's data folder.")
 @click.option("--fresh", is_flag=True, help="Run folds again that an earlier evaluation has finished.")
+@KEEP_OUTLIERS
 @JSON
 @DATASETS
 def evaluate(
-    datasets: tuple[str, ...], default: str | None, jobs: int, output: Path | None, fresh: bool, as_json: bool
+    datasets: tuple[str, ...],
+    default: str | None,
+    jobs: int,
+    output: Path | None,
+    fresh: bool,
+    keep_outliers: bool,
+    as_json: bool,
 ) -> None:
     """Tell how good the advice is: every program of each DATASET is held out once, with all its variants.
 
@@ -237,9 +254,11 @@ def evaluate(
     with terminal().doing(f"reading {', '.join(datasets)}"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation_session import evaluate_datasets, save
-        from numapredict.predictor.evaluation_text import evaluations_in_words
+        from numapredict.predictor.evaluation_text import doubts_in_words, evaluations_in_words
 
-    found = evaluate_datasets(datasets, default, jobs, fresh, terminal().follow)
+    found = evaluate_datasets(datasets, default, jobs, fresh, terminal().follow, keep_outliers)
+    for line in doubts_in_words(found):
+        terminal().warn(line)
     where, _ = save(found, datasets, output)
     print_answer(found, as_json, evaluations_in_words)
     terminal().say(f"saved as {where}")

@@ -12,6 +12,8 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.dataset import Dataset
+from numapredict.collect.outliers import Outlier
+from numapredict.collect.sisters import Pair
 from numapredict.predictor.across import Across
 from numapredict.predictor.baselines import baselines_of
 from numapredict.predictor.calibration import Calibration, calibration_of
@@ -25,7 +27,10 @@ from numapredict.predictor.train import default_label
 
 
 class Evaluation(Score, frozen=True, kw_only=True):
-    """The score of all held-out programs of one dataset, and of what simpler choices would have given, by name."""
+    """The score of all held-out programs of one dataset, and of what simpler choices would have given, by name.
+
+    ``outliers`` were left out of its times; ``sisters`` are programs that may be one code base and yet are in no group.
+    """
 
     machine: str
     modelled: bool
@@ -38,6 +43,8 @@ class Evaluation(Score, frozen=True, kw_only=True):
     held_out: tuple[HeldOut, ...]
     dropped_programs: tuple[str, ...]
     dropped_mappings: tuple[str, ...]
+    outliers: tuple[Outlier, ...] = ()
+    sisters: tuple[Pair, ...] = ()
 
 
 class Evaluations(Score, frozen=True, kw_only=True):

@@ -13,6 +13,8 @@ import msgspec
 
 from numapredict.collect.cache import cache_folder
 from numapredict.collect.durable import reason_and_advice, replace_file
+from numapredict.collect.outliers import without_outliers
+from numapredict.collect.sisters import sisters_of
 from numapredict.native.errors import UnwritableError
 from numapredict.predictor.across import evaluate_across
 from numapredict.predictor.datasets import open_datasets, shipped_datasets
@@ -35,16 +37,27 @@ def evaluate_datasets(
     jobs: int = 1,
     fresh: bool = False,
     follow: Follow = unfollowed,
+    keep_outliers: bool = False,
 ) -> Evaluations:
-    """Return the evaluation of datasets by their names or folders; folds run at most once, unless ``fresh``."""
+    """Return the evaluation of datasets by their names or folders; folds run at most once, unless ``fresh``.
+
+    Times that cannot be right (``outliers``) are left out, unless they are to be kept.
+    """
     memory = fold_memory()
     if fresh:
         memory.clear(warn=False)
     different = different_datasets(names)
-    opened = open_datasets(different, follow)
+    opened, outliers = open_datasets(different, follow), []
+    if not keep_outliers:
+        opened, outliers = map(list, zip(*map(without_outliers, opened), strict=True))
     options = [options_of(default, None, dataset) for dataset in opened]
     evaluations = [
-        evaluate_held_out(dataset, each, jobs, memory, follow) for dataset, each in zip(opened, options, strict=True)
+        msgspec.structs.replace(
+            evaluate_held_out(dataset, options[number], jobs, memory, follow),
+            outliers=() if keep_outliers else outliers[number],
+            sisters=sisters_of(dataset),
+        )
+        for number, dataset in enumerate(opened)
     ]
     return together(evaluations, evaluate_across(opened, options, follow))
 

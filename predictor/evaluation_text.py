@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from numapredict.collect.outliers import outliers_in_words
+from numapredict.collect.sisters import sisters_in_words
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.calibration import Calibration
 from numapredict.predictor.evaluate import Evaluation, Evaluations
@@ -22,6 +24,15 @@ def evaluations_in_words(evaluations: Evaluations) -> str:
         named = {f"{each.trained_on} -> {each.machine}": each for each in evaluations.across}
         parts.append("\n".join(["learned on one machine, asked about another of the same shape", "", *_table(named)]))
     return "\n\n".join(parts)
+
+
+def doubts_in_words(evaluations: Evaluations) -> list[str]:
+    """Return a line each for what was left out as an outlier, and for programs that may be one code base."""
+    found = []
+    for each in evaluations.datasets:
+        found += [outliers_in_words(each.outliers, each.machine, each.default)] if each.outliers else []
+        found += [sisters_in_words(each.sisters, each.machine)] if each.sisters else []
+    return found
 
 
 def _one(evaluation: Evaluation) -> str:

@@ -8,6 +8,7 @@ from numapredict.collect.campaign import Campaign
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.environment import emulation
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.outliers import Outlier, outliers_in_words, without_outliers
 from numapredict.collect.request import CampaignRequest, prepare, run_campaign
 from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.printable import counted
@@ -21,7 +22,7 @@ from numapredict.predictor.model_choice import data_folder, trained_model_path
 from numapredict.predictor.options import TrainingOptions
 from numapredict.predictor.session import EMULATED, check_choice
 from numapredict.predictor.store import write_model
-from numapredict.predictor.train import STEPS, train
+from numapredict.predictor.train import STEPS, default_label, train
 
 
 class UnappliableModelError(NumapredictError):
@@ -38,6 +39,15 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
     clusters: int
     programs: int
     probes: tuple[str, ...]
+    outliers: tuple[Outlier, ...] = ()
+
+
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command line may say about learning: default mapping, number of clusters, whether outliers stay."""
+
+    default: str | None = None
+    clusters: int | None = None
+    keep_outliers: bool = False
 
 
 def options_of(default: str | None, clusters: int | None, dataset: Dataset | None = None) -> TrainingOptions:
@@ -85,49 +95,51 @@ def campaign_for(request: CampaignRequest, into: Path | None, default: str | Non
 def learn_from_campaign(
     campaign: Campaign,
     output: Path | None,
-    default: str | None,
-    clusters: int | None,
+    wishes: Wishes,
     terminal: Terminal,
     budget: Budget | None = None,
 ) -> Learned:
     """Run a campaign, or what a budget allows of it, learn from it, write the model, and return what it knows."""
-    if default:
-        default = _mapping(default, campaign.machine.topology).label
+    if wishes.default:
+        label = _mapping(wishes.default, campaign.machine.topology).label
+        wishes = msgspec.structs.replace(wishes, default=label)
     if not campaign.machine.modelled and emulation():
         terminal.warn(EMULATED.format(emulation()))
     if budget is None:
         dataset = run_campaign(campaign, terminal)
     else:
-        dataset = run_within(campaign, budget, options_of(default, clusters), terminal)
-    return _learn(dataset, output, default, clusters, terminal)
+        dataset = run_within(campaign, budget, options_of(wishes.default, wishes.clusters), terminal)
+    return _learn(dataset, output, wishes, terminal)
 
 
-def learn_from(
-    name: str, output: Path | None, default: str | None, clusters: int | None, terminal: Terminal
-) -> Learned:
+def learn_from(name: str, output: Path | None, wishes: Wishes, terminal: Terminal) -> Learned:
     """Learn from a shipped dataset or a folder, write the model, and return what it knows."""
     with terminal.doing(f"reading {name}"):
         dataset = open_dataset(name)
-    return _learn(dataset, output, default, clusters, terminal)
+    return _learn(dataset, output, wishes, terminal)
 
 
-def _learn(
-    dataset: Dataset, output: Path | None, default: str | None, clusters: int | None, terminal: Terminal
-) -> Learned:
+def _learn(dataset: Dataset, output: Path | None, wishes: Wishes, terminal: Terminal) -> Learned:
     if dataset.topology is None:
         raise UnappliableModelError(
             f"the dataset of {dataset.machine} has mappings of other people's, which nothing here could apply: "
             "`numapredict evaluate` says what predicting among them would give"
         )
+    options, topology = options_of(wishes.default, wishes.clusters, dataset), dataset.topology
+    outliers: tuple[Outlier, ...] = ()
+    if not wishes.keep_outliers:
+        dataset, outliers = without_outliers(dataset)
+    if outliers:
+        terminal.warn(outliers_in_words(outliers, dataset.machine, default_label(dataset, options)))
     with terminal.steps(STEPS, "steps of learning") as advance:
-        model = train(dataset, options_of(default, clusters, dataset), advance)
-    path = output or trained_model_path(dataset.machine, dataset.topology)
+        model = train(dataset, options, advance)
+    path = output or trained_model_path(dataset.machine, topology)
     write_model(model, path)
-    return learned(model, path)
+    return learned(model, path, outliers)
 
 
-def learned(model: Model, path: Path) -> Learned:
-    """Return what a model knows, and where it is."""
+def learned(model: Model, path: Path, outliers: tuple[Outlier, ...] = ()) -> Learned:
+    """Return what a model knows, where it is, and what was left out of what it learned from."""
     return Learned(
         path=str(path),
         machine=model.machine,
@@ -136,6 +148,7 @@ def learned(model: Model, path: Path) -> Learned:
         clusters=len(model.clusters),
         programs=len(model.programs),
         probes=tuple(probe.mapping for probe in model.probes),
+        outliers=outliers,
     )
 
 

@@ -23,6 +23,7 @@ from numapredict.predictor.evaluation_options import (
 
 if TYPE_CHECKING:
     from numapredict.collect.fidelity.claim import Comparison
+    from numapredict.predictor.evaluate import Evaluations
     from numapredict.predictor.options import Scale
 
 PAGE = "page"
@@ -102,6 +103,14 @@ def _tell_drawn(data: Drawn, output: Path, as_json: bool) -> None:
     if as_json:
         print_answer(data, as_json, str)
     terminal().say(f"{output}: {data.title}")
+
+
+def _say_doubts(evaluations: "Evaluations") -> None:
+    """Warn of times that an evaluation left out, and of programs that may be one code base."""
+    from numapredict.predictor.evaluation_text import doubts_in_words
+
+    for line in doubts_in_words(evaluations):
+        terminal().warn(line)
 
 
 @report.command(PAGE)
@@ -285,6 +294,7 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: boo
     format_of(output)
     different = different_datasets(datasets)
     evaluations = evaluate_datasets(different, jobs=jobs, follow=terminal().follow)
+    _say_doubts(evaluations)
     with terminal().doing(f"drawing {output}"):
         data = calibration_data(evaluations, [open_dataset(name) for name in different])
         draw_calibration(data, output)
@@ -355,6 +365,7 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
     format_of(output)
     different = different_datasets(datasets)
     evaluations = evaluate_datasets(different, default, jobs, follow=terminal().follow)
+    _say_doubts(evaluations)
     with terminal().doing(f"drawing {output}"):
         opened = [open_dataset(name) for name in different]
         data = related_data(evaluations, [dataset.topology for dataset in opened], opened)
@@ -380,6 +391,7 @@ def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: 
     format_of(output)
     different = different_datasets(datasets)
     evaluations = evaluate_datasets(different, default, jobs, follow=terminal().follow)
+    _say_doubts(evaluations)
     with terminal().doing(f"drawing {output}"):
         data = accuracy_data(evaluations, [open_dataset(name) for name in different])
         draw_accuracy(data, output)

@@ -199,7 +199,7 @@ def _problems(file: MachineFile) -> Iterator[str]:
                     yield f"{name}.{figure}: {value} is not a positive number"
                 least, most = BOUNDS[figure]
                 if not least <= value <= most:
-                    yield f"{name}.{figure}: {value:g} is outside {least:g} to {most:g}, where every machine is; check its unit"
+                    yield f"{name}.{figure}: {value:g} is outside {least:g} to {most:g}; check its unit"
     yield from _size_problems(file)
 
 

@@ -11,6 +11,7 @@ import pytest
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES
 from numapredict.predictor.evaluation_session import evaluate_datasets
 from numapredict.predictor.main import DONE, FAILED, INTERRUPTED, MISTAKE, READER_GONE
+from tests.golden.evaluations import measured
 from tests.golden.evaluations.figures import FILE, Judged, judged
 from tests.guest.cli import main as guest
 from tests.guide import (
@@ -231,6 +232,28 @@ class TestFigures:
         assert f"Of {left} programs" in text
         assert f"{faster} became faster, where {stated:.0f} were expected" in text
         assert f"{within} came out within the interval that should hold {0.9 * left:.0f}" in text
+
+    MEASURED = msgspec.json.decode(measured.FILE.read_bytes(), type=dict[str, dict[str, measured.Measured]])
+
+    @pytest.mark.parametrize("machine", measured.DEFAULTS)
+    def test_both_say_what_sister_programs_add_to_measured_figures(self, machine: str) -> None:
+        apart, together = (self.MEASURED[machine][name] for name in ("apart", "together"))
+        cells = [
+            f"{score.gain_captured:.2f}" + (f" ({score.interval[0]:.2f} to {score.interval[1]:.2f})" if ours else "")
+            for found in (apart, together)
+            for ours, score in ((True, found.scores["two probes"]), (False, found.scores["fixed"]))
+        ]
+        row = f"| {machine} | {' | '.join(cells)} |"
+        assert row in README
+        quality = (GUIDE / "quality.md").read_text()
+        assert row in quality
+        assert f"{apart.groups} groups" in quality
+        assert f"{together.groups} groups" in quality
+
+    @pytest.mark.shared
+    @pytest.mark.slow
+    def test_measured_figures_of_today_are_the_same(self) -> None:
+        assert measured.measured("lpd48core") == self.MEASURED["lpd48core"]
 
     @pytest.mark.slow
     def test_an_evaluation_of_today_finds_the_same(self) -> None:

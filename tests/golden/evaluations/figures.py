@@ -55,7 +55,7 @@ def judged(evaluation: Evaluation) -> Judged:
     calibration = evaluation.calibration
     return Judged(
         mappings=evaluation.mappings,
-        scores={"two probes": _quoted(evaluation)} | {name: _quoted(evaluation.baselines[name]) for name in QUOTED},
+        scores={"two probes": quoted(evaluation)} | {name: quoted(evaluation.baselines[name]) for name in QUOTED},
         left=calibration.programs,
         faster=calibration.faster,
         stated=calibration.stated,
@@ -63,7 +63,8 @@ def judged(evaluation: Evaluation) -> Judged:
     )
 
 
-def _quoted(score: Score) -> Quoted:
+def quoted(score: Score) -> Quoted:
+    """Return what documents quote of a score that has a gain to capture."""
     captured, interval = score.gain_captured, score.gain_captured_interval
     assert captured is not None
     assert interval is not None

@@ -39,6 +39,16 @@ def test_what_both_machines_ran_is_held_out() -> None:
     assert across.speedup.geometric == pytest.approx(held_out.speedup.geometric)
 
 
+def test_a_program_is_held_out_with_its_group_there_whatever_the_group_is_called_here() -> None:
+    one, twin = planted_dataset(10, seed=1), of_machine(planted_dataset(10, seed=1), "twin")
+    renamed = msgspec.structs.replace(
+        one, programs=tuple(msgspec.structs.replace(p, group=f"other {p.group}") for p in one.programs)
+    )
+    assert (
+        evaluate_across([renamed, twin], [OPTIONS, OPTIONS])[0] == evaluate_across([one, twin], [OPTIONS, OPTIONS])[0]
+    )
+
+
 def test_machines_of_another_shape_are_not_compared() -> None:
     assert same_shape(four_by_eight(), four_by_eight())
     assert not same_shape(four_by_eight(), shape((16, 16)))

@@ -17,7 +17,7 @@ from numapredict.predictor.budget import (
     run_within,
 )
 from numapredict.predictor.features import observe
-from numapredict.predictor.learning import learn_from_campaign, options_of
+from numapredict.predictor.learning import Wishes, learn_from_campaign, options_of
 from numapredict.predictor.pivots import LEAST_MAPPINGS, SmallBudgetError
 from numapredict.predictor.store import read_model
 from tests.planted import planted_dataset
@@ -87,7 +87,7 @@ def test_it_goes_on_where_it_was_and_a_larger_budget_adds_to_it(dataset: Dataset
 def test_a_model_comes_of_it(dataset: Dataset, tmp_path: Path) -> None:
     campaign = campaign_in(tmp_path / "data", dataset)
     path = tmp_path / "model.json"
-    said = learn_from_campaign(campaign, path, None, None, Terminal(io.StringIO()), Budget(share=0.4))
+    said = learn_from_campaign(campaign, path, Wishes(), Terminal(io.StringIO()), Budget(share=0.4))
     assert said.path == str(path)
     model = read_model(path)
     assert len(model.programs) == 15
