@@ -4,9 +4,11 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Generator, Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
@@ -15,7 +17,7 @@ import msgspec
 from numapredict.collect.journal import CampaignError, FailedCampaignError
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.plan import Batch
-from numapredict.native.errors import MissingNativePartError, NumapredictError
+from numapredict.native.errors import MissingNativePartError, NumapredictError, UnwritableError
 
 _STOP_TIMEOUT_S = 5.0
 
@@ -36,13 +38,16 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 def run_here(machine: Machine, batches: Sequence[Batch]) -> Generator[Result | Refusal, None, None]:
-    """Run batches one after the other; a program that the machine refuses is left, a missing part ends it all."""
+    """Run batches one after the other; a program that the machine refuses is left.
+
+    A part that is missing and a folder that cannot be written end it all: every other run would fail as well.
+    """
     for batch in batches:
         for index, mapping in enumerate(batch.mappings):
             started = time.perf_counter()
             try:
                 measurement = machine.run(batch.program, mapping)
-            except MissingNativePartError:
+            except (MissingNativePartError, UnwritableError):
                 raise
             except NumapredictError as error:
                 yield Refusal(batch.program.name, str(error), len(batch.mappings) - index)
@@ -87,6 +92,7 @@ def _start(machine: Machine) -> tuple[BaseProcess, Connection]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(machine, theirs), daemon=True)
+    resource_tracker.ensure_running()  # where it has yet to be started, that unblocks the signals
     # A Ctrl-C reaches the whole process group; the worker takes it when it is ready to, without a traceback.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -150,16 +156,36 @@ def _stop(processes: list[BaseProcess], links: dict[Connection, str]) -> None:
 def _work(machine: Machine, link: Connection) -> None:
     """Run batches until there are no more, or the campaign is gone; the body of a worker."""
     signal.signal(signal.SIGINT, _interrupt_once)
+    threading.Thread(target=_end_with_the_campaign, daemon=True).start()
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         while (batch := link.recv()) is not None:
-            for message in run_here(machine, [batch]):
+            for message in _results(machine, batch):
                 link.send(message)
             link.send(None)
-    except MissingNativePartError as error:
-        link.send(MissingNativePartError(str(error)))
     except (KeyboardInterrupt, EOFError, BrokenPipeError, ConnectionResetError):
         return  # stopped, or the campaign is gone
+
+
+def _results(machine: Machine, batch: Batch) -> Generator[object, None, None]:
+    """Yield what a batch gives, and last the error that ends the campaign: its text, as a subclass may hold more."""
+    try:
+        yield from run_here(machine, [batch])
+    except MissingNativePartError as error:
+        yield MissingNativePartError(str(error))
+    except UnwritableError as error:
+        yield UnwritableError(str(error))
+
+
+def _end_with_the_campaign() -> None:
+    """End this worker when the campaign is gone, however it ended; the guard of what it runs then ends that, too.
+
+    No PR_SET_PDEATHSIG: the kernel sends that when the thread ends that started the worker.
+    """
+    campaign = multiprocessing.parent_process()
+    if campaign is not None:
+        wait([campaign.sentinel])
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _interrupt_once(_signal: int, _frame: object) -> None:

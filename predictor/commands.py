@@ -4,7 +4,6 @@ Only click is loaded here; a command's own libraries are loaded when it runs.
 """
 
 import contextlib
-import importlib.metadata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,8 +11,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from numapredict.collect.terminal.command import LOUDNESS, Group, ReaderGone
+from numapredict.predictor.registry import GROUP, load, registered
 
-GROUP = "numapredict.commands"
 PREDICT = "predict"
 
 
@@ -31,14 +30,13 @@ class Commands(Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names."""
-        return sorted(entry.name for entry in importlib.metadata.entry_points(group=GROUP))
+        return sorted(registered(GROUP))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name, loading its module."""
-        for entry in importlib.metadata.entry_points(group=GROUP, name=cmd_name):
-            command = entry.load()
-            return command if isinstance(command, click.Command) else None
-        return None
+        value = registered(GROUP).get(cmd_name)
+        command = None if value is None else load(value)
+        return command if isinstance(command, click.Command) else None
 
     def make_context(
         self,

@@ -11,7 +11,7 @@ from pathlib import Path
 import joblib
 import msgspec
 
-from numapredict.collect.cache import cache_folder
+from numapredict.collect.cache import cache_folder, require_room
 from numapredict.collect.durable import reason_and_advice, replace_file
 from numapredict.collect.outliers import without_outliers
 from numapredict.collect.sisters import sisters_of
@@ -91,9 +91,13 @@ def _identity(name: str) -> str:
 
 
 def fold_memory() -> joblib.Memory:
-    """Return where finished folds are kept: those of this version of the code; others' go when they are a month old."""
+    """Return where finished folds are kept: those of this version of the code; others' go when they are a month old.
+
+    Raises UnwritableCacheError.
+    """
     folder = cache_folder() / "folds"
     mine = folder / _version_of_the_code()
+    require_room(mine, "cache of finished folds")
     if folder.is_dir():
         for other in folder.iterdir():
             if other != mine and time.time() - other.stat().st_mtime > KEPT_S:

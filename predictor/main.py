@@ -1,8 +1,10 @@
 """The `numapredict` command: runs the command line, and turns however it ends into one line and an exit code.
 
-Nothing is loaded before an interrupt is looked after, so that a Ctrl-C at any moment ends in one line.
+Nothing is loaded before an interrupt is looked after, so that a Ctrl-C at any moment ends in one line: while libraries
+are loaded nothing has begun, and Python would show where in them it was.
 """
 
+import contextlib
 import os
 import signal
 import sys
@@ -20,12 +22,12 @@ _ONE_PRESS_S = 1.0
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; after 1 and 2 one clear line has said what was wrong."""
-    given = list(sys.argv[1:] if words is None else words)
     before = signal.getsignal(signal.SIGINT)
-    _open_streams()
+    if before is signal.default_int_handler:  # else whoever started this wants no interrupts
+        signal.signal(signal.SIGINT, _leave if words is None else _Interrupts())
+    given = list(sys.argv[1:] if words is None else words)
     try:
-        if before is signal.default_int_handler:  # else whoever started this wants no interrupts
-            signal.signal(signal.SIGINT, _Interrupts())
+        _open_streams()
         return _run(given)
     except KeyboardInterrupt:  # before there was a command, or while one ended
         return _interrupted(given, "", ())
@@ -33,6 +35,13 @@ def main(words: Sequence[str] | None = None) -> int:
         if before is signal.default_int_handler:
             # With the command over, an interrupt of the interpreter's own ending needs no traceback.
             signal.signal(signal.SIGINT, before if words is not None else signal.SIG_DFL)
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    """Say in one line that nothing has begun, and end at once: an exception could come up where nobody catches it."""
+    with contextlib.suppress(OSError):
+        os.write(2, b"numapredict: interrupted before anything had begun; run the same command again\n")
+    os._exit(INTERRUPTED)
 
 
 class _Interrupts:
@@ -68,12 +77,19 @@ def _open_streams() -> None:
 
 
 def _run(words: list[str]) -> int:
+    from numapredict.predictor.known_help import known_help
+
+    text = known_help(words)
+    if text:
+        return _print(text)
     import click
 
     from numapredict.collect.terminal.command import Interruption, ReaderGone
     from numapredict.native.errors import NumapredictError
     from numapredict.predictor.commands import commands
 
+    if signal.getsignal(signal.SIGINT) is _leave:
+        signal.signal(signal.SIGINT, _Interrupts())
     try:
         code = commands.main(words, prog_name="numapredict", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -85,18 +101,38 @@ def _run(words: list[str]) -> int:
     except NumapredictError as error:
         return _say(str(error), error.exit_code)
     except ReaderGone:
-        _drop_output()
-        return READER_GONE
+        return _unread()
     except OSError as error:
         if error.filename:
             return _say(f"{error.filename}: {error.strerror or error}", MISTAKE)
-        _drop_output()
-        return _say(f"cannot write the output: {error.strerror or error}", FAILED)
+        return _unwritten(error)
     except Interruption as error:
         return _interrupted(words, error.kept, error.forgetting)
     except (click.Abort, KeyboardInterrupt):
         return _interrupted(words, "", ())
     return code if isinstance(code, int) else DONE
+
+
+def _print(text: str) -> int:
+    """Print what is known without a library."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _unread()
+    except OSError as error:
+        return _unwritten(error)
+    return DONE
+
+
+def _unread() -> int:
+    _drop_output()
+    return READER_GONE
+
+
+def _unwritten(error: OSError) -> int:
+    _drop_output()
+    return _say(f"cannot write the output: {error.strerror or error}", FAILED)
 
 
 def _drop_output() -> None:

@@ -1,9 +1,10 @@
 """Manual pages of all commands, from the same source as `--help`: `python -m numapredict.predictor.man_page FOLDER`.
 
 The pages are in `predictor/man`, from where the wheel installs them under share/man/man1; a test holds them to what
-this makes. The macros are those of man(7).
+this makes. The macros are those of man(7). Beside the folder it writes what `--help` says.
 """
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ import click
 from numapredict.predictor.command_tree import every_command
 from numapredict.predictor.commands import EXIT_CODES, NOTE, RUN_ENDS, commands
 from numapredict.predictor.examples import EXAMPLES
+from numapredict.predictor.known_help import WIDTH
+from numapredict.predictor.registry import GROUP, registered
 
 NAME = "numapredict"
 
@@ -49,6 +52,30 @@ def write_pages(folder: Path) -> None:
             path.unlink()
     for name, text in made.items():
         (folder / name).write_text(text)
+
+
+def help_page() -> str:
+    """Return the source of `predictor/help_text.py`: what `numapredict --help` says, and of which commands."""
+    lines = [
+        '"""What `numapredict --help` says, so that it need not load what makes it.',
+        "",
+        "Made by `python -m numapredict.predictor.man_page predictor/man`; a test holds it to the commands.",
+        '"""',
+        "",
+        "COMMANDS = (",
+        *(f"    {json.dumps(value)}," for value in sorted(registered(GROUP).values())),
+        ")",
+        "",
+        "TEXT = (",
+        *(f"    {json.dumps(line + chr(10))}" for line in help_text().split("\n")),
+        ")",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def help_text() -> str:
+    """Return what `numapredict --help` says where there is room."""
+    return click.Context(commands, info_name=NAME, terminal_width=WIDTH).get_help()
 
 
 def escaped(text: str) -> str:
@@ -156,3 +183,4 @@ def _see_also(name: str, ctx: click.Context) -> list[str]:
 
 if __name__ == "__main__":
     write_pages(Path(sys.argv[1]))
+    (Path(sys.argv[1]).parent / "help_text.py").write_text(help_page())

@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +26,7 @@ from numapredict.collect.profile_file import read_profile
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
+from numapredict.collect.work_folder import WorkFolderError, require_room, work_folder
 from numapredict.predictor.placed_run_outcome import (
     JSON,
     PROFILE,
@@ -83,7 +83,7 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
     with contextlib.ExitStack() as stack:
         files = PlacementFiles()
         if options.stays:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="numapredict-")))
+            folder = stack.enter_context(work_folder())
             files = _files(options, mapping, topology, folder, note)
         start = start_of(program, mapping, topology, files, near=True)
         say_all(_before(start, mapping, topology, options), note)
@@ -99,6 +99,8 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
             reason = error.strerror if isinstance(error, OSError) else error
             raise UnrunnableProgramError(f"cannot start {command[0]}: {reason}; check the program") from error
         time_s = time.perf_counter() - began_s
+        if options.stays:
+            say_all(_unwritten(folder), note)
         placement, regions = None, None
         if start.way == "library":
             placement, regions = placement_found(files, mapping, topology, note), regions_found(files)
@@ -166,6 +168,14 @@ def _plan(profile: Path, mapping: Mapping, topology: Topology, path: Path, say: 
     for line in plan_in_words(plan, known, mapping):
         say(line)
     return path
+
+
+def _unwritten(folder: Path) -> Iterator[str]:
+    """Return why something may be missing of what the library was to write while the program ran."""
+    try:
+        require_room(folder)
+    except WorkFolderError as error:
+        yield f"what is reported of this run may be incomplete: {error}"
 
 
 def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOptions) -> Iterator[str]:

@@ -42,6 +42,7 @@ GOOD_REASONS = (
     "no control group can be made here",
     "only root can become another user",
     "the kernel does not let this user have a userfaultfd",
+    "no file system can be mounted here",
 )
 
 

@@ -5,7 +5,6 @@ What is counted on which processor is data (events.toml). Whether the figures ar
 
 import contextlib
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Variables
 from pathlib import Path
@@ -22,6 +21,7 @@ from numapredict.collect.counters.perf_traffic import Planned, traffic_of
 from numapredict.collect.counters.processor import processor_of
 from numapredict.collect.counters.source import Obstacle, Traffic
 from numapredict.collect.topology import Topology
+from numapredict.collect.work_folder import work_folder
 from numapredict.native.errors import MissingNativePartError
 
 _THIS_COMPUTER = Path("/")
@@ -107,8 +107,8 @@ class PerfSource:
 
 def _trial(planned: Planned) -> tuple[Count, ...]:
     """Return what counting a program that does nothing gives."""
-    with tempfile.TemporaryDirectory(prefix="numapredict-") as folder:
-        file = Path(folder) / "trial.json"
+    with work_folder() as folder:
+        file = folder / "trial.json"
         command = launcher_command(("true",), {}, Launching(tuple(event.launched for event in planned.core), file))
         try:
             subprocess.run(command, capture_output=True, timeout=_TRIAL_TIMEOUT_S, check=True)

@@ -5,9 +5,7 @@ touch of each page, falls out of the difference.
 """
 
 import math
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -16,6 +14,7 @@ from numapredict.collect.counters.load import Load, Moved, run_stream, stream_co
 from numapredict.collect.counters.source import CounterSource, NodeTraffic, Traffic
 from numapredict.collect.counters.verdict import Trial, Verdict, judge
 from numapredict.collect.topology import Topology
+from numapredict.collect.work_folder import work_folder
 
 LEAST_BYTES = 256 << 20
 """Read a pass, or more where the caches are large: what stays in them is not moved again."""
@@ -104,7 +103,7 @@ def _trial(source: CounterSource, topology: Topology, threads: int, memory: int,
 
 
 def _counted(source: CounterSource, load: Load, passes: int) -> tuple[Moved, Traffic]:
-    with tempfile.TemporaryDirectory(prefix="numapredict-") as folder, source.counting(load.pus, Path(folder)) as run:
+    with work_folder() as folder, source.counting(load.pus, folder) as run:
         moved = run_stream(run.command(stream_command(load, passes), {}))
         traffic = run.traffic()
     if any(not math.isfinite(value) for node in traffic.nodes for value in msgspec.structs.astuple(node) if value):

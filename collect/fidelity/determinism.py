@@ -1,8 +1,5 @@
 """Determinism: what five traces of the same program differ by, beside the differences that they are to rank."""
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 
@@ -12,6 +9,7 @@ from numapredict.collect.machines.trace_store import TraceStore
 from numapredict.collect.machines.virtual import VirtualMachine
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
+from numapredict.collect.work_folder import work_folder
 
 MACHINE = "sandybridge-4x8"
 CODELETS = ("stream-triad", "bfs-level", "pgain", "histogram", "task-recursion")
@@ -40,8 +38,8 @@ def _claims(bench: Bench, program: Program) -> tuple[Claim, Claim]:
     description = bench.machine(MACHINE).description
     runs: list[list[float]] = []
     for _ in range(TRACES):
-        with tempfile.TemporaryDirectory(prefix="numapredict-") as folder:
-            machine = VirtualMachine(description, TraceStore(description, announce=bench.announce, folder=Path(folder)))
+        with work_folder() as folder:
+            machine = VirtualMachine(description, TraceStore(description, announce=bench.announce, folder=folder))
             labels = [mapping.label for mapping in full_space(machine.topology) if mapping.threads == THREADS]
             runs.append([bench.region_s(machine, program, label) for label in labels])
     times = np.array(runs)

@@ -1,10 +1,8 @@
 """HardwareMachine: this computer, timed by the clock."""
 
 import contextlib
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 
@@ -27,6 +25,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.space import check
 from numapredict.collect.terminal.terminal import counting
 from numapredict.collect.topology import Topology
+from numapredict.collect.work_folder import require_room, work_folder
 
 _NEXT_TOUCH: tuple[PagePolicy, ...] = ("locality", "balance", "mix")
 _WITHOUT_TURN = ("turn", "none could be had: others may have measured at the same time")
@@ -93,8 +92,7 @@ class HardwareMachine:
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
         """Run the program under the mapping and return its times; raise what ``start_of`` does."""
-        with tempfile.TemporaryDirectory(prefix="numapredict-") as name, contextlib.ExitStack() as stack:
-            folder = Path(name)
+        with work_folder() as folder, contextlib.ExitStack() as stack:
             start = start_of(program, mapping, self.topology, PlacementFiles(report=str(folder / "regions")))
             alone = stack.enter_context(self._turns.take())
             if self._counters is not None:  # only now: a dry run needs none, and the self-test takes its turn as well
@@ -106,6 +104,7 @@ class HardwareMachine:
             if failed is None:
                 failed, repeated = run.repeat()
             if failed is not None:
+                require_room(folder)
                 return self._measurement(program, mapping, start, failed=failed)
         measured = self._measurement(program, mapping, start, repeated, seen)
         return (

@@ -29,6 +29,7 @@ from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Status
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
+from numapredict.collect.work_folder import require_room
 from numapredict.native.errors import MissingNativePartError
 
 _FOR_THE_PROGRAM = ("LD_PRELOAD", VARIABLE)
@@ -132,6 +133,8 @@ class HardwareRun:
         # What guards and counts a program takes time to start and to end, and that is none of the program's.
         time_s = read_time_s(clock) or ending.time_s
         regions = read_census(self.report)
+        if regions is None and self.start.way == "library":  # it has none, or they could not be written
+            require_room(self.folder)
         believed = self.conditions.counters
         return self._failure(ending), Timed(
             time_s=time_s,

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from numapredict.collect.bounded_file import read_bounded
-from numapredict.collect.cache import FOLDER_VARIABLE, cache_folder
-from numapredict.collect.durable import reason_and_advice, replace_file
+from numapredict.collect.cache import cache_folder, require_room, unwritable
+from numapredict.collect.durable import replace_file
 from numapredict.collect.machines.census import Census, parse_census
 from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.trace import MOST_BYTES as MOST_FILE_BYTES
@@ -29,12 +29,13 @@ BOUND_VARIABLE = "NUMAPREDICT_CACHE_MB"
 MOST_BYTES = 4 << 30
 _COUNTED = ("OMP_", "KMP_", "GOMP_", "LD_", "MALLOC_", "GLIBC_TUNABLES")
 _DIGESTED_BYTES = 64 << 20
+_WHAT = "trace cache"
 
 T = TypeVar("T")
 
 
 class TraceStoreError(NumapredictError):
-    """The trace cache cannot be read or written."""
+    """The trace cache holds what it should not."""
 
 
 def say_nothing(_text: str) -> None:
@@ -62,6 +63,7 @@ class TraceStore:
         path = self.folder / f"{self._key(program)}.census"
         found = _read(path, parse_census)
         if found is None:
+            require_room(self.folder, _WHAT)
             text = f"{program.name}: one native run to count its parallel regions"
             with lasting(self.announce, text, self.budget.census_s):
                 data = take_census(program, self.budget)
@@ -76,6 +78,7 @@ class TraceStore:
         path = self._trace_path(program, threads)
         found = _read(path, lambda data: parse_trace(data, str(path)))
         if found is None:
+            require_room(self.folder, _WHAT)
             census = self.census(program)
             text = f"{program.name}: tracing with {threads} threads, at most {self.budget.trace_s:.0f} s"
             with lasting(self.announce, text, self.budget.trace_s):
@@ -125,10 +128,7 @@ class TraceStore:
             self.folder.mkdir(parents=True, exist_ok=True)
             replace_file(path, data)
         except OSError as error:
-            raise TraceStoreError(
-                f"cannot write the trace cache {self.folder}: {reason_and_advice(error)} "
-                f"({FOLDER_VARIABLE} names another)"
-            ) from error
+            raise unwritable(self.folder, _WHAT, error) from error
         self._prune()
 
     def _prune(self) -> None:

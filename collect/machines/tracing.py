@@ -6,7 +6,6 @@ early that a program crashes, never ends or has no parallel region.
 
 import os
 import shutil
-import tempfile
 import time
 from pathlib import Path
 
@@ -21,10 +20,12 @@ from numapredict.collect.machines.exit_code import may_be_habit, with_exit_code
 from numapredict.collect.machines.process import Ending, run_process
 from numapredict.collect.machines.trace import EXITED, InvalidTraceError, parse_trace
 from numapredict.collect.program import Program
+from numapredict.collect.work_folder import refused, require_room, work_folder
 from numapredict.native.errors import MissingNativePartError, NumapredictError
 from numapredict.native.library import marks_library, tracer_plugin
 
 _NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
+_NOT_WRITTEN = "numapredict tracer: no trace written, error "
 EMULATOR = "qemu-x86_64"
 # Variables that would bind or multiply threads against the thread count that is asked for.
 _FORBIDDEN = ("OMP_PLACES", "OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY", "LD_PRELOAD", "OMP_DISPLAY_ENV")
@@ -74,14 +75,16 @@ def take_census(program: Program, budget: Budget) -> bytes:
     A program that ends with an exit code other than 0 is of use where its regions were seen; the file keeps the code.
     """
     executable = check_program(program)
-    with tempfile.TemporaryDirectory(prefix="numapredict-") as folder:
-        file = Path(folder) / "census"
+    with work_folder() as folder:
+        file = folder / "census"
         environment = _environment(program, threads=2)
         environment["NUMAPREDICT_CENSUS"] = str(file)
         preload = [os.environ.get("LD_PRELOAD", ""), str(marks_library())]
         environment["LD_PRELOAD"] = ":".join(filter(None, preload))
         ending = _run([executable, *program.command[1:]], environment, program, budget.census_s)
         data = file.read_bytes() if file.is_file() else b""
+        if ending.reason or not data:
+            require_room(folder)
     if ending.timed_out:
         data = stopped(data, time.monotonic_ns())
     found = parse_census(data)
@@ -109,8 +112,8 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
     emulator = shutil.which(EMULATOR)
     if emulator is None:
         raise MissingNativePartError(f"{EMULATOR} is not installed; install the package qemu-user")
-    with tempfile.TemporaryDirectory(prefix="numapredict-") as folder:
-        file, wanted = Path(folder) / "trace", Path(folder) / "wanted"
+    with work_folder() as folder:
+        file, wanted = folder / "trace", folder / "wanted"
         wanted.write_text("".join(f"{region.key} {region.count}\n" for region in census.regions))
         cache = machine.private_cache
         sets = 1 << max((cache.size_bytes // machine.line_bytes // cache.ways).bit_length() - 1, 0)
@@ -137,6 +140,9 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
             data = file.read_bytes() if file.is_file() else b""
             if data or ending.exit_code >= 0:
                 break
+        _check_written(ending, folder)
+        if ending.reason or not data:
+            require_room(folder)
     try:
         trace = parse_trace(data, "the trace")
     except InvalidTraceError as error:
@@ -177,6 +183,13 @@ def _run(command: list[str], environment: dict[str, str], program: Program, time
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UnrunnableProgramError(f"cannot start {program.command[0]}: {reason}; check the program") from error
+
+
+def _check_written(ending: Ending, folder: Path) -> None:
+    """Raise WorkFolderError where the tracer says that it could not write (native/tracer/plugin.c)."""
+    _, said, number = ending.last_line.partition(_NOT_WRITTEN)
+    if said and number.isdecimal():
+        raise refused(folder.parent, OSError(int(number), os.strerror(int(number))))
 
 
 def _plain(path: Path) -> str:

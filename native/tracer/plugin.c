@@ -19,8 +19,10 @@
 #include "settings.h"
 #include "trace_file.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -476,13 +478,19 @@ static void write_trace(enum trace_end end) {
                                   .sample_shift = global_shift,
                                   .vcpus = thread_count,
                                   .marks_loaded = marks_loaded};
+    signal(SIGXFSZ, SIG_IGN); /* past the limit of file sizes writing fails, and that is said */
     FILE *file = fopen(settings.output, "wb");
     bool good =
         file && put(file, &header, sizeof header, 1) && write_body(file, &header) && fflush(file) == 0;
     header.magic = TRACE_MAGIC;
     good = good && fseek(file, 0, SEEK_SET) == 0 && put(file, &header, sizeof header, 1);
-    if (file && (fclose(file) != 0 || !good))
+    int error = good ? 0 : errno;
+    if (file && fclose(file) != 0 && good)
+        error = errno;
+    if (error) {
         unlink(settings.output);
+        fprintf(stderr, "numapredict tracer: no trace written, error %d\n", error);
+    }
 }
 
 static void on_exit_of_program(qemu_plugin_id_t id, void *data) {

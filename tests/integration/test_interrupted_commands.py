@@ -189,3 +189,52 @@ def test_whoever_starts_it_without_interrupts_is_not_interrupted(tmp_path: Path)
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=PATIENCE_S)[0].startswith(b"{")
     assert process.returncode == 0
+
+
+# It says when the command looks after interrupts: before that there is only the interpreter's start.
+BEGUN = """
+import os, signal, sys
+from numapredict.predictor.main import main
+handle = signal.signal
+def say(*words):
+    signal.signal = handle
+    before = handle(*words)
+    os.write(2, b"!")
+    return before
+signal.signal = say
+sys.exit(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", [("--help",), ("topology",), ("evaluate", "--help"), ("--machine", "broadwell-2x10", "true")]
+)
+def test_an_interrupt_at_any_moment_from_the_beginning_on_shows_no_traceback(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    for wait_s in (0, 0, 0, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.06, 0.1, 0.2):
+        with subprocess.Popen(
+            [sys.executable, "-c", BEGUN, *words],
+            cwd=tmp_path,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                "NUMAPREDICT_CACHE": str(tmp_path / "cache"),
+            },
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stderr is not None
+            assert process.stderr.read(1) == "!"
+            time.sleep(wait_s)
+            process.send_signal(signal.SIGINT)
+            errors = process.stderr.read()
+            code = process.wait()
+        assert "Traceback" not in errors
+        if code == 130:
+            assert "numapredict: interrupted" in errors
+        else:  # it was over, or its interpreter was ending
+            assert code in (0, 1, 2, -signal.SIGINT)
+            assert "interrupted" not in errors
