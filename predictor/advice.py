@@ -33,11 +33,15 @@ NEARLY_ALL = 0.9
 
 
 class AdviceProbe(msgspec.Struct, frozen=True):
-    """One probe run: ``time_s`` is the run time of the model's clock, ``features`` all that was read."""
+    """One probe run: ``time_s`` is the run time of the model's clock, ``features`` all that was read.
+
+    ``noise`` is the standard error of the time in log2, by its repetitions; None where there are too few.
+    """
 
     mapping: str
     time_s: float
     features: dict[str, float]
+    noise: float | None = None
 
 
 class AdviceCluster(msgspec.Struct, frozen=True):
@@ -57,8 +61,9 @@ class Alternative(msgspec.Struct, frozen=True):
     """The command of a tool that does without the preload library.
 
     ``mapping`` is what it applies, and ``exact`` whether that is the advised one; otherwise it is the best that is
-    ranked of those that the tool can express, or where there is none the nearest, whose speedup is not known. ``note``
-    says what else there is to know, and ``cautions`` what must hold beside the command.
+    ranked of those that the tool can express, or where there is none the nearest, whose speedup is not known. Its
+    expected speedup has the discount that the advised mapping's has, and is never above that. ``note`` says what else
+    there is to know, and ``cautions`` what must hold beside the command.
     """
 
     tool: Tool
@@ -230,16 +235,20 @@ def _probe(reading: ProbeReading) -> AdviceProbe:
         features["local_bandwidth_GBps"] = float(reading.local_bandwidth_GBps)
     if reading.local_share is not None:
         features["local_share"] = float(reading.local_share)
-    return AdviceProbe(reading.mapping, features["time_s"], features)
+    return AdviceProbe(reading.mapping, features["time_s"], features, reading.noise)
 
 
 def _alternative(tool: Tool, prediction: Prediction, machine: Machine, program: Program) -> Alternative:
-    """Return the advised mapping where the tool can express it, else what it can and did best for the members."""
+    """Return the advised mapping where the tool can express it, else what it can and is worth most of the others.
+
+    What is expected to give more than the advised mapping is passed over, so that nothing is announced as better.
+    """
     topology, shell = machine.topology, dict(os.environ)
     emission = emit(tool, parse_label(prediction.mapping), topology, program, shell)
     if emission.exact:
         return _emitted(tool, prediction.mapping, prediction.expected_speedup, emission)
-    ranked = list(prediction.ranked)
+    most = prediction.expected_speedup.median
+    ranked = [one for one in prediction.ranked if one.expected_speedup.median <= most]
     if prediction.confidence is None:
         ranked.sort(key=lambda one: -one.expected_speedup.median)
     for one in ranked:
@@ -298,3 +307,8 @@ def seconds_in_words(time_s: float) -> str:
     if time_s >= 1:
         return f"{time_s:.2f} s"
     return f"{time_s * 1e3:.2f} ms" if time_s >= 1e-4 else f"{time_s * 1e6:.2f} us"
+
+
+def expected_in_words(speed: ExpectedSpeedup) -> str:
+    """Return what is expected of a mapping beside the advised one, with its interval."""
+    return f"{speed.median:.2f}x expected, {speed.low:.2f}x to {speed.high:.2f}x"

@@ -4,15 +4,15 @@ import textwrap
 
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.terminal.printable import name_cell, printable
-from numapredict.predictor.advice import Advice, seconds_in_words, whole_run
-from numapredict.predictor.explanation import Close, Explanation, is_uncertain
+from numapredict.predictor.advice import Advice, expected_in_words, seconds_in_words, whole_run
+from numapredict.predictor.explanation import Close, Explanation
 from numapredict.predictor.model import ExpectedSpeedup
 from numapredict.predictor.verification import Verification
 
 _COLUMN = " " * 20  # where the answers begin
 _WIDTH = 100
 _WHY_LINES = 14
-_GOOD, _UNCERTAIN = "nearly as good", "too uncertain"
+_GOOD = "nearly as good"
 WITHOUT_COUNTERS = {
     "share": "judged without counters: by times and by which sampled accesses were local",
     "times": "judged without counters: by times alone",
@@ -55,7 +55,7 @@ def advice_in_words(advice: Advice) -> str:
         lines.append(_wrapped(_share_in_words(advice.region_share, advice.expected_speedup.median)))
     lines += [
         "",
-        *explanation_lines(advice.explanation, advice.expected_speedup.median),
+        *explanation_lines(advice.explanation),
         "",
         *_probe_lines(advice),
         "",
@@ -113,36 +113,29 @@ def _percent(share: float) -> str:
     return "more than 99%" if share > 0.99 else f"{share:.0%}"
 
 
-def explanation_lines(explanation: Explanation, expected: float) -> list[str]:
-    """Return a few lines: why, what else is nearly as good or too uncertain, and what would change the answer.
+def explanation_lines(explanation: Explanation) -> list[str]:
+    """Return a few lines: why, what else is nearly as good, and what would change the answer.
 
-    ``expected`` is the advised mapping's speedup. Where there is too much to say, mappings beside it give way, the last
-    first.
+    Where there is too much to say, mappings beside the answer give way, the last first.
     """
     said = {
         "why": [f.text for f in explanation.findings if f.topic in ("default", "binds")],
         "by choice": [f.text for f in explanation.findings if f.topic == "choice"],
         _GOOD: [],
-        _UNCERTAIN: [],
         "in the source": [f.text for f in explanation.findings if f.topic == "tip"],
         "would change it": [f.text for f in explanation.findings if f.topic == "change"],
     }
     for shown in range(len(explanation.close), -1, -1):
-        for title in (_GOOD, _UNCERTAIN):
-            close = [
-                each for each in explanation.close[:shown] if (title == _UNCERTAIN) == is_uncertain(each, expected)
-            ]
-            said[title] = [", ".join(_close_in_words(each, title == _UNCERTAIN) for each in close)] if close else []
+        said[_GOOD] = [", ".join(map(_close_in_words, explanation.close[:shown]))] if shown else []
         lines = [line for title, texts in said.items() for line in _under(title, "; ".join(texts))]
         if len(lines) <= _WHY_LINES:
             break
     return lines
 
 
-def _close_in_words(close: Close, uncertain: bool) -> str:
+def _close_in_words(close: Close) -> str:
     speed = close.expected_speedup
-    between = f", {speed.low:.2f}x to {speed.high:.2f}x" if uncertain else ""
-    return f"{close.mapping} ({speed.median:.2f}x{between}: {close.differs})"
+    return f"{close.mapping} ({speed.median:.2f}x, {speed.low:.2f}x to {speed.high:.2f}x: {close.differs})"
 
 
 def _under(title: str, text: str) -> list[str]:
@@ -194,7 +187,7 @@ def _command_lines(advice: Advice) -> list[str]:
         without = "or with OMP_* and numactl alone: the default, bound; of what else they can do none is sure to gain"
     else:
         speed = other.expected_speedup
-        expected = f" ({speed.median:.2f}x expected)" if speed is not None else ""
+        expected = f" ({expected_in_words(speed)})" if speed is not None else ""
         without = f"or with OMP_* and numactl alone, as near as they come: {other.mapping}{expected}"
     lines = ["  run it so", f"  {advice.command}", "", f"  {without}", f"  {other.command}"]
     if other.note:

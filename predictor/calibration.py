@@ -24,10 +24,11 @@ class Bin(msgspec.Struct, frozen=True, kw_only=True):
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
     """How stated probabilities and intervals fared on held-out programs for which the default was not kept.
 
-    ``faster`` of ``programs`` choices beat the default, where ``stated`` were expected to (the sum of their
-    probabilities). ``tried`` of them had been a probe: the run that the choice was made from is the one it is judged
-    by, so that the noise of runs does not show. ``within`` had a speedup inside the interval that should hold nine in
-    ten. ``brier`` is the mean squared error of the probabilities; None where nothing was chosen.
+    Only ``programs`` whose choice had not been a probe count. The choices of ``tried`` others had been: the run that
+    such a choice was made from is the one it would be judged by, so that it is always right. ``faster`` of the programs
+    beat the default, where ``stated`` were expected to (the sum of their probabilities). ``within`` had a speedup
+    inside the interval that should hold nine in ten. ``brier`` is the mean squared error of the probabilities; None
+    where nothing was chosen.
     """
 
     programs: int
@@ -40,8 +41,10 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def calibration_of(held_out: Sequence[HeldOut]) -> Calibration:
-    """Return the calibration of the choices that have a stated probability."""
-    told = [(each.confidence, each.speedup > 1, each) for each in held_out if each.confidence is not None]
+    """Return the calibration of the choices that have a stated probability and were no probe."""
+    chosen = [each for each in held_out if each.confidence is not None]
+    inferred = [each for each in chosen if each.mapping not in each.probes]
+    told = [(each.confidence, each.speedup > 1, each) for each in inferred if each.confidence is not None]
     bins = []
     for low, high in itertools.pairwise(EDGES):
         inside = [
@@ -58,7 +61,7 @@ def calibration_of(held_out: Sequence[HeldOut]) -> Calibration:
         )
     return Calibration(
         programs=len(told),
-        tried=sum(each.mapping in each.probes for _, _, each in told),
+        tried=len(chosen) - len(inferred),
         faster=sum(won for _, won, _ in told),
         stated=sum(stated for stated, _, _ in told),
         within=sum(e.expected_speedup.low <= e.speedup <= e.expected_speedup.high for _, _, e in told),

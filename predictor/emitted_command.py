@@ -14,7 +14,7 @@ from numapredict.collect.machines.executable import executable_of
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.space import check
-from numapredict.predictor.advice import Advice
+from numapredict.predictor.advice import Advice, expected_in_words
 
 Say = Callable[[str], None]
 
@@ -47,7 +47,7 @@ def command_for_advice(tool: Tool, advice: Advice, program: Program, say: Say) -
     alternative = next(one for one in advice.alternatives if one.tool == tool)
     if not alternative.exact:
         speed = alternative.expected_speedup
-        expected = f", {speed.median:.2f}x expected" if speed is not None else ""
+        expected = f", {expected_in_words(speed)}" if speed is not None else ""
         say(
             f"{TITLES[tool]} cannot express {advice.mapping}, which is advised: this command applies"
             f" {alternative.mapping}{expected}, as near as it comes; exact: {advice.command}"

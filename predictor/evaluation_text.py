@@ -84,13 +84,16 @@ def _table(scores: Mapping[str, Score]) -> list[str]:
 
 
 def _sure(calibration: Calibration) -> str:
-    if not calibration.programs:
+    left = calibration.programs + calibration.tried
+    if not left:
         return "the default was kept for every program"
-    advised = f"{counted(calibration.programs, 'program')} {'was' if calibration.programs == 1 else 'were'} advised"
+    advised = f"{counted(left, 'program')} {'was' if left == 1 else 'were'} advised to leave the default"
+    if not calibration.programs:
+        return f"{advised}, for mappings that had been probes"
     return (
-        f"{advised} to leave the default: {calibration.faster} became faster, where "
-        f"{calibration.stated:.1f} were expected to; {calibration.within} came out within the interval that should "
-        f"hold {0.9 * calibration.programs:.1f}; {calibration.tried} of the mappings had been probes"
+        f"{advised}, {calibration.tried} of them for a mapping that had been a probe; of the other "
+        f"{calibration.programs} {calibration.faster} became faster, where {calibration.stated:.1f} were expected to, "
+        f"and {calibration.within} came out within the interval that should hold {0.9 * calibration.programs:.1f}"
     )
 
 

@@ -1,10 +1,12 @@
 """The numbers that an explanation rests on: what two probe runs read, and what their bandwidth can be held against."""
 
+import math
 from collections.abc import Sequence
 
 import msgspec
 
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.predictor.expectation import NINE_IN_TEN
 from numapredict.predictor.model import Model
 from numapredict.predictor.predict import ProbeReading
 
@@ -18,7 +20,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     pages and threads lie, or were contradicted by verification. Traffic is local and remote bandwidth together, in
     GB/s. ``home_share`` is the largest part that one node's cores have in all local accesses. ``reached_GBps`` is the
     greatest local bandwidth of any training program, ``controllers_GBps`` what the nodes' controllers can read,
-    where the machine's description tells it. None is what was not read.
+    where the machine's description tells it. ``noise`` is the deviation of the speedup in log2, by the probes' own
+    repetitions. None is what was not read.
     """
 
     nodes: int
@@ -32,6 +35,17 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     home_share: float | None = None
     reached_GBps: float | None = None
     controllers_GBps: float | None = None
+    noise: float | None = None
+
+    @property
+    def least_speedup(self) -> float | None:
+        """Return the lower end of the speedup's interval of nine cases in ten; itself where nothing was repeated."""
+        return None if self.speedup is None else float(self.speedup * 2 ** (-NINE_IN_TEN * (self.noise or 0.0)))
+
+    @property
+    def most_speedup(self) -> float | None:
+        """Return the upper end of that interval."""
+        return None if self.speedup is None else float(self.speedup * 2 ** (NINE_IN_TEN * (self.noise or 0.0)))
 
 
 def evidence_of(
@@ -61,6 +75,7 @@ def evidence_of(
         home_share=here.home_share,
         reached_GBps=reached_GBps,
         controllers_GBps=sum(controllers_GBps) if controllers_GBps and all_nodes else None,
+        noise=None if here.noise is None or there.noise is None else math.hypot(here.noise, there.noise),
     )
 
 

@@ -7,6 +7,10 @@ good, the one that looks best is often only the least known. The default's gain 
 is expected to win after its discount, the default is kept. If one of the probes is the default, the other's gain was
 measured.
 
+A program's own deviations are wider where programs whose probes read alike were farther off than usual (``nearby``),
+and by a part of what is expected, which is an inference; that part is chosen for what held-out programs, and programs
+of kinds that were held out, deviate by (``kinds``). How much a measured gain varies is learned from repetitions.
+
 Readings enter in scale-free form: the ratio of the times, and bandwidths or, without counters, shares of local
 accesses, which do not change when a program runs longer.
 """
@@ -16,7 +20,10 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import t as student
 
+from numapredict.predictor.nearby import Nearby, spread_of, threads_of, widening_of
+from numapredict.predictor.noise import MEASURED_NOISE
 from numapredict.predictor.options import Reads
 from numapredict.predictor.probes import MIN_DEVIATION
 
@@ -34,8 +41,8 @@ NOISE = 0.1
 LEAST_GAIN = 0.0144
 """The least gain worth leaving the default for, in log2 (1%)."""
 
-MEASURED_NOISE = 0.05
-"""The deviation of a gain that was measured by two runs, in log2."""
+NINE_IN_TEN = 1.645
+"""Deviations of a normal distribution to either side that hold nine in ten."""
 
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,7 +50,9 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     ``labels`` order the mappings; ``gain`` and ``deviation`` are in log2 over the default; ``slopes`` has a row a
     reading. ``reads`` says what is read beside the times; ``floors_GBps`` are the lowest bandwidths told apart at
-    either probe, empty where none are read.
+    either probe, empty where none are read. ``nearby`` and ``relative`` make a program's own deviations of these (none
+    and 0 in models of schema 3 and before); ``noise`` is the deviation of a measured gain, None where the training
+    repeated no run.
     """
 
     labels: tuple[str, ...]
@@ -55,6 +64,9 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     floors_GBps: tuple[float, ...]
     caution: float = CAUTION
     reads: Reads = "bandwidth"
+    relative: float = 0.0
+    noise: float | None = None
+    nearby: Nearby | None = None
 
     @property
     def beside(self) -> Reads:
@@ -71,13 +83,25 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             raise ValueError("expectation: gain, deviation and slopes must have a value a mapping")
         if min(*self.scale, *self.deviation, *self.floors_GBps, 1.0) <= 0:
             raise ValueError("expectation: scale, deviation and floors must be positive")
+        if self.relative < 0 or (self.noise is not None and self.noise <= 0):
+            raise ValueError("expectation: relative must not be negative, noise must be positive")
+        if self.nearby is not None:
+            if len(self.nearby.readings[0]) != width:
+                raise ValueError("expectation: nearby must have as many readings")
+            if not set(map(int, threads_of(self.labels))) <= set(self.nearby.threads):
+                raise ValueError("expectation: nearby must have errors for every number of threads")
 
 
 class Outlook(msgspec.Struct, frozen=True, eq=False):
-    """What one program may expect: log2 gains over the default and their deviations, float64[mappings] each."""
+    """What one program may expect: log2 gains over the default and their deviations, float64[mappings] each.
+
+    ``below`` and ``above`` are the deviations to either side, for what is less and more than expected.
+    """
 
     gain: Array
     deviation: Array
+    below: Array
+    above: Array
 
 
 def worth(gain: Array, deviation: Array, caution: float, default: int) -> Array:
@@ -87,6 +111,20 @@ def worth(gain: Array, deviation: Array, caution: float, default: int) -> Array:
     """
     found: Array = gain - caution * deviation
     found[..., default] = LEAST_GAIN
+    return found
+
+
+def discounted(gain: Array, deviation: Array, caution: float, default: int) -> Array:
+    """Return what is said to be expected of mappings, float64[mappings] in log2, in the order of ``worth``.
+
+    Gains after their discount, of which the best known one's, that of a measured gain, is given back to all: so what
+    was measured is said as it was. Without it the mapping of the greatest promise would be overrated: of held-out
+    programs' choices that were no probe, the speedup fell short of the promise by 0.05 to 0.39 in log2.
+    """
+    others = np.arange(gain.shape[-1]) != default
+    known = float(deviation[others].min()) if others.any() else 0.0
+    found: Array = gain - caution * (deviation - known)
+    found[default] = 0.0
     return found
 
 
@@ -146,27 +184,39 @@ def held_out_gains(readings: Array, gains: Array, groups: Sequence[str]) -> Arra
     return expected
 
 
-def deviations(expected: Array, gains: Array, groups: Sequence[str], default: int) -> Array:
-    """Return float64[mappings]: how far expected gains are off, at least by noise; the default's is known."""
+def deviations(expected: Array, gains: Array, groups: Sequence[str], default: int, readings: int) -> Array:
+    """Return float64[mappings]: how far expected gains are off, at least by noise; the default's is known.
+
+    With few groups an error is itself little known: nine in ten of Student's distribution lie as far as of a normal
+    one with what is returned; the degrees of freedom are the groups less the fitted values, of ``readings`` and a mean.
+    """
     found = np.sqrt(group_weights(groups) @ (gains - expected) ** 2 + NOISE**2)
+    freedom = max(len(set(groups)) - 1 - readings, 1)
+    found *= float(student.ppf(0.95, freedom)) / NINE_IN_TEN
     found[default] = MEASURED_NOISE
     return found
 
 
 def with_what_is_known(
-    expected: Array, deviation: Array, times: Array, probes: tuple[int, int], default: int
+    expected: Array,
+    deviation: Array,
+    times: Array,
+    probes: tuple[int, int],
+    default: int,
+    noise: float | Array = MEASURED_NOISE,
 ) -> tuple[Array, Array]:
     """Return gains and deviations float64[programs, mappings] with those that were measured, or are none, in place.
 
-    ``probes`` are the probes' columns, in the order of ``times`` float64[programs, 2].
+    ``probes`` are the probes' columns, in the order of ``times`` float64[programs, 2]; ``deviation`` is
+    float64[mappings] or has a row a program; ``noise`` is the deviation of a measured gain, one or one a program.
     """
-    gain, spread = expected.copy(), np.tile(deviation, (len(expected), 1))
+    gain, spread = expected.copy(), np.broadcast_to(deviation, expected.shape).copy()
     gain[:, default], spread[:, default] = 0.0, 0.0
     if default in probes:
         at = probes.index(default)
         other = probes[1 - at]
         gain[:, other] = np.log2(times[:, at] / times[:, 1 - at])
-        spread[:, other] = MEASURED_NOISE
+        spread[:, other] = noise
     return gain, spread
 
 
@@ -175,7 +225,7 @@ def fit_expectation(
 ) -> Expectation:
     """Return the expectation that programs of these readings and gains teach."""
     centre, scale, gain, slopes = regress(readings, gains, group_weights(groups))
-    spread = deviations(held_out_gains(readings, gains, groups), gains, groups, default)
+    spread = deviations(held_out_gains(readings, gains, groups), gains, groups, default, readings.shape[1])
     return Expectation(
         labels=tuple(labels),
         centre=_floats(centre),
@@ -194,17 +244,30 @@ def outlook(
     beside: Sequence[float],
     probes: tuple[str, str],
     default: str,
+    noise: float = MEASURED_NOISE,
 ) -> Outlook:
-    """Return what a program may expect whose probes took these times and read this beside, as the expectation reads."""
+    """Return what a program may expect whose probes took these times and read this beside, as the expectation reads.
+
+    ``noise`` is the deviation of the gain that the probes measured. More of it than the training had makes what is
+    inferred from that gain as much less certain.
+    """
     time = np.array([times])
     readings = readings_of(time, np.array([beside]).reshape(1, -1), np.array(expectation.floors_GBps))
     standard = (readings - np.array(expectation.centre)) / np.array(expectation.scale)
     expected = np.array(expectation.gain) + standard @ np.array(expectation.slopes)
     columns = (expectation.labels.index(probes[0]), expectation.labels.index(probes[1]))
-    gain, spread = with_what_is_known(
-        expected, np.array(expectation.deviation), time, columns, expectation.labels.index(default)
-    )
-    return Outlook(gain[0], spread[0])
+    known = max(MEASURED_NOISE, expectation.noise or 0.0)
+    more = np.sqrt(max(noise**2 - known**2, 0.0)) * np.array(expectation.slopes[0]) / expectation.scale[0]
+    wider = widening_of(expectation.nearby, standard[0], expectation.labels)
+    found = []
+    for factors in (wider.both, wider.below, wider.above):
+        spread = spread_of(np.array(expectation.deviation), factors, expected[0], expectation.relative)
+        found.append(
+            with_what_is_known(
+                expected, np.hypot(spread, more), time, columns, expectation.labels.index(default), noise
+            )
+        )
+    return Outlook(found[0][0][0], *(deviation[0] for _, deviation in found))
 
 
 def _floats(values: Array) -> tuple[float, ...]:

@@ -56,7 +56,7 @@ class Close(msgspec.Struct, frozen=True):
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Why, in findings; ``close`` are the best mappings whose expected speedup lies within the answer's interval.
 
-    One of these may be expected to give more than the answer: then so little is known of it that it was passed over.
+    None of them is expected to give more than the answer: all have the same discount for what is not known of them.
     """
 
     pages: Pages
@@ -84,24 +84,23 @@ def explain(evidence: Evidence | None, prediction: Prediction, default: str, *, 
     if expects and prediction.mapping != default and speed.low < 1:
         text = f"the gain may be none ({speed.low:.2f}x to {speed.high:.2f}x): --verify runs both mappings"
         found.append(Finding("change", "uncertain", text, {"low": speed.low, "high": speed.high}))
-    close = close_to(prediction.mapping, speed.low, prediction.ranked) if expects else ()
+    close = close_to(prediction.mapping, speed, prediction.ranked) if expects else ()
     return Explanation(pages=pages, binds=binds, findings=tuple(found), close=close)
 
 
-def close_to(label: str, low: float, ranked: Sequence[RankedMapping]) -> tuple[Close, ...]:
-    """Return the best mappings of as many threads as ``label`` has whose expected speedup is at least ``low``."""
+def close_to(label: str, speed: ExpectedSpeedup, ranked: Sequence[RankedMapping]) -> tuple[Close, ...]:
+    """Return the best mappings of as many threads as ``label`` has whose expected speedup is in its interval, below it.
+
+    Above it are only mappings that cannot be applied.
+    """
     chosen = parse_label(label)
     found = []
     for each in ranked:
         mapping = parse_label(each.mapping)
-        if each.expected_speedup.median >= low and mapping.threads == chosen.threads and mapping != chosen:
+        near = speed.low <= each.expected_speedup.median <= speed.median
+        if near and mapping.threads == chosen.threads and mapping != chosen:
             found.append(Close(each.mapping, each.expected_speedup, _differences(chosen, mapping)))
     return tuple(found[:CLOSE_SHOWN])
-
-
-def is_uncertain(close: Close, expected: float) -> bool:
-    """Return whether a mapping is expected to give more than the advised one does: it was passed over as uncertain."""
-    return close.expected_speedup.median > expected
 
 
 def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:

@@ -18,7 +18,6 @@ from numapredict.predictor.expectation import (
     CAUTION,
     Array,
     Outlook,
-    deviations,
     held_out_gains,
     readings_of,
     with_what_is_known,
@@ -28,6 +27,7 @@ from numapredict.predictor.features import InsufficientDataError, Observations, 
 from numapredict.predictor.model import Model
 from numapredict.predictor.options import Reads
 from numapredict.predictor.predict import ProbeReading, ranked_by, reading_of
+from numapredict.predictor.probe_search import held_out_spread, noise_at
 from numapredict.predictor.truth import PARALLEL, SERIAL, Truth
 from numapredict.predictor.verdicts import FASTER, LOCAL, bound_of, is_shared, pages_gain_nothing, pages_of
 
@@ -177,14 +177,17 @@ def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
     times, gains = observations.time_s[:, probes], gains_of(observations.time_s, default)
     readings = readings_of(times, local[:, probes], np.array(model.expectation.floors_GBps))
     expected = held_out_gains(readings, gains, observations.groups)
-    spread = deviations(expected, gains, observations.groups, default)
-    gain, deviation = with_what_is_known(expected, spread, times, probes, default)
+    spread = held_out_spread(observations, readings, expected, default, model.expectation.relative)
+    noise = np.array([noise_at(observations, row, probes) for row in range(len(gains))])
+    gain, deviation = with_what_is_known(expected, spread, times, probes, default, noise)
     threads = np.array([parse_label(label).threads for label in observations.labels])
     found = []
     for row, program in enumerate(observations.names):
-        ranked = ranked_by(observations.labels, Outlook(gain[row], deviation[row]), CAUTION, default)
+        ranked = ranked_by(
+            observations.labels, Outlook(gain[row], deviation[row], deviation[row], deviation[row]), CAUTION, default
+        )
         advised = observations.column(ranked[0].mapping)
-        close = {each.mapping for each in close_to(ranked[0].mapping, ranked[0].expected_speedup.low, ranked)}
+        close = {each.mapping for each in close_to(ranked[0].mapping, ranked[0].expected_speedup, ranked)}
         allowed = float(observations.time_s[row, advised]) * FASTER
         for column in np.flatnonzero(threads == threads[advised]):
             if column != advised:

@@ -12,6 +12,7 @@ from numapredict.collect.mapping import order_of
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.native.errors import NumapredictError
+from numapredict.predictor.noise import noise_of
 from numapredict.predictor.options import Clock, Reads, Scale
 
 Array = npt.NDArray[np.float64]
@@ -35,7 +36,8 @@ class Observations:
     ``clock`` says which time ``time_s`` is: that in parallel regions, where every measurement tells it, since a mapping
     acts there, or that of the whole run.
     The four counters, sums over the nodes, and the share of local accesses are None when any kept run has none. The
-    ``dropped`` names say what was left out because measurements were missing.
+    ``dropped`` names say what was left out because measurements were missing. ``noise`` has the standard error of each
+    time in log2, NaN where too few runs tell it; it is None where none do. ``runs`` are the repetitions of such a cell.
     """
 
     programs: tuple[Program, ...]
@@ -46,6 +48,8 @@ class Observations:
     local_accesses: Array | None = None
     remote_accesses: Array | None = None
     local_share: Array | None = None
+    noise: Array | None = None
+    runs: int = 1
     clock: Clock = "process"
     dropped_programs: tuple[str, ...] = ()
     dropped_labels: tuple[str, ...] = ()
@@ -108,6 +112,8 @@ class Observations:
             local_accesses=part(self.local_accesses),
             remote_accesses=part(self.remote_accesses),
             local_share=part(self.local_share),
+            noise=part(self.noise),
+            runs=self.runs,
             clock=self.clock,
         )
 
@@ -130,6 +136,7 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
     labels = tuple(mapping.label for mapping in mappings)
     time_s = np.full((len(programs), len(mappings)), np.nan)
     counted = {name: np.full_like(time_s, np.nan) for name in (*COUNTERS, "local_share")}
+    noise, runs = np.full_like(time_s, np.nan), []
     clock = clock_of(dataset)
     for measurement in dataset.measurements:
         row = row_of.get(measurement.program)
@@ -137,6 +144,9 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
             continue
         column = column_of[measurement.mapping]
         time_s[row, column] = _positive_time_s(measurement, clock)
+        if (error := noise_of(measurement, clock)) is not None:
+            noise[row, column] = error
+            runs.append(len(measurement.repetitions))
         if measurement.counters is not None:
             for name in COUNTERS:
                 counted[name][row, column] = getattr(measurement.counters, name)
@@ -156,6 +166,8 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
         programs=tuple(programs[row] for row in kept_rows),
         labels=tuple(labels[column] for column in kept_columns),
         time_s=time_s[kept],
+        noise=noise[kept] if runs else None,
+        runs=int(np.median(runs)) if runs else 1,
         clock=clock,
         dropped_programs=_others([p.name for p in programs], kept_rows),
         dropped_labels=_others(labels, kept_columns),

@@ -1,5 +1,6 @@
 """One fold of an evaluation: a group of programs held out, and everything else done with the others alone."""
 
+import math
 from dataclasses import dataclass
 
 import msgspec
@@ -100,11 +101,21 @@ def predict_row(model: Model, observations: Observations, row: int, reads: Reads
     told = {"bandwidth": observations.local_bandwidth_GBps, "share": observations.local_share}
     if reads is not None:
         told = {name: values if name == reads else None for name, values in told.items()}
-    readings = []
+    readings: list[ProbeReading] = []
     for probe in model.probes:
         column = observations.column(probe.mapping)
         bandwidth, share = (None if values is None else float(values[row, column]) for values in told.values())
-        readings.append(ProbeReading(probe.mapping, float(observations.time_s[row, column]), bandwidth, share))
+        noise = math.nan if observations.noise is None else float(observations.noise[row, column])
+        readings.append(
+            ProbeReading(
+                probe.mapping,
+                float(observations.time_s[row, column]),
+                bandwidth,
+                share,
+                noise=None if math.isnan(noise) else noise,
+                runs=observations.runs,
+            )
+        )
     return predict(model, readings)
 
 

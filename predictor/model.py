@@ -11,13 +11,17 @@ from numapredict.predictor.expectation import Expectation
 from numapredict.predictor.options import Clock, Rule, TrainingOptions
 from numapredict.predictor.probes import Probe, Scales
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 UNKNOWN: Final = "unknown"
 """The fingerprint of a machine that nobody described: that of no topology."""
 
 
 class ExpectedSpeedup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The speedups over the default that a mapping gave a cluster's members: their median, least and greatest."""
+    """The speedups over the default that a mapping gave a cluster's members: their median, least and greatest.
+
+    For a single program: ``median`` is what mappings are compared by, the middle of what is expected less a discount
+    for how uncertain that is; ``low`` and ``high`` hold nine cases in ten.
+    """
 
     median: float
     low: float
@@ -90,7 +94,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``clock`` says which times it was learned from and wants of the probes.
     """
 
-    schema_version: Literal[1, 2, 3] = SCHEMA_VERSION
+    schema_version: Literal[1, 2, 3, 4] = SCHEMA_VERSION
     machine: str
     modelled: bool
     topology: TopologySummary

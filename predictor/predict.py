@@ -10,14 +10,12 @@ from scipy.special import ndtr
 
 from numapredict.collect.measurement import Counters, Measurement
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.expectation import Expectation, Outlook, outlook, worth
+from numapredict.predictor.expectation import NINE_IN_TEN, Expectation, Outlook, discounted, outlook, worth
 from numapredict.predictor.features import time_by
 from numapredict.predictor.model import Cluster, ExpectedSpeedup, Model, RankedMapping
+from numapredict.predictor.noise import noise_between, noise_of
 from numapredict.predictor.options import Clock, Reads
 from numapredict.predictor.probes import cluster_distances, scaled_features
-
-NINE_IN_TEN = 1.645
-"""Deviations of a normal distribution to either side that hold nine in ten."""
 
 
 class UnusableProbeError(NumapredictError):
@@ -28,6 +26,7 @@ class ProbeReading(msgspec.Struct, frozen=True):
     """What one probe run read; bandwidths are None where there are no counters, the share where nothing tells it.
 
     ``home_share`` is the largest part that one node's cores have in all local accesses, None where there are none.
+    ``noise`` is the standard error of the time in log2, from ``runs`` repetitions, None where too few tell it.
     """
 
     mapping: str
@@ -36,6 +35,8 @@ class ProbeReading(msgspec.Struct, frozen=True):
     local_share: float | None = None
     remote_bandwidth_GBps: float | None = None
     home_share: float | None = None
+    noise: float | None = None
+    runs: int = 1
 
 
 class Prediction(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +82,8 @@ def reading_of(measurement: Measurement, clock: Clock) -> ProbeReading:
         measurement.local_share,
         None if counters is None else counters.remote_bandwidth_GBps,
         None if counters is None else _home_share(counters),
+        noise_of(measurement, clock),
+        len(measurement.repetitions),
     )
 
 
@@ -191,26 +194,37 @@ def _expected(
         [value for value in _beside(expectation, (first, second)) if value is not None],
         (first.mapping, second.mapping),
         model.default,
+        measured_noise(expectation, (first, second)),
     )
     default = expectation.labels.index(model.default)
     confidences = {
         label: None if label == model.default else float(ndtr(gain / deviation))
-        for label, gain, deviation in zip(
-            expectation.labels, found.gain, np.maximum(found.deviation, 1e-9), strict=True
-        )
+        for label, gain, deviation in zip(expectation.labels, found.gain, np.maximum(found.below, 1e-9), strict=True)
     }
     return ranked_by(expectation.labels, found, expectation.caution, default), confidences
 
 
+def measured_noise(expectation: Expectation | None, readings: Sequence[ProbeReading]) -> float:
+    """Return the deviation of the gain that probes measured, in log2: by their repetitions and the training's."""
+    learned = None if expectation is None else expectation.noise
+    return noise_between([each.noise for each in readings], [each.runs for each in readings], learned)
+
+
 def ranked_by(labels: Sequence[str], found: Outlook, caution: float, default: int) -> tuple[RankedMapping, ...]:
-    """Return all mappings, those first that are worth most, with what is expected of them."""
+    """Return all mappings, those first that are worth most, with what is expected of them after the same discount.
+
+    So none is said to give more than one that is ranked before it.
+    """
     order = np.argsort(-worth(found.gain, found.deviation, caution, default), kind="stable")
-    return tuple(RankedMapping(labels[at], _speedup(float(found.gain[at]), float(found.deviation[at]))) for at in order)
+    said = discounted(found.gain, found.deviation, caution, default)
+    said[order] = np.minimum.accumulate(said[order])  # the default's gain is none, whatever is worth less than it
+    low, high = found.gain - NINE_IN_TEN * found.below, found.gain + NINE_IN_TEN * found.above
+    return tuple(RankedMapping(labels[at], _speedup(float(said[at]), float(low[at]), float(high[at]))) for at in order)
 
 
-def _speedup(gain: float, deviation: float) -> ExpectedSpeedup:
-    """Return a gain in log2 as speedups: its own, and the ends of the interval that holds nine in ten."""
-    return ExpectedSpeedup(2**gain, 2 ** (gain - NINE_IN_TEN * deviation), 2 ** (gain + NINE_IN_TEN * deviation))
+def _speedup(said: float, low: float, high: float) -> ExpectedSpeedup:
+    """Return log2 gains as speedups: what is said of it, and the ends of the interval that holds nine in ten."""
+    return ExpectedSpeedup(2**said, 2 ** min(said, low), 2**high)
 
 
 def _ambiguity(nearest: float, second: float) -> float:

@@ -40,10 +40,14 @@ from numapredict.predictor.expectation import (
     held_out_gains,
     outlook,
     readings_of,
+    regress,
     with_what_is_known,
     worth,
 )
 from numapredict.predictor.features import InsufficientDataError, Observations, gains_of
+from numapredict.predictor.kinds import choose_relative
+from numapredict.predictor.nearby import held_out_widening, learn_nearby, spread_of
+from numapredict.predictor.noise import MEASURED_NOISE, noise_between, noise_of_gains
 from numapredict.predictor.options import Reads
 from numapredict.predictor.probes import bandwidth_floor
 from numapredict.predictor.scores import SLOWER
@@ -115,28 +119,57 @@ def held_out_choices(
     pair: tuple[int, int],
     cautions: Sequence[float],
     reads: Reads | None = None,
+    relative: float = 0.0,
 ) -> Array:
     """Return float64[cautions, programs]: the log2 gain of each program's choice, made by programs of other groups.
 
     ``pair`` are the columns of the probes, of which the first is the default.
     """
-    default, second = pair
+    default = pair[0]
     times, readings, _ = readings_at(observations, pair, reads=reads)
     expected = held_out_gains(readings, gains, observations.groups)
-    deviation = deviations(expected, gains, observations.groups, default)
-    gain, spread = with_what_is_known(expected, deviation, times, (default, second), default)
+    spread = held_out_spread(observations, readings, expected, default, relative)
+    gain, deviation = with_what_is_known(
+        expected,
+        spread,
+        times,
+        pair,
+        default,
+        np.array([noise_at(observations, row, pair) for row in range(len(gains))]),
+    )
     every = np.arange(len(gains))
-    return np.array([gains[every, worth(gain, spread, caution, default).argmax(axis=1)] for caution in cautions])
+    return np.array([gains[every, worth(gain, deviation, caution, default).argmax(axis=1)] for caution in cautions])
 
 
-def choose_caution(observations: Observations, default: int, second: int, reads: Reads | None = None) -> float:
+def held_out_spread(
+    observations: Observations, readings: Array, expected: Array, default: int, relative: float
+) -> Array:
+    """Return float64[programs, mappings]: how far each program's expected gains may be off, by the other groups."""
+    gains, groups = gains_of(observations.time_s, default), observations.groups
+    deviation = deviations(expected, gains, groups, default, readings.shape[1])
+    centre, scale, _, _ = regress(readings, gains, group_weights(groups))
+    factors = held_out_widening((readings - centre) / scale, gains - expected, observations.labels, groups)
+    return spread_of(deviation, factors.both, expected, relative)
+
+
+def noise_at(observations: Observations, row: int, pair: tuple[int, int], learned: float | None = None) -> float:
+    """Return the deviation of the gain that two probes measured of a program: by repetitions where there are any."""
+    if observations.noise is None:
+        return noise_between((), (), learned)
+    told = [None if np.isnan(error := float(observations.noise[row, column])) else error for column in pair]
+    return noise_between(told, (observations.runs,) * len(told), learned)
+
+
+def choose_caution(
+    observations: Observations, default: int, second: int, reads: Reads | None = None, relative: float = 0.0
+) -> float:
     """Return how far gains are discounted by their deviation before mappings are compared.
 
     Of CAUTIONS, the one with which the held-out programs gain most, among those with which at most LOSERS of them, a
     group counting once, come out slower than the default by over 2%; the greatest where all lose more.
     """
     gains = gains_of(observations.time_s, default)
-    got = held_out_choices(observations, gains, (default, second), CAUTIONS, reads)
+    got = held_out_choices(observations, gains, (default, second), CAUTIONS, reads, relative)
     weights = group_weights(observations.groups)
     lost, gained = (got < -np.log2(1 + SLOWER)) @ weights, got @ weights
     allowed = np.flatnonzero(lost <= LOSERS)
@@ -151,10 +184,21 @@ def learn_expectation(
     ``reads`` is what is read beside the times: what says most of what there is, if not given.
     """
     _, readings, floors = readings_at(observations, probes, reads=reads)
-    gains = gains_of(observations.time_s, default)
-    fitted = fit_expectation(observations.labels, readings, floors, gains, observations.groups, default)
+    gains, groups, labels = gains_of(observations.time_s, default), observations.groups, observations.labels
+    fitted = fit_expectation(labels, readings, floors, gains, groups, default)
     second = probes[1] if probes[0] == default else probes[0]
-    return msgspec.structs.replace(fitted, caution=choose_caution(observations, default, second, reads))
+    relative = choose_relative(readings, gains, groups, labels, (default, second))
+    weights = group_weights(groups)
+    residual = gains - held_out_gains(readings, gains, groups)
+    standard = (readings - np.array(fitted.centre)) / np.array(fitted.scale)
+    noise = noise_of_gains(observations.noise, weights, observations.runs)
+    return msgspec.structs.replace(
+        fitted,
+        caution=choose_caution(observations, default, second, reads, relative),
+        relative=relative,
+        noise=None if noise is None else max(noise, MEASURED_NOISE),
+        nearby=learn_nearby(standard, residual, labels, weights, len(set(groups))),
+    )
 
 
 def advised_columns(train: Observations, test: Observations, default: int) -> npt.NDArray[np.int64]:
@@ -170,6 +214,6 @@ def advised_columns(train: Observations, test: Observations, default: int) -> np
         times = (float(test.time_s[row, pair[0]]), float(test.time_s[row, pair[1]]))
         read = {"bandwidth": test.local_bandwidth_GBps, "share": test.local_share, "times": None}[learned.beside]
         beside = [] if read is None else [float(read[row, column]) for column in pair]
-        found = outlook(learned, times, beside, labels, labels[0])
+        found = outlook(learned, times, beside, labels, labels[0], noise_at(test, row, pair, learned.noise))
         chosen.append(int(worth(found.gain, found.deviation, learned.caution, default).argmax()))
     return np.array(chosen, dtype=np.int64)

@@ -5,6 +5,7 @@ A model is one JSON file and reading it never runs code. History of the schema v
 1. the first: machine, topology, options, default, probes, scales, rule, linkage, clusters.
 2. expectation: what chooses the mapping; options.method.
 3. fallbacks, expectation.reads: what chooses where the probes read less.
+4. expectation.nearby, relative, noise: how far off it may be for one program; without them as far as for any other.
 """
 
 import re

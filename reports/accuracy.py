@@ -77,12 +77,16 @@ class RegretCurve(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
-    """What the figure shows; ``kept`` programs were advised to keep the default and have no point."""
+    """What the figure shows; ``kept`` programs were advised to keep the default and have no point.
+
+    ``inferred`` points are of advice that was no probe, and ``within`` of them are inside their interval.
+    """
 
     machines: tuple[str, ...]
     title: str
     points: tuple[AccuracyPoint, ...]
     kept: int
+    inferred: int
     within: int
     curves: tuple[RegretCurve, ...]
     source: str
@@ -122,7 +126,8 @@ def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) ->
         title=f"{len(held)} held-out programs on {', '.join(names)}",
         points=tuple(points),
         kept=len(held) - len(points),
-        within=sum(point.miss <= 1e-9 for point in points),
+        inferred=sum(not point.probed for point in points),
+        within=sum(point.miss <= 1e-9 and not point.probed for point in points),
         curves=(
             _curve(OURS, [each.regret for each in held]),
             *(_curve(text, _regrets(held, name)) for name, text in COMPARED.items() if name in evaluations.baselines),
@@ -164,12 +169,22 @@ def _curve(name: str, regrets: Sequence[float]) -> RegretCurve:
 
 
 def _draw_points(axes: Axes, data: AccuracyData) -> None:
-    many = len(data.points) > 40
+    many = data.inferred > 40
     for machine, colour, marker in zip(data.machines, cycle(palette.SERIES), cycle(palette.MARKERS), strict=False):
-        for probed, face in ((False, colour), (True, "white")):
-            points = [point for point in data.points if point.machine == machine and point.probed == probed]
-            if not points:
-                continue
+        points = [point for point in data.points if point.machine == machine and point.probed]
+        if points:  # on the diagonal by definition: small, pale and below the others
+            axes.plot(
+                [point.expected for point in points],
+                [point.measured for point in points],
+                color=(*_rgb(colour), 0.5),
+                marker="|",
+                markersize=7,
+                linestyle="none",
+                zorder=1,
+                label=f"{drawable(machine, MOST_LETTERS)}, {len(points)} advised a probe: read, not expected",
+            )
+        points = [point for point in data.points if point.machine == machine and not point.probed]
+        if points:
             expected = [point.expected for point in points]
             axes.errorbar(
                 expected,
@@ -181,11 +196,10 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
                 color=colour,
                 marker=marker,
                 markersize=4.5 if many else 6,
-                markerfacecolor=face,
                 linestyle="none",
                 elinewidth=0.6 if many else 1,
                 ecolor=(*_rgb(colour), 0.45),
-                label=f"{drawable(machine, MOST_LETTERS)}{', the advice was a probe' if probed else ''}",
+                label=f"{drawable(machine, MOST_LETTERS)}, {len(points)} advised what was no probe",
             )
     values = [v for point in data.points for v in (point.low, point.high, point.measured)] or [1.0]
     least, most = min([*values, 0.9]) / 1.15, max([*values, 1.2]) * 1.15
@@ -211,7 +225,8 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
     if data.points:
         _legend(axes, columns=2)
     axes.set_title(
-        f"{len(data.points)} advised to leave the default, {data.within} within the interval; {data.kept} kept it",
+        f"{data.within} of {data.inferred} advised what was no probe within the interval;\n"
+        f"not counted: {len(data.points) - data.inferred} advised a probe, {data.kept} the default",
         fontsize=10,
     )
 

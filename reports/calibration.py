@@ -30,12 +30,14 @@ class CalibrationPoint(msgspec.Struct, frozen=True, kw_only=True):
 class CalibrationData(msgspec.Struct, frozen=True, kw_only=True):
     """What the figure shows; ``title`` says of which machines, and whether they are modelled.
 
-    ``kept`` programs were advised to keep the default; ``within`` is how many speedups are inside their interval.
+    ``programs`` were advised a mapping that had not been a probe, and ``tried`` others one that had, which have no
+    point; ``kept`` were advised to keep the default. ``within`` is how many speedups are inside their interval.
     """
 
     title: str
     points: tuple[CalibrationPoint, ...]
     programs: int
+    tried: int
     kept: int
     within: int
     source: str
@@ -66,7 +68,8 @@ def calibration_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ())
         title=", ".join(names),
         points=tuple(points),
         programs=found.programs,
-        kept=evaluations.programs - found.programs,
+        tried=found.tried,
+        kept=evaluations.programs - found.programs - found.tried,
         within=found.within,
         source=source_line(evaluated_origins(evaluations, datasets)),
     )
@@ -97,7 +100,7 @@ def calibration_figure(data: CalibrationData) -> Figure:
         marker="o",
         linestyle="none",
         capsize=3,
-        label="held-out programs",
+        label="held-out programs, advised what was no probe",
     )
     for point in data.points:
         axes.annotate(
@@ -113,8 +116,9 @@ def calibration_figure(data: CalibrationData) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     figure.suptitle(_wrapped(data.title.split(", ")), fontsize=10)
     axes.set_title(
-        f"{data.programs} programs advised to leave the default (numbers beside the points), {data.kept} kept it;\n"
-        f"{data.within} speedups inside the interval that should hold {INTERVAL * data.programs:.0f}",
+        f"{data.programs} programs advised what was no probe (numbers beside the points):\n"
+        f"{data.within} speedups inside the interval that should hold {INTERVAL * data.programs:.0f};\n"
+        f"not counted: {data.tried} advised a probe, {data.kept} the default",
         fontsize=9,
     )
     sign(figure, data.source)

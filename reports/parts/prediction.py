@@ -6,7 +6,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.advice import Advice, whole_run
 from numapredict.predictor.advice_text import WITHOUT_COUNTERS, mapping_in_words
-from numapredict.predictor.explanation import Close, is_uncertain
+from numapredict.predictor.explanation import Close
 from numapredict.reports.parts.consistency import check_consistency
 from numapredict.reports.parts.described import topology_of
 from numapredict.reports.parts.readings import readings_in_words
@@ -28,8 +28,7 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
 
     ``measured`` is true where both mappings were probes, so that the speedup is what they measured. ``regions`` is the
     part of the run that the speedup is of, where it is not the whole run and the part is known, and ``whole_run`` what
-    that makes of the whole, where it is not nearly the same. ``good`` are mappings that are nearly as good, and
-    ``uncertain`` those that are expected to give more, but may lose.
+    that makes of the whole, where it is not nearly the same. ``good`` are mappings that are nearly as good.
     """
 
     advice: Advice
@@ -40,7 +39,6 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     regions: float | None
     whole_run: float | None
     good: tuple[Close, ...]
-    uncertain: tuple[Close, ...]
     reasons: tuple[Reason, ...]
 
 
@@ -61,7 +59,6 @@ def prediction_data(advice: Advice) -> PredictionData:
     probes = {probe.mapping for probe in advice.probes}
     regions = advice.region_share if advice.clock == "regions" else None
     speedup = advice.expected_speedup.median
-    close = advice.explanation.close
     return PredictionData(
         advice=advice,
         words=mapping_in_words(parse_label(advice.mapping)),
@@ -70,8 +67,7 @@ def prediction_data(advice: Advice) -> PredictionData:
         measured=advice.mapping != advice.default and {advice.mapping, advice.default} == probes,
         regions=regions,
         whole_run=None if regions is None else whole_run(regions, speedup),
-        good=tuple(each for each in close if not is_uncertain(each, speedup)),
-        uncertain=tuple(each for each in close if is_uncertain(each, speedup)),
+        good=advice.explanation.close,
         reasons=tuple(
             # What sets mappings beside each other says its numbers itself.
             Reason(f"expected over the default: {each.text}", "")

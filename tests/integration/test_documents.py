@@ -225,13 +225,15 @@ class TestFigures:
         ):
             *most, last = (f"{found.scores[name].gain_captured:.2f}" for found in self.GOLDEN.values())
             assert f"{', '.join(most)} and {last} {words}" in text
-        left, faster, stated, within = (
+        left, tried, faster, stated, within = (
             sum(getattr(found, name) for found in self.GOLDEN.values())
-            for name in ("left", "faster", "stated", "within")
+            for name in ("left", "tried", "faster", "stated", "within")
         )
         assert f"Of {left} programs" in text
+        assert f"{tried} were advised one of their probes" in text
+        assert f"Of the other {left - tried}" in text
         assert f"{faster} became faster, where {stated:.0f} were expected" in text
-        assert f"{within} came out within the interval that should hold {0.9 * left:.0f}" in text
+        assert f"{within} came out within the interval that should hold {0.9 * (left - tried):.0f}" in text
 
     MEASURED = msgspec.json.decode(measured.FILE.read_bytes(), type=dict[str, dict[str, measured.Measured]])
 

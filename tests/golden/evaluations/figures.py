@@ -27,11 +27,15 @@ class Quoted(msgspec.Struct, frozen=True):
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """One machine's evaluation. ``left`` programs were to leave the default; the others count those of them."""
+    """One machine's evaluation: ``left`` programs were to leave the default, of these ``tried`` for a probe.
+
+    The others count those whose advice was no probe.
+    """
 
     mappings: int
     scores: dict[str, Quoted]
     left: int
+    tried: int
     faster: int
     stated: float
     within: int
@@ -56,7 +60,8 @@ def judged(evaluation: Evaluation) -> Judged:
     return Judged(
         mappings=evaluation.mappings,
         scores={"two probes": quoted(evaluation)} | {name: quoted(evaluation.baselines[name]) for name in QUOTED},
-        left=calibration.programs,
+        left=calibration.programs + calibration.tried,
+        tried=calibration.tried,
         faster=calibration.faster,
         stated=calibration.stated,
         within=calibration.within,

@@ -5,11 +5,11 @@ from numapredict.predictor.folds import HeldOut
 from numapredict.predictor.model import ExpectedSpeedup
 
 
-def held(confidence: float | None, speedup: float) -> HeldOut:
+def held(confidence: float | None, speedup: float, mapping: str = "m") -> HeldOut:
     return HeldOut(
         program="p",
         group="p",
-        mapping="m",
+        mapping=mapping,
         speedup=speedup,
         expected_speedup=ExpectedSpeedup(1.5, 1.2, 2.0),
         confidence=confidence,
@@ -34,6 +34,16 @@ def test_stated_probabilities_are_counted_against_what_came_true() -> None:
     by_low = {each.low: (each.programs, each.faster) for each in found.bins}
     assert by_low == {0.5: (0, 0), 0.7: (2, 1), 0.8: (0, 0), 0.9: (0, 0), 0.95: (2, 2)}
     assert next(each.stated for each in found.bins if each.low == 0.7) == pytest.approx(0.765)
+
+
+def test_choices_that_had_been_probes_do_not_count() -> None:
+    found = calibration_of([held(0.75, 1.3), held(0.99, 1.3, "a"), held(0.99, 1.5, "b"), held(None, 1.0, "a")])
+    assert (found.programs, found.tried, found.faster, found.within) == (1, 2, 1, 1)
+    assert found.stated == pytest.approx(0.75)
+    assert found.brier == pytest.approx(0.25**2)
+    assert sum(each.programs for each in found.bins) == 1
+    only = calibration_of([held(0.99, 1.3, "a")])
+    assert (only.programs, only.tried, only.brier) == (0, 1, None)
 
 
 def test_every_probability_has_one_bin() -> None:

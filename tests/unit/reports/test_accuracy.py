@@ -36,7 +36,7 @@ def test_a_point_a_program_that_was_advised_to_leave_the_default() -> None:
         ("above", 3.0, 2.0, 4.0, 5.0, False),
         ("known", 3.0, 2.9, 3.1, 3.0, True),
     ]
-    assert (data.kept, data.within) == (1, 2)
+    assert (data.kept, data.inferred, data.within) == (1, 3, 1)
     assert data.title == "5 held-out programs on there (modelled)"
 
 
@@ -67,7 +67,7 @@ def test_regrets_agree_with_the_evaluation_s_score() -> None:
         assert (curves[name].median, curves[name].p95) == pytest.approx((score.regret.median, score.regret.p95))
         assert curves[name].regrets[-1] == pytest.approx(score.regret.max)
     assert data.kept + len(data.points) == 15
-    assert data.within == found.calibration.within
+    assert (data.inferred, data.within) == (found.calibration.programs, found.calibration.within)
 
 
 @pytest.mark.parametrize("machines", [("there",), tuple(f"machine-{n}" for n in range(9))])
@@ -75,12 +75,15 @@ def test_every_machine_is_drawn_and_named(tmp_path: Path, machines: tuple[str, .
     data = made_up(*machines)
     figure = accuracy_figure(data)
     drawn = sum(len(line.get_xdata()) for bar in figure.axes[0].containers for line in bar.lines[:1])  # type: ignore
-    assert drawn == 4 * len(machines)
+    assert drawn == 3 * len(machines)
+    read = [line for line in figure.axes[0].lines if "read, not expected" in str(line.get_label())]
+    assert sum(len(np.asarray(line.get_xdata())) for line in read) == len(machines)
     assert_legible(figure, apart=False)
     draw_accuracy(data, tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for machine in machines:
-        assert f">{machine}</text>" in text
+        assert f">{machine}, 3 advised what was no probe</text>" in text
+        assert f">{machine}, 1 advised a probe: read, not expected</text>" in text
     for words in ("expected speedup over the default", "regret", "median 10", "1: below", "(modelled)"):
         assert words in text
 
@@ -127,14 +130,20 @@ def test_points_intervals_and_numbers_are_drawn_where_they_are() -> None:
         for container in axes.containers
         if isinstance(container, ErrorbarContainer)
     }
-    for label, probed in (("there", False), ("there, the advice was a probe", True)):
-        points, _, (segments,) = bars[label]
-        own = [point for point in data.points if point.probed == probed]
-        assert points is not None
-        assert np.asarray(points.get_xydata()).tolist() == [[point.expected, point.measured] for point in own]
-        assert [np.asarray(each).ravel().tolist() for each in segments.get_segments()] == [
-            pytest.approx([point.low, point.measured, point.high, point.measured]) for point in own
-        ]
+    ((points, _, (segments,)),) = bars.values()
+    own = [point for point in data.points if not point.probed]
+    assert points is not None
+    assert np.asarray(points.get_xydata()).tolist() == [[point.expected, point.measured] for point in own]
+    assert [np.asarray(each).ravel().tolist() for each in segments.get_segments()] == [
+        pytest.approx([point.low, point.measured, point.high, point.measured]) for point in own
+    ]
+    (read,) = [line for line in axes.lines if "read, not expected" in str(line.get_label())]
+    assert np.asarray(read.get_xydata()).tolist() == [[3.0, 3.0]]
+    assert read.get_marker() != points.get_marker()
+    assert (
+        axes.get_title()
+        == "1 of 3 advised what was no probe within the interval;\nnot counted: 1 advised a probe, 1 the default"
+    )
     numbered = {text.get_text(): text.xy for text in axes.texts if isinstance(text, Annotation)}
     assert numbered == {"1": (3.0, 1.0), "2": (3.0, 5.0)}
     assert {"1: below", "2: above"} <= set(axes.get_legend_handles_labels()[1])

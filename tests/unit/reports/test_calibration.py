@@ -11,7 +11,7 @@ from numapredict.predictor.evaluate import Evaluations, evaluate_held_out, toget
 from numapredict.predictor.learning import options_of
 from numapredict.reports.calibration import CalibrationPoint, calibration_data, calibration_figure, draw_calibration
 from numapredict.reports.figure_file import UnwritableFigureError
-from tests.evaluations import DEFAULT, evaluation, held_out
+from tests.evaluations import DEFAULT, PROBE, evaluation, held_out
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
 
@@ -25,7 +25,8 @@ def test_the_points_are_the_bins_with_programs(evaluations: Evaluations) -> None
     data = calibration_data(evaluations)
     filled = [each for each in evaluations.calibration.bins if each.programs]
     assert [point.programs for point in data.points] == [each.programs for each in filled]
-    assert data.kept + data.programs == 15
+    assert data.kept + data.tried + data.programs == 15
+    assert data.tried > 0
     assert "modelled" in data.title
     for point, each in zip(data.points, filled, strict=True):
         known = binomtest(each.faster, each.programs).proportion_ci(0.9, method="exact")
@@ -77,13 +78,15 @@ def test_the_numbers_of_programs_are_told_apart() -> None:
         held_out("below", 1.0, 4.0, (2.0, 3.0, 4.0)),
         held_out("above", 5.0, 5.0, (2.0, 3.0, 4.0)),
         held_out("kept", 1.0, 1.1, mapping=DEFAULT),
+        *(held_out(f"known-{n}", 3.0, 3.3, (2.9, 3.0, 3.1), mapping=PROBE) for n in range(2)),
     ]
     data = calibration_data(together([evaluation("there", programs)]))
-    assert (data.programs, data.kept, data.within) == (3, 1, 1)
+    assert (data.programs, data.tried, data.kept, data.within) == (3, 2, 1, 1)
+    assert sum(point.programs for point in data.points) == 3
     assert data.source == f"Source: there, modelled. Speedups are over {DEFAULT}."
     title = calibration_figure(data).axes[0].get_title()
     assert title == (
-        "3 programs advised to leave the default (numbers beside the points), 1 kept it;\n"
-        "1 speedups inside the interval that should hold 3"
+        "3 programs advised what was no probe (numbers beside the points):\n"
+        "1 speedups inside the interval that should hold 3;\nnot counted: 2 advised a probe, 1 the default"
     )
     assert_legible(calibration_figure(data))
