@@ -82,10 +82,12 @@ def outliers_in_words(outliers: tuple[Outlier, ...], machine: str, default: str 
         for each in outliers[:_MOST_NAMED]
     )
     more = f" and {len(outliers) - _MOST_NAMED} more" if len(outliers) > _MOST_NAMED else ""
-    text = f"{printable(machine)}: {counted(len(outliers), 'outlier')} left out of the times"
     lost = [printable(each.program) for each in outliers if each.mapping == default]
     without = f"; without its default {', '.join(lost[:_MOST_NAMED])} cannot be judged" if lost else ""
-    return f"{text}: {named}{more}{without}; --keep-outliers keeps them"
+    return (
+        f"{printable(machine)}: {counted(len(outliers), 'outlier')} left out of the times: {named}{more}{without};"
+        " --keep-outliers keeps them"
+    )
 
 
 def _time_s(measurement: Measurement, in_regions: bool) -> float:
