@@ -82,7 +82,8 @@ __attribute__((constructor)) static void load(void) {
     look_after_memory(s);
     if (!program_has_runtime()) {
         stack_prepare();
-        crew_prepare();
+        if (s->profile || pages_follow_touch()) /* or nobody asks when its threads are at work */
+            crew_prepare();
     }
 }
 

@@ -150,6 +150,17 @@ def test_a_file_of_another_kind_is_left_alone(program: Path, counted: Run, tmp_p
     assert (tmp_path / "regions").read_text() == "precious"
 
 
+def test_a_damaged_file_of_the_right_size_is_left_alone(program: Path, counted: Run, tmp_path: Path) -> None:
+    file = tmp_path / "regions"
+    counted(program, "seven")
+    damaged = bytearray(file.stat().st_size)
+    damaged[5 * 8 : 6 * 8] = (1 << 40).to_bytes(8, "little")  # so many entries in use, of nobody
+    file.write_bytes(damaged)
+    done, _ = counted(program, "seven")
+    assert done.returncode == 0
+    assert file.read_bytes() == damaged
+
+
 def test_without_symbols_a_region_is_named_by_module_and_offset(program: Path, counted: Run, tmp_path: Path) -> None:
     stripped = tmp_path / "stripped"
     subprocess.run(["strip", "-o", stripped, program], check=True)

@@ -80,6 +80,10 @@ static void replay_once(void) {
     set[lines - 1] = (uint32_t)sets;
     assert(replay_shared_caches(&in, outcome, supplier, evicted) == REPLAY_BAD_INPUT);
     set[lines - 1] = 0;
+    in.sets = in.ways = 1 << 30;
+    in.nodes = 16; /* the caches' places are 2 to the 64th */
+    assert(replay_shared_caches(&in, outcome, supplier, evicted) == REPLAY_BAD_INPUT);
+    in.sets = sets, in.ways = ways, in.nodes = nodes;
     if (records > 0) {
         line[records - 1] = (int32_t)lines;
         assert(replay_shared_caches(&in, outcome, supplier, evicted) == REPLAY_BAD_INPUT);
