@@ -71,17 +71,22 @@ class Cluster:
         words = ["sh", "-c", command] if isinstance(command, str) else list(command)
         own = {name: text for name, text in os.environ.items() if not name.startswith(("SLURM_", "OMP_", "HWLOC_"))}
         with _leash() as leash:
-            return subprocess.run(
+            process = subprocess.Popen(
                 [sys.executable, str(TIED), str(leash), json.dumps([words])],
                 env=own | self.environment | dict(variables or {}),
                 cwd=at,
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 text=True,
-                check=False,
-                timeout=_RUN_S,
                 pass_fds=(leash,),
             )
+            try:
+                stdout, stderr = process.communicate(timeout=_RUN_S)
+            finally:
+                process.terminate()  # it ends what it started, as subprocess.run's SIGKILL would not let it
+                process.wait()
+        return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
 
     def batch(self, script: str, *options: str) -> subprocess.CompletedProcess[str]:
         """Run a script as a batch job and wait for it; what it said is the output."""
