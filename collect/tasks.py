@@ -68,7 +68,8 @@ def tasks_here(variables: Variables[str, str]) -> Tasks | None:
         found.append(Tasks(-(-flux // nodes), "flux", "flux run -n 1"))
     slurm = of_this_node(variables, "SLURM_STEP_TASKS_PER_NODE") if "SLURM_STEP_ID" in variables else None
     if slurm:
-        found.append(Tasks(slurm, "srun", "srun --ntasks=1"))
+        pus = number(variables.get("SLURM_CPUS_ON_NODE"))  # without, a step of one task may get one PU
+        found.append(Tasks(slurm, "srun", "srun --ntasks=1" + (f" --cpus-per-task={pus}" if pus else "")))
     return max(found, key=lambda tasks: tasks.count, default=None)
 
 

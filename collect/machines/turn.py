@@ -49,7 +49,7 @@ class Turns:
         self._folder = folder or lock_folder()
         self._patience = patience or Patience()
         self._gave_up = False
-        self._refused = ""
+        self._refused: tuple[object, str] | None = None
 
     @contextlib.contextmanager
     def take(self) -> Iterator[bool]:
@@ -98,11 +98,11 @@ class Turns:
 
     def _go_without(self, error: OSError) -> None:
         """Say once that a lock cannot be used."""
-        refused = f"{error.filename or self._folder}: {error.strerror}"
+        refused = (error.filename or self._folder, error.strerror)
         if refused != self._refused:
             self._announce(
-                f"measurements on this computer are not kept apart: cannot lock {refused}; remove that file, or have"
-                " its owner do so"
+                f"measurements on this computer are not kept apart: cannot lock {refused[0]}: {refused[1]}; remove"
+                " that file, or have its owner do so"
             )
         self._refused = refused
 

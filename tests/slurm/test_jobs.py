@@ -77,7 +77,10 @@ def test_two_tasks_that_ask_are_refused_and_do_not_wait_for_each_other(
     done = slurm.run(["srun", "--nodes=1", "--ntasks=2", *NUMAPREDICT, "characterize", "--", *program])
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("this is one of 2 tasks that srun started on this computer") == 2
-    assert "ask from one process (srun --ntasks=1 numapredict ...)" in done.stderr
+    alone = re.search(r"ask from one process \((srun .*) numapredict \.\.\.\)", done.stderr)
+    assert alone
+    # As many PUs as the two tasks had: one each.
+    assert re.search(r"gave (all )?2 (PUs )?of this computer", slurm.run([*alone[1].split(), *TOPOLOGY]).stdout)
     assert not list(tmp_path.glob("begun*"))
 
 

@@ -38,7 +38,9 @@ def test_how_many_tasks_a_start_put_here(variables: dict[str, str], count: int |
 
 
 def test_the_line_says_what_to_type_instead() -> None:
-    assert tasks_here(STEP | {"SLURM_STEP_TASKS_PER_NODE": "1,2"}) == Tasks(2, "srun", "srun --ntasks=1")
+    step = STEP | {"SLURM_STEP_TASKS_PER_NODE": "1,2"}
+    assert tasks_here(step) == Tasks(2, "srun", "srun --ntasks=1")
+    assert tasks_here(step | {"SLURM_CPUS_ON_NODE": "8"}) == Tasks(2, "srun", "srun --ntasks=1 --cpus-per-task=8")
     with pytest.raises(SeveralAskersError) as error:
         check_one_asker({"OMPI_COMM_WORLD_LOCAL_SIZE": "2"})
     assert "mpirun -n 1 numapredict" in str(error.value)
