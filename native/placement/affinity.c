@@ -9,6 +9,7 @@
 #include "settings.h"
 #include "slots.h"
 #include "system.h"
+#include "withdrawal.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -91,7 +92,7 @@ void affinity_release(void) {
 }
 
 bool affinity_show_all(void) {
-    const uint32_t slot = settings() ? slot_end() : NO_SLOT;
+    const uint32_t slot = settings() && !withdrawn() ? slot_end() : NO_SLOT;
     if (slot == NO_SLOT || self_marked() || !system_is_bound(settings()->cpu[slot]))
         return false;
     return system_bind(settings()->cpu, settings()->slots) == 0;
@@ -189,8 +190,10 @@ static void own_was_set(size_t bytes, const cpu_set_t *set) {
 /* Whether a number of a process or thread means one of this process's threads, and which. */
 static bool is_here(pid_t which, uint64_t *key) {
     *key = 0;
+    if (!settings() || withdrawn())
+        return false;
     const pid_t self = gettid();
-    if (!settings() || own_number() != self) /* the child of a vfork */
+    if (own_number() != self) /* the child of a vfork */
         return false;
     if (which == 0 || which == self)
         return true;
@@ -200,7 +203,7 @@ static bool is_here(pid_t which, uint64_t *key) {
 
 static bool is_self(pthread_t thread, uint64_t *key) {
     *key = pthread_equal(thread, pthread_self()) ? 0 : (uint64_t)thread;
-    return settings() && own_number() == gettid();
+    return settings() && !withdrawn() && own_number() == gettid();
 }
 
 static uint32_t hold(const void *memory, size_t bytes, const void *caller) {

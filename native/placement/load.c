@@ -20,12 +20,15 @@
 #include "system.h"
 #include "threads.h"
 #include "verify.h"
+#include "withdrawal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 static void in_child(void) {
     settings_forget_files();
+    if (withdrawn())
+        return;
     claim_after_fork();
     ranges_after_fork();
     slots_after_fork();
@@ -103,7 +106,7 @@ static void wake(void) {
 }
 
 __attribute__((destructor)) static void unload(void) {
-    if (!settings())
+    if (!settings() || withdrawn())
         return;
     protection_open_all();
     verify_all();
@@ -113,9 +116,9 @@ __attribute__((destructor)) static void unload(void) {
 void region_begin(struct region_call *call) {
     if (!settings())
         return;
-    if (atomic_load_explicit(&asleep, memory_order_relaxed))
+    if (atomic_load_explicit(&asleep, memory_order_relaxed) && !withdrawn())
         wake();
-    if (claim_lost()) {
+    if (claim_lost() || withdrawn()) {
         if (call->level == 0) {
             region_identify(call);
             region_clock_begin(call);
@@ -135,7 +138,7 @@ void region_begin(struct region_call *call) {
 }
 
 void region_enter(struct region_call *call, int thread) {
-    if (!settings() || claim_lost())
+    if (!settings() || claim_lost() || withdrawn())
         return;
     stack_prepare();
     if (thread == 0 && call->level == 0)
@@ -145,7 +148,7 @@ void region_enter(struct region_call *call, int thread) {
 
 void region_leave(struct region_call *call) {
     (void)call;
-    if (!settings() || claim_lost())
+    if (!settings() || claim_lost() || withdrawn())
         return;
     verify_thread();
     slot_leave();
@@ -155,7 +158,7 @@ void region_end(struct region_call *call) {
     if (!settings() || call->level > 0)
         return;
     region_clock_end(call);
-    if (claim_lost())
+    if (claim_lost() || withdrawn())
         return;
     next_touch_region_end(call);
     profile_region_end(call);

@@ -10,6 +10,7 @@
 #include "../regions/runtime.h"
 #include "settings.h"
 #include "slots.h"
+#include "withdrawal.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -17,7 +18,8 @@
 static _Atomic bool shown;
 
 bool processors_show_all(void) {
-    if (!settings() || atomic_load_explicit(&shown, memory_order_relaxed) || atomic_exchange(&shown, true))
+    if (!settings() || withdrawn() || atomic_load_explicit(&shown, memory_order_relaxed) ||
+        atomic_exchange(&shown, true))
         return false;
     slots_release_binding();
     return true;

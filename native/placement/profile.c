@@ -52,6 +52,8 @@ struct flight {
 
 static bool prepared;
 static atomic_bool started, ended;
+static pthread_t helper;
+static bool helped;
 static struct lock lock;
 static struct flight flights[PLACES];
 static uint64_t picks; /* of the sequence */
@@ -239,14 +241,13 @@ static void *help(void *unused) {
 /* It takes no slot and handles no signal. */
 static void start(void) {
     const int before = errno;
-    pthread_t thread;
     pthread_attr_t attributes;
     const uint64_t mask = signals_block_but_faults();
     pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    if (real_pthread_create(&thread, &attributes, help, NULL) != 0)
-        real_pthread_create(&thread, NULL, help, NULL); /* a program with much thread-local memory */
+    /* A program with much thread-local memory needs the usual stack. */
+    helped = real_pthread_create(&helper, &attributes, help, NULL) == 0 ||
+             real_pthread_create(&helper, NULL, help, NULL) == 0;
     pthread_attr_destroy(&attributes);
     signals_restore(mask);
     errno = before;
@@ -300,4 +301,12 @@ void profile_write(void) {
         return;
     land_everything();
     write_file();
+}
+
+void profile_withdraw(void) {
+    const bool here =
+        prepared && protection_wanted() && atomic_load(&started); /* and not in a fork's child */
+    profile_write();
+    if (here && helped)
+        pthread_join(helper, NULL);
 }

@@ -27,5 +27,7 @@ void profile_region_begin(struct region_call *call);
 void profile_region_end(struct region_call *call);
 /* Write the profile for the last time. */
 void profile_write(void);
+/* The same, and return when the thread has ended. */
+void profile_withdraw(void);
 
 #endif

@@ -131,6 +131,12 @@ void protection_open_all(void) {
     lock_give(&protection_lock, mask);
 }
 
+void protection_withdraw(void) {
+    atomic_store(&wanted, false);
+    hold_take_everything(); /* whoever is about to protect something, does not */
+    protection_open_all();
+}
+
 void protection_forget(struct range *range) {
     if (!protection_wanted())
         return;

@@ -72,6 +72,8 @@ void protection_open_for_exec(void);
 void protection_forget(struct range *range);
 /* Open everything. */
 void protection_open_all(void);
+/* Open everything, and protect nothing any more. */
+void protection_withdraw(void);
 /* The program wants huge pages here (madvise). */
 void protection_huge(const void *start, size_t bytes);
 

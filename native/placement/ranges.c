@@ -364,6 +364,14 @@ void ranges_remove_overlapping(void *start, size_t bytes) {
             sched_yield(); /* another thread is just about it */
 }
 
+void ranges_remove_all(void) {
+    for (uint32_t i = 0; i < load(&used); i++) {
+        const struct entry *entry = entry_at(i);
+        if (load(&entry->state) == LIVE)
+            ranges_take((void *)entry->address, NULL);
+    }
+}
+
 static void add_rest(const struct range *of, uintptr_t start, uintptr_t end) {
     struct range rest = *of;
     rest.start = start;

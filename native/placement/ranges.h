@@ -76,7 +76,10 @@ void ranges_add_static(uintptr_t start, size_t bytes, const char *module, uint64
 void ranges_add_arena(uintptr_t start, size_t bytes, uint32_t order);
 /* Forget all that overlaps [start, start + bytes), whole. */
 void ranges_remove_overlapping(void *start, size_t bytes);
-/* The same, but of the program's mappings what lies before and behind stays known by the mapping's name. */
+/* Forget all. */
+void ranges_remove_all(void);
+/* The same as ranges_remove_overlapping, but of the program's mappings what lies before and behind stays
+ * known by the mapping's name. */
 void ranges_cut(void *start, size_t bytes);
 /* Return the range that holds an address, or NULL. Async-signal-safe. */
 struct range *ranges_find(uintptr_t address);

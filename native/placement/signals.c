@@ -165,6 +165,23 @@ void signals_watch(void) {
     errno = before;
 }
 
+void signals_withdraw(void) {
+    struct sigaction late;
+    const int before = errno;
+    const uint64_t mask = lock_take(&lock);
+    if (atomic_exchange(&installed, false)) {
+        real_sigaction(SIGSEGV, &program, NULL);
+        real_sigaction(SEGV_BLOCKED, NULL, &late);
+        if (late.sa_sigaction == on_signal) {
+            late = (struct sigaction){.sa_handler = SIG_DFL};
+            real_sigaction(SEGV_BLOCKED, &late, NULL);
+        }
+    }
+    atomic_store(&watched, false);
+    lock_give(&lock, mask & bit(SEGV_BLOCKED) ? (mask & ~bit(SEGV_BLOCKED)) | bit(SIGSEGV) : mask);
+    errno = before;
+}
+
 void signals_after_fork(void) { atomic_store(&lock.state, 0); }
 
 /* ---- what the program calls ---- */

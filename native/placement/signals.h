@@ -23,6 +23,9 @@
 void signals_watch(void);
 /* Install our handler, if it is not there; before the first page is protected. */
 void signals_install(void);
+/* Nothing is protected any more: SIGSEGV is the program's, and the calling thread's mask as the program has
+ * set it. */
+void signals_withdraw(void);
 /* In the child of a fork. */
 void signals_after_fork(void);
 

@@ -14,6 +14,7 @@
 #include "stacks.h"
 #include "system.h"
 #include "verify.h"
+#include "withdrawal.h"
 
 #include <stdint.h>
 #include <threads.h>
@@ -71,6 +72,8 @@ static THREAD_LOCAL bool in_crew;
 
 static void give_back(void *unused) {
     (void)unused;
+    if (withdrawn())
+        return;
     stack_end();
     verify_thread();
     const uint32_t slot = slot_end();
@@ -89,6 +92,8 @@ static struct start take_place(struct start *given) {
         gate_pass(&given->gate);
     struct start start = *given;
     free_start(given);
+    if (withdrawn())
+        return start;
     if (start.placed)
         affinity_is_programs();
     slot_start(start.slot);
@@ -111,7 +116,7 @@ static int run_c11(void *given) {
 
 static struct start *prepare_start(const pthread_attr_t *attributes, void *(*routine)(void *),
                                    thrd_start_t c11_routine, void *argument) {
-    if (!settings() || !claim_slots())
+    if (!settings() || withdrawn() || !claim_slots())
         return NULL;
     struct start *start = new_start();
     if (!start)

@@ -26,6 +26,7 @@ static _Atomic(struct region_file *) opened;
 static _Atomic(const char *) wanted; /* the path, until the file is open or cannot be */
 static char path_kept[PATH_MAX];     /* its text: the program may write over its environment */
 static uint64_t start_ns;
+static atomic_bool settled; /* no system call any more */
 
 static uint64_t now_ns(void) {
     struct timespec t;
@@ -158,7 +159,7 @@ void region_clock_open_at(const char *path) {
 
 __attribute__((destructor)) static void note_exit(void) {
     struct region_file *f = atomic_load(&opened);
-    if (f && f->header.pid == (uint64_t)getpid()) {
+    if (f && (atomic_load(&settled) || f->header.pid == (uint64_t)getpid())) {
         set(&f->header.last_ns, now_ns());
         set(&f->header.exited, 1);
     }
@@ -167,6 +168,15 @@ __attribute__((destructor)) static void note_exit(void) {
 void region_clock_forget(void) {
     atomic_store(&opened, NULL);
     atomic_store(&wanted, NULL);
+}
+
+void region_clock_open_now(bool wanted_now) {
+    const int error = errno;
+    const char *path = atomic_exchange(&wanted, NULL);
+    if (path && wanted_now)
+        open_file(path);
+    atomic_store(&settled, true);
+    errno = error;
 }
 
 /* Return where the text has a path, added if it is new; 0 where it is empty or there is no room. */

@@ -5,6 +5,7 @@
 #include "region_file.h"
 
 #include <limits.h>
+#include <stdbool.h>
 
 /* Where a region's function lies, by names that last. */
 struct region_place {
@@ -16,6 +17,8 @@ struct region_place {
 /* Return the file's entry for a region, made where it has none; NULL without a file or without room. The
  * caller sees to it that one thread does this at a time. */
 struct region_entry *region_clock_entry(const struct region_place *place);
+/* The file is open from now on, or never will be. */
+void region_clock_open_now(bool wanted_now);
 /* In the child of a fork: the file is the parent's. */
 void region_clock_forget(void);
 

@@ -17,13 +17,22 @@
 
 static struct region regions[REGION_SLOTS];
 static atomic_flag lock = ATOMIC_FLAG_INIT;
+static char
+    program[PATH_MAX]; /* asked for before it runs: later the program may have forbidden the question */
+static atomic_bool settled;
 
 static void forget_in_child(void) {
     atomic_flag_clear(&lock);
     region_clock_forget();
 }
 
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_in_child); }
+__attribute__((constructor)) static void prepare(void) {
+    const int error = errno;
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+    program[length > 0 && (size_t)length < sizeof program ? length : 0] = '\0';
+    pthread_atfork(NULL, NULL, forget_in_child);
+    errno = error;
+}
 
 /* Append to a path that has room for `bytes`; leave it empty where that is too little. */
 static void append(char *path, const char *text, size_t bytes) {
@@ -38,12 +47,11 @@ static void append(char *path, const char *text, size_t bytes) {
 static void find_path(const char *name, char *path, size_t bytes) {
     *path = '\0';
     if (!*name) {
-        const ssize_t length = readlink("/proc/self/exe", path, bytes);
-        path[length > 0 && (size_t)length < bytes ? length : 0] = '\0';
+        append(path, program, bytes);
         return;
     }
     if (*name != '/') {
-        if (!getcwd(path, bytes))
+        if (atomic_load(&settled) || !getcwd(path, bytes))
             return;
         append(path, "/", bytes);
     }
@@ -117,4 +125,13 @@ void region_identify(struct region_call *call) {
 void region_count(struct region_call *call) {
     if (call->region)
         call->number = atomic_fetch_add_explicit(&call->region->instances, 1, memory_order_relaxed);
+}
+
+void region_clock_settle(bool can_be_read, bool expected) {
+    spin_lock(&lock);
+    atomic_store(&settled, true);
+    region_clock_open_now(can_be_read && expected);
+    if (!can_be_read)
+        region_clock_forget();
+    spin_unlock(&lock);
 }

@@ -37,5 +37,8 @@ void region_clock_end(const struct region_call *call);
  * passed a barrier. */
 void region_clock_team(const struct region_call *call);
 void region_clock_barrier(const struct region_call *call);
+/* Make no system call from now on. Where the clock `can_be_read` without one, regions are still counted: the
+ * file is made now if there is one `expected`. */
+void region_clock_settle(bool can_be_read, bool expected);
 
 #endif

@@ -1,0 +1,62 @@
+/* sandbox.c: the calls by which a program restricts its system calls: the library withdraws before they hold.
+ *
+ * What cannot succeed is passed on alone: programs ask so whether the kernel knows these calls.
+ */
+#define _GNU_SOURCE
+#include "../regions/export.h"
+#include "next_call.h"
+#include "protection.h"
+#include "withdrawal.h"
+
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+typedef long (*six)(long, long, long, long, long, long);
+typedef long (*seven)(long, long, long, long, long, long, long);
+
+static struct next_call next_syscall = {"syscall", NULL};
+
+/* Inside a signal handler or after a vfork the loader cannot be asked. */
+__attribute__((constructor)) static void find_syscall(void) { next_call(&next_syscall, NULL); }
+
+static void before_prctl(long option, long mode, long filter) {
+    if (option == PR_SET_SECCOMP &&
+        (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && filter != 0)))
+        withdraw();
+}
+
+static void before_seccomp(long operation, long flags, long filter) {
+    if ((operation == SECCOMP_SET_MODE_STRICT && flags == 0 && filter == 0) ||
+        (operation == SECCOMP_SET_MODE_FILTER && filter != 0))
+        withdraw();
+}
+
+/* Six arguments in registers, as in guards.c. */
+EXPORT long sandboxed_prctl(long a, long b, long c, long d, long e, long f) __asm__("prctl");
+long sandboxed_prctl(long a, long b, long c, long d, long e, long f) {
+    static struct next_call call = {"prctl", NULL};
+    const six next = (six)next_call(&call, NULL);
+    before_prctl(a, b, c);
+    if (!protection_wanted())
+        return next(a, b, c, d, e, f);
+    const uint32_t hold = protection_hold_all();
+    const long answer = next(a, b, c, d, e, f);
+    protection_release(hold);
+    return answer;
+}
+
+/* The seventh argument is on the stack, whether or not the caller has one; the C library reads it too. The
+ * last call is a jump where the compiler optimises: what comes back, comes back to the program. */
+EXPORT long sandboxed_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
+long sandboxed_syscall(long number, long a, long b, long c, long d, long e, long f) {
+    const seven next = (seven)next_call(&next_syscall, NULL);
+    if (number == SYS_seccomp)
+        before_seccomp(a, b, c);
+    else if (number == SYS_prctl)
+        before_prctl(a, b, c);
+    else if (number == SYS_ioctl)
+        return ioctl((int)a, (unsigned long)b, c); /* delays.c */
+    return next(number, a, b, c, d, e, f);
+}

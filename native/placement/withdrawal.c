@@ -1,0 +1,75 @@
+/* withdrawal.c: see withdrawal.h. */
+#define _GNU_SOURCE
+#include "withdrawal.h"
+
+#include "../regions/region_table.h"
+#include "claim.h"
+#include "profile.h"
+#include "program.h"
+#include "protection.h"
+#include "ranges.h"
+#include "settings.h"
+#include "signals.h"
+#include "slots.h"
+#include "system.h"
+#include "verify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOMENT_NS 5000000 /* for a thread that faults now to come to our handler */
+
+atomic_bool has_withdrawn;
+
+/* Whether the vDSO can read the time; where the clock source is none of these, it asks the kernel. */
+static bool clock_needs_no_call(void) {
+    static const char *const readable[] = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
+                                           "arch_sys_counter"};
+    char name[64] = "";
+    const int file =
+        open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        const ssize_t got = read(file, name, sizeof name - 1);
+        name[got > 0 ? got : 0] = '\0';
+        close(file);
+    }
+    name[strcspn(name, "\n")] = '\0';
+    bool known = !*name; /* cannot be told */
+    for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
+        known |= strcmp(name, readable[i]) == 0;
+    return known && getauxval(AT_SYSINFO_EHDR) != 0;
+}
+
+static void let_go_of_memory(void) {
+    const bool others = !system_is_single();
+    ranges_wanted = false;
+    ranges_remove_all();
+    if (!protection_wanted())
+        return;
+    protection_withdraw();
+    if (others) {
+        const struct timespec moment = {.tv_nsec = MOMENT_NS};
+        syscall(SYS_nanosleep, &moment, NULL);
+    }
+    signals_withdraw();
+}
+
+void withdraw(void) {
+    if (!settings() || atomic_exchange(&has_withdrawn, true))
+        return;
+    const int before = errno;
+    if (!claim_lost()) {
+        verify_all();
+        profile_withdraw();
+        settings_forget_files();
+        let_go_of_memory();
+        slots_release_binding();
+    }
+    region_clock_settle(clock_needs_no_call(), program_has_runtime());
+    errno = before;
+}
