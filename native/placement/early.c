@@ -97,8 +97,10 @@ static bool read_line(char *line, bool alone, struct mapping *m) {
     }
     const char *name = at + strspn(at, " ");
     m->of_file = *name == '/';
+    if (site_in_this_library((const void *)m->start))
+        return false;
     if (m->of_file)
-        return !site_module_outside(name) && !site_in_this_library((const void *)m->start);
+        return !site_module_outside(name);
     return strcmp(name, "[heap]") == 0 || (alone && (*name == '\0' || strncmp(name, "[anon", 5) == 0));
 }
 
