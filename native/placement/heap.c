@@ -53,7 +53,7 @@ void heap_prepare(void) {
     const int before = errno;
     dl_iterate_phdr(note_code, NULL);
     prepared = true;
-    /* What lies in the heap by now, nobody has looked at: it is left to the kernel's policy. */
+    /* What lies in the heap by now, nobody has looked at: it goes by the process's policy (early.h). */
     heap_start = heap_known = ((uintptr_t)sbrk(0) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
     errno = before;
 }

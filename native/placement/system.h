@@ -21,7 +21,7 @@ enum memory_policy { /* linux/mempolicy.h */
 /* Set the calling thread's policy, inherited by the threads and programs it starts. */
 int system_thread_policy(enum memory_policy policy, const uint16_t *nodes, size_t count);
 /* Set the policy of an address range; `move` also moves the pages that are there already and this process's
- * alone. */
+ * alone, but none that lies on any of the nodes, so that it spreads nothing: early.h. */
 int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy, const uint16_t *nodes,
                         size_t count, bool move);
 /* Move pages: page[i] to node[i]; status[i] becomes the node, or a negative error. */
