@@ -207,9 +207,7 @@ def _read(path: Path) -> bytes:
             f" {TABLE_FILE}"
         ) from error
     except OSError as error:
-        raise InvalidDatasetError(
-            f"cannot read {path}: {reason_and_advice(error)}; name a folder that holds a dataset"
-        ) from error
+        raise InvalidDatasetError(f"cannot read {path}: {reason_and_advice(error)}") from error
 
 
 def _decode(path: Path, data: bytes) -> _Description:

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from numapredict.collect.bounded_file import read_bounded
 from numapredict.collect.machines.placed_pages import read_map
 from numapredict.collect.machines.preload import PlacementFiles, processes_files
 from numapredict.collect.machines.process import signal_name
 from numapredict.collect.machines.region_times import RegionTimes, read_region_times
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.profile_file import is_profile
+from numapredict.collect.profile_file import MOST_BYTES, is_profile
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.placed_run_record import PlacedRun, Placement, json_of, placement_of
@@ -79,7 +80,7 @@ def keep_profiles(files: PlacementFiles, wanted: Path) -> Iterator[str]:
             yield f"profile: {to} is there already and is no profile; what would be written there is left out"
             continue
         try:
-            put(to, PROFILE, path.read_bytes())
+            put(to, PROFILE, read_bounded(path, MOST_BYTES))
         except (OSError, NumapredictError) as error:
             yield str(error)
             continue

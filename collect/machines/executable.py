@@ -32,6 +32,8 @@ def executable_of(program: Program) -> str:
         raise UnrunnableProgramError(f"{name}: no such file; check the path, or build the program first")
     if path.is_dir():
         raise UnrunnableProgramError(f"{name} is a folder; name the program in it")
+    if not path.is_file():  # to read a pipe would wait for its writer
+        raise UnrunnableProgramError(f"{name} is no regular file; name a program")
     if not os.access(path, os.X_OK):
         raise UnrunnableProgramError(f"{name} is not executable; run chmod +x on it if it is a program")
     _check_start(path, name)

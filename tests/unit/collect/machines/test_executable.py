@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,9 @@ def test_files_that_cannot_start_are_said(tmp_path: Path, content: bytes | None,
 def test_folders_and_unknown_names_are_said(tmp_path: Path) -> None:
     with pytest.raises(UnrunnableProgramError, match="is a folder"):
         find(str(tmp_path))
+    os.mkfifo(tmp_path / "pipe", 0o755)
+    with pytest.raises(UnrunnableProgramError, match="pipe is no regular file; name a program"):
+        find(str(tmp_path / "pipe"))
     with pytest.raises(UnrunnableProgramError, match=r"write \./no-such-app for one in this folder"):
         find("no-such-app")
     with pytest.raises(UnrunnableProgramError, match="no such program in PATH"):
