@@ -464,7 +464,7 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
     "--budget",
     "budget_s",
     type=click.FloatRange(5, 86400),
-    help="Seconds that all traces of a modelled machine may take; else 20 and 40 for each number of threads.",
+    help="CPU seconds that all traces of a modelled machine may take; else 20 (native run) and 40 a number of threads.",
 )
 @click.option(
     "--repetitions",

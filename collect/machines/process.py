@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.machines.affinity import kept_to
+from numapredict.collect.machines.allowance import Allowance, Meter
 from numapredict.collect.machines.guard import guarded, start_error
 
 _CHUNK_BYTES = 1 << 16
@@ -57,12 +58,13 @@ def run_process(
     command: Sequence[str],
     environment: dict[str, str],
     directory: str | None,
-    timeout_s: float,
+    allowed: float | Allowance,
     cpus: Sequence[int] = (),
     meanwhile: Callable[[], None] | None = None,
 ) -> Ending:
     """Run a command without a shell and return how it ended; raise OSError where the system cannot start it.
 
+    ``allowed``: the most seconds by the clock, or an allowance of processor time.
     ``cpus`` are the PUs that it may use, all of the caller's where none is given; ``meanwhile`` is called every
     ``EVERY_S`` seconds of the run. Signals that would end the caller end the process first.
     It gets no input, its output is discarded, and of its errors the last line is kept. It runs in a session of its own
@@ -96,7 +98,8 @@ def run_process(
         stack.callback(os.close, handle)
         os.set_blocking(errors, False)
         listen()
-        ended, tail = _watch(handle, errors, started + timeout_s, meanwhile)
+        meter = Meter(allowed if isinstance(allowed, Allowance) else Allowance(allowed), process.pid)
+        ended, tail = _watch(handle, errors, meter, meanwhile)
         time_s = time.perf_counter() - started
         tail = _drain(errors, tail)
     lines = tail.decode(errors="replace").split("\n")
@@ -145,8 +148,8 @@ def _ended_cleanly() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
-def _watch(handle: int, errors: int, deadline: float, meanwhile: Callable[[], None] | None) -> tuple[bool, bytes]:
-    """Wait for a process's end or the deadline; return whether it ended, and the tail of what it wrote so far.
+def _watch(handle: int, errors: int, meter: Meter, meanwhile: Callable[[], None] | None) -> tuple[bool, bytes]:
+    """Wait for a process's end or that of its allowance; return whether it ended, and the tail of what it wrote so far.
 
     Waiting on the process's descriptor ends within microseconds of the process; a timed wait for it would poll.
     """
@@ -157,12 +160,15 @@ def _watch(handle: int, errors: int, deadline: float, meanwhile: Callable[[], No
     look_s = time.perf_counter() + EVERY_S
     while True:
         now_s = time.perf_counter()
-        if now_s >= deadline:
+        if now_s >= meter.deadline_s:
             return False, tail
-        if meanwhile is not None and now_s >= look_s:
-            meanwhile()
+        if now_s >= look_s:
+            if meter.spent():
+                return False, tail
+            if meanwhile is not None:
+                meanwhile()
             look_s = time.perf_counter() + EVERY_S
-        wait_s = (deadline if meanwhile is None else min(deadline, look_s)) - time.perf_counter()
+        wait_s = min(meter.deadline_s, look_s) - time.perf_counter()
         ready = {descriptor for descriptor, _ in poll.poll(max(wait_s, 0) * 1000 + 1)}
         if handle in ready:
             return True, tail

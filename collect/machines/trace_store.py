@@ -80,7 +80,7 @@ class TraceStore:
         if found is None:
             require_room(self.folder, _WHAT)
             census = self.census(program)
-            text = f"{program.name}: tracing with {threads} threads, at most {self.budget.trace_s:.0f} s"
+            text = f"{program.name}: tracing with {threads} threads, at most {self.budget.trace_s:.0f} CPU seconds"
             with lasting(self.announce, text, self.budget.trace_s):
                 data = take_trace(program, threads, self.machine, census, self.budget)
             self._store(path, data)

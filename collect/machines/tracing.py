@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.machines.allowance import LONGEST, Allowance, allowance_of
 from numapredict.collect.machines.census import Census, parse_census, stopped
 from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.elf import check_traceable
@@ -32,6 +33,7 @@ _FORBIDDEN = ("OMP_PLACES", "OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY"
 # Of some 600 traces of programs that run well natively, the emulator lost two to a SIGSEGV and none when it was run
 # again. A program that dies by a signal each time still fails.
 ATTEMPTS = 2
+_CENSUS_THREADS = 2
 # Many threads share few cores here, and a thread that spins keeps another from the work it waits for.
 _PATIENT = (
     ("OMP_WAIT_POLICY", "passive"),
@@ -48,7 +50,10 @@ class TracingError(NumapredictError):
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """The most that tracing may take: seconds for the census and for each trace, instances of a region, records.
 
-    The defaults keep a recommendation (a census and two traces) within two minutes.
+    The seconds are processor time of the traced program, so that a busy computer sees no less of it: of a trace that
+    of all threads together, of the census over its two threads, which is what two idle cores take by the clock. A
+    program that sleeps for so long, or takes ten times as long by the clock, is stopped too. The defaults keep a
+    recommendation (a census and two traces) within two minutes on an idle computer.
     """
 
     census_s: float = 20.0
@@ -77,11 +82,12 @@ def take_census(program: Program, budget: Budget) -> bytes:
     executable = check_program(program)
     with work_folder() as folder:
         file = folder / "census"
-        environment = _environment(program, threads=2)
+        environment = _environment(program, _CENSUS_THREADS)
         environment["NUMAPREDICT_CENSUS"] = str(file)
         preload = [os.environ.get("LD_PRELOAD", ""), str(marks_library())]
         environment["LD_PRELOAD"] = ":".join(filter(None, preload))
-        ending = _run([executable, *program.command[1:]], environment, program, budget.census_s)
+        allowed = allowance_of(budget.census_s, _CENSUS_THREADS)
+        ending = _run([executable, *program.command[1:]], environment, program, allowed)
         data = file.read_bytes() if file.is_file() else b""
         if ending.reason or not data:
             require_room(folder)
@@ -94,8 +100,8 @@ def take_census(program: Program, budget: Budget) -> bytes:
     if found is None:
         if ending.timed_out:
             raise TracingError(
-                f"{program.name} began no parallel region within {budget.census_s:.0f} s; give it a smaller input, "
-                "or more time with --budget"
+                f"{program.name} began no parallel region within {budget.census_s:.0f} CPU seconds; give it a smaller "
+                "input, or more time with --budget"
             )
         raise TracingError(
             f"{program.name} ran no OpenMP parallel region (libgomp and libomp are seen); is it built with -fopenmp?"
@@ -127,6 +133,7 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
             "instances": budget.instances,
             "instructions": budget.instructions,
             "seconds": budget.trace_s,
+            "longest": budget.trace_s * LONGEST,
         }
         plugin = ",".join([_plain(tracer_plugin()), *(f"{name}={value}" for name, value in options.items())])
         command = [
@@ -136,7 +143,8 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
         ]
         for _ in range(ATTEMPTS):
             # The tracer keeps its own time and needs a moment to write what it has.
-            ending = _run(command, _environment(program, threads), program, budget.trace_s + 30)
+            allowed = Allowance(budget.trace_s * LONGEST + 30)
+            ending = _run(command, _environment(program, threads), program, allowed)
             data = file.read_bytes() if file.is_file() else b""
             if data or ending.exit_code >= 0:
                 break
@@ -158,8 +166,8 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
         ) from error
     if not (trace.segments["region"] != 0).any():
         raise TracingError(
-            f"{program.name} with {threads} threads reached no parallel region within {budget.trace_s:.0f} s of "
-            "tracing; give it a smaller input, or more time with --budget"
+            f"{program.name} with {threads} threads reached no parallel region within {budget.trace_s:.0f} CPU "
+            "seconds of tracing; give it a smaller input, or more time with --budget"
         )
     if trace.end != EXITED or ending.timed_out:
         return data  # it was stopped, and its exit code says nothing
@@ -177,9 +185,9 @@ def _environment(program: Program, threads: int) -> dict[str, str]:
     return {name: value for name, value in merged.items() if name not in _FORBIDDEN}
 
 
-def _run(command: list[str], environment: dict[str, str], program: Program, timeout_s: float) -> Ending:
+def _run(command: list[str], environment: dict[str, str], program: Program, allowed: Allowance) -> Ending:
     try:
-        return run_process(command, environment, program.directory, timeout_s)
+        return run_process(command, environment, program.directory, allowed)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UnrunnableProgramError(f"cannot start {program.command[0]}: {reason}; check the program") from error

@@ -45,3 +45,11 @@ size_t single_access(const struct qemu_plugin_tb *tb, size_t instructions) {
     }
     return instructions;
 }
+
+bool is_spill(const struct qemu_plugin_insn *instruction) {
+    static const char *const words[] = {"push", "call", NULL};
+    char *text = qemu_plugin_insn_disas(instruction);
+    const bool found = text && (one_of(text, words) || strstr(text, "(%rsp)") != NULL);
+    free(text);
+    return found;
+}

@@ -15,4 +15,8 @@ enum block_kind kind_of(const struct qemu_plugin_tb *, size_t instructions);
    `instructions` where there is none. */
 size_t single_access(const struct qemu_plugin_tb *, size_t instructions);
 
+/* Return whether an instruction can store only to a fixed place in its function's frame: half of all stores
+ * are such, and the stack was touched by then. */
+bool is_spill(const struct qemu_plugin_insn *);
+
 #endif

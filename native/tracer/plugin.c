@@ -4,6 +4,9 @@
  * of its thread, and writes the misses, who touched which page first, and how many instructions each thread
  * spent between the marks of marks.c (trace_file.h). It ends the program once enough has been seen.
  *
+ * What takes long before the first region goes fast: after PATIENCE_INSTRUCTIONS the code is translated anew
+ * and only followed for who touches which page first, until that region begins.
+ *
  * Contracts. A struct thread is written by its own thread only; the writer reads it once `stopping` keeps the
  * others out. Nothing is printed but one line on standard error when the arguments are wrong. The guest's
  * memory is read, never written.
@@ -36,6 +39,8 @@ __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_INT
 #define MAX_SITES 65536
 #define MAX_SEGMENTS 400000
 #define COARSEST_SHIFT 8
+#define PATIENCE_INSTRUCTIONS 200000000u
+#define FAST_PAGES 256u
 #define EPOCH_BLOCKS                                                                                         \
     1024u /* a site looks at its line afresh at least so often, to see other threads' stores */
 
@@ -77,6 +82,8 @@ struct thread {
     uint64_t segment_records;
     uint64_t spin_instructions; /* `instructions` at the latest visit of a spin block */
     uint32_t spins;
+    uint64_t read_into;              /* where the system call under way puts what it reads */
+    uint64_t fast_pages[FAST_PAGES]; /* stored to while the code goes fast, by their lowest bits */
 };
 
 static struct settings settings;
@@ -92,6 +99,11 @@ static _Atomic int stop_reason; /* 0 while the trace goes on */
 static bool marks_loaded;
 static _Atomic bool recording_off; /* no room for more records, even at the coarsest sampling */
 static pid_t own_pid;
+static qemu_plugin_id_t own_id;
+static _Atomic bool region_begun;  /* then everything is followed */
+static _Atomic bool fast;          /* only first touches are */
+static uint64_t fast_instructions; /* counted meanwhile, of all threads */
+static void listen(qemu_plugin_id_t id);
 
 /* ---- segments and records ---- */
 
@@ -256,6 +268,37 @@ static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addres
     new_line(t, site, info, address);
 }
 
+/* Many instructions, and still no region: go fast. */
+static __attribute__((noinline)) void lose_patience(struct thread *t) {
+    if (region_begun || atomic_exchange(&fast, true))
+        return;
+    close_segment(t);
+    struct trace_segment now = t->segments[t->segment_count - 1];
+    now.flags |= SEGMENT_UNRECORDED;
+    open_segment(t, now);
+    qemu_plugin_reset(own_id, listen);
+}
+
+/* The first region begins, in this thread: follow everything again. */
+static void stop_hurrying(struct thread *t) {
+    if (atomic_exchange(&region_begun, true) || !fast)
+        return;
+    fast = false;
+    t->instructions += fast_instructions;
+    qemu_plugin_reset(own_id, listen);
+}
+
+static void on_fast_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
+    (void)info;
+    const struct site *site = data;
+    struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    const uint64_t page = address >> PAGE_SHIFT;
+    if (t->fast_pages[page % FAST_PAGES] == page)
+        return;
+    t->fast_pages[page % FAST_PAGES] = page;
+    first_touch_note(page, true, t->number, !t->in_region, site->address);
+}
+
 static inline void count_block(struct thread *t, uint32_t instructions, bool of_c_library) {
     if (__builtin_expect(t->share_done, 0)) {
         if (of_c_library)
@@ -268,6 +311,8 @@ static inline void count_block(struct thread *t, uint32_t instructions, bool of_
         t->epoch += 1ull << 48;
         if (stop_reason)
             wait_for_the_end();
+        if (!region_begun && t->instructions > PATIENCE_INSTRUCTIONS)
+            lose_patience(t);
     }
 }
 
@@ -356,27 +401,40 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     struct site *sites = calloc(count, sizeof *sites);
     if (!block || !sites)
         return;
+    for (size_t n = 0; n < count; n++) {
+        sites[n].address = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, n));
+        sites[n].instructions = (uint32_t)count;
+        sites[n].of_c_library = owner == CODE_C_LIBRARY;
+    }
     block->instructions = (uint32_t)count;
     block->of_c_library = owner == CODE_C_LIBRARY;
+    if (fast) {
+        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &fast_instructions, count);
+        for (size_t n = 0; n < count; n++) {
+            struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
+            if (!is_spill(instruction))
+                qemu_plugin_register_vcpu_mem_cb(instruction, on_fast_store, QEMU_PLUGIN_CB_NO_REGS,
+                                                 QEMU_PLUGIN_MEM_W, &sites[n]);
+        }
+        return;
+    }
     static const qemu_exec_cb on[] = {
         [WORKS] = on_block, [WAITS] = on_spin_block, [PASSES] = on_passing_block};
     enum block_kind kind = kind_of(tb, count);
     size_t counting = kind == WORKS ? single_access(tb, count) : count;
     if (counting == count)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on[kind], QEMU_PLUGIN_CB_NO_REGS, block);
-    for (size_t n = 0; n < count; n++) {
-        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
-        sites[n].address = qemu_plugin_insn_vaddr(instruction);
-        sites[n].instructions = (uint32_t)count;
-        sites[n].of_c_library = block->of_c_library;
-        qemu_plugin_register_vcpu_mem_cb(instruction, n == counting ? on_counting_access : on_access,
+    for (size_t n = 0; n < count; n++)
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, n),
+                                         n == counting ? on_counting_access : on_access,
                                          QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, &sites[n]);
-    }
 }
 
 /* ---- marks ---- */
 
 static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, uint64_t c) {
+    if (what == MARK_BEGIN)
+        stop_hurrying(t);
     close_segment(t);
     struct trace_segment now = t->segments[t->segment_count - 1];
     now.records = now.instructions = 0;
@@ -424,17 +482,31 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
     }
 }
 
-enum { SYS_MUNMAP = 11, SYS_MADVISE = 28, ADVICE_DONTNEED = 4 };
+enum { SYS_READ = 0, SYS_MUNMAP = 11, SYS_PREAD = 17, SYS_MADVISE = 28, ADVICE_DONTNEED = 4 };
 
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
                        uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
     if (stop_reason)
         wait_for_the_end();
-    if (number == MARK_SYSCALL && threads[vcpu & (MAX_THREADS - 1)])
-        on_mark(threads[vcpu & (MAX_THREADS - 1)], (enum mark)a1, a2, a3, a4);
+    struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    if (t)
+        t->read_into = number == SYS_READ || number == SYS_PREAD ? a2 : 0;
+    if (number == MARK_SYSCALL && t)
+        on_mark(t, (enum mark)a1, a2, a3, a4);
     else if (number == SYS_MUNMAP || (number == SYS_MADVISE && a3 == ADVICE_DONTNEED))
         first_touch_forget(a1, a2);
+}
+
+/* What the kernel reads into the program's memory is stored there by the thread that asked for it. */
+static void on_end_of_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t answer) {
+    (void)id, (void)number;
+    struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    if (!t || !t->read_into || answer <= 0)
+        return;
+    const uint64_t last = (t->read_into + (uint64_t)answer - 1) >> PAGE_SHIFT;
+    for (uint64_t page = t->read_into >> PAGE_SHIFT; page <= last; page++)
+        first_touch_note(page, true, t->number, !t->in_region, 0);
 }
 
 /* ---- the end ---- */
@@ -501,20 +573,36 @@ static void on_exit_of_program(qemu_plugin_id_t id, void *data) {
     }
 }
 
+static double seconds_of(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Whether the processor time is spent: the same program gets as far on a busy computer. One that takes hardly
+   any of it in as many seconds sleeps or hangs. */
+static bool time_is_spent(double began) {
+    static double awake, awake_at;
+    const double now = seconds_of(CLOCK_MONOTONIC) - began, taken = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    if (taken - awake_at > 0.01 * settings.seconds) {
+        awake = now;
+        awake_at = taken;
+    }
+    return taken > settings.seconds || now - awake > settings.seconds || now > settings.longest;
+}
+
 static void *watch(void *unused) {
     (void)unused;
-    struct timespec began, now, nap = {0, 5000000};
-    clock_gettime(CLOCK_MONOTONIC, &began);
+    struct timespec nap = {0, 5000000};
+    const double began = seconds_of(CLOCK_MONOTONIC);
     for (;;) {
         nanosleep(&nap, NULL);
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        double seconds = (double)(now.tv_sec - began.tv_sec) + 1e-9 * (double)(now.tv_nsec - began.tv_nsec);
         uint64_t instructions = 0;
         for (uint32_t n = 0; n < thread_count; n++)
             instructions += threads[n] ? threads[n]->instructions : 0;
         if (instructions > settings.instructions)
             request_stop(TRACE_INSTRUCTIONS);
-        if (seconds > settings.seconds)
+        if (time_is_spent(began))
             request_stop(TRACE_TIME);
         if (stop_reason == TRACE_EXITED)
             return NULL; /* the exiting thread writes */
@@ -527,6 +615,14 @@ static void *watch(void *unused) {
     }
 }
 
+static void listen(qemu_plugin_id_t id) {
+    qemu_plugin_register_vcpu_init_cb(id, on_thread);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+    qemu_plugin_register_vcpu_syscall_ret_cb(id, on_end_of_syscall);
+    qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
+}
+
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const void *info,
                                                                int count, char **arguments) {
     (void)info;
@@ -535,13 +631,11 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
         return -1;
     }
     own_pid = getpid();
+    own_id = id;
     global_shift = settings.shift;
     versions = reserve(sizeof(uint64_t) << VERSION_SLOT_BITS);
     first_touch_open();
-    qemu_plugin_register_vcpu_init_cb(id, on_thread);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-    qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
+    listen(id);
     pthread_t watchdog;
     return pthread_create(&watchdog, NULL, watch, NULL) == 0 ? 0 : -1;
 }

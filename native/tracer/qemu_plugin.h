@@ -27,7 +27,10 @@ typedef void (*qemu_exec_cb)(unsigned vcpu, void *data);
 typedef void (*qemu_mem_cb)(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data);
 typedef void (*qemu_syscall_cb)(qemu_plugin_id_t, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
                                 uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
+typedef void (*qemu_syscall_end_cb)(qemu_plugin_id_t, unsigned vcpu, int64_t number, int64_t answer);
 typedef void (*qemu_exit_cb)(qemu_plugin_id_t, void *data);
+typedef void (*qemu_reset_cb)(qemu_plugin_id_t);
+enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 = 0 };
 
 void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, qemu_vcpu_cb);
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, qemu_tb_trans_cb);
@@ -36,6 +39,13 @@ void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, qemu_exec_cb,
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, qemu_mem_cb, enum qemu_plugin_cb_flags,
                                       enum qemu_plugin_mem_rw, void *data);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t, qemu_syscall_cb);
+void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t, qemu_syscall_end_cb);
+/* Not atomic: what several vCPUs add to the same counter at the same time may be lost. */
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *, enum qemu_plugin_op, void *counter,
+                                              uint64_t added);
+/* Forget all callbacks and all translated code before the vCPU that calls this goes on; then call back, which
+   registers what is wanted from there on. */
+void qemu_plugin_reset(qemu_plugin_id_t, qemu_reset_cb);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, qemu_exit_cb, void *data);
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);

@@ -41,7 +41,8 @@ static bool starts(const char *argument, const char *name, const char **value) {
 
 bool settings_read(struct settings *s, int count, char **arguments) {
     const char *value, *wanted = NULL;
-    *s = (struct settings){.sets = 512, .ways = 8, .records = 1u << 20, .instances = 3, .seconds = 1e9};
+    *s = (struct settings){
+        .sets = 512, .ways = 8, .records = 1u << 20, .instances = 3, .seconds = 1e9, .longest = 1e9};
     s->instructions = UINT64_MAX;
     for (int n = 0; n < count; n++) {
         if (starts(arguments[n], "out", &value))
@@ -60,6 +61,8 @@ bool settings_read(struct settings *s, int count, char **arguments) {
             s->instances = (uint32_t)strtoul(value, NULL, 10);
         else if (starts(arguments[n], "seconds", &value))
             s->seconds = strtod(value, NULL);
+        else if (starts(arguments[n], "longest", &value))
+            s->longest = strtod(value, NULL);
         else if (starts(arguments[n], "instructions", &value))
             s->instructions = strtoull(value, NULL, 10);
         else if (starts(arguments[n], "wanted", &value))
@@ -73,7 +76,7 @@ bool settings_read(struct settings *s, int count, char **arguments) {
         s->error = "out=FILE is missing";
     else if (s->sets == 0 || (s->sets & (s->sets - 1)) || s->ways == 0 || s->ways > MAX_WAYS)
         s->error = "sets must be a power of two and ways at most 32";
-    else if (s->records < 1024 || s->instances == 0 || s->shift > 8 || !(s->seconds > 0))
+    else if (s->records < 1024 || s->instances == 0 || s->shift > 8 || !(s->seconds > 0) || !(s->longest > 0))
         s->error = "records, instances, shift or seconds out of range";
     else if (wanted && !read_wanted(s, wanted))
         s->error = "cannot read the wanted regions";

@@ -14,7 +14,8 @@ struct settings {
     uint32_t shift;        /* first sampling: one line in 2^shift */
     uint64_t records;      /* most records to keep; sampling grows coarser to hold it */
     uint32_t instances;    /* instances of a region that are enough */
-    double seconds;        /* time budget */
+    double seconds;        /* budget of processor time, all threads together */
+    double longest;        /* seconds by the clock */
     uint64_t instructions; /* instruction budget, all threads together */
     struct wanted_region *wanted;
     uint32_t wanted_count;

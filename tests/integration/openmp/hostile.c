@@ -14,6 +14,12 @@ static void region(void) {
         sink = i;
 }
 
+static void sleep_inside(void) {
+#pragma omp parallel
+    for (;;)
+        sleep(100);
+}
+
 static void print(size_t megabytes) {
     static char line[1024];
     memset(line, 'x', sizeof line - 1);
@@ -56,6 +62,8 @@ int main(int count, char **arguments) {
     if (strcmp(name, "own-threads") == 0)
         omp_set_num_threads(3);
     region();
+    if (strcmp(name, "sleep-inside") == 0)
+        sleep_inside();
     if (strcmp(name, "fork-after") == 0 && fork() == 0)
         _exit(7);
     if (strcmp(name, "start-another") == 0 && system("exec /bin/true") != 0)
