@@ -3,6 +3,7 @@
 import os
 import shlex
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -11,22 +12,31 @@ from numapredict.collect.emission.tools import TOOLS, Tool
 from numapredict.collect.machines.command import run_command
 from numapredict.collect.machines.exit_code import exit_code_of, exit_codes_in_words
 from numapredict.collect.machines.start import WITHOUT_LIBRARY
+from numapredict.collect.machines.teams import teams_of
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program
-from numapredict.collect.terminal.terminal import warn
+from numapredict.collect.terminal.terminal import doing, warn
 from numapredict.predictor.evidence import evidence_of, reached_by
 from numapredict.predictor.explanation import Explanation, explain
-from numapredict.predictor.model import ExpectedSpeedup, Member, RankedMapping
+from numapredict.predictor.model import ExpectedSpeedup, Member, Model, RankedMapping
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.options import Reads
+from numapredict.predictor.own_threads import OwnThreads, UnknownThreadsError, model_of_threads, own_team
 from numapredict.predictor.predict import Prediction, ProbeReading, predict, reading_of
 from numapredict.predictor.store import check_topology
+from numapredict.predictor.unknown import Unknown
+from numapredict.predictor.unseen import LEAST_SEEN, with_unseen
 from numapredict.predictor.verification import Verification, verify
 
 # Below these the answer comes with a warning.
 _ENOUGH_SEEN = 0.9
 _AMBIGUOUS = 0.6
+
+_SMALLER = "a smaller input, or fewer time steps, so that more of its regions run within the budget"
+_LONGER = "more time: --budget, in seconds, up to 3600"
+_TRAIN = "numapredict train, which keeps the measurements that this takes"
+_ASK_FOR_THREADS = "the program with a number of threads from OMP_NUM_THREADS, where it can be told to"
 
 NEARLY_ALL = 0.9
 """The part of a run from which on a speedup of that part is one of the whole: the difference is within the interval."""
@@ -88,7 +98,9 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     default; where the choice did not win, ``mapping`` is the default. ``judged_by`` is what was read beside the probes'
     times: ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
     ``explanation`` says why, as far as the readings tell. ``exit_code`` is what the program ends with, though its
-    parallel regions ran.
+    parallel regions ran. ``own_threads`` is there for a program that sets its number of threads itself: only mappings
+    of that number compete, and ``default`` is what it gets today with so many. ``answer`` tells advice from
+    ``Unknown``.
     ``command`` applies the mapping exactly, with the preload library, and ``alternatives`` without it as far as each
     tool goes; ``alternative`` is numactl's. ``warnings`` say in words what makes the answer doubtful.
     """
@@ -117,6 +129,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     explanation: Explanation
     verification: Verification | None = None
     exit_code: int = 0
+    own_threads: OwnThreads | None = None
+    answer: Literal["advised"] = "advised"
 
 
 def whole_run(share: float, speedup: float) -> float | None:
@@ -132,27 +146,36 @@ def advise(
     *,
     verifier: Machine | None = None,
     controllers_GBps: Sequence[float] = (),
-) -> Advice:
-    """Run the model's probes on the machine and return the advice.
+) -> Advice | Unknown:
+    """Run the model's probes on the machine and return the advice, or that too little is known to give any.
 
     With a ``verifier``, the same machine asked for single runs, the default and the advised mapping run there in turn,
     and the default is advised unless it loses. ``controllers_GBps`` is what each node's memory controllers can read,
     where that is known. Raises ModelMismatchError for a model of another topology,
     UnusableProbeError for a probe that failed, and whatever the machine raises.
     """
-    model = chosen.model
+    model, own = chosen.model, None
     check_topology(model, machine.topology)
-    measured: list[Measurement] = []
-    readings: list[ProbeReading] = []
-    for number, probe in enumerate(model.probes, 1):
-        announce(f"probe {number} of {len(model.probes)}: {program.name} under {probe.mapping}")
-        measurement = machine.run(program, parse_label(probe.mapping))
-        readings.append(reading_of(measurement, model.clock))
-        measured.append(measurement)
-        announce(f"probe {number} of {len(model.probes)}: {seconds_in_words(readings[-1].time_s)}")
+    measured = _probed(program, machine, model, announce)
+    showing = next((m for m in measured if own_team(m) is not None), None)
+    if showing is not None:
+        try:
+            with doing(announce, "learning about mappings of as many threads"):
+                model, own = model_of_threads(model, showing, machine.topology)
+        except UnknownThreadsError as error:
+            return _unknown(program, chosen, measured, str(error), (_TRAIN, _ASK_FOR_THREADS))
+        warn(announce, own.text)
+        measured = _probed(program, machine, model, announce, own)
+    readings = [reading_of(measurement, model.clock) for measurement in measured]
     for line in exit_codes_in_words(measured):
         warn(announce, line)
+    share = _trace_share(measured)
+    if share is not None and share < LEAST_SEEN:
+        reason = f"the traces saw {share:.0%} of its region time, and below {LEAST_SEEN:.0%} nothing can be told"
+        return _unknown(program, chosen, measured, reason, (_SMALLER, _LONGER))
     prediction = predict(model, readings, lambda label: _possible(label, machine))
+    if share is not None:
+        prediction = with_unseen(prediction, model.default, share)
     verification = None
     if verifier is not None and prediction.mapping != model.default:
         verification = verify(program, verifier, (model.default, prediction.mapping), model.clock, announce)
@@ -189,7 +212,44 @@ def advise(
         explanation=explain(evidence, prediction, model.default, expects=model.expectation is not None and not lost),
         verification=verification,
         exit_code=max(map(exit_code_of, measured)),
+        own_threads=own,
     )
+
+
+def _unknown(
+    program: Program, chosen: ChosenModel, measured: list[Measurement], reason: str, to_try: tuple[str, ...]
+) -> Unknown:
+    return Unknown(
+        program=shlex.join(program.command),
+        machine=measured[0].machine,
+        modelled=measured[0].modelled,
+        model=chosen.origin,
+        reason=reason,
+        to_try=to_try,
+        trace_share=_trace_share(measured),
+        probes=tuple(reading_of(measurement, chosen.model.clock) for measurement in measured),
+        warnings=_warnings(measured, None),
+    )
+
+
+def _probed(
+    program: Program,
+    machine: Machine,
+    model: Model,
+    announce: Callable[[str], None],
+    own: OwnThreads | None = None,
+) -> list[Measurement]:
+    """Return the probes' measurements; of a program that sets its number of threads, unless known, the first alone."""
+    measured: list[Measurement] = []
+    for number, probe in enumerate(model.probes, 1):
+        announce(f"probe {number} of {len(model.probes)}: {program.name} under {probe.mapping}")
+        measurement = machine.run(program, parse_label(probe.mapping))
+        reading = reading_of(measurement, model.clock)
+        measured.append(measurement)
+        if own is None and own_team(measurement) is not None:
+            break
+        announce(f"probe {number} of {len(model.probes)}: {seconds_in_words(reading.time_s)}")
+    return measured
 
 
 def _keeping(default: str, prediction: Prediction) -> Prediction:
@@ -263,29 +323,39 @@ def _emitted(tool: Tool, mapping: str, speedup: ExpectedSpeedup | None, emission
     return Alternative(tool, mapping, speedup, emission.text, emission.exact, emission.note, emission.cautions)
 
 
-def _warnings(measured: list[Measurement], prediction: Prediction) -> tuple[str, ...]:
+def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tuple[str, ...]:
     """Return what makes the answer doubtful, a sentence each."""
     told = {name: value for m in measured for name, value in m.provenance}
     found = list(exit_codes_in_words(measured))
     share = _trace_share(measured)
     if share is not None and share < _ENOUGH_SEEN:
         found.append(
-            f"the trace saw no whole instance of regions with {1 - share:.0%} of the region time; their times are of "
-            "the part that was seen (more with --budget, or a smaller input)"
+            f"the trace saw no whole instance of regions with {1 - share:.0%} of the region time; they are taken to "
+            "gain about half as much as the others, or up to 3 times more or less (more is seen with --budget, or with "
+            "a smaller input)"
         )
     if _is_cut(measured):
         found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
-    own = told.get("program_threads")
-    if own is not None and all(int(own) != parse_label(m.mapping.label).threads for m in measured):
-        found.append(f"the program sets its own number of threads: {own} ran, whatever OMP_NUM_THREADS said")
+    found += [text for text in dict.fromkeys(map(_other_teams, measured)) if text]
     placement = told.get("placement", "")
     if placement.startswith(WITHOUT_LIBRARY):
         found.append(f"the probes were placed by {placement}; so is what `numapredict run` does")
+    if prediction is None:
+        return tuple(found)
     if not prediction.familiar:
         found.append("the program is unlike any that the model has seen")
     elif prediction.ambiguity > _AMBIGUOUS:
         found.append("another cluster is nearly as close")
     return tuple(found)
+
+
+def _other_teams(measurement: Measurement) -> str:
+    """Return which regions have other numbers of threads than most have, an empty text where none have."""
+    teams = teams_of(measurement)
+    if own_team(measurement) is not None or len(teams) < 2:
+        return ""
+    listed = ", ".join(f"{team.threads} in {team.share:.0%}" for team in teams[1:])
+    return f"regions have numbers of threads of their own: {listed} of the region time"
 
 
 def _is_cut(measured: list[Measurement]) -> bool:

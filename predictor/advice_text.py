@@ -47,6 +47,7 @@ def advice_in_words(advice: Advice) -> str:
     lines = [
         f"{printable(advice.program)} on {name_cell(advice.machine)}{modelled}",
         "",
+        *([*_under("its own threads", advice.own_threads.text), ""] if advice.own_threads else []),
         f"  best mapping      {advice.mapping}",
         _wrapped(mapping_in_words(parse_label(advice.mapping))),
         *_expectation_lines(advice, what),
@@ -92,7 +93,9 @@ def _expectation_lines(advice: Advice, what: str) -> list[str]:
 
 def _is_measured(advice: Advice) -> bool:
     """Return whether the speedup is that of one probe over the other."""
-    return advice.confidence is not None and {advice.mapping, advice.default} == {p.mapping for p in advice.probes}
+    whole = advice.trace_share is None or advice.trace_share >= 1
+    both = {advice.mapping, advice.default} == {p.mapping for p in advice.probes}
+    return whole and both and advice.confidence is not None
 
 
 def _verified_in_words(verification: Verification) -> str:

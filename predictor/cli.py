@@ -40,7 +40,7 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     cls=Command,
     context_settings=PROGRAM,
     kept="finished traces are kept",
-    answers=["numapredict.predictor.advice:Advice"],
+    answers=["numapredict.predictor.advice:Advice", "numapredict.predictor.unknown:Unknown"],
 )
 @MACHINE
 @click.option(
@@ -82,11 +82,16 @@ def predict(
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.advice_text import advice_in_words
     from numapredict.predictor.session import Question, ask
+    from numapredict.predictor.unknown import Unknown, refuse_command, unknown_in_words
 
     if tool is not None and as_json:
         raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
     advice = ask(Question(command, machine, wanted, budget_s, verified, strict), terminal())
-    if tool is not None:
+    if isinstance(advice, Unknown):
+        if tool is not None:
+            raise refuse_command(advice)
+        print_answer(advice, as_json, unknown_in_words)
+    elif tool is not None:
         from numapredict.collect.program import program_of
         from numapredict.predictor.emitted_command import command_for_advice
 

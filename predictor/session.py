@@ -20,6 +20,7 @@ from numapredict.collect.topology import Topology
 from numapredict.collect.topology_text import shape_of
 from numapredict.predictor.advice import Advice, advise
 from numapredict.predictor.model_choice import NoModelError, choose_model, nearest_shipped, shipped_models
+from numapredict.predictor.unknown import Unknown
 
 EMULATED = (
     "this computer is emulated by {}: its times mean nothing, and neither do speedups; only placement can be tried"
@@ -49,8 +50,8 @@ class Question(msgspec.Struct, frozen=True):
     strict: bool = False
 
 
-def ask(question: Question, announce: Callable[[str], None]) -> Advice:
-    """Return the advice on a command; a NumapredictError with one clear line where there is none to give."""
+def ask(question: Question, announce: Callable[[str], None]) -> Advice | Unknown:
+    """Return the answer on a command; a NumapredictError with one clear line where there is none to give."""
     program, machine_name, strict = program_of(question.command), question.machine, question.strict
     machine: Machine
     if machine_name is None:

@@ -16,6 +16,7 @@ from numapredict.collect.machines.hardware_run import Conditions, Failed, Hardwa
 from numapredict.collect.machines.preload import PlacementFiles
 from numapredict.collect.machines.repetitions import Repeated, repetition_notes
 from numapredict.collect.machines.start import WITHOUT_LIBRARY, Start, library_obstacle, policies_obstacle, start_of
+from numapredict.collect.machines.teams import teams_note
 from numapredict.collect.machines.trace_store import say_nothing
 from numapredict.collect.machines.turn import Turns
 from numapredict.collect.machines.warm_up import Look
@@ -136,6 +137,7 @@ class HardwareMachine:
                 *_placement(start, applied(mapping, self.topology)),
                 *_held(seen),
                 *(repetition_notes(repeated) if repeated else ()),
+                *teams_note(repeated.teams if repeated else ()),
                 *(((EXIT_CODE, str(repeated.exit_code)),) if repeated and repeated.exit_code else ()),
                 *machine_state(),
             ),

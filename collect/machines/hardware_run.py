@@ -24,6 +24,7 @@ from numapredict.collect.machines.preload import VARIABLE
 from numapredict.collect.machines.process import Ending, run_process
 from numapredict.collect.machines.repetitions import Repeated, Timed
 from numapredict.collect.machines.start import Start, start_of
+from numapredict.collect.machines.teams import timed_teams
 from numapredict.collect.machines.warm_up import Look, files_for_a_look, look
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Status
@@ -110,7 +111,9 @@ class HardwareRun:
                 wait_for_quiet(cpus, care.patience_s)
             else:
                 kept.append(timed)
-        return None, Repeated(tuple(kept), tuple(redone), self.exit_code or 0)
+        regions = read_census(self.report)
+        teams = timed_teams(regions.regions, {**os.environ, **dict(self.program.environment)}) if regions else ()
+        return None, Repeated(tuple(kept), tuple(redone), self.exit_code or 0, teams)
 
     def _timed(self, highest_MHz: float) -> tuple[Failed | None, Timed]:
         """Run once, timed and counted; return the failure, if it is one, and the run."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from numapredict.collect.machines.disturbance import Disturbance
+from numapredict.collect.machines.teams import Team
 from numapredict.collect.measurement import Counters, Measurement, Repetition
 from numapredict.collect.precision import outliers, relative_width
 
@@ -32,12 +33,13 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True):
 class Repeated(msgspec.Struct, frozen=True):
     """The runs of one measurement, in order: ``kept`` count, ``redone`` were disturbed and done again.
 
-    All of them ended with ``exit_code``.
+    All of them ended with ``exit_code``; ``teams`` are those of the last one's regions.
     """
 
     kept: tuple[Timed, ...]
     redone: tuple[Timed, ...]
     exit_code: int = 0
+    teams: tuple[Team, ...] = ()
 
     def repetitions(self, local_share: float | None) -> tuple[Repetition, ...]:
         """Return the kept runs, each with the local share that was seen under its mapping."""

@@ -17,6 +17,7 @@ from numapredict.collect.machines.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.machines.exit_code import refusal
 from numapredict.collect.machines.phases import PhasedTrace, phase_trace, slots
 from numapredict.collect.machines.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
+from numapredict.collect.machines.teams import teams_note, traced_teams
 from numapredict.collect.machines.trace import Trace
 from numapredict.collect.machines.trace_store import TraceStore
 from numapredict.collect.machines.tracing import TracingError
@@ -207,6 +208,7 @@ class VirtualMachine:
                 ("census", "of the whole program" if traced.census.complete else "stopped by its time budget"),
                 ("lines_followed", f"1 in {traced.phased.lines_per_record}"),
                 ("program_threads", str(traced.trace.threads)),
+                *teams_note(traced_teams(traced.census, traced.trace, mapping.threads)),
                 *(((EXIT_CODE, str(exit_code)),) if exit_code else ()),
             ),
         )

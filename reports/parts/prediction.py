@@ -16,6 +16,12 @@ class InvalidPredictionError(NumapredictError):
     """A file is not what `numapredict predict --json` printed."""
 
 
+class _Answer(msgspec.Struct, frozen=True):
+    """The name that tells the answers of `predict --json` from each other."""
+
+    answer: str = ""
+
+
 class Reason(msgspec.Struct, frozen=True):
     """One finding of the explanation, and the numbers that it rests on in words, nothing where it rests on none."""
 
@@ -45,6 +51,8 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
 def read_advice(data: bytes, where: str) -> Advice:
     """Return the advice in a file; InvalidPredictionError for anything else, and for what contradicts itself."""
     try:
+        if msgspec.json.decode(data, type=_Answer).answer == "unknown":
+            raise InvalidPredictionError("the answer is unknown, so there is nothing to draw")
         advice = msgspec.json.decode(data, type=Advice)
         check_consistency(advice, topology_of(advice.machine, advice.modelled))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:

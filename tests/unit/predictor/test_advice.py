@@ -87,20 +87,24 @@ def test_a_gain_is_said_with_how_sure_it_is(dataset: Dataset, chosen: ChosenMode
 def test_doubts_are_said(dataset: Dataset, chosen: ChosenModel) -> None:
     probes = {probe.mapping for probe in chosen.model.probes}
     doubtful = (
-        ("region_time_seen", "0.2"),
+        ("region_time_seen", "0.4"),
         ("census", "stopped by its time budget"),
-        ("program_threads", "3"),
+        ("teams", "{threads}:0.900 3:0.100"),
     )
     measurements = tuple(
-        msgspec.structs.replace(m, provenance=doubtful) if m.mapping.label in probes else m
+        msgspec.structs.replace(
+            m, provenance=tuple((name, text.format(threads=m.mapping.threads)) for name, text in doubtful)
+        )
+        if m.mapping.label in probes
+        else m
         for m in dataset.measurements
     )
     recorded = RecordedMachine(msgspec.structs.replace(dataset, measurements=measurements))
     advice = advise(dataset.programs[0], recorded, chosen)
     seen, cut, threads = advice.warnings[:3]
-    assert "80% of the region time" in seen
+    assert "60% of the region time" in seen
     assert "stopped by its time budget" in cut
-    assert "3 ran" in threads
+    assert "3 in 10% of the region time" in threads
     assert not advice.whole_program
 
 

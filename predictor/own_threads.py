@@ -1,0 +1,148 @@
+"""Programs that set their own number of threads: which mappings compete for them, and what is known of those.
+
+Whatever mapping such a program is run under, it runs its own number of threads. Only mappings of that number compete,
+and they are judged by a model of their own: it is learned from the measurements of the model's dataset that have as
+many threads, with its own default, probes and expectation. So nothing that is due to the number of threads enters.
+"""
+
+import math
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.dataset import DESCRIPTION_FILE, Dataset, InvalidDatasetError
+from numapredict.collect.machines.teams import Team, processors_here, teams_of
+from numapredict.collect.mapping import InvalidMappingError, Mapping, OpaqueMapping, parse_label
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.space import canonical, check
+from numapredict.collect.topology import Topology
+from numapredict.predictor.datasets import open_dataset, shipped_datasets
+from numapredict.predictor.features import InsufficientDataError
+from numapredict.predictor.model import Model
+from numapredict.predictor.model_choice import data_folder, trained_model_path
+from numapredict.predictor.train import train
+
+
+class OwnThreads(msgspec.Struct, frozen=True, kw_only=True):
+    """The number of threads that a program sets itself, in ``share`` of its region time; ``others`` in the rest of it.
+
+    ``competing`` is the number of threads of the mappings that compete, ``learned_from`` that of the measurements which
+    tell what they give; both are ``threads`` wherever the machine and the model's dataset have it. ``text`` says so.
+    """
+
+    threads: int
+    share: float
+    others: tuple[int, ...]
+    competing: int
+    learned_from: int
+    text: str
+
+
+class UnknownThreadsError(InsufficientDataError):
+    """A program sets a number of threads for which nothing tells what mappings give."""
+
+
+def own_team(measurement: Measurement) -> Team | None:
+    """Return the team with most of a measurement's region time, None where it is as large as the mapping asks."""
+    teams, mapping = teams_of(measurement), measurement.mapping
+    if not teams or isinstance(mapping, OpaqueMapping) or teams[0].threads == mapping.threads:
+        return None
+    return teams[0]
+
+
+def model_of_threads(model: Model, measurement: Measurement, topology: Topology) -> tuple[Model, OwnThreads]:
+    """Return the model of the mappings that compete for a program which a measurement showed to set its own threads.
+
+    Raises UnknownThreadsError where the model's dataset is not here, or has too little to learn from.
+    """
+    team = own_team(measurement)
+    if team is None:
+        raise ValueError("the program runs as many threads as it is asked to")
+    others = tuple(each.threads for each in teams_of(measurement)[1:])
+    dataset = _dataset_of(model, topology)
+    counts = {m.mapping.threads for m in dataset.measurements if isinstance(m.mapping, Mapping)}
+    competing = min(team.threads, topology.core_count)
+    taught = min(counts, key=lambda n: (abs(math.log2(n / competing)), n))
+    part = _of_threads(dataset, taught, competing, topology)
+    own = OwnThreads(
+        threads=team.threads,
+        share=team.share,
+        others=others,
+        competing=competing,
+        learned_from=taught,
+        text=_in_words(team, others, competing, taught, measurement.modelled),
+    )
+    default = _default(parse_label(model.default), part, topology)
+    options = msgspec.structs.replace(model.options, default=default, n_clusters=None, probe_candidates=())
+    try:
+        return train(part, options), own
+    except (InsufficientDataError, ValueError) as error:
+        raise UnknownThreadsError(
+            f"the dataset of {model.machine} has too few mappings of {taught} threads to learn from ({error})"
+        ) from error
+
+
+def _dataset_of(model: Model, topology: Topology) -> Dataset:
+    """Return the dataset that a model was learned from, by its name or place and the time it was made."""
+    places = [model.machine] if model.machine in shipped_datasets() else []
+    own = data_folder() / "datasets" / trained_model_path(model.machine, topology).stem
+    places += [str(own)] if (Path(own) / DESCRIPTION_FILE).is_file() else []
+    for place in places:
+        try:
+            found = open_dataset(place)
+        except InvalidDatasetError:
+            continue
+        if found.created == model.dataset_created:
+            return found
+    raise UnknownThreadsError(f"the dataset that the model of {model.machine} was learned from is not here")
+
+
+def _of_threads(dataset: Dataset, taught: int, competing: int, topology: Topology) -> Dataset:
+    """Return the measurements of a number of threads as if they were of another, where such mappings are possible."""
+    kept: dict[tuple[str, Mapping], Measurement] = {}
+    for m in dataset.measurements:
+        if not isinstance(m.mapping, Mapping) or m.mapping.threads != taught:
+            continue
+        mapping = msgspec.structs.replace(m.mapping, threads=competing)
+        try:
+            check(mapping, topology)
+        except InvalidMappingError:
+            continue
+        if taught == competing or canonical(mapping, topology) == mapping:
+            kept[m.program, mapping] = msgspec.structs.replace(m, mapping=mapping)
+    return msgspec.structs.replace(dataset, measurements=tuple(kept.values()))
+
+
+def _default(default: Mapping, part: Dataset, topology: Topology) -> str:
+    """Return what a program gets today with so many threads: the default's places, on as many nodes as there can be."""
+    mappings = {m.mapping for m in part.measurements if isinstance(m.mapping, Mapping)}
+    for nodes in range(default.thread_nodes, 0, -1):
+        for threads in {mapping.threads for mapping in mappings}:
+            wanted = msgspec.structs.replace(default, threads=threads, thread_nodes=nodes, page_nodes=nodes)
+            try:
+                check(wanted, topology)
+            except InvalidMappingError:
+                continue
+            if canonical(wanted, topology) in mappings:
+                return canonical(wanted, topology).label
+    raise UnknownThreadsError(f"the dataset of {part.machine} has no default mapping of so many threads")
+
+
+def _in_words(team: Team, others: tuple[int, ...], competing: int, taught: int, modelled: bool) -> str:
+    """Return in a sentence what the program does and what was done about it."""
+    threads = f"{team.threads} thread{'s' * (team.threads != 1)}"
+    text = f"the program sets its own number of threads: {threads}, whatever OMP_NUM_THREADS says"
+    if others:
+        text += f", in {team.share:.0%} of its region time (and {', '.join(map(str, others))} in other regions)"
+    if competing != team.threads:
+        text += f"; this machine has no mapping of {team.threads}: those of all its {competing} cores compete"
+    else:
+        text += f"; only mappings of {threads} compete"
+    if taught != competing:
+        text += f", judged by what the model's programs did with {taught}"
+    if modelled and team.threads == processors_here():
+        text += (
+            "; this computer has as many processors: a program that asks for their number would run as many threads "
+            "as the machine has"
+        )
+    return text

@@ -1,0 +1,148 @@
+"""Programs that set their own number of threads: mappings of that number compete, and the answer says so first."""
+
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from numapredict.collect.dataset import Dataset
+from numapredict.collect.machines.choice import virtual_machine
+from numapredict.collect.machines.hardware import HardwareMachine
+from numapredict.collect.machines.teams import Team, teams_of
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.space import full_space
+from numapredict.collect.topology import Core, Node, Topology
+from numapredict.predictor.advice import Advice
+from numapredict.predictor.commands import commands
+from numapredict.predictor.datasets import open_dataset
+from numapredict.predictor.model_choice import named_model
+from numapredict.predictor.own_threads import UnknownThreadsError, model_of_threads, own_team
+from tests.openmp import CAN_TRACE, GCC, build, program_of
+
+pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
+MACHINE = "sandybridge-4x8"
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("foreign.c", tmp_path_factory.mktemp("foreign"), GCC)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> str:
+    os.environ["NUMAPREDICT_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    return os.environ["NUMAPREDICT_CACHE"]
+
+
+def answer(program: Path, *arguments: str) -> tuple[Advice, str]:
+    """Return the answer of `predict`, and what went to standard error."""
+    done = CliRunner().invoke(commands, ["predict", "--machine", MACHINE, "--json", str(program), *arguments])
+    assert done.exit_code == 0, done.output
+    return msgspec.json.decode(done.stdout, type=Advice), done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["call", "clause"])
+def test_only_mappings_of_that_number_compete_and_the_best_of_them_is_found(foreign: Path, how: str) -> None:
+    advice, said = answer(foreign, how, "8")
+    assert advice.own_threads is not None
+    assert (advice.own_threads.threads, advice.own_threads.competing, advice.own_threads.learned_from) == (8, 8, 8)
+    assert "sets its own number of threads: 8 threads" in said
+    labels = [advice.mapping, advice.default, *(probe.mapping for probe in advice.probes)]
+    labels += [each.mapping for each in (*advice.alternatives, *advice.explanation.close)]
+    assert {parse_label(label).threads for label in labels} == {8}
+    machine = virtual_machine(MACHINE)
+    program = program_of(foreign, how, 8)
+    times = {
+        mapping.label: machine.run(program, mapping).region_time_s or 0.0
+        for mapping in full_space(machine.topology)
+        if mapping.threads == 8
+    }
+    assert len(times) > 50
+    assert times[advice.mapping] <= 1.05 * min(times.values())
+
+
+@pytest.mark.slow
+def test_the_answer_begins_with_it(foreign: Path) -> None:
+    done = CliRunner().invoke(commands, ["predict", "--machine", MACHINE, str(foreign), "call", "8"])
+    title, blank, first, *_ = done.stdout.splitlines()
+    assert title.endswith("(modelled)")
+    assert not blank
+    assert "its own threads" in first
+    assert "sets its own number of threads: 8 threads" in first
+
+
+@pytest.mark.slow
+def test_regions_of_different_numbers_are_told_apart_by_their_time(foreign: Path) -> None:
+    advice, _ = answer(foreign, "both", "8", "4")
+    assert advice.own_threads is not None
+    assert (advice.own_threads.threads, advice.own_threads.others) == (8, (4,))
+    assert 0.5 < advice.own_threads.share < 1
+    assert "and 4 in other regions" in advice.own_threads.text
+
+
+def test_a_program_that_does_as_it_is_asked_has_no_number_of_its_own(foreign: Path) -> None:
+    measured = virtual_machine(MACHINE).run(program_of(foreign, "exit", 0), parse_label("8x1-contiguous-bind"))
+    assert teams_of(measured) == (Team(8, 1.0),)
+    assert own_team(measured) is None
+
+
+def test_a_clock_sees_it_too(foreign: Path) -> None:
+    pu = min(os.sched_getaffinity(0))
+    topology = Topology("here", (Node(0, 0, (Core(0, (pu,)),), 1 << 30),), (), ((10.0,),))
+    measured = HardwareMachine(topology, repetitions=1).run(
+        program_of(foreign, "call", 3), parse_label("1x1-contiguous-bind")
+    )
+    assert own_team(measured) == Team(3, 1.0)
+    nested = program_of(foreign, "call", 3, OMP_MAX_ACTIVE_LEVELS="2")  # the report does not tell inner teams
+    assert own_team(HardwareMachine(topology, repetitions=1).run(nested, parse_label("1x1-contiguous-bind"))) is None
+
+
+# ---- the model of so many threads ----
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return open_dataset(MACHINE)
+
+
+def shown(threads: int, mapping: str = "32x4-contiguous-first-touch") -> Measurement:
+    return Measurement(
+        program="app",
+        mapping=parse_label(mapping),
+        machine=MACHINE,
+        modelled=True,
+        provenance=(("teams", f"{threads}:1.000"),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("threads", "competing", "taught", "default", "words"),
+    [
+        (16, 16, 16, "16x4", "only mappings of 16"),
+        (12, 12, 16, "12x4", "did with 16"),
+        (64, 32, 32, "32x4", "no mapping of 64"),
+        (3, 3, 4, "3x2", "did with 4"),
+    ],
+)
+def test_a_number_that_the_dataset_lacks_is_judged_by_the_nearest(
+    dataset: Dataset, threads: int, competing: int, taught: int, default: str, words: str
+) -> None:
+    assert dataset.topology is not None
+    model, own = model_of_threads(named_model(MACHINE).model, shown(threads), dataset.topology)
+    assert (own.competing, own.learned_from) == (competing, taught)
+    assert words in own.text
+    mappings = [parse_label(ranked.mapping) for ranked in model.clusters[0].ranked]
+    assert {mapping.threads for mapping in mappings} == {competing}
+    assert model.default == f"{default}-contiguous-first-touch"  # on as many nodes as the dataset has of so many
+
+
+def test_without_the_dataset_nothing_is_told(dataset: Dataset, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert dataset.topology is not None
+    monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path))
+    other = msgspec.structs.replace(named_model(MACHINE).model, dataset_created="another time")
+    with pytest.raises(UnknownThreadsError, match="is not here"):
+        model_of_threads(other, shown(8), dataset.topology)
