@@ -26,8 +26,9 @@ from numapredict.collect.journal import (
     create_journal,
     read_journal,
 )
+from numapredict.collect.machines.seen_regions import in_common
 from numapredict.collect.mapping import Mapping, order_of
-from numapredict.collect.measurement import Machine
+from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.plan import Estimate, Options, Plan, estimate, left_by_program, pace_of, plan
 from numapredict.collect.program import Program
 from numapredict.collect.progress import Observer, Silence, Standing
@@ -106,6 +107,7 @@ class Campaign:
             raise CampaignError(
                 f"{self.folder}: no run has finished, so there is no dataset to write; run the campaign"
             )
+        measurements = [m for program in record.programs for m in in_common(_of(record.measurements, program.name))]
         asked = {program.name: number for number, program in enumerate(self.programs)}
         # In the order asked for, whatever order they finished in: the same campaign makes the same dataset.
         programs = tuple(sorted(record.programs, key=lambda program: asked.get(program.name, len(asked))))
@@ -118,7 +120,7 @@ class Campaign:
             created=record.header.created,
             environment=record.header.environment,
             programs=programs,
-            measurements=tuple(sorted(record.measurements, key=lambda m: (rank[m.program], order_of(m.mapping)))),
+            measurements=tuple(sorted(measurements, key=lambda m: (rank[m.program], order_of(m.mapping)))),
         )
         try:
             write_dataset(dataset, self.folder)
@@ -192,3 +194,8 @@ class Campaign:
             environment=host_environment(),
             topology=self.machine.topology,
         )
+
+
+def _of(measurements: Sequence[Measurement], program: str) -> tuple[Measurement, ...]:
+    """Return the measurements of one program."""
+    return tuple(m for m in measurements if m.program == program)

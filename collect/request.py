@@ -15,6 +15,7 @@ from numapredict.collect.machines.care import careful
 from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.machines.exit_code import exit_codes_in_words
 from numapredict.collect.machines.repetitions import disturbed_in_words
+from numapredict.collect.machines.seen_regions import compared_in_words
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Machine
 from numapredict.collect.pace import in_words
@@ -133,8 +134,9 @@ def run_campaign(campaign: Campaign, terminal: Terminal) -> Dataset:
         failed = counted(summary.failed, "run")
         terminal.warn(f"{failed} failed; the dataset says how, --retry-failed runs what failed again")
     dataset = campaign.finish()
-    for line in (*exit_codes_in_words(dataset.measurements), *disturbed_in_words(dataset.measurements)):
-        terminal.warn(line)
+    for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
+        for line in notes(dataset.measurements):
+            terminal.warn(line)
     if summary.failed and summary.failed == summary.finished:
         why = next((m.message or m.status for m in dataset.measurements if m.status != "ok"), "failed")
         raise FailedCampaignError(f"{campaign.folder}: all {summary.failed} runs failed, the first with: {why}")

@@ -11,6 +11,7 @@ from numapredict.collect.emission.emission import Emission, emit, expresses
 from numapredict.collect.emission.tools import TOOLS, Tool
 from numapredict.collect.machines.command import run_command
 from numapredict.collect.machines.exit_code import exit_code_of, exit_codes_in_words
+from numapredict.collect.machines.seen_regions import compared_in_words, in_common
 from numapredict.collect.machines.start import WITHOUT_LIBRARY
 from numapredict.collect.machines.teams import teams_of
 from numapredict.collect.mapping import parse_label
@@ -166,8 +167,9 @@ def advise(
             return _unknown(program, chosen, measured, str(error), (_TRAIN, _ASK_FOR_THREADS))
         warn(announce, own.text)
         measured = _probed(program, machine, model, announce, own)
+    measured = list(in_common(measured))
     readings = [reading_of(measurement, model.clock) for measurement in measured]
-    for line in exit_codes_in_words(measured):
+    for line in (*exit_codes_in_words(measured), *compared_in_words(measured)):
         warn(announce, line)
     share = _trace_share(measured)
     if share is not None and share < LEAST_SEEN:
@@ -326,7 +328,7 @@ def _emitted(tool: Tool, mapping: str, speedup: ExpectedSpeedup | None, emission
 def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tuple[str, ...]:
     """Return what makes the answer doubtful, a sentence each."""
     told = {name: value for m in measured for name, value in m.provenance}
-    found = list(exit_codes_in_words(measured))
+    found = [*exit_codes_in_words(measured), *compared_in_words(measured)]
     share = _trace_share(measured)
     if share is not None and share < _ENOUGH_SEEN:
         found.append(

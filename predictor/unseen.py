@@ -13,8 +13,9 @@ import math
 import msgspec
 from scipy.special import ndtr
 
+from numapredict.predictor.expectation import NINE_IN_TEN
 from numapredict.predictor.model import ExpectedSpeedup, RankedMapping
-from numapredict.predictor.predict import NINE_IN_TEN, Prediction
+from numapredict.predictor.predict import Prediction
 
 LEAST_SEEN = 0.3
 """The part of the region time that has to be seen for an answer."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
+from numapredict.collect.machines.seen_regions import in_common
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program
@@ -51,6 +52,7 @@ def verify(
     default, mapping = labels
     rounds = 1 if machine.modelled else ROUNDS
     times: dict[str, list[float]] = {default: [], mapping: []}
+    last: dict[str, Measurement] = {}
     for number in range(rounds):
         for label in labels if number % 2 == 0 else labels[::-1]:
             announce(f"verifying, round {number + 1} of {rounds}: {program.name} under {label}")
@@ -59,6 +61,10 @@ def verify(
             if time_s is None or time_s <= 0:
                 return _failed(labels, times, label, measurement)
             times[label].append(time_s)
+            last[label] = measurement
+    if machine.modelled:  # traces of different thread counts may have seen different regions
+        for measurement in in_common(tuple(last.values())):
+            times[measurement.mapping.label] = [time_by(clock, measurement) or 0.0]
     gains = np.log2(np.array(times[default]) / np.array(times[mapping]))
     error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
     return Verification(

@@ -18,6 +18,7 @@ from numapredict.collect.machines.choice import this_computer, virtual_machine
 from numapredict.collect.machines.executable import executable_of
 from numapredict.collect.machines.exit_code import exit_codes_in_words
 from numapredict.collect.machines.repetitions import disturbed_in_words
+from numapredict.collect.machines.seen_regions import compared_in_words
 from numapredict.collect.machines.tracing import Budget, check_program
 from numapredict.collect.machines.virtual import VirtualMachine
 from numapredict.collect.mapping import PagePolicy
@@ -112,8 +113,9 @@ def characterise(campaign: Campaign, plan: CharacterisationPlan, terminal: Termi
         raise FailedCampaignError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")
     if failed:
         terminal.warn(f"{len(failed)} runs failed and are left out; --retry-failed runs them again")
-    for line in (*exit_codes_in_words(dataset.measurements), *disturbed_in_words(dataset.measurements)):
-        terminal.warn(line)
+    for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
+        for line in notes(dataset.measurements):
+            terminal.warn(line)
     return found
 
 

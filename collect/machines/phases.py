@@ -28,13 +28,15 @@ Ints = npt.NDArray[np.int64]
 class PhasedTrace:
     """A trace as M phases of T threads, with its R records in the order of time.
 
+    ``region`` uint64[M]: the key of each phase's, 0 outside.
     ``weight`` float64[M]: how often the recorded part of a phase happens in the whole program. ``serial`` bool[M]:
     outside the regions. ``dynamic`` bool[M]: the work was handed out in chunks, so a thread that lags gets less of it.
     ``imbalance`` float64[M]: time lost at barriers within the phase, as a factor >= 1 of its longest thread.
     ``barriers`` float64[M]: barriers in the recorded part. ``instructions`` float64[M, T]. Records: ``line`` uint64[R]
     (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record stands for
     ``lines_per_record`` lines. ``stands_for`` float64[M]: a phase's instructions over those while records were kept;
-    where the room for records ran out, the rest is taken to miss as often. ``share`` is the part of the program's
+    where the room for records ran out, the rest is taken to miss as often. ``seen`` is how much of each region, by its
+    key, the trace stands for, 0 to 1. ``share`` is the part of the program's
     native region time that belongs to regions which the trace saw whole; of one that it saw in part, the part counts.
     """
 
@@ -51,7 +53,9 @@ class PhasedTrace:
     phase: npt.NDArray[np.int32]
     lines_per_record: int
     stands_for: Floats
+    seen: dict[int, float]
     share: float
+    region: npt.NDArray[np.uint64]
 
 
 def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: ThreadPolicy = "contiguous") -> PhasedTrace:
@@ -63,6 +67,7 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
     cut = cut_regions(segments, keep, census)
     keep &= ~unended(segments, keep, cut)
     group, key, exact, sub_of_segment = _group(segments, keep)
+    seen = _seen(segments, cut)
     count = len(key)
     thread = np.minimum(slot, threads - 1)
 
@@ -97,7 +102,9 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
         phase=group[owner].astype(np.int32),
         lines_per_record=1 << trace.sample_shift,
         stands_for=stands_for,
-        share=_share(segments, census, cut),
+        seen=seen,
+        share=_share(seen, census),
+        region=key[:, 0].view(np.uint64),
     )
 
 
@@ -210,14 +217,15 @@ def _weights_in_cut(key: Ints, cut: dict[int, CutRegion]) -> Floats:
     )
 
 
-def _share(segments: npt.NDArray[np.void], census: Census, cut: dict[int, CutRegion]) -> float:
-    """Return the part of the native region time that belongs to what was traced of the regions.
-
-    Of a region with a whole instance that is all of it.
-    """
+def _seen(segments: npt.NDArray[np.void], cut: dict[int, CutRegion]) -> dict[int, float]:
+    """Return how much of each region, by its key, the trace stands for, 0 to 1: all where it has a whole instance."""
     whole = (segments["region"] != 0) & ((segments["flags"] & (t.CUT_OFF | t.MUTED)) == 0) & _is_main(segments)
     seen = {int(region): 1.0 for region in np.unique(segments["region"][whole])}
-    seen |= {region: part.share for region, part in cut.items()}
+    return seen | {region: part.share for region, part in cut.items()}
+
+
+def _share(seen: dict[int, float], census: Census) -> float:
+    """Return the part of the native region time that belongs to what was traced of the regions."""
     if census.region_time_s <= 0:
         return 0.0
     return sum(region.time_s * seen.get(region.key, 0.0) for region in census.regions) / census.region_time_s

@@ -16,6 +16,7 @@ from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.machines.exit_code import refusal
 from numapredict.collect.machines.phases import PhasedTrace, phase_trace, slots
+from numapredict.collect.machines.seen_regions import regions_note
 from numapredict.collect.machines.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
 from numapredict.collect.machines.teams import teams_note, traced_teams
 from numapredict.collect.machines.trace import Trace
@@ -163,6 +164,16 @@ class VirtualMachine:
         ``thread_policy``: which slots a nested or smaller team takes. Raises as ``run`` does, and TracingError for a
         program that fails.
         """
+        return self._run_placed(program, thread_node, page_node, thread_policy)[0]
+
+    def _run_placed(
+        self,
+        program: Program,
+        thread_node: tuple[int, ...],
+        page_node: npt.NDArray[np.int32],
+        thread_policy: ThreadPolicy,
+    ) -> tuple[Repetition, dict[int, float]]:
+        """Return the modelled time and counters, and the time of each region, by its key, in seconds."""
         traced = self.traced(program, len(thread_node), thread_policy)
         phased = traced.phased
         demand = _kept(
@@ -185,22 +196,26 @@ class VirtualMachine:
         recorded_s = contention.solve(load, self._costs) * phased.imbalance + waiting_s
         times = recorded_s * phased.weight
         region_time_s = float(times[~phased.serial].sum())
-        return Repetition(
+        repetition = Repetition(
             time_s=float(times.sum()),
             region_time_s=region_time_s,
             counters=self._counters(memory, phased, thread_node, region_time_s),
         )
+        keys = np.unique(phased.region[~phased.serial])
+        return repetition, {int(key): float(times[phased.region == key].sum()) for key in keys}
 
     def _measured(self, program: Program, mapping: Mapping, traced: TracedProgram) -> Measurement:
         node = tuple(slot.node for slot in thread_slots(mapping, self._topology))
         pages = place_pages(mapping, self._topology, traced.pages)
         exit_code = traced.census.exit_code or traced.trace.exit_code
+        repetition, times_s = self._run_placed(program, node, pages, mapping.thread_policy)
+        native_s = {region.key: region.time_s for region in traced.census.regions}
         return Measurement(
             program=program.name,
             mapping=mapping,
             machine=self.name,
             modelled=True,
-            repetitions=(self.run_placed(program, node, pages, mapping.thread_policy),),
+            repetitions=(repetition,),
             provenance=(
                 ("source", "model"),
                 ("trace_end", t.ENDS.get(traced.trace.end, str(traced.trace.end))),
@@ -208,6 +223,7 @@ class VirtualMachine:
                 ("census", "of the whole program" if traced.census.complete else "stopped by its time budget"),
                 ("lines_followed", f"1 in {traced.phased.lines_per_record}"),
                 ("program_threads", str(traced.trace.threads)),
+                *regions_note(times_s, native_s, traced.phased.seen),
                 *teams_note(traced_teams(traced.census, traced.trace, mapping.threads)),
                 *(((EXIT_CODE, str(exit_code)),) if exit_code else ()),
             ),

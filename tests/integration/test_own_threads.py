@@ -11,15 +11,17 @@ from numapredict.collect.dataset import Dataset
 from numapredict.collect.machines.choice import virtual_machine
 from numapredict.collect.machines.hardware import HardwareMachine
 from numapredict.collect.machines.teams import Team, teams_of
+from numapredict.collect.machines.tracing import Budget
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Core, Node, Topology
-from numapredict.predictor.advice import Advice
+from numapredict.predictor.advice import Advice, advise
 from numapredict.predictor.commands import commands
 from numapredict.predictor.datasets import open_dataset
-from numapredict.predictor.model_choice import named_model
+from numapredict.predictor.model_choice import ChosenModel, named_model
 from numapredict.predictor.own_threads import UnknownThreadsError, model_of_threads, own_team
+from numapredict.predictor.unknown import Unknown
 from tests.openmp import CAN_TRACE, GCC, build, program_of
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
@@ -146,3 +148,15 @@ def test_without_the_dataset_nothing_is_told(dataset: Dataset, monkeypatch: pyte
     other = msgspec.structs.replace(named_model(MACHINE).model, dataset_created="another time")
     with pytest.raises(UnknownThreadsError, match="is not here"):
         model_of_threads(other, shown(8), dataset.topology)
+
+
+# ---- too little seen ----
+
+
+@pytest.mark.slow
+def test_a_region_with_most_of_the_time_that_no_trace_reaches_makes_the_answer_unknown(foreign: Path) -> None:
+    machine = virtual_machine(MACHINE, Budget(census_s=60, trace_s=4))
+    answer = advise(program_of(foreign, "late", 1000), machine, ChosenModel(named_model(MACHINE).model, "a model"))
+    assert isinstance(answer, Unknown)
+    assert answer.trace_share is not None
+    assert answer.trace_share < 0.1

@@ -5,6 +5,7 @@
  * foreign clause N          num_threads(N) at its region
  * foreign both N M          a large region with N threads, a small one with M
  * foreign after N           a small region as asked for, then N threads by call
+ * foreign late N            a small region, N million serial steps, then the region with nearly all of the time
  */
 #include <omp.h>
 #include <stdio.h>
@@ -40,6 +41,12 @@ int main(int count, char **arguments) {
     if (strcmp(what, "after") == 0) {
         small(omp_get_max_threads());
         omp_set_num_threads(number);
+    }
+    if (strcmp(what, "late") == 0) {
+        small(omp_get_max_threads());
+        for (volatile long step = 0; step < number * 1000000L;)
+            step = step + 1;
+        sweep(1000, omp_get_max_threads());
     }
     sweep(4, strcmp(what, "clause") == 0 || strcmp(what, "both") == 0 ? number : omp_get_max_threads());
     if (strcmp(what, "both") == 0)
