@@ -49,7 +49,7 @@ class Turns:
         self._folder = folder or lock_folder()
         self._patience = patience or Patience()
         self._gave_up = False
-        self._refused: tuple[object, str | None] | None = None
+        self._refused: tuple[object, ...] = ()
 
     @contextlib.contextmanager
     def take(self) -> Iterator[bool]:
