@@ -46,10 +46,22 @@ size_t single_access(const struct qemu_plugin_tb *tb, size_t instructions) {
     return instructions;
 }
 
-bool is_spill(const struct qemu_plugin_insn *instruction) {
-    static const char *const words[] = {"push", "call", NULL};
+bool may_touch_first(const struct qemu_plugin_insn *instruction) {
+    static const char *const on_stack[] = {"push", "call", NULL};
     char *text = qemu_plugin_insn_disas(instruction);
-    const bool found = text && (one_of(text, words) || strstr(text, "(%rsp)") != NULL);
+    /* A store's destination, its last operand, is memory; xchg may name it first. */
+    const bool found = text && *text &&
+                       (text[strlen(text) - 1] == ')' || (strstr(text, "xchg") && strchr(text, '('))) &&
+                       !one_of(text, on_stack) && !strstr(text, "(%rsp)");
+    free(text);
+    return found;
+}
+
+bool is_repeated(const struct qemu_plugin_insn *instruction, bool *loads) {
+    static const char *const words[] = {"rep stos", "rep movs", NULL};
+    char *text = qemu_plugin_insn_disas(instruction);
+    const bool found = text && one_of(text, words);
+    *loads = found && text[4] == 'm';
     free(text);
     return found;
 }

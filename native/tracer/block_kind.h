@@ -15,8 +15,12 @@ enum block_kind kind_of(const struct qemu_plugin_tb *, size_t instructions);
    `instructions` where there is none. */
 size_t single_access(const struct qemu_plugin_tb *, size_t instructions);
 
-/* Return whether an instruction can store only to a fixed place in its function's frame: half of all stores
- * are such, and the stack was touched by then. */
-bool is_spill(const struct qemu_plugin_insn *);
+/* Return whether an instruction may be the first to store to a page. Loads are not, nor stores to a fixed
+ * place in a function's frame: those are half of all, and the stack was touched long before. */
+bool may_touch_first(const struct qemu_plugin_insn *);
+
+/* Return whether an instruction stores, or moves, one element after the other (`rep stos`, `rep movs`): a
+ * processor does so a line at a time, the emulator runs a block for every element. `loads` says which. */
+bool is_repeated(const struct qemu_plugin_insn *, bool *loads);
 
 #endif

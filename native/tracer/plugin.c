@@ -289,11 +289,10 @@ static void stop_hurrying(struct thread *t) {
 }
 
 static void on_fast_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
-    (void)info;
     const struct site *site = data;
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
     const uint64_t page = address >> PAGE_SHIFT;
-    if (t->fast_pages[page % FAST_PAGES] == page)
+    if (!qemu_plugin_mem_is_store(info) || t->fast_pages[page % FAST_PAGES] == page)
         return;
     t->fast_pages[page % FAST_PAGES] = page;
     first_touch_note(page, true, t->number, !t->in_region, site->address);
@@ -327,6 +326,18 @@ static void on_counting_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64
     struct site *site = data;
     count_block(threads[vcpu & (MAX_THREADS - 1)], site->instructions, site->of_c_library);
     on_access(vcpu, info, address, data);
+}
+
+/* Of elements stored or moved by one instruction, those of a line are one access, and count once. */
+static void on_repeated_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
+    struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    struct site *site = (struct site *)data + qemu_plugin_mem_is_store(info);
+    if ((site->of_c_library && t->share_done) ||
+        t->sites[site->slot].line == ((address >> LINE_SHIFT) | t->epoch))
+        return;
+    if (site->instructions)
+        count_block(t, site->instructions, site->of_c_library);
+    new_line(t, site, info, address);
 }
 
 /* A block that only loads, compares and branches, again and again with nothing in between, waits for another
@@ -391,6 +402,18 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
 
 /* ---- translation ---- */
 
+/* What is loaded and what is stored walk each for itself. QEMU 7.2 calls back for both, whatever was asked.
+ */
+static void follow_repeated(struct qemu_plugin_insn *instruction, const struct site *site, bool loads) {
+    struct site *ends = calloc(2, sizeof *ends);
+    if (!ends)
+        return;
+    ends[0] = ends[1] = *site;
+    ends[loads ? 1 : 0].instructions = 0;
+    qemu_plugin_register_vcpu_mem_cb(instruction, on_repeated_access, QEMU_PLUGIN_CB_NO_REGS,
+                                     QEMU_PLUGIN_MEM_RW, ends);
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     const enum code_owner owner = code_at(qemu_plugin_tb_vaddr(tb));
@@ -408,11 +431,19 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     }
     block->instructions = (uint32_t)count;
     block->of_c_library = owner == CODE_C_LIBRARY;
+    bool loads = false;
+    const bool repeated = count == 1 && is_repeated(qemu_plugin_tb_get_insn(tb, 0), &loads);
+    if (repeated && !fast) {
+        follow_repeated(qemu_plugin_tb_get_insn(tb, 0), &sites[0], loads);
+        return;
+    }
     if (fast) {
-        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &fast_instructions, count);
+        if (!repeated)
+            qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &fast_instructions,
+                                                     count);
         for (size_t n = 0; n < count; n++) {
             struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
-            if (!is_spill(instruction))
+            if (may_touch_first(instruction))
                 qemu_plugin_register_vcpu_mem_cb(instruction, on_fast_store, QEMU_PLUGIN_CB_NO_REGS,
                                                  QEMU_PLUGIN_MEM_W, &sites[n]);
         }

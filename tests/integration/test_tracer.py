@@ -214,6 +214,19 @@ def test_equal_runs_give_equal_work_and_misses(kernels: Path) -> None:
         )
 
 
+def test_an_instruction_that_repeats_counts_once_a_line(tmp_path: Path) -> None:
+    size = 1 << 20
+    seen = traced(program_of(build("repeated.c", tmp_path, GCC), size), threads=1)
+    lines = size // 64
+    for number, streams in ((0, 1), (1, 2)):
+        region = seen.region(number)
+        assert seen.instructions(region, instance=0) == pytest.approx(lines, rel=0.05)
+        assert seen.misses(region, instance=0) == pytest.approx(streams * lines, rel=0.01)
+        stored = (seen.flags(region, instance=0) & (t.STORE | t.WRITEBACK)) == t.STORE
+        assert stored.sum() == pytest.approx(lines, rel=0.01)
+        assert seen.share(region, t.STREAMING) > 0.99
+
+
 @pytest.mark.skipif(not GXX, reason="g++ is not installed")
 def test_a_c_plus_plus_program_is_traced(tmp_path: Path) -> None:
     seen = traced(program_of(build("vectors.cpp", tmp_path, GXX), 50_000))
