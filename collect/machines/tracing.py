@@ -210,6 +210,6 @@ def _plain(path: Path) -> str:
 def _fixed_addresses() -> tuple[str, ...]:
     """Return the command prefix that switches address randomisation off, so that equal runs give equal traces."""
     setarch = shutil.which("setarch")
-    if setarch is None or run_process([setarch, "-R", "true"], dict(os.environ), None, 10.0).exit_code != 0:
+    if setarch is None or run_process([setarch, "-R", "true"], dict(os.environ), None, Allowance(10.0)).exit_code != 0:
         return ()
     return (setarch, "-R")

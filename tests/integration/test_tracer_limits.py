@@ -14,6 +14,7 @@ import pytest
 
 from numapredict.collect.machines import trace as t
 from numapredict.collect.machines import tracing
+from numapredict.collect.machines.allowance import Allowance
 from numapredict.collect.machines.census import Census, parse_census
 from numapredict.collect.machines.errors import UnrunnableProgramError
 from numapredict.collect.machines.phases import phase_trace
@@ -248,9 +249,9 @@ def test_what_a_program_prints_is_its_own(hostile: Path, monkeypatch: pytest.Mon
     assert parse_census((tmp_path / "census").read_bytes()) is not None
     printed: list[tuple[bytes, bytes]] = []
 
-    def run(command: Sequence[str], variables: dict[str, str], directory: str | None, timeout_s: float) -> Ending:
+    def run(command: Sequence[str], variables: dict[str, str], directory: str | None, allowed: Allowance) -> Ending:
         done = subprocess.run(
-            command, capture_output=True, env=variables, cwd=directory, timeout=timeout_s, check=False
+            command, capture_output=True, env=variables, cwd=directory, timeout=allowed.wall_s, check=False
         )
         printed.append((done.stdout, done.stderr))
         return Ending(1.0, done.returncode, False, "")
