@@ -50,6 +50,8 @@ UNNAMED = {
     "InvalidRunFileError": "another thing than a file named for `run` to write",
     "InvalidTraceError": "stands beneath 'cannot replay the trace'",
     "NotRecordedError": "for those who use datasets as machines, from Python",
+    "UnknownAnswerError": "says what an unknown answer says, which is there",
+    "UnknownThreadsError": "becomes the reason of an unknown answer",
     "UnwritableCampaignError": "as UnwritableCharacterisationError",
     "UnwritableCharacterisationError": "stands beneath 'cannot write the dataset'",
     "UnwritableError": "the root of the others, never raised itself",
