@@ -1,11 +1,13 @@
-/* Programs with the shapes of foreign ones: an exit code of their own, a thread count of their own, late regions.
+/* Programs with the shapes of foreign ones: an exit code of their own, a thread count of their own, late
+ * regions.
  *
  * foreign exit CODE [LESS]  one region, then ends with CODE; with LESS threads or fewer, with 0
  * foreign call N            omp_set_num_threads(N) before its regions, as some NAS benchmarks do
  * foreign clause N          num_threads(N) at its region
  * foreign both N M          a large region with N threads, a small one with M
  * foreign after N           a small region as asked for, then N threads by call
- * foreign late N            a small region, N million serial steps, then the region with nearly all of the time
+ * foreign late N            a small region, N million serial steps, then the region with nearly all of the
+ * time
  */
 #include <omp.h>
 #include <stdio.h>
