@@ -192,7 +192,8 @@ def _command_lines(advice: Advice) -> list[str]:
         speed = other.expected_speedup
         expected = f" ({expected_in_words(speed)})" if speed is not None else ""
         without = f"or with OMP_* and numactl alone, as near as they come: {other.mapping}{expected}"
-    lines = ["  run it so", f"  {advice.command}", "", f"  {without}", f"  {other.command}"]
+    without = textwrap.fill(without, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    lines = ["  run it so", f"  {advice.command}", "", without, f"  {other.command}"]
     if other.note:
         lines.append(f"  ({other.note})")
     return lines

@@ -95,7 +95,9 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class Outlook(msgspec.Struct, frozen=True, eq=False):
     """What one program may expect: log2 gains over the default and their deviations, float64[mappings] each.
 
-    ``below`` and ``above`` are the deviations to either side, for what is less and more than expected.
+    By ``deviation``, that of all programs, mappings are discounted before they are compared; ``below`` and ``above``
+    are the program's own, for what is less and more than expected: intervals and confidence are made of these. To
+    compare by the program's own, too, captured 0.006 less of the gain on sandybridge-4x8 and as much elsewhere.
     """
 
     gain: Array
@@ -259,15 +261,13 @@ def outlook(
     known = max(MEASURED_NOISE, expectation.noise or 0.0)
     more = np.sqrt(max(noise**2 - known**2, 0.0)) * np.array(expectation.slopes[0]) / expectation.scale[0]
     wider = widening_of(expectation.nearby, standard[0], expectation.labels)
-    found = []
-    for factors in (wider.both, wider.below, wider.above):
-        spread = spread_of(np.array(expectation.deviation), factors, expected[0], expectation.relative)
-        found.append(
-            with_what_is_known(
-                expected, np.hypot(spread, more), time, columns, expectation.labels.index(default), noise
-            )
-        )
-    return Outlook(found[0][0][0], *(deviation[0] for _, deviation in found))
+    deviation, relative = np.array(expectation.deviation), expectation.relative
+    own = (spread_of(deviation, factors, expected[0], relative) for factors in (wider.below, wider.above))
+    found = [
+        with_what_is_known(expected, np.hypot(each, more), time, columns, expectation.labels.index(default), noise)
+        for each in (deviation, *own)
+    ]
+    return Outlook(found[0][0][0], *(each[0] for _, each in found))
 
 
 def _floats(values: Array) -> tuple[float, ...]:

@@ -18,6 +18,7 @@ from numapredict.predictor.expectation import (
     CAUTION,
     Array,
     Outlook,
+    deviations,
     held_out_gains,
     readings_of,
     with_what_is_known,
@@ -177,14 +178,16 @@ def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
     times, gains = observations.time_s[:, probes], gains_of(observations.time_s, default)
     readings = readings_of(times, local[:, probes], np.array(model.expectation.floors_GBps))
     expected = held_out_gains(readings, gains, observations.groups)
-    spread = held_out_spread(observations, readings, expected, default, model.expectation.relative)
+    spread = deviations(expected, gains, observations.groups, default, readings.shape[1])
+    own = held_out_spread(observations, readings, expected, default, model.expectation.relative)
     noise = np.array([noise_at(observations, row, probes) for row in range(len(gains))])
     gain, deviation = with_what_is_known(expected, spread, times, probes, default, noise)
+    _, below = with_what_is_known(expected, own, times, probes, default, noise)
     threads = np.array([parse_label(label).threads for label in observations.labels])
     found = []
     for row, program in enumerate(observations.names):
         ranked = ranked_by(
-            observations.labels, Outlook(gain[row], deviation[row], deviation[row], deviation[row]), CAUTION, default
+            observations.labels, Outlook(gain[row], deviation[row], below[row], below[row]), CAUTION, default
         )
         advised = observations.column(ranked[0].mapping)
         close = {each.mapping for each in close_to(ranked[0].mapping, ranked[0].expected_speedup, ranked)}

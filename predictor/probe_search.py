@@ -119,7 +119,6 @@ def held_out_choices(
     pair: tuple[int, int],
     cautions: Sequence[float],
     reads: Reads | None = None,
-    relative: float = 0.0,
 ) -> Array:
     """Return float64[cautions, programs]: the log2 gain of each program's choice, made by programs of other groups.
 
@@ -128,15 +127,9 @@ def held_out_choices(
     default = pair[0]
     times, readings, _ = readings_at(observations, pair, reads=reads)
     expected = held_out_gains(readings, gains, observations.groups)
-    spread = held_out_spread(observations, readings, expected, default, relative)
-    gain, deviation = with_what_is_known(
-        expected,
-        spread,
-        times,
-        pair,
-        default,
-        np.array([noise_at(observations, row, pair) for row in range(len(gains))]),
-    )
+    spread = deviations(expected, gains, observations.groups, default, readings.shape[1])
+    noise = np.array([noise_at(observations, row, pair) for row in range(len(gains))])
+    gain, deviation = with_what_is_known(expected, spread, times, pair, default, noise)
     every = np.arange(len(gains))
     return np.array([gains[every, worth(gain, deviation, caution, default).argmax(axis=1)] for caution in cautions])
 
@@ -144,12 +137,12 @@ def held_out_choices(
 def held_out_spread(
     observations: Observations, readings: Array, expected: Array, default: int, relative: float
 ) -> Array:
-    """Return float64[programs, mappings]: how far each program's expected gains may be off, by the other groups."""
+    """Return float64[programs, mappings]: how far below what is expected a program's gains may be, by the others."""
     gains, groups = gains_of(observations.time_s, default), observations.groups
     deviation = deviations(expected, gains, groups, default, readings.shape[1])
     centre, scale, _, _ = regress(readings, gains, group_weights(groups))
     factors = held_out_widening((readings - centre) / scale, gains - expected, observations.labels, groups)
-    return spread_of(deviation, factors.both, expected, relative)
+    return spread_of(deviation, factors.below, expected, relative)
 
 
 def noise_at(observations: Observations, row: int, pair: tuple[int, int], learned: float | None = None) -> float:
@@ -160,16 +153,14 @@ def noise_at(observations: Observations, row: int, pair: tuple[int, int], learne
     return noise_between(told, (observations.runs,) * len(told), learned)
 
 
-def choose_caution(
-    observations: Observations, default: int, second: int, reads: Reads | None = None, relative: float = 0.0
-) -> float:
+def choose_caution(observations: Observations, default: int, second: int, reads: Reads | None = None) -> float:
     """Return how far gains are discounted by their deviation before mappings are compared.
 
     Of CAUTIONS, the one with which the held-out programs gain most, among those with which at most LOSERS of them, a
     group counting once, come out slower than the default by over 2%; the greatest where all lose more.
     """
     gains = gains_of(observations.time_s, default)
-    got = held_out_choices(observations, gains, (default, second), CAUTIONS, reads, relative)
+    got = held_out_choices(observations, gains, (default, second), CAUTIONS, reads)
     weights = group_weights(observations.groups)
     lost, gained = (got < -np.log2(1 + SLOWER)) @ weights, got @ weights
     allowed = np.flatnonzero(lost <= LOSERS)
@@ -194,7 +185,7 @@ def learn_expectation(
     noise = noise_of_gains(observations.noise, weights, observations.runs)
     return msgspec.structs.replace(
         fitted,
-        caution=choose_caution(observations, default, second, reads, relative),
+        caution=choose_caution(observations, default, second, reads),
         relative=relative,
         noise=None if noise is None else max(noise, MEASURED_NOISE),
         nearby=learn_nearby(standard, residual, labels, weights, len(set(groups))),

@@ -110,7 +110,7 @@ def calibration_figure(data: CalibrationData) -> Figure:
     axes.set_ylim(0, 1.05)
     axes.set_xlabel("stated probability that the advised mapping beats the default")
     axes.set_ylabel("share of programs that it made faster (90% interval)")
-    axes.legend(loc="lower right", frameon=False)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False, fontsize=9)  # hides no point
     axes.grid(color=palette.PALE, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
