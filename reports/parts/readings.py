@@ -6,6 +6,7 @@ from numapredict.reports.parts.quantity import NO_BREAK, factor, rate
 
 WORDS = {
     "speedup": "the other probe over the default",
+    "noise": "deviation of that speedup, in log2",
     "default_local_share": "local accesses under the default",
     "other_local_share": "local accesses under the other probe",
     "default_traffic_GBps": "memory traffic under the default",

@@ -53,6 +53,8 @@ def test_the_best_known_gain_has_no_discount_and_none_is_raised(
     best = 1 + int(deviation[1:].argmin())
     assert said[best] == gain[best]
     assert (said <= gain + 1e-12).all()
+    compared = worth(gain, deviation, caution, 0)[1:]
+    assert np.diff(said[1:]) == pytest.approx(np.diff(compared)), "mappings are said to differ as they were compared"
 
 
 @pytest.fixture(scope="module")
