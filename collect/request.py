@@ -23,7 +23,7 @@ from numapredict.collect.plan import Estimate
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical, subset
 from numapredict.collect.terminal.command import terminal as terminal_of_the_command
-from numapredict.collect.terminal.printable import counted
+from numapredict.collect.terminal.printable import command_line, counted
 from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import NumapredictError
 
@@ -145,7 +145,7 @@ def run_campaign(campaign: Campaign, terminal: Terminal) -> Dataset:
 
 def made_by() -> str:
     """Return the command that is running, without the path of the interpreter or the tool."""
-    return shlex.join(["numapredict", *sys.argv[1:]])
+    return command_line(["numapredict", *sys.argv[1:]])
 
 
 def _this_computer(request: CampaignRequest) -> Machine:

@@ -1,7 +1,6 @@
 """Advice on one program: run its two probes, predict, and put the answer into a record."""
 
 import os
-import shlex
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -17,6 +16,7 @@ from numapredict.collect.machines.teams import teams_of
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program
+from numapredict.collect.terminal.printable import command_line
 from numapredict.collect.terminal.terminal import doing, warn
 from numapredict.predictor.evidence import evidence_of, reached_by
 from numapredict.predictor.explanation import Explanation, explain
@@ -190,7 +190,7 @@ def advise(
     mapping = parse_label(prediction.mapping)
     alternatives = {tool: _alternative(tool, prediction, machine, program) for tool in TOOLS}
     return Advice(
-        program=shlex.join(program.command),
+        program=command_line(program.command),
         machine=machine.name,
         modelled=machine.modelled,
         model=chosen.origin,

@@ -2,12 +2,14 @@
 
 The page needs nothing but its own file: its content security policy allows only the script and the style sheet that are
 written into it, by their digests, and no request at all. What comes from files, program names above all, is escaped by
-the templates, or reaches the script as JSON and from there the document as text.
+the templates, or reaches the script as JSON and from there the document as text; in both, control characters and those
+that turn the direction of writing round are shown as escapes.
 """
 
 import base64
 import hashlib
 import importlib.resources
+import unicodedata
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -16,7 +18,7 @@ import msgspec
 from markupsafe import Markup
 
 from numapredict.collect.durable import reason_and_advice, replace_file
-from numapredict.collect.terminal.printable import shortened
+from numapredict.collect.terminal.printable import printable_lines, shortened
 from numapredict.native.errors import UnwritableError
 from numapredict.reports.contents import PageData
 from numapredict.reports.parts import quantity
@@ -70,6 +72,7 @@ def render(page: PageData) -> str:
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_seen,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -98,6 +101,22 @@ def render(page: PageData) -> str:
         records=_embedded(page.drawn),
         version=_version(),
     )
+
+
+def _seen(value: object) -> object:
+    """Return a text with what cannot be seen in it, but for blanks, shown as an escape; our own markup as it is."""
+    if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
+        return value
+    return "".join(letter if unicodedata.category(letter) == "Zs" else printable_lines(letter) for letter in value)
+
+
+def _all_seen(record: object) -> object:
+    """Return what a record is made of, the same done to each text in it."""
+    if isinstance(record, dict):
+        return {_seen(key): _all_seen(value) for key, value in record.items()}
+    if isinstance(record, list | tuple):
+        return [_all_seen(each) for each in record]
+    return _seen(record)
 
 
 def _template(name: str) -> str:
@@ -134,7 +153,7 @@ def _digest(text: str) -> str:
 
 def _embedded(records: dict[str, msgspec.Struct]) -> Markup:
     """Return records as JSON in which no tag, comment or entity can begin (HTML standard, sec. 4.12.1.3)."""
-    text = msgspec.json.encode(records).decode()
+    text = msgspec.json.encode(_all_seen(msgspec.to_builtins(records))).decode()
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)  # noqa: S704

@@ -107,7 +107,7 @@ def told_commands(text: str) -> Iterator[tuple[str, bool]]:
     Those of a block that is refused are left out: running them says more.
     """
     for block in blocks(text):
-        console, refused = block.words[:1] == ("console",), block.words[1:] == ("refused",)
+        console, refused = block.words[:1] == ("console",), block.words[1:] in {("refused",), ("failed",)}
         for line in () if refused else block.lines:
             if not console or line.startswith("$ "):
                 told = re.finditer(r"(?:^|[ '(/])(numapredict [^'|<>;)]*(?:'[^']*'[^'|<>;)]*)*)", line)

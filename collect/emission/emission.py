@@ -1,6 +1,5 @@
 """The command by which a tool applies a mapping without us, and what it falls short of; pure."""
 
-import shlex
 from collections.abc import Mapping as Variables
 
 import msgspec
@@ -15,6 +14,7 @@ from numapredict.collect.emission.wrapping import RUN_ANYTHING, Expression, Wrap
 from numapredict.collect.machines.command import applied, nearest_expressible, without_page_policy
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.program import Program
+from numapredict.collect.terminal.printable import shell_word
 from numapredict.collect.topology import Topology
 
 _EXPRESSIONS: dict[Tool, Expression] = {
@@ -96,19 +96,22 @@ def _pages(mapping: Mapping) -> str:
 
 
 def _text(wrapping: Wrapping, program: Program, unset: list[str]) -> str:
-    """Return the command line, every word quoted where sh would read something into it."""
+    """Return the command line, every word quoted where a shell would read something into it.
+
+    What cannot be seen is in `$'...'`, as bash, zsh and POSIX.1-2024 have it: it would be copied without notice.
+    """
     decided = {*dict(wrapping.environment), *wrapping.conflicting}
     own = [pair for pair in program.environment if pair[0] not in decided]
-    words = [f"{name}={shlex.quote(value)}" for name, value in (*own, *wrapping.environment)]
+    words = [f"{name}={shell_word(value)}" for name, value in (*own, *wrapping.environment)]
     if unset:
         words = ["env", *(word for name in unset for word in ("-u", name)), *words]
         words += RUN_ANYTHING if "=" in wrapping.words[0] else ()
     first, *others = wrapping.words
-    text = " ".join([*words, _command_name(first), *map(shlex.quote, others)])
-    return text if program.directory is None else f"cd {shlex.quote(program.directory)} && {text}"
+    text = " ".join([*words, _command_name(first), *map(shell_word, others)])
+    return text if program.directory is None else f"cd {shell_word(program.directory)} && {text}"
 
 
 def _command_name(word: str) -> str:
     """Return a program's name as sh takes it: one with an equals sign, without quotes, would set a variable."""
-    quoted = shlex.quote(word)
+    quoted = shell_word(word)
     return f"'{word}'" if quoted == word and "=" in word else quoted

@@ -4,7 +4,6 @@ OMP_PLACES lists one place a thread in thread order, so that thread i of a team 
 place i (OpenMP 5.2 sec. 10.1.3); ``close`` is asked for because the placement under ``true`` is left to the runtime.
 """
 
-import shlex
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -13,6 +12,7 @@ from numapredict.collect.mapping import Mapping, PagePolicy
 from numapredict.collect.placement import page_node_set, thread_slots
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical
+from numapredict.collect.terminal.printable import command_line, shell_word
 from numapredict.collect.topology import Topology
 
 EXPRESSIBLE: tuple[PagePolicy, ...] = ("first-touch", "interleave", "bind", "remote")
@@ -87,10 +87,10 @@ def memory_words(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
 
 def run_command(mapping: Mapping, program: Program) -> str:
     """Return the command that runs ``program`` under ``mapping`` exactly, with the preload library."""
-    text = f"numapredict run --mapping {mapping.label} -- {shlex.join(program.command)}"
+    text = f"numapredict run --mapping {mapping.label} -- {command_line(program.command)}"
     if program.environment:
-        text = " ".join([*(f"{name}={shlex.quote(value)}" for name, value in program.environment), text])
-    return text if program.directory is None else f"cd {shlex.quote(program.directory)} && {text}"
+        text = " ".join([*(f"{name}={shell_word(value)}" for name, value in program.environment), text])
+    return text if program.directory is None else f"cd {shell_word(program.directory)} && {text}"
 
 
 def places(pus: Sequence[int]) -> str:

@@ -105,7 +105,7 @@ class VirtualMachine:
         """Return the modelled time and counters of a program under a mapping.
 
         Raises InvalidMappingError, UnrunnableProgramError, MissingNativePartError where QEMU is missing, and
-        TraceStoreError where the cache cannot be written. A program that fails gives a measurement that says so.
+        UnwritableError where the cache or TMPDIR cannot be. A program that fails gives a measurement that says so.
         """
         check(mapping, self._topology)
         try:

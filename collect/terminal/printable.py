@@ -44,10 +44,11 @@ def name_cell(name: str) -> str:
 
 def command_line(words: Sequence[str]) -> str:
     """Return a command that can be copied into a shell and is printable: control characters in bash's `$'...'`."""
-    return " ".join(map(_word, words))
+    return " ".join(map(shell_word, words))
 
 
-def _word(word: str) -> str:
+def shell_word(word: str) -> str:
+    """Return a word as `command_line` has it; what only steers a terminal or turns the direction round is seen."""
     if word.isprintable():
         return shlex.quote(word)
     letters = []

@@ -1,9 +1,9 @@
 """A characterisation in words: tables of times, what each choice changes, and where the accesses go."""
 
-import shlex
 from collections.abc import Iterable, Sequence
 
 from numapredict.collect.characterisation.result import Characterisation, Place, Run
+from numapredict.collect.terminal.printable import command_line
 from numapredict.reports.characterisation import look
 from numapredict.reports.drawable import drawable
 
@@ -14,7 +14,7 @@ _SLOWEST_SHOWN = 3
 def characterisation_in_words(found: Characterisation) -> str:
     """Return what a person reads of a characterisation."""
     unit = look.unit_for(run.time_s for run in found.runs)
-    command = drawable(shlex.join(found.command), most=None)
+    command = command_line(found.command)
     head = f"{command} on {drawable(found.machine, most=None)} ({'modelled' if found.modelled else 'measured'}): "
     blocks = [[head + f"{look.clock_in_words(found)} in {unit.name}"]]
     if found.exit_code:

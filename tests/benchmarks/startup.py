@@ -42,7 +42,7 @@ def main(rounds: int, as_json: bool) -> None:
         nothing_s.append(wall_s(nothing))
         help_s.append(wall_s(help_))
     figures = (
-        ratios("numapredict --help over python -c pass", help_s, nothing_s, "at most 8"),
+        ratios("numapredict --help over python -c pass", help_s, nothing_s, "at most 5"),
         Figure("numapredict --help", "s", tuple(help_s)),
         Figure("heavy libraries that --help loads", "", (float(len(heavy_modules())),), "none"),
     )

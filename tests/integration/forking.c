@@ -1,6 +1,7 @@
-/* forking.c: a program that leaves processes everywhere: a child, an orphan, and a daemon in a session of its own, which
- * has a child, too. All of them and the program itself wait for long. Its parallel region comes first; with an argument
- * it comes last, and with two threads, as in a census, it is all that the program does. */
+/* forking.c: a program that leaves processes everywhere: a child, an orphan, and a daemon in a session of its
+ * own, which has a child, too. All of them and the program itself wait for long. Its parallel region comes
+ * first; with an argument it comes last, and with two threads, as in a census, it is all that the program
+ * does. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,6 +15,7 @@ from tests.openmp import GCC
 NAMES = [document.name for document in documents()]
 PLAIN = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
 NODES = "node:4 core:6 pu:1"  # a server that hwloc pretends, for commands that only plan
+EXITS = {"refused": 2, "failed": 1}
 KINDS = {
     ("sh",),
     ("sh", "gate"),
@@ -23,6 +24,7 @@ KINDS = {
     ("sh", "guest"),
     ("console",),
     ("console", "refused"),
+    ("console", "failed"),
 }
 
 
@@ -67,7 +69,7 @@ def check(block: Block, place: Path) -> None:
     elif block.words[0] == "console":
         for exchange in exchanges(block):
             done = typed(exchange.command, place)
-            assert done.returncode == (2 if "refused" in block.words else 0), f"{exchange.command}:\n{done.stdout}"
+            assert done.returncode == EXITS.get(block.words[-1], 0), f"{exchange.command}:\n{done.stdout}"
             assert pattern(exchange.expected).fullmatch(done.stdout), f"{exchange.command} printed:\n{done.stdout}"
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.collect.terminal.printable import printable
 from numapredict.predictor.advice import advise
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.options import TrainingOptions
@@ -29,6 +30,7 @@ __all__ = ["browser", "data", "dataset", "heatmap"]  # fixtures
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="no chromium with its chromedriver here")
 
+SEEN = tuple(map(printable, NAMES))
 KINDS = ("dataset", "model", "both", "prediction", "hostile")
 
 
@@ -118,9 +120,9 @@ def test_hostile_names_are_shown_letter_by_letter(browser: Chromium, pages: dict
             "return Array.from(document.querySelectorAll(arguments[0]), whole)",
             selector,
         )
-        assert set(NAMES) < set(found), selector
+        assert set(SEEN) < set(found), selector
     programs = browser.script("return JSON.parse(document.getElementById('records').textContent).heatmap.programs")
-    row = programs.index(NAMES[3])
+    row = programs.index(SEEN[3])
     hover(browser, row, 4)
     assert tip(browser)[0] == NAMES[3]
     assert browser.find_all("#content img, #content b, #content script, #tip *:not(strong):not(span)") == []

@@ -5,6 +5,7 @@ import hashlib
 import html.parser
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from numapredict.collect.dataset import Dataset, write_dataset
 from numapredict.collect.machines.recorded import RecordedMachine
 from numapredict.collect.mapping import OpaqueMapping
+from numapredict.collect.terminal.printable import printable
 from numapredict.predictor.advice import Advice, advise
 from numapredict.predictor.evaluate import evaluate_held_out, together
 from numapredict.predictor.explanation import Finding
@@ -182,13 +184,41 @@ def test_names_are_text_wherever_they_stand(kind: str, pages: dict[str, str]) ->
     } | {"data-value", "title"}
     assert "&amp;lt;b&amp;gt;" in page
     body = " ".join(document.texts["body"])
-    shown = NAMES if kind != "prediction" else NAMES[:1]
+    seen = tuple(map(printable, NAMES))
+    shown = seen if kind != "prediction" else seen[:1]
     titles = {attrs["title"] for _, attrs in document.tags if "title" in attrs}
     assert [name for name in shown if name not in body and name not in titles] == []
     if kind != "prediction":
         records = document.records()
         programs = records["heatmap" if kind == "dataset" else "tree"]["programs"]
-        assert set(NAMES) < set(programs), "the script reads the very names"
+        assert set(seen) < set(programs), "the script reads the very names"
+
+
+_CODES = (0x1B, 7, 0x9B, 0x85, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+HIDDEN = "".join(map(chr, _CODES))
+
+
+@pytest.mark.parametrize("kind", ["dataset", "model", "prediction"])
+def test_what_cannot_be_seen_is_shown_as_an_escape(kind: str) -> None:
+    names = tuple(f"before{letter}behind" for letter in HIDDEN)[:14]
+    hostile = with_hostile_names(planted_dataset(15), names)
+    model = train(hostile, OPTIONS)
+    if kind == "dataset":
+        subject = Subject(name=HIDDEN, dataset=hostile)
+    elif kind == "model":
+        subject = Subject(name=HIDDEN, model=model, origin=HIDDEN)
+    else:
+        asked = msgspec.structs.replace(hostile.programs[1], command=("./app", HIDDEN))
+        hostile = msgspec.structs.replace(hostile, programs=(hostile.programs[0], asked, *hostile.programs[2:]))
+        advice = advise(asked, RecordedMachine(hostile), ChosenModel(model, HIDDEN))
+        subject = Subject(name=HIDDEN, advice=advice)
+    page = render(page_data(subject))
+    assert [letter for letter in page if letter in HIDDEN] == []
+    assert r"before\\u202abehind" in page or r"\xe2\x80\xaa" in page
+    if kind == "prediction":
+        copied = [text for text in Document(page).texts["pre"] if text.startswith("numapredict run")]
+        script = f'set -- {copied[0].partition(" -- ")[2]}; printf %s "$2"'
+        assert subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout == HIDDEN.encode()
 
 
 def test_a_page_for_120_programs_is_small(tmp_path: Path) -> None:

@@ -217,3 +217,16 @@ def test_one_memory_node_needs_no_page_policy(tool: Tool) -> None:
     emission = emitted(tool, "2x1-contiguous-bind", topology_of((4,)))
     assert emission.exact
     assert not any(word in emission.text for word in ("--membind", " -m ", "interleave"))
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_what_cannot_be_seen_is_seen_in_a_command_and_copied_with_it(tool: Tool) -> None:
+    words = ("./app", "turned\u202eround", "hidden\u200b", "red\x1b[31m", "two\nlines", "it's", "\x85\u2069")
+    program = Program(name="app", command=words, environment=(("SAID", "a\u2066b"),), directory="/data/\u202ex")
+    text = emit(tool, parse_label("4x2-contiguous-interleave"), FOUR, program).text
+    assert text.isprintable()
+    if "NUMAPREDICT_WORD" in text:  # the words are in variables there, quoted likewise
+        return
+    script = f"set --{text.partition('./app')[2]}; printf '%s\\0' \"$@\""
+    given = subprocess.run(["bash", "-c", script], capture_output=True, check=True)
+    assert given.stdout.decode() == "".join(f"{word}\0" for word in words[1:])
