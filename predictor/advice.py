@@ -222,7 +222,7 @@ def _unknown(
     program: Program, chosen: ChosenModel, measured: list[Measurement], reason: str, to_try: tuple[str, ...]
 ) -> Unknown:
     return Unknown(
-        program=shlex.join(program.command),
+        program=command_line(program.command),
         machine=measured[0].machine,
         modelled=measured[0].modelled,
         model=chosen.origin,
