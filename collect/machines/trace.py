@@ -19,7 +19,7 @@ MAGIC = 0x314543415254554E
 VERSION = 2
 PAGE_SHIFT = 12
 LINE_SHIFT = 6
-MOST_SAMPLE_SHIFT = 8  # COARSEST_SHIFT of native/tracer/plugin.c
+MOST_SAMPLE_SHIFT = 8  # COARSEST_SHIFT of native/tracer/recording.c
 
 # The fields that name a thread by its slot, under each thread policy.
 SLOTS = ("contiguous", "scattered")

@@ -194,7 +194,7 @@ def _run(command: list[str], environment: dict[str, str], program: Program, allo
 
 
 def _check_written(ending: Ending, folder: Path) -> None:
-    """Raise WorkFolderError where the tracer says that it could not write (native/tracer/plugin.c)."""
+    """Raise WorkFolderError where the tracer says that it could not write (native/tracer/trace_writer.c)."""
     _, said, number = ending.last_line.partition(_NOT_WRITTEN)
     if said and number.isdecimal():
         raise refused(folder.parent, OSError(int(number), os.strerror(int(number))))

@@ -120,7 +120,7 @@ static inline struct cache_result cache_access(struct private_cache *cache, uint
 
 /* What one thread knows about one instruction. */
 struct access_site {
-    uint64_t line;     /* latest line, mixed with the epoch (plugin.c) */
+    uint64_t line;     /* latest line, mixed with the epoch (following.c) */
     uint64_t address;  /* latest address */
     uint64_t value;    /* value loaded there */
     uint64_t previous; /* value loaded before that */

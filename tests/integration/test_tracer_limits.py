@@ -419,7 +419,7 @@ def test_an_interrupt_leaves_nothing_half_done(
 def test_a_program_is_counted_with_the_census_file_gone_afterwards(
     hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracing.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     assert parse_census(take_census(program_of(hostile, "well"), BUDGET)) is not None
     traced(program_of(hostile, "well"))
     assert list(tmp_path.iterdir()) == []

@@ -210,7 +210,7 @@ static void streaming(void) {
     CHECK(found < 10);
 }
 
-/* A site's life as new_line of plugin.c leads it; returns how many of the loads were classed dependent. */
+/* A site's life as new_line of following.c leads it; returns how many of the loads were classed dependent. */
 struct chase {
     struct access_site sites[4];
     uint64_t recent[RECENT_VALUES];

@@ -1,0 +1,62 @@
+/* fast_start.c: goes fast until the first region. */
+#define _GNU_SOURCE
+#include "fast_start.h"
+
+#include "block_kind.h"
+#include "first_touch.h"
+#include "following.h"
+#include "recording.h"
+
+#define PATIENCE_INSTRUCTIONS 200000000u
+
+static qemu_plugin_id_t own_id;
+static void (*listen_anew)(qemu_plugin_id_t);
+static _Atomic bool region_begun;
+static _Atomic bool fast;
+static uint64_t fast_instructions; /* counted meanwhile, of all threads */
+
+void fast_start_prepare(qemu_plugin_id_t id, void (*listen)(qemu_plugin_id_t)) {
+    own_id = id;
+    listen_anew = listen;
+}
+
+bool fast_start_is_on(void) { return fast; }
+
+void fast_start_may_begin(struct thread *t) {
+    if (region_begun || t->instructions <= PATIENCE_INSTRUCTIONS || atomic_exchange(&fast, true))
+        return;
+    close_segment(t);
+    struct trace_segment now = t->segments[t->segment_count - 1];
+    now.flags |= SEGMENT_UNRECORDED;
+    open_segment(t, now);
+    qemu_plugin_reset(own_id, listen_anew);
+}
+
+void fast_start_end(struct thread *t) {
+    if (atomic_exchange(&region_begun, true) || !fast)
+        return;
+    fast = false;
+    t->instructions += fast_instructions;
+    qemu_plugin_reset(own_id, listen_anew);
+}
+
+static void on_fast_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
+    const struct site *site = data;
+    struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    const uint64_t page = address >> PAGE_SHIFT;
+    if (!qemu_plugin_mem_is_store(info) || t->fast_pages[page % FAST_PAGES] == page)
+        return;
+    t->fast_pages[page % FAST_PAGES] = page;
+    first_touch_note(page, true, t->number, !t->in_region, site->address);
+}
+
+void fast_start_follow(struct qemu_plugin_tb *tb, size_t count, bool repeated, void *sites) {
+    if (!repeated)
+        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &fast_instructions, count);
+    for (size_t n = 0; n < count; n++) {
+        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
+        if (may_touch_first(instruction))
+            qemu_plugin_register_vcpu_mem_cb(instruction, on_fast_store, QEMU_PLUGIN_CB_NO_REGS,
+                                             QEMU_PLUGIN_MEM_W, (struct site *)sites + n);
+    }
+}
