@@ -1,5 +1,8 @@
 """Cut regions: regions of which a trace saw no instance to its end, such as one that holds a program's whole time loop.
 
+So is one that came to its end with fewer steps than in the native run: a loop that runs for some seconds by the clock
+makes few steps in the emulator, and fewer with more threads on the same cores.
+
 What counts of them is what lies before the last barrier that the trace saw all threads pass. How much of the region
 that is, the barriers say that the native run passed. Where the second half of what was seen repeats itself, as the
 steps of a time loop do, it stands for the barriers that follow, as the first instances of other regions do for theirs.
@@ -20,6 +23,9 @@ Mask = npt.NDArray[np.bool_]
 _MOST_CHANGE = 0.05
 # Steps that have to be seen, as many as a budget has instances of a region.
 _STEPS = 3
+# A whole instance with less than this part of the barriers of the native run was ended by the clock: barriers that
+# depend on the number of threads differ by less, and mostly grow with it.
+_BY_THE_CLOCK = 0.5
 
 
 class CutRegion(msgspec.Struct, frozen=True):
@@ -50,18 +56,25 @@ class CutRegion(msgspec.Struct, frozen=True):
 
 
 def cut_regions(segments: npt.NDArray[np.void], keep: Mask, census: Census) -> dict[int, CutRegion]:
-    """Return the regions, by key, whose only kept instance was cut off."""
+    """Return the regions, by key, whose only kept instance was cut off, or ended by the clock."""
     barriers = {region.key: region.barriers / region.count for region in census.regions}
-    cut = keep & ((segments["flags"] & t.CUT_OFF) != 0) & (segments["region"] != 0)
+    inside = keep & (segments["region"] != 0)
     found = {}
-    for key in np.unique(segments["region"][cut]):
-        mine = keep & (segments["region"] == key)
-        if len(np.unique(segments["instance"][mine])) == 1:
-            # No thread goes on before all have come, so all have ended what lies before the latest barrier.
-            passed = int(segments["phase"][mine].max())
-            work = np.zeros(passed + 1)
-            np.add.at(work, segments["phase"][mine], segments["instructions"][mine].astype(np.float64))
-            found[int(key)] = CutRegion(passed, barriers.get(int(key), 0.0), _repeats_from(work[:passed]))
+    for key in np.unique(segments["region"][inside]):
+        mine = inside & (segments["region"] == key)
+        if len(np.unique(segments["instance"][mine])) > 1:
+            continue
+        cut = bool((segments["flags"][mine] & t.CUT_OFF).any())
+        # No thread goes on before all have come, so all have ended what lies before the latest barrier.
+        passed = int(segments["phase"][mine].max()) + (not cut)
+        expected = barriers.get(int(key), 0.0) + (not cut)
+        if not cut and passed >= _BY_THE_CLOCK * expected:
+            continue
+        work = np.zeros(passed + cut)
+        np.add.at(work, segments["phase"][mine], segments["instructions"][mine].astype(np.float64))
+        region = CutRegion(passed, expected, _repeats_from(work[:passed]))
+        if cut or region.repeats_from is not None:
+            found[int(key)] = region
     return found
 
 

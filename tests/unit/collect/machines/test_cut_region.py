@@ -82,6 +82,26 @@ def test_a_trace_that_saw_more_than_the_native_run_is_left_as_it_is() -> None:
     assert (made.share, set(made.weight.tolist())) == (1, {1.0})
 
 
+def ended(work: list[int]) -> list[Segment]:
+    """Return two threads that came to the region's end, after a barrier between every two parts."""
+    parts = [Segment(region=A, phase=n, thread=m, instructions=w) for m in range(2) for n, w in enumerate(work)]
+    return [Segment(region=B, instructions=1), *parts]
+
+
+def test_a_loop_that_ends_by_the_clock_stands_for_the_steps_of_the_native_run() -> None:
+    """In the emulator it makes few steps, and fewer with more threads: times of thread counts would not compare."""
+    few, many = (phased(ended([100, 30] * steps), census(2 * 1000 - 1)) for steps in (10, 200))
+    assert few.share == many.share == 1
+    for made in (few, many):
+        assert work_of(made) == pytest.approx(2 * 130 * 1000 + 1, rel=0.01)
+
+
+def test_barriers_that_depend_on_the_threads_and_parts_that_do_not_repeat_are_left_as_they_are() -> None:
+    for work, barriers in (([100] * 60, 99), ([2**n for n in range(12)], 1000), ([100] * 60, 0)):
+        made = phased(ended(work), census(barriers))
+        assert (made.share, set(made.weight.tolist())) == (1, {1.0})
+
+
 def test_regions_with_a_whole_instance_are_not_cut() -> None:
     segments = trace_of([Segment(region=A), Segment(region=A, instance=1, flags=t.CUT_OFF)]).segments
     assert cut_regions(segments, np.ones(len(segments), dtype=bool), census(1)) == {}
