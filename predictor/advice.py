@@ -330,11 +330,10 @@ def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tup
     told = {name: value for m in measured for name, value in m.provenance}
     found = [*exit_codes_in_words(measured), *compared_in_words(measured)]
     share = _trace_share(measured)
-    if share is not None and share < _ENOUGH_SEEN:
+    if share is not None and share < _ENOUGH_SEEN and prediction is not None:
         found.append(
-            f"the trace saw no whole instance of regions with {1 - share:.0%} of the region time; they are taken to "
-            "gain about half as much as the others, or up to 3 times more or less (more is seen with --budget, or with "
-            "a smaller input)"
+            f"the traces saw {share:.0%} of the region time; the rest is assumed to gain the square root of what that "
+            "gains, within a factor of 3 (--budget or a smaller input shows more)"
         )
     if _is_cut(measured):
         found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
