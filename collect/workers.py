@@ -158,11 +158,14 @@ def _work(machine: Machine, link: Connection) -> None:
     signal.signal(signal.SIGINT, _interrupt_once)
     threading.Thread(target=_end_with_the_campaign, daemon=True).start()
     try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        while (batch := link.recv()) is not None:
-            for message in _results(machine, batch):
-                link.send(message)
-            link.send(None)
+        try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            while (batch := link.recv()) is not None:
+                for message in _results(machine, batch):
+                    link.send(message)
+                link.send(None)
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends anyway, without a traceback
     except (KeyboardInterrupt, EOFError, BrokenPipeError, ConnectionResetError):
         return  # stopped, or the campaign is gone
 

@@ -77,6 +77,7 @@ def test_a_modelled_campaign_blames_no_program_and_goes_on_later(how: How, jobs:
     cache = {"NUMAPREDICT_CACHE": str(tmp_path / "cache")}
     done = numapredict(*words, before=inside(folder, how), TMPDIR=str(folder), **cache)
     assert done.returncode == 1
+    assert "Traceback" not in done.stderr, done.stderr
     assert f"numapredict: cannot write temporary files in {folder}: " in done.stderr.splitlines()[-1]
     assert "crashed" not in (into / "journal.jsonl").read_text()
     again = numapredict(*words, **cache)
