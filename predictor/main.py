@@ -1,15 +1,14 @@
 """The `numapredict` command: runs the command line, and turns however it ends into one line and an exit code.
 
-Nothing is loaded before an interrupt is looked after, so that a Ctrl-C at any moment ends in one line: while libraries
-are loaded nothing has begun, and Python would show where in them it was.
+Nothing of ours is loaded before an interrupt is handled, so that a Ctrl-C ends in one line: while libraries are loaded
+nothing has begun, and Python would show where in them it was. The interpreter's own start, before that, may show a
+traceback.
 """
 
-import contextlib
 import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 """What exit codes mean, beside those of the programs that `run` runs."""
@@ -20,7 +19,7 @@ READER_GONE = 141
 _ONE_PRESS_S = 1.0
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(words: list[str] | tuple[str, ...] | None = None) -> int:
     """Run the command line and return its exit code; after 1 and 2 one clear line has said what was wrong."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:  # else whoever started this wants no interrupts
@@ -39,8 +38,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _leave(_signal: int, _frame: object) -> None:
     """Say in one line that nothing has begun, and end at once: an exception could come up where nobody catches it."""
-    with contextlib.suppress(OSError):
+    try:  # noqa: SIM105 - contextlib takes longer to load than all else here
         os.write(2, b"numapredict: interrupted before anything had begun; run the same command again\n")
+    except OSError:
+        pass
     os._exit(INTERRUPTED)
 
 

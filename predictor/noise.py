@@ -17,8 +17,8 @@ MEASURED_NOISE = 0.05
 """The deviation of a gain that was measured by two runs, in log2 (3.5%): the least that is taken for it, and all that
 is known of it where each mapping was run once."""
 
-LEAST_RUNS = 3
-"""Repetitions from which their spread is looked at: two alone say next to nothing."""
+LEAST_RUNS = 2
+"""Repetitions from which their spread is looked at: two of one cell say little, two of each of many cells a lot."""
 
 MEDIAN = math.sqrt(math.pi / 2)
 """The standard error of a median over that of a mean, of many normally distributed values."""
@@ -33,7 +33,8 @@ def noise_of(measurement: Measurement, clock: Clock) -> float | None:
     told = [math.log2(time_s) for time_s in times if time_s is not None and 0 < time_s < math.inf]
     if len(told) < LEAST_RUNS or len(told) != len(times):
         return None
-    return MEDIAN * statistics.stdev(told) / math.sqrt(len(told))
+    of_mean = statistics.stdev(told) / math.sqrt(len(told))
+    return of_mean if len(told) == 2 else MEDIAN * of_mean  # the median of two is their mean
 
 
 def pooled_noise(noise: Array | None, runs: int = LEAST_RUNS) -> Array | None:

@@ -103,9 +103,12 @@ def _trial(source: CounterSource, topology: Topology, threads: int, memory: int,
 
 
 def _counted(source: CounterSource, load: Load, passes: int) -> tuple[Moved, Traffic]:
-    with work_folder() as folder, source.counting(load.pus, folder) as run:
-        moved = run_stream(run.command(stream_command(load, passes), {}))
-        traffic = run.traffic()
+    with work_folder() as work:
+        folder = work / "counting"
+        folder.mkdir()
+        with source.counting(load.pus, folder) as run:
+            moved = run_stream(run.command(stream_command(load, passes), {}))
+            traffic = run.traffic()
     if any(not math.isfinite(value) for node in traffic.nodes for value in msgspec.structs.astuple(node) if value):
         raise CounterError("it counted what is no number")
     return moved, traffic

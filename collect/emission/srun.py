@@ -1,6 +1,6 @@
 """`slurm`: OMP_* for the threads, srun for the task's PUs, numactl inside it for the pages.
 
-srun(1); tests/integration/test_slurm.py runs it under SLURM 22.05. Outside an allocation --exclusive implies --exact,
+srun(1); tests/slurm/test_emitted.py runs it under SLURM 22.05. Outside an allocation --exclusive implies --exact,
 so that a step has one CPU unless --cpus-per-task asks for all, and a mask beyond the step's CPUs is an error. Inside
 one, a step has all of the job's CPUs by itself, however many SLURM calls them. --mem-bind knows no interleaving, and
 does nothing without a plugin: numactl sets the policy. --hint excludes --cpu-bind, and one task needs no

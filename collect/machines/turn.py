@@ -131,6 +131,7 @@ def _opened(path: Path) -> Iterator[int]:
         file = os.open(path, flags)
     except FileNotFoundError:
         file = os.open(path, flags | os.O_CREAT, 0o644)
+        os.fchmod(file, 0o644)  # whatever the umask: others are to lock it, too
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise OSError(None, "not a regular file", str(path))

@@ -185,6 +185,8 @@ static void own_was_set(size_t bytes, const cpu_set_t *set) {
         system_bind(&settings()->cpu[slot], 1);
 }
 
+bool affinity_is_vforked(void) { return own_number() != gettid(); }
+
 /* ---- the C library's calls ---- */
 
 /* Whether a number of a process or thread means one of this process's threads, and which. */
@@ -193,7 +195,7 @@ static bool is_here(pid_t which, uint64_t *key) {
     if (!settings() || withdrawn())
         return false;
     const pid_t self = gettid();
-    if (own_number() != self) /* the child of a vfork */
+    if (affinity_is_vforked())
         return false;
     if (which == 0 || which == self)
         return true;
@@ -203,7 +205,7 @@ static bool is_here(pid_t which, uint64_t *key) {
 
 static bool is_self(pthread_t thread, uint64_t *key) {
     *key = pthread_equal(thread, pthread_self()) ? 0 : (uint64_t)thread;
-    return settings() && !withdrawn() && own_number() == gettid();
+    return settings() && !withdrawn() && !affinity_is_vforked();
 }
 
 static uint32_t hold(const void *memory, size_t bytes, const void *caller) {

@@ -33,6 +33,8 @@ void affinity_release(void);
  * so that only the kernel's mask changes. Return whether it was changed. */
 bool affinity_show_all(void);
 void affinity_show_slot(bool shown);
+/* Whether this thread stands for another process, which shares this one's memory. */
+bool affinity_is_vforked(void);
 /* Whether attributes say where a new thread is to run; in that thread: it is the program that says so. */
 bool affinity_in(const pthread_attr_t *attributes);
 void affinity_is_programs(void);

@@ -10,6 +10,7 @@
 #include "next_symbol.h"
 #include "protection.h"
 #include "signals.h"
+#include "system.h"
 
 #include <linux/ioctl.h>
 #include <linux/userfaultfd.h>
@@ -191,12 +192,13 @@ DELAY(int, __connect, (int file, const struct sockaddr *who, socklen_t size), (f
 
 /* The program fills in the pages of this memory itself. They are no longer looked after: the kernel takes one
  * piece at a time, and a page must be there no sooner than the program says. */
-static void leave_to_program(const struct uffdio_register *memory) {
-    void *start = (void *)(uintptr_t)memory->range.start;
-    if (!ranges_wanted)
+static void leave_to_program(void *registration) {
+    struct uffdio_register memory;
+    if (!ranges_wanted || !system_copy(&memory, registration, sizeof memory))
         return;
-    heap_leave_out(start, memory->range.len);
-    ranges_remove_overlapping(start, memory->range.len);
+    void *start = (void *)(uintptr_t)memory.range.start;
+    heap_leave_out(start, memory.range.len);
+    ranges_remove_overlapping(start, memory.range.len);
 }
 
 /* What the request says of its size is held; what the argument points to is open at first, and stays so where
@@ -206,7 +208,7 @@ EXPORT int ioctl(int file, unsigned long request, ...) {
     va_start(list, request);
     void *argument = va_arg(list, void *);
     va_end(list);
-    if (request == UFFDIO_REGISTER && argument)
+    if (request == UFFDIO_REGISTER)
         leave_to_program(argument);
     if (!protection_wanted())
         return NEXT(ioctl)(file, request, argument);

@@ -29,7 +29,7 @@ static struct plan_run *runs;
 
 /* Return the file's text, ended by a zero byte, in memory of its own. */
 static char *read_whole(const char *path, size_t *bytes) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
     struct stat about;
     char *text = NULL;
     *bytes = 0;
@@ -37,7 +37,7 @@ static char *read_whole(const char *path, size_t *bytes) {
         (text = system_memory((size_t)about.st_size + 1))) {
         while (*bytes < (size_t)about.st_size) {
             const ssize_t got = read(file, text + *bytes, (size_t)about.st_size - *bytes);
-            if (got <= 0 && errno != EINTR)
+            if (got == 0 || (got < 0 && errno != EINTR))
                 break;
             *bytes += got > 0 ? (size_t)got : 0;
         }

@@ -44,6 +44,8 @@ bool system_is_bound(uint16_t cpu);
 /* Whether the process has no other thread. */
 bool system_is_single(void);
 uint64_t system_now_ns(void);
+/* Copy the program's memory; false where none is at `from`. */
+bool system_copy(void *to, const void *from, size_t bytes);
 /* Return fresh zeroed memory that no wrapper of this library sees, or NULL; and give it back. */
 void *system_memory(size_t bytes);
 void system_free(void *memory, size_t bytes);

@@ -3,6 +3,7 @@
 #include "withdrawal.h"
 
 #include "../regions/region_table.h"
+#include "affinity.h"
 #include "claim.h"
 #include "profile.h"
 #include "program.h"
@@ -60,7 +61,8 @@ static void let_go_of_memory(void) {
 }
 
 void withdraw(void) {
-    if (!settings() || atomic_exchange(&has_withdrawn, true))
+    /* The parent of a vfork is not restricted, and its memory is not its child's to change. */
+    if (!settings() || affinity_is_vforked() || atomic_exchange(&has_withdrawn, true))
         return;
     const int before = errno;
     if (!claim_lost()) {

@@ -9,7 +9,7 @@ import click
 from tests.benchmarks.figures import Figure, ratios, show
 from tests.benchmarks.programs import numapredict
 
-HEAVY = ("numpy", "scipy", "sklearn", "pandas", "matplotlib")
+HEAVY = ("numpy", "scipy", "sklearn", "pandas", "matplotlib", "click", "rich", "msgspec", "importlib.metadata")
 
 
 def wall_s(command: list[str]) -> float:

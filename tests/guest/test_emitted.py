@@ -1,6 +1,6 @@
 """Round trips: emitted commands are run in a guest, and the tools, the runtime and the kernel report the mapping.
 
-srun is not among them: SLURM runs on this computer itself (tests/integration/test_slurm.py).
+srun is not among them: SLURM runs on this computer itself (tests/slurm/test_emitted.py).
 """
 
 import re

@@ -67,3 +67,17 @@ def test_what_was_measured_is_kept(tmp_path: Path, way: str, instances: int) -> 
     assert len(found.ranges) >= 3
     if "first" not in way:
         assert len(read_profile(tmp_path / "profile").ranges) >= 3
+
+
+def test_a_child_that_shares_the_memory_changes_nothing_for_its_parent(tmp_path: Path) -> None:
+    """After vfork the child's calls run in the parent's memory, but the restriction is the child's alone."""
+    pus = sorted(os.sched_getaffinity(0))
+    if len(pus) < 2:
+        pytest.skip("one core has one order only")
+    program = built("vforked.c", tmp_path, GCC)
+    mapping = f"cpus={pus[0]},{pus[1]};homes=0,0;threads=contiguous;nodes=0;pages=first-touch"
+    code, output, errors = ended(program, "", placed(mapping, 2))
+    assert (code, errors) == (ENDED, "")
+    before, after = output.split()
+    assert before == after
+    assert int(before, 16).bit_count() == 1

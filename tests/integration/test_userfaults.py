@@ -51,3 +51,17 @@ def test_every_missing_page_is_told_of(program: Path, tmp_path: Path, memory: st
     for policy in POLICIES:
         settings = f"{MAPPING};pages={policy.format(folder=tmp_path)}"
         assert (policy, told(program, memory, batch, placed(settings, 2))) == (policy, alone)
+
+
+def test_a_registration_that_cannot_be_read_is_the_kernels_to_refuse(tmp_path: Path) -> None:
+    source, program = tmp_path / "unreadable.c", tmp_path / "unreadable"
+    source.write_text(
+        "#include <errno.h>\n#include <linux/userfaultfd.h>\n#include <omp.h>\n#include <sys/ioctl.h>\n"
+        "int main(void) {\n"
+        "    return ioctl(-1, UFFDIO_REGISTER, (void *)8) == -1 && errno == EBADF ? omp_get_num_threads() + 2 : 4;\n"
+        "}\n"
+    )
+    subprocess.run([GCC, "-fopenmp", "-o", program, source], check=True)
+    for policy in ("locality", "dataset;chunks=0,1,0"):
+        ended = subprocess.run([program], env=placed(f"{MAPPING};pages={policy}", 2), check=False)
+        assert (policy, ended.returncode) == (policy, 3)

@@ -102,7 +102,7 @@ def test_doubts_are_said(dataset: Dataset, chosen: ChosenModel) -> None:
     recorded = RecordedMachine(msgspec.structs.replace(dataset, measurements=measurements))
     advice = advise(dataset.programs[0], recorded, chosen)
     seen, cut, threads = advice.warnings[:3]
-    assert "60% of the region time" in seen
+    assert "saw 40% of the region time" in seen
     assert "stopped by its time budget" in cut
     assert "3 in 10% of the region time" in threads
     assert not advice.whole_program

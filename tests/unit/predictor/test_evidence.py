@@ -33,6 +33,7 @@ def test_the_default_is_held_against_the_other_probe(readings: tuple[ProbeReadin
         "home_share": 1.0,
         "reached_GBps": 50.0,
         "controllers_GBps": 120.0,
+        "noise": None,
     }
 
 

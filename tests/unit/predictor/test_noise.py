@@ -51,7 +51,8 @@ def test_the_error_of_a_median_follows_from_its_repetitions() -> None:
     logs = [0.0, 0.1, -0.1, 0.3, -0.3]
     found = ns.noise_of(measurement_of(*(2**log for log in logs)), "process")
     assert found == pytest.approx(np.std(logs, ddof=1) * math.sqrt(math.pi / 2) / math.sqrt(5))
-    assert ns.noise_of(measurement_of(1.0, 2.0), "process") is None
+    assert ns.noise_of(measurement_of(1.0, 2.0), "process") == pytest.approx(0.5)  # of two, as of their mean
+    assert ns.noise_of(measurement_of(1.0), "process") is None
     assert ns.noise_of(measurement_of(1.0, 2.0, 4.0), "regions") is None
 
 

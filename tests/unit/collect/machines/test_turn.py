@@ -204,7 +204,7 @@ def test_a_folder_that_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> No
 
 
 def test_every_user_can_open_the_locks(tmp_path: Path) -> None:
-    before = os.umask(0o022)
+    before = os.umask(0o077)
     try:
         with turn(tmp_path):
             pass
