@@ -56,7 +56,7 @@ def test_the_less_was_seen_the_wider(median: float, low: float, high: float, one
     less, more = (speedup_of_whole(part, share) for share in sorted((one, other)))
     for whole in (less, more):
         assert 0 < whole.low <= whole.median * 1.0000001 <= whole.high * 1.0000002
-    assert less.low <= more.low * 1.0000001 or more.low > part.low  # never surer of a gain by seeing less
+    assert less.low <= more.low * 1.0000001 or less.low < 1  # never surer of a gain by seeing less
     assert speedup_of_whole(part, 1.0).low == pytest.approx(part.low)
 
 
