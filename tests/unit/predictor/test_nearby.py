@@ -101,6 +101,32 @@ def test_a_kind_is_expected_by_programs_of_other_kinds_alone() -> None:
     assert shared[1, 1] == pytest.approx((6 * -3 + 5 * 5) / 11)  # a variant of one that is left out is no other
 
 
+def test_what_a_program_may_expect_is_as_uncertain_as_its_neighbours_were_off() -> None:
+    residual = np.full((20, 5), 0.1)
+    residual[:10, 3:] = [[0.9, -0.9]] * 10  # with 8 threads, of those that read 0
+    plain = ex.Expectation(
+        labels=LABELS,
+        centre=(0.0,) * 3,
+        scale=(1.0,) * 3,
+        gain=(0.0,) * 5,
+        slopes=((0.0,) * 5,) * 3,
+        deviation=(0.1,) * 5,
+        floors_GBps=(1.0, 1.0),
+    )
+    own = msgspec.structs.replace(plain, nearby=learned(residual))
+
+    def width(expectation: ex.Expectation, times: tuple[float, float], beside: tuple[float, float]) -> list[float]:
+        found = ex.outlook(expectation, times, beside, (DEFAULT, PROBE), DEFAULT)
+        return [float(value) for value in (found.below + found.above)[2:] / 2]
+
+    at_home, away = ((1.0, 1.0), (1.0, 1.0)), ((2.0**9, 1.0), (2.0**9, 2.0**9))
+    assert width(plain, *at_home) == pytest.approx([0.1] * 3)
+    thirty_two, *eight = width(own, *at_home)
+    assert thirty_two == pytest.approx(0.1, rel=0.1)
+    assert min(eight) > 0.13
+    assert width(own, *away) == pytest.approx([0.1] * 3, rel=0.1)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
