@@ -1,7 +1,7 @@
 """Exit codes other than 0: which of them may be a program's habit, and how one is kept with a census or a trace.
 
-A program that ran its parallel regions and ends with the same code each time has worked; one that a signal killed, that
-could not be started, or that ends with another code than it usually does has failed.
+A program that ran its parallel regions and never ends with 0 has worked; one that a signal killed, that could not be
+started, or that ends so only now and then has failed.
 """
 
 import struct
@@ -48,9 +48,12 @@ def exit_code_of(measurement: Measurement) -> int:
 
 def exit_codes_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
     """Return a line for each program that ends with an exit code other than 0."""
-    found = {(m.program, exit_code_of(m)): None for m in measurements if m.status == "ok" and exit_code_of(m)}
+    found: dict[str, dict[int, None]] = {}
+    for m in measurements:
+        if m.status == "ok" and exit_code_of(m):
+            found.setdefault(m.program, {})[exit_code_of(m)] = None
     return tuple(
-        f"{program} ends with exit code {code}; its parallel regions ran, so it counts as having worked (--strict "
-        "refuses it)"
-        for program, code in found
+        f"{program} ends with exit code {', '.join(map(str, codes))}; its parallel regions ran, so it counts as having "
+        "worked (--strict refuses it)"
+        for program, codes in found.items()
     )

@@ -184,22 +184,26 @@ class HardwareRun:
         known = self.conditions.usual_codes
         if code and known is None:
             return Failed("crashed", refusal(self.program.name, code))
-        if code and known is not None and code != self._usual_code(known):
+        if code and known is not None and not self._is_habit(known):
             return Failed("crashed", f"{ending.reason}; without a mapping it does not end so")
-        if self.exit_code not in (None, code):
+        if self.exit_code is not None and bool(self.exit_code) != bool(code):
             return Failed("crashed", f"exit code {code} after runs that ended with {self.exit_code}")
         self.exit_code = code
         return None
 
-    def _usual_code(self, known: dict[str, int | None]) -> int | None:
-        """Return the exit code of a run as the caller would start it, without any placement; made once a program."""
+    def _is_habit(self, known: dict[str, int | None]) -> bool:
+        """Return whether the program ends with a code other than 0 as the caller would start it; run once a program.
+
+        Not always the same: what a `main` without `return` ends with may be the length of what it printed last.
+        """
         if self.program.identity not in known:
             command = (executable_of(self.program), *self.program.command[1:])
             environment = {**os.environ, **dict(self.program.environment)}
             start = Start(command, environment, tuple(sorted(os.sched_getaffinity(0))), "numactl")
             ending = self._run(start)
             known[self.program.identity] = None if ending.timed_out else ending.exit_code
-        return known[self.program.identity]
+        usual = known[self.program.identity]
+        return usual is not None and usual != 0 and may_be_habit(usual)
 
     def _execute(
         self,

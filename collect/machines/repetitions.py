@@ -33,7 +33,7 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True):
 class Repeated(msgspec.Struct, frozen=True):
     """The runs of one measurement, in order: ``kept`` count, ``redone`` were disturbed and done again.
 
-    All of them ended with ``exit_code``; ``teams`` are those of the last one's regions.
+    The last of them ended with ``exit_code``; ``teams`` are those of the last one's regions.
     """
 
     kept: tuple[Timed, ...]

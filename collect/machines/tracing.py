@@ -171,7 +171,7 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
         )
     if trace.end != EXITED or ending.timed_out:
         return data  # it was stopped, and its exit code says nothing
-    if census.complete and ending.exit_code != census.exit_code:
+    if census.complete and (not may_be_habit(ending.exit_code) or bool(ending.exit_code) != bool(census.exit_code)):
         raise TracingError(
             f"{program.name} with {threads} threads failed under the tracer: {ending.reason or 'exit code 0'}, where "
             f"it ended with {census.exit_code} when it ran here; does it run with OMP_NUM_THREADS={threads}?"

@@ -133,16 +133,26 @@ def test_a_habit_is_no_failure_on_a_clock(foreign: Path, tmp_path: Path) -> None
     ("line", "reason"),
     [
         ("test -z $OMP_PROC_BIND || exit 26", "without a mapping it does not end so"),
-        ("exit $(wc -l < {0}/log)", "exit code"),
         ("exit 127", "exit code 127"),
         ("kill -SEGV $$", "killed by SIGSEGV"),
         ("test $(wc -l < {0}/log) -gt 2 || exit 26", "exit code 0 after runs that ended with 26"),
     ],
 )
-def test_codes_that_differ_between_runs_are_failures(foreign: Path, tmp_path: Path, line: str, reason: str) -> None:
+def test_codes_of_runs_that_fail_now_and_then_are_failures(
+    foreign: Path, tmp_path: Path, line: str, reason: str
+) -> None:
     found = HardwareMachine(HERE, repetitions=3).run(scripted(tmp_path, foreign, line.format(tmp_path)), ONE)
     assert found.status == "crashed"
     assert reason in found.message
+
+
+def test_codes_that_differ_and_are_never_zero_are_a_habit(foreign: Path, tmp_path: Path) -> None:
+    """A `main` without `return` may end with the length of what it printed last."""
+    found = HardwareMachine(HERE, repetitions=3).run(
+        scripted(tmp_path, foreign, f"exit $(wc -l < {tmp_path}/log)"), ONE
+    )
+    assert (found.status, len(found.repetitions)) == ("ok", 3)
+    assert exit_codes_in_words([found])[0].startswith(f"app ends with exit code {exit_code_of(found)}; ")
 
 
 def test_without_a_region_a_code_is_a_failure(tmp_path: Path) -> None:
