@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define KERNEL_MASK_BYTES 8
@@ -47,12 +48,17 @@ void lock_give(struct lock *lock, uint64_t mask) {
     signals_restore(mask);
 }
 
-void gate_pass(struct gate *gate) {
+bool gate_pass(struct gate *gate) {
     uint32_t seen = 0;
     if (!atomic_compare_exchange_strong(&gate->state, &seen, 2))
-        return;
-    while (atomic_load(&gate->state) == 2)
-        futex(&gate->state, FUTEX_WAIT_PRIVATE, 2);
+        return true;
+    const int before = errno;
+    const struct timespec second = {1, 0};
+    long answer = 0;
+    while (atomic_load(&gate->state) == 2 && !(answer < 0 && errno == ETIMEDOUT))
+        answer = syscall(SYS_futex, &gate->state, FUTEX_WAIT_PRIVATE, 2, &second, NULL, 0);
+    errno = before;
+    return atomic_load(&gate->state) != 2;
 }
 
 void gate_open(struct gate *gate) {

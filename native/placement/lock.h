@@ -8,6 +8,7 @@
 #define NUMAPLACE_LOCK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct lock {
@@ -24,12 +25,13 @@ void signals_restore(uint64_t mask);
 uint64_t lock_take(struct lock *lock);
 void lock_give(struct lock *lock, uint64_t mask);
 
-/* A gate that one thread opens once, for one other that must not go on before. After gate_open the gate's
- * memory may be gone: the other thread has passed. */
+/* A gate that one thread opens once, for one other that should not go on before. After gate_open the gate's
+ * memory may be gone: the other thread has passed. gate_pass waits a second at most, and returns whether the
+ * gate was open: a signal's handler may have led its opener elsewhere, or wait for the thread itself. */
 struct gate {
     _Atomic uint32_t state; /* 0 shut, 1 open, 2 shut and waited at */
 };
-void gate_pass(struct gate *gate);
+bool gate_pass(struct gate *gate);
 void gate_open(struct gate *gate);
 
 #endif

@@ -88,15 +88,17 @@ static void give_back(void *unused) {
 void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) == 0; }
 
 static struct start take_place(struct start *given) {
-    if (given->waits)
-        gate_pass(&given->gate);
+    const bool let_in = !given->waits || gate_pass(&given->gate);
     struct start start = *given;
-    free_start(given);
+    if (let_in) /* else its creator may still come to it */
+        free_start(given);
     if (withdrawn())
         return start;
     if (start.placed)
         affinity_is_programs();
     slot_start(start.slot);
+    if (!let_in)
+        affinity_bind(start.slot);
     stack_prepare();
     in_crew = start.in_crew;
     if (watched)
