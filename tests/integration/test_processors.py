@@ -1,0 +1,81 @@
+"""A program that is counted or traced is told of as many processors as threads are asked for."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.machines.choice import virtual_machine
+from numapredict.collect.machines.teams import Team, teams_of, traced_teams
+from numapredict.collect.mapping import parse_label
+from numapredict.native.library import marks_library
+from numapredict.predictor.advice import Advice, advise
+from numapredict.predictor.model_choice import ChosenModel, named_model
+from numapredict.predictor.own_threads import own_team
+from tests.openmp import CAN_TRACE, CLANG, GCC, build, program_of, traced
+
+pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
+WAYS = ["omp_get_num_procs", "omp_get_num_procs_", "online", "configured", "get_nprocs", "get_nprocs_conf"]
+COUNTED = {"NUMAPREDICT_CENSUS": "census", "OMP_NUM_THREADS": "5,2"}
+
+
+@pytest.fixture(scope="module", params=["gcc", "clang"])
+def processors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = GCC if request.param == "gcc" else CLANG
+    if not compiler:
+        pytest.skip(f"{request.param} is not installed")
+    return build("processors.c", tmp_path_factory.mktemp("processors"), compiler)
+
+
+def told(command: list[str], folder: Path, **environment: str) -> list[int]:
+    """Return the numbers that a command prints under the preload library."""
+    variables = {**os.environ, "LD_PRELOAD": str(marks_library()), **environment}
+    done = subprocess.run(command, env=variables, cwd=folder, check=True, capture_output=True, text=True)
+    return [int(word) for word in done.stdout.split()]
+
+
+def test_it_is_told_of_the_threads_asked_for(processors: Path, tmp_path: Path) -> None:
+    program, page = [str(processors)], os.sysconf("SC_PAGESIZE")
+    true = told(program, tmp_path, LD_PRELOAD="")
+    assert told(program, tmp_path) == true
+    assert told(program, tmp_path, OMP_NUM_THREADS="5") == true  # it is not counted
+    assert told(program, tmp_path, **COUNTED) == [5] * len(WAYS) + [page]
+    assert told(program, tmp_path, NUMAPREDICT_TRACE="7", OMP_NUM_THREADS="5") == [7] * len(WAYS) + [page]
+
+
+def test_an_openmp_runtime_is_told_of_the_true_ones(tmp_path: Path) -> None:
+    """What a runtime takes for the processors decides how its threads wait, and how large a mask it asks for."""
+    source = tmp_path / "asks.c"
+    source.write_text("#include <unistd.h>\nlong asks(void) { return sysconf(_SC_NPROCESSORS_CONF) + 0; }\n")
+    told_to = {}
+    for name in ("libother.so", "libgomp-1f.so.1", "libomp.so.5", "libiomp5.so"):
+        subprocess.run([GCC, "-shared", "-fPIC", "-o", tmp_path / name, source], check=True)
+        ask = f"import ctypes; print(ctypes.CDLL({str(tmp_path / name)!r}).asks())"
+        (told_to[name],) = told([sys.executable, "-c", ask], tmp_path, **COUNTED | {"OMP_NUM_THREADS": "4321"})
+    assert told_to.pop("libother.so") == 4321
+    assert set(told_to.values()) == {os.sysconf("SC_NPROCESSORS_CONF")}
+
+
+@pytest.mark.parametrize("way", range(len(WAYS)), ids=WAYS)
+def test_a_team_of_all_processors_is_as_large_as_the_mapping(processors: Path, way: int) -> None:
+    found = traced(program_of(processors, way), 8)
+    assert traced_teams(found.census, found.trace, 8) == (Team(8, 1.0),)
+    assert [region.team for region in found.census.regions] == [2]
+
+
+@pytest.mark.slow
+def test_all_mappings_compete_for_it(
+    processors: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path_factory.mktemp("cache")))
+    machine, model = virtual_machine("sandybridge-4x8"), named_model("sandybridge-4x8").model
+    measured = machine.run(program_of(processors, 0), parse_label("16x2-contiguous-first-touch"))
+    assert teams_of(measured) == (Team(16, 1.0),)
+    assert own_team(measured) is None
+    answer = advise(program_of(processors, 0), machine, ChosenModel(model, "a shipped model"))
+    assert isinstance(answer, Advice)
+    assert answer.own_threads is None
+    assert answer.default == model.default
+    assert [probe.mapping for probe in answer.probes] == [probe.mapping for probe in model.probes]
