@@ -13,7 +13,7 @@ from numapredict.collect.machines.exit_code import exit_code_of, exit_codes_in_w
 from numapredict.collect.machines.seen_regions import compared_in_words, in_common
 from numapredict.collect.machines.start import WITHOUT_LIBRARY
 from numapredict.collect.machines.teams import teams_of
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import OpaqueMapping, parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.printable import command_line
@@ -23,7 +23,13 @@ from numapredict.predictor.explanation import Explanation, explain
 from numapredict.predictor.model import ExpectedSpeedup, Member, Model, RankedMapping
 from numapredict.predictor.model_choice import ChosenModel
 from numapredict.predictor.options import Reads
-from numapredict.predictor.own_threads import OwnThreads, UnknownThreadsError, model_of_threads, own_team
+from numapredict.predictor.own_threads import (
+    OwnThreads,
+    UnknownThreadsError,
+    depends_in_words,
+    model_of_threads,
+    own_team,
+)
 from numapredict.predictor.predict import Prediction, ProbeReading, predict, reading_of
 from numapredict.predictor.store import check_topology
 from numapredict.predictor.unknown import Unknown
@@ -165,8 +171,10 @@ def advise(
                 model, own = model_of_threads(model, showing, machine.topology)
         except UnknownThreadsError as error:
             return _unknown(program, chosen, measured, str(error), (_TRAIN, _ASK_FOR_THREADS))
-        warn(announce, own.text)
         measured = _probed(program, machine, model, announce, own)
+        if reason := depends_in_words(own, showing, measured):
+            return _unknown(program, chosen, measured, reason, (_ASK_FOR_THREADS,))
+        warn(announce, own.text)
     measured = list(in_common(measured))
     readings = [reading_of(measurement, model.clock) for measurement in measured]
     for line in (*exit_codes_in_words(measured), *compared_in_words(measured)):
@@ -351,12 +359,12 @@ def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tup
 
 
 def _other_teams(measurement: Measurement) -> str:
-    """Return which regions have other numbers of threads than most have, an empty text where none have."""
-    teams = teams_of(measurement)
-    if own_team(measurement) is not None or len(teams) < 2:
+    """Return which regions have other numbers of threads than they are asked for, an empty text where none have."""
+    if own_team(measurement) is not None or isinstance(measurement.mapping, OpaqueMapping):
         return ""
-    listed = ", ".join(f"{team.threads} in {team.share:.0%}" for team in teams[1:])
-    return f"regions have numbers of threads of their own: {listed} of the region time"
+    asked = measurement.mapping.threads
+    listed = ", ".join(f"{t.threads} in {t.share:.0%}" for t in teams_of(measurement) if t.threads != asked)
+    return listed and f"regions have numbers of threads of their own: {listed} of the region time"
 
 
 def _is_cut(measured: list[Measurement]) -> bool:

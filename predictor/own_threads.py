@@ -3,9 +3,11 @@
 Whatever mapping such a program is run under, it runs its own number of threads. Only mappings of that number compete,
 and they are judged by a model of their own: it is learned from the measurements of the model's dataset that have as
 many threads, with its own default, probes and expectation. So nothing that is due to the number of threads enters.
+Where a part of the regions follows OMP_NUM_THREADS, or no number holds half of the region time, all mappings compete.
 """
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -20,7 +22,9 @@ from numapredict.predictor.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.features import InsufficientDataError
 from numapredict.predictor.model import Model
 from numapredict.predictor.model_choice import data_folder, trained_model_path
-from numapredict.predictor.train import train
+
+_FEW = 0.1  # of the region time: so much and less may follow OMP_NUM_THREADS in a program with its own number
+_LEAST_SHARE = 0.5  # of the region time, for a number of threads to be the program's
 
 
 class OwnThreads(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,11 +47,33 @@ class UnknownThreadsError(InsufficientDataError):
 
 
 def own_team(measurement: Measurement) -> Team | None:
-    """Return the team with most of a measurement's region time, None where it is as large as the mapping asks."""
+    """Return the team of which a measurement's program has its own number of threads, None where it has none.
+
+    It holds at least half of the region time, and regions with as many threads as the mapping asks hold next to none.
+    """
     teams, mapping = teams_of(measurement), measurement.mapping
-    if not teams or isinstance(mapping, OpaqueMapping) or teams[0].threads == mapping.threads:
+    if not teams or isinstance(mapping, OpaqueMapping) or teams[0].share < _LEAST_SHARE:
         return None
-    return teams[0]
+    following = sum(team.share for team in teams if team.threads == mapping.threads)
+    return None if following > _FEW else teams[0]
+
+
+def depends_in_words(own: OwnThreads, showing: Measurement, measured: Iterable[Measurement]) -> str:
+    """Return that a program's number of threads depends on what is asked for, an empty text where it does not.
+
+    ``showing`` showed the number; ``measured`` are of mappings of as many threads, where it must be the same.
+    """
+    known = {own.threads, *own.others}
+    for m in measured:
+        if isinstance(m.mapping, OpaqueMapping) or isinstance(showing.mapping, OpaqueMapping):
+            continue
+        new = [team for team in teams_of(m) if team.threads not in known | {m.mapping.threads}]
+        if sum(team.share for team in new) > _FEW:
+            return (
+                f"its number of threads depends on OMP_NUM_THREADS: {own.threads} of {showing.mapping.threads}, "
+                f"{new[0].threads} of {m.mapping.threads}"
+            )
+    return ""
 
 
 def model_of_threads(model: Model, measurement: Measurement, topology: Topology) -> tuple[Model, OwnThreads]:
@@ -74,6 +100,8 @@ def model_of_threads(model: Model, measurement: Measurement, topology: Topology)
     )
     default = _default(parse_label(model.default), part, topology)
     options = msgspec.structs.replace(model.options, default=default, n_clusters=None, probe_candidates=())
+    from numapredict.predictor.train import train  # scikit-learn is slow to load, and most answers do without it
+
     try:
         return train(part, options), own
     except (InsufficientDataError, ValueError) as error:
@@ -142,7 +170,7 @@ def _in_words(team: Team, others: tuple[int, ...], competing: int, taught: int, 
         text += f", judged by what the model's programs did with {taught}"
     if modelled and team.threads == processors_here():
         text += (
-            "; this computer has as many processors: a program that asks for their number would run as many threads "
-            "as the machine has"
+            "; this computer has as many processors: a program that counts them in its affinity mask would run as many "
+            "threads as the machine has"
         )
     return text

@@ -16,6 +16,7 @@ from numapredict.collect.machines.exit_code import exit_code_in
 
 MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
 MAGIC = 0x334F49474552554E  # NUREGIO3
+CENSUS_THREADS = 2  # are asked for in the run that counts
 _ENTRIES = 4096  # there is room for; the text begins behind it
 _HEADER = np.dtype(
     [

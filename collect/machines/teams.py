@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 import numpy as np
 
-from numapredict.collect.machines.census import Census, Region
+from numapredict.collect.machines.census import CENSUS_THREADS, Census, Region
 from numapredict.collect.machines.trace import Trace
 from numapredict.collect.measurement import Measurement
 
@@ -24,16 +24,21 @@ class Team(msgspec.Struct, frozen=True):
 
 
 def traced_teams(census: Census, trace: Trace, asked: int) -> tuple[Team, ...]:
-    """Return the teams of a traced program, weighed by native times; what was not traced had the threads asked for.
+    """Return the teams of a traced program, weighed by native times.
 
-    Threads of nested teams count for the region around them.
+    Threads of nested teams count for the region around them. A region that was not traced had the threads asked for,
+    unless it had more than that in the census.
     """
     segments = trace.segments[trace.segments["region"] != 0]
     threads = {}
     for key in np.unique(segments["region"]):
         mine = segments[segments["region"] == key]
         threads[int(key)] = max(int(mine["team"].max()), len(np.unique(mine["contiguous"])))
-    return _teams((threads.get(region.key, asked), region.time_s) for region in census.regions)
+    return _teams((threads.get(region.key, _untraced(region, asked)), region.time_s) for region in census.regions)
+
+
+def _untraced(region: Region, asked: int) -> int:
+    return region.team if region.team > CENSUS_THREADS else asked
 
 
 def timed_teams(regions: Iterable[Region], environment: Mapping[str, str]) -> tuple[Team, ...]:
@@ -67,5 +72,5 @@ def teams_of(measurement: Measurement) -> tuple[Team, ...]:
 
 
 def processors_here() -> int:
-    """Return how many processors a program that asks is told on this computer."""
+    """Return how many processors a program that asks finds in its affinity mask on this computer."""
     return len(os.sched_getaffinity(0))

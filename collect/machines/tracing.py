@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.machines.allowance import LONGEST, Allowance, allowance_of
-from numapredict.collect.machines.census import Census, parse_census, stopped
+from numapredict.collect.machines.census import CENSUS_THREADS, Census, parse_census, stopped
 from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.elf import check_traceable
 from numapredict.collect.machines.errors import UnrunnableProgramError
@@ -33,7 +33,6 @@ _FORBIDDEN = ("OMP_PLACES", "OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY"
 # Of some 600 traces of programs that run well natively, the emulator lost two to a SIGSEGV and none when it was run
 # again. A program that dies by a signal each time still fails.
 ATTEMPTS = 2
-_CENSUS_THREADS = 2
 # Many threads share few cores here, and a thread that spins keeps another from the work it waits for.
 _PATIENT = (
     ("OMP_WAIT_POLICY", "passive"),
@@ -82,11 +81,11 @@ def take_census(program: Program, budget: Budget) -> bytes:
     executable = check_program(program)
     with work_folder() as folder:
         file = folder / "census"
-        environment = _environment(program, _CENSUS_THREADS)
+        environment = _environment(program, CENSUS_THREADS)
         environment["NUMAPREDICT_CENSUS"] = str(file)
         preload = [os.environ.get("LD_PRELOAD", ""), str(marks_library())]
         environment["LD_PRELOAD"] = ":".join(filter(None, preload))
-        allowed = allowance_of(budget.census_s, _CENSUS_THREADS)
+        allowed = allowance_of(budget.census_s, CENSUS_THREADS)
         ending = _run([executable, *program.command[1:]], environment, program, allowed)
         data = file.read_bytes() if file.is_file() else b""
         if ending.reason or not data:

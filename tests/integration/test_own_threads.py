@@ -103,6 +103,25 @@ def test_a_clock_sees_it_too(foreign: Path) -> None:
     assert own_team(HardwareMachine(topology, repetitions=1).run(nested, parse_label("1x1-contiguous-bind"))) is None
 
 
+@pytest.mark.slow
+def test_half_of_what_is_asked_for_is_no_number_of_its_own(foreign: Path) -> None:
+    machine = virtual_machine(MACHINE)
+    found = advise(program_of(foreign, "half"), machine, ChosenModel(named_model(MACHINE).model, "a model"))
+    assert isinstance(found, Unknown)
+    assert found.reason == "its number of threads depends on OMP_NUM_THREADS: 16 of 32, 8 of 16"
+
+
+@pytest.mark.slow
+def test_all_mappings_compete_where_a_third_follows(foreign: Path) -> None:
+    advice, _ = answer(foreign, "mixed", "8", "12")
+    assert advice.own_threads is None
+    assert advice.default == named_model(MACHINE).model.default
+    (said,) = [text for text in advice.warnings if "of their own" in text]
+    assert "8 in " in said
+    assert "12 in " in said
+    assert "32 in " not in said
+
+
 # ---- the model of so many threads ----
 
 

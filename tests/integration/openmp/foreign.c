@@ -3,6 +3,8 @@
  *
  * foreign exit CODE [LESS]  one region, then ends with CODE; with LESS threads or fewer, with 0
  * foreign call N            omp_set_num_threads(N) before its regions, as some NAS benchmarks do
+ * foreign half              omp_set_num_threads of half of what is asked for
+ * foreign mixed N M         three equal regions: with N threads, with M, and with as many as asked for
  * foreign clause N          num_threads(N) at its region
  * foreign both N M          a large region with N threads, a small one with M
  * foreign after N           a small region as asked for, then N threads by call
@@ -31,6 +33,20 @@ static void small(int team) {
         b[i] += 1.0;
 }
 
+static void three(int one, int other) {
+    for (int time = 0; time < 40; ++time) {
+#pragma omp parallel for num_threads(one)
+        for (int i = 0; i < DOUBLES; ++i)
+            a[i] = 0.5 * a[i] + b[i];
+#pragma omp parallel for num_threads(other)
+        for (int i = 0; i < DOUBLES; ++i)
+            b[i] = 0.5 * b[i] + a[i];
+#pragma omp parallel for
+        for (int i = 0; i < DOUBLES; ++i)
+            a[i] = 0.25 * a[i] + b[i];
+    }
+}
+
 int main(int count, char **arguments) {
     const char *what = count > 1 ? arguments[1] : "";
     int number = count > 2 ? atoi(arguments[2]) : 0, other = count > 3 ? atoi(arguments[3]) : 0;
@@ -40,6 +56,8 @@ int main(int count, char **arguments) {
         a[i] = b[i] = i;
     if (strcmp(what, "call") == 0)
         omp_set_num_threads(number);
+    if (strcmp(what, "half") == 0)
+        omp_set_num_threads(omp_get_max_threads() / 2);
     if (strcmp(what, "after") == 0) {
         small(omp_get_max_threads());
         omp_set_num_threads(number);
@@ -53,6 +71,8 @@ int main(int count, char **arguments) {
     sweep(4, strcmp(what, "clause") == 0 || strcmp(what, "both") == 0 ? number : omp_get_max_threads());
     if (strcmp(what, "both") == 0)
         small(other);
+    if (strcmp(what, "mixed") == 0)
+        three(number, other);
     printf("%f\n", a[DOUBLES - 1]);
     return strcmp(what, "exit") == 0 && omp_get_max_threads() > other ? number : 0;
 }
