@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from numapredict.collect.dataset import Dataset
 from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.measurement import Measurement
 from numapredict.predictor.advice import Advice, advise
 from numapredict.predictor.advice_text import advice_in_words
 from numapredict.predictor.model import ExpectedSpeedup
@@ -109,3 +111,30 @@ def test_own_threads_of_which_nothing_is_known_are_unknown(dataset: Dataset, cho
     assert isinstance(answer, Unknown)
     assert "not here" in answer.reason
     assert any("numapredict train" in text for text in answer.to_try)
+
+
+def test_probes_that_saw_different_regions_are_compared_by_what_both_saw(dataset: Dataset, chosen: ChosenModel) -> None:
+    """One probe saw a second region; its time is taken off, and the answer and its progress both say so."""
+    first, second = (probe.mapping for probe in chosen.model.probes)
+    time_s = {}
+
+    def noted(m: Measurement) -> Measurement:
+        if m.program != dataset.programs[0].name or not isinstance(m.mapping, Mapping):
+            return m
+        time_s[m.mapping.label] = m.time_s
+        regions = f"1={0.6 * m.time_s:.9g}/0.5 2={0.4 * m.time_s:.9g}/0.4"
+        share = 0.9
+        if m.mapping.label == second:
+            regions, share = f"1={m.time_s:.9g}/0.5", 0.5
+        notes = (("region_time_seen", f"{share:.3f}"), ("regions_seen", regions))
+        return msgspec.structs.replace(m, provenance=notes)
+
+    machine = RecordedMachine(msgspec.structs.replace(dataset, measurements=tuple(map(noted, dataset.measurements))))
+    said: list[str] = []
+    answer = advise(dataset.programs[0], machine, chosen, said.append)
+    assert isinstance(answer, Advice)
+    line = "saw different regions: compared are those that all saw, with 50% of its native region time"
+    assert [text for text in answer.warnings if line in text]
+    assert [text for text in said if line in text]
+    times = {probe.mapping: probe.time_s for probe in answer.probes}
+    assert times == pytest.approx({first: 0.6 * time_s[first], second: time_s[second]})
