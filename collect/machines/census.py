@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from numapredict.collect.bounded_file import read_bounded
 from numapredict.collect.machines.exit_code import exit_code_in
@@ -24,6 +25,7 @@ _HEADER = np.dtype(
         for name in ("magic", "pid", "start_ns", "first_region_ns", "last_ns", "regions", "dropped", "exited")
     ]
 )
+_PASSED_UNIT_S = 1e-5
 _LAST_NS = 4 * 8  # where the header has it
 _ENTRY = np.dtype(
     [
@@ -40,6 +42,7 @@ _ENTRY = np.dtype(
         ("running_of_others", "<u8"),
         ("began_ns_of_others", "<u8"),
         ("barriers", "<u8"),
+        ("passed_at", "<u4", (32,)),
     ]
 )
 
@@ -49,7 +52,8 @@ class Region(msgspec.Struct, frozen=True):
 
     ``module`` is a file name and ``path`` the whole one, empty where it is not known. The last ``unfinished`` instances
     had not ended when the run did; their time is that until then. ``barriers`` were passed inside by each thread, in
-    all instances together; 0 where nobody counted them.
+    all instances together; 0 where nobody counted them. ``passed_s`` is how long the first instance had taken when it
+    had passed 1, 2, 4, 8, ... of them.
     """
 
     key: int
@@ -61,6 +65,7 @@ class Region(msgspec.Struct, frozen=True):
     path: str = ""
     unfinished: int = 0
     barriers: int = 0
+    passed_s: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
@@ -140,7 +145,14 @@ def _region(entry: np.void, text: bytes, start_ns: int, last_ns: int) -> Region:
         path=_path_in(text, int(entry["path"])),
         unfinished=running,
         barriers=int(entry["barriers"]),
+        passed_s=_passed_s(entry["passed_at"]),
     )
+
+
+def _passed_s(units: npt.NDArray[np.uint32]) -> tuple[float, ...]:
+    """Return the times up to the first that is missing; none is earlier than the one before."""
+    known = units[: int((units != 0).cumprod().sum())]
+    return tuple(float(at) * _PASSED_UNIT_S for at in np.maximum.accumulate(known))
 
 
 def _path_in(text: bytes, start: int) -> str:

@@ -4,8 +4,10 @@ So is one that came to its end with fewer steps than in the native run: a loop t
 makes few steps in the emulator, and fewer with more threads on the same cores.
 
 What counts of them is what lies before the last barrier that the trace saw all threads pass. How much of the region
-that is, the barriers say that the native run passed. Where the second half of what was seen repeats itself, as the
-steps of a time loop do, it stands for the barriers that follow, as the first instances of other regions do for theirs.
+that is, the time says that the native run took for as many barriers. Where the second half of what was seen repeats
+itself, as the steps of a time loop do, and the native run kept its pace from there to the end, it stands for the
+barriers that follow, as the first instances of other regions do for theirs. A later phase at another pace does not
+count as seen.
 """
 
 from collections.abc import Mapping
@@ -16,6 +18,7 @@ import numpy.typing as npt
 
 from numapredict.collect.machines import trace as t
 from numapredict.collect.machines.census import Census
+from numapredict.collect.machines.native_pace import NativePace, native_pace
 
 Mask = npt.NDArray[np.bool_]
 
@@ -31,21 +34,21 @@ _BY_THE_CLOCK = 0.5
 class CutRegion(msgspec.Struct, frozen=True):
     """What was seen of one instance: ``passed`` parts, each up to a barrier, of ``expected`` (0: nobody knows).
 
-    The parts from ``repeats_from`` on stand for those that follow; None where nothing repeats itself.
+    The parts from ``repeats_from`` on stand for those that follow; None where they do not, or nobody knows of how many.
+    ``time_share`` is how much of the native time of the instance the parts took, 0 to 1.
     """
 
     passed: int
     expected: float
     repeats_from: int | None
+    time_share: float = 0.0
 
     @property
     def share(self) -> float:
         """Return how much of the instance the parts stand for, in parts."""
         if not self.passed:
             return 0.0
-        if self.repeats_from is not None:
-            return 1.0
-        return min(self.passed / self.expected, 1.0) if self.expected else 1.0
+        return 1.0 if self.repeats_from is not None else self.time_share
 
     def weight(self, part: int, most: int) -> float:
         """Return how often a part happens; parts from ``most`` on are taken together."""
@@ -58,6 +61,7 @@ class CutRegion(msgspec.Struct, frozen=True):
 def cut_regions(segments: npt.NDArray[np.void], keep: Mask, census: Census) -> dict[int, CutRegion]:
     """Return the regions, by key, whose only kept instance was cut off, or ended by the clock."""
     barriers = {region.key: region.barriers / region.count for region in census.regions}
+    paces = {region.key: native_pace(region) for region in census.regions}
     inside = keep & (segments["region"] != 0)
     found = {}
     for key in np.unique(segments["region"][inside]):
@@ -72,10 +76,17 @@ def cut_regions(segments: npt.NDArray[np.void], keep: Mask, census: Census) -> d
             continue
         work = np.zeros(passed + cut)
         np.add.at(work, segments["phase"][mine], segments["instructions"][mine].astype(np.float64))
-        region = CutRegion(passed, expected, _repeats_from(work[:passed]))
-        if cut or region.repeats_from is not None:
-            found[int(key)] = region
+        repeats_from = _repeats_from(work[:passed])
+        if cut or repeats_from is not None:
+            found[int(key)] = _cut_region(passed, expected, repeats_from, paces.get(int(key)))
     return found
+
+
+def _cut_region(passed: int, expected: float, repeats_from: int | None, pace: NativePace | None) -> CutRegion:
+    if not passed or pace is None:
+        return CutRegion(passed, expected, None)
+    goes_on = pace.goes_on_after(passed)
+    return CutRegion(passed, expected, repeats_from if goes_on else None, pace.share_of(passed))
 
 
 def unended(segments: npt.NDArray[np.void], keep: Mask, found: Mapping[int, CutRegion]) -> Mask:

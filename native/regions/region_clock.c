@@ -280,11 +280,26 @@ void region_clock_team(const struct region_call *call) {
         __atomic_store_n(&entry->team, (uint32_t)call->team, __ATOMIC_RELAXED);
 }
 
+/* The clock is read at few barriers: a step of a time loop may be shorter than a microsecond. */
+static void note_passed(struct region_entry *entry, uint64_t passed, uint64_t began_ns) {
+    const int power = __builtin_ctzll(passed);
+    const uint64_t ended = entry->count + __atomic_load_n(&entry->count_of_others, __ATOMIC_RELAXED);
+    if (power >= REGION_FILE_PASSED || ended > 0)
+        return;
+    const uint64_t taken = (now_ns() - began_ns) / REGION_FILE_PASSED_UNIT_NS;
+    const uint32_t units = taken < 1 ? 1 : taken > UINT32_MAX ? UINT32_MAX : (uint32_t)taken;
+    __atomic_store_n(&entry->passed_at[power], units, __ATOMIC_RELAXED);
+}
+
 /* Two threads that run the same region at the same time may lose a barrier: no harm to a count of many. */
 void region_clock_barrier(const struct region_call *call) {
     if (!call->began_ns)
         return;
     struct region_entry *entry = entry_of(call);
-    if (entry)
-        add_alone(&entry->barriers, 1);
+    if (!entry)
+        return;
+    add_alone(&entry->barriers, 1);
+    const uint64_t passed = entry->barriers;
+    if (__builtin_expect(passed != 0 && (passed & (passed - 1)) == 0, 0))
+        note_passed(entry, passed, call->began_ns);
 }

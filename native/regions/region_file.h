@@ -10,7 +10,7 @@
  * so on up to REGION_FILES.
  *
  * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text, counters of
- * other threads); NUREGIO3 (instances that have not ended, barriers).
+ * other threads); NUREGIO3 (instances that have not ended, barriers and when they were passed).
  */
 #ifndef NUMAPREDICT_REGION_FILE_H
 #define NUMAPREDICT_REGION_FILE_H
@@ -22,6 +22,8 @@
 #define REGION_FILES 64
 #define REGION_FILE_NAME_BYTES 88
 #define REGION_FILE_TEXT_BYTES (256 * 1024)
+#define REGION_FILE_PASSED 32
+#define REGION_FILE_PASSED_UNIT_NS 10000
 
 struct region_header {
     uint64_t magic;
@@ -48,6 +50,9 @@ struct region_entry {
     uint64_t running_of_others;  /* instances of other threads in progress, */
     uint64_t began_ns_of_others; /* and the sum of the times at which they began */
     uint64_t barriers;           /* passed by the encountering threads inside; 0 where nobody counts them */
+    /* When the first instance had passed 1, 2, 4, 8, ... of them: units of REGION_FILE_PASSED_UNIT_NS since
+       it began, at least 1; 0 where it has not passed so many. */
+    uint32_t passed_at[REGION_FILE_PASSED];
 };
 
 struct region_text {

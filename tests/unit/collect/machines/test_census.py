@@ -1,6 +1,7 @@
 import struct
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,15 +15,16 @@ def census_bytes(
 ) -> bytes:
     """Return a census file with room for more entries, as the library leaves it; its last time is 15 s.
 
-    An entry is (key, count, time_ns) and, where something runs in it, the last four fields of a `region_entry`.
+    An entry is (key, count, time_ns), where something runs in it the four fields of a `region_entry` up to the
+    barriers, and then when they were passed, in its units.
     """
     count = len(entries) if regions is None else regions
     header = struct.pack("<8Q", magic, 1, 5 * SECOND, 6 * SECOND, 15 * SECOND, count, 0, exited)
     listed = [
-        struct.pack("<4QII88s6Q", key, n, time, 0x1230, 4, 0, b"app", 0, 0, *(rest or (0, 0, 0, 0)))
+        struct.pack("<4QII88s6Q32I", key, n, time, 0x1230, 4, 0, b"app", 0, 0, *rest, *(0,) * (36 - len(rest)))
         for key, n, time, *rest in entries
     ]
-    return header + b"".join(listed) + bytes(176 * room)
+    return header + b"".join(listed) + bytes(304 * room)
 
 
 def test_a_census_keeps_every_field() -> None:
@@ -47,6 +49,15 @@ def test_an_instance_that_has_not_ended_counts_with_its_time_so_far() -> None:
     running, ended = census.regions
     assert (running.count, running.time_s, running.unfinished, running.barriers) == (3, 1 + 8, 1, 12)
     assert (ended.count, ended.time_s, ended.unfinished) == (1, 1.0, 0)
+
+
+def test_when_the_barriers_were_passed_is_read_up_to_the_first_that_was_not() -> None:
+    census = parse_census(census_bytes((11, 1, SECOND, 0, 0, 0, 9, 1, 250_000, 240_000, 0, 7), (13, 1, SECOND)))
+    assert census is not None
+    assert [region.passed_s for region in census.regions] == [pytest.approx((1e-5, 2.5, 2.5)), ()]
+    full = parse_census(census_bytes((11, 1, SECOND, 0, 0, 0, 1 << 40, *range(1, 33))))
+    assert full is not None
+    assert full.regions[0].passed_s == pytest.approx([n * 1e-5 for n in range(1, 33)])
 
 
 def test_what_several_threads_run_is_added_up() -> None:

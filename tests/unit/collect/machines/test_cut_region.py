@@ -13,11 +13,18 @@ from tests.traces import Segment, census_of, trace_of
 A, B = 0xFEDCBA9876543211, 0xFEDCBA9876543213
 
 
-def census(barriers: int, count: int = 1) -> Census:
-    """Return a census with 30 s in region A, whose instances passed so many barriers, and 10 s in region B."""
+def census(barriers: int, count: int = 1, *, warm: int = 0, warm_s: float = 0.0) -> Census:
+    """Return a census with 30 s in region A, whose instances passed so many barriers, and 10 s in region B.
+
+    The first ``warm`` of them took ``warm_s``, the others the rest of the time, each as long as the next.
+    """
     made = census_of((A, count, 30.0), (B, 1, 10.0))
     long, short = made.regions
-    return replace(made, regions=(msgspec.structs.replace(long, barriers=barriers), short))
+    each = barriers / count
+    points = [2**n for n in range(32) if 2**n <= each]
+    passed_s = np.interp(points, [0, warm, each + 1], [0, warm_s, 30 / count]) if warm < each else []
+    curve = tuple(float(at_s) for at_s in passed_s)
+    return replace(made, regions=(msgspec.structs.replace(long, barriers=barriers, passed_s=curve), short))
 
 
 def cut(work: list[int], last: int = 1) -> list[Segment]:
@@ -50,7 +57,7 @@ def test_where_no_barrier_was_passed_all_is_kept_and_nothing_was_seen_whole() ->
 
 def test_parts_that_were_not_seen_lower_the_share() -> None:
     made = phased(cut([10, 200, 40, 3000]), census(16))
-    assert made.share == pytest.approx((30 / 4 + 10) / 40)
+    assert made.share == pytest.approx((30 * 4 / 17 + 10) / 40)
     assert made.weight.tolist() == [1, 1, 1, 1, 1]
     assert phased(cut([10, 200, 40, 3000]), census(32, count=2)).share == made.share
     assert phased(cut([10, 200, 40, 3000]), census(2)).share == 1
@@ -74,12 +81,38 @@ def test_a_step_has_to_be_seen_three_times() -> None:
 
 def test_work_that_grows_is_no_repetition() -> None:
     made = phased(cut([2**n for n in range(20)]), census(40))
-    assert made.share == pytest.approx((30 / 2 + 10) / 40)
+    assert made.share == pytest.approx((30 * 20 / 41 + 10) / 40)
 
 
 def test_a_trace_that_saw_more_than_the_native_run_is_left_as_it_is() -> None:
     made = phased(cut([100] * 20), census(5))
     assert (made.share, set(made.weight.tolist())) == (1, {1.0})
+
+
+@pytest.mark.parametrize("passed", [60, 400, 512, 999])
+def test_a_warm_up_does_not_stand_for_what_follows_at_another_pace(passed: int) -> None:
+    """Natively 1000 steps take 0.7 s, and what follows 29.3 s."""
+    for barriers in (1040, 1500, 4000):
+        made = phased(cut([100] * passed), census(barriers, warm=1000, warm_s=0.7))
+        assert made.share == pytest.approx((0.7 * passed / 1000 + 10) / 40, rel=0.01)
+        assert set(made.weight.tolist()) == {1.0}
+
+
+def test_what_follows_a_short_warm_up_stands_for_itself() -> None:
+    made = phased(cut([100] * 600), census(4000, warm=100, warm_s=0.05))
+    assert made.share == 1
+    assert work_of(made) == pytest.approx(2 * 100 * 4000 + 1, rel=0.01)
+
+
+def test_a_long_end_without_barriers_is_not_seen() -> None:
+    """As where time steps are followed by one long loop, in which the trace was cut off."""
+    made = phased(cut([100] * 100), census(100, warm=99, warm_s=0.99))
+    assert made.share == pytest.approx((1 + 10) / 40, rel=0.01)
+
+
+def test_without_a_count_of_barriers_a_cut_region_was_not_seen() -> None:
+    made = phased(cut([100] * 60), census(0))
+    assert (made.share, set(made.weight.tolist())) == (10 / 40, {1.0})
 
 
 def ended(work: list[int]) -> list[Segment]:
@@ -94,6 +127,12 @@ def test_a_loop_that_ends_by_the_clock_stands_for_the_steps_of_the_native_run() 
     assert few.share == many.share == 1
     for made in (few, many):
         assert work_of(made) == pytest.approx(2 * 130 * 1000 + 1, rel=0.01)
+
+
+def test_a_loop_that_ends_by_the_clock_does_not_stand_for_another_pace() -> None:
+    made = phased(ended([100, 30] * 100), census(2000 - 1, warm=1000, warm_s=0.7))
+    assert made.share == pytest.approx((0.7 * 200 / 1000 + 10) / 40, rel=0.01)
+    assert set(made.weight.tolist()) == {1.0}
 
 
 def test_barriers_that_depend_on_the_threads_and_parts_that_do_not_repeat_are_left_as_they_are() -> None:
