@@ -56,7 +56,8 @@ PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
     type=click.FloatRange(5, 3600),
     default=100,
     show_default=True,
-    help="CPU seconds that modelled probes may take in all; of the native run, those of each of its two threads.",
+    help="CPU seconds that modelled probes may take in all, the start up to the first region not counted; of the "
+    "native run, those of each of its two threads.",
 )
 @click.option(
     "--verify",

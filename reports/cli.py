@@ -464,7 +464,8 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
     "--budget",
     "budget_s",
     type=click.FloatRange(5, 86400),
-    help="CPU seconds that all traces of a modelled machine may take; else 20 (native run) and 40 a number of threads.",
+    help="CPU seconds that all traces of a modelled machine may take, starts up to the first region not counted; else "
+    "20 (native run) and 40 a number of threads.",
 )
 @click.option(
     "--repetitions",

@@ -81,7 +81,10 @@ class TraceStore:
             require_room(self.folder, _WHAT)
             census = self.census(program)
             text = f"{program.name}: tracing with {threads} threads, at most {self.budget.trace_s:.0f} CPU seconds"
-            with lasting(self.announce, text, self.budget.trace_s):
+            most_s = self.budget.with_start_s(census)
+            if most_s >= self.budget.trace_s + 1:
+                text += f" and {most_s - self.budget.trace_s:.0f} to come to its first region"
+            with lasting(self.announce, text, most_s):
                 data = take_trace(program, threads, self.machine, census, self.budget)
             self._store(path, data)
             found = parse_trace(data, str(path))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -240,6 +241,33 @@ def test_a_region_that_outlives_both_runs_is_traced_up_to_its_latest_barrier(com
     assert work[6:9] == pytest.approx(work[3:6], rel=0.02, abs=2000)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", [GCC, CLANG])
+def test_a_warm_up_does_not_stand_for_the_steps_at_another_pace_that_follow_it(compiler: str, tmp_path: Path) -> None:
+    program = program_of(build("warming.c", tmp_path, compiler), 4_000_000, 20_000, 600, 10**9)
+    seen = traced(program, limits={"census_s": 1.5, "instructions": 100_000_000})
+    (region,) = seen.census.regions
+    assert (region.count, region.unfinished, seen.trace.end) == (1, 1, 4)
+    passed = int(seen.trace.segments["phase"].max())
+    assert 100 < passed < 2 * 600 < region.barriers
+    assert len(region.passed_s) == region.barriers.bit_length()
+    phased = phase_trace(seen.trace, seen.census, 2)
+    assert 0 < phased.share < 0.7
+
+
+@pytest.mark.slow
+def test_a_long_serial_start_takes_nothing_from_the_trace(tmp_path: Path) -> None:
+    program = program_of(build("late.c", tmp_path, GCC), 4096, 1000, tmp_path / "arrays")
+    census = parse_census(take_census(program, BUDGET))
+    assert census is not None
+    least = msgspec.structs.replace(BUDGET, trace_s=1.5 * census.before_first_region_s)
+    trace = t.parse_trace(take_trace(program, 2, MACHINE, census, least), "x")
+    assert trace.end == 2
+    soon = replace(census, before_first_region_s=0.0)
+    with pytest.raises(TracingError, match="reached no parallel region"):
+        take_trace(program, 2, MACHINE, soon, least)
+
+
 def test_what_a_program_prints_is_its_own(hostile: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     environment = dict(os.environ, OMP_NUM_THREADS="2")
     plain = subprocess.run([hostile, "well"], capture_output=True, env=environment, check=True)
@@ -280,7 +308,7 @@ def refusal(kind: type[NumapredictError], program: Program, threads: int = 2, **
         ("segfault", ("failed when it ran here", "SIGSEGV")),
         ("exit-early", ("failed when it ran here", "exit code 5")),
         ("no-region", ("ran no OpenMP parallel region", "-fopenmp")),
-        ("serial-loop", ("began no parallel region within 1 CPU seconds", "--budget")),
+        ("serial-loop", ("began no parallel region within 2 CPU seconds", "--budget")),
     ],
 )
 def test_a_failing_program_is_said_to_fail(hostile: Path, name: str, reasons: tuple[str, ...]) -> None:
