@@ -145,6 +145,11 @@ void *system_memory(size_t bytes) {
 
 void system_free(void *memory, size_t bytes) { syscall(SYS_munmap, memory, bytes); }
 
+bool system_copy(void *to, const void *from, size_t bytes) {
+    memcpy(to, from, bytes);
+    return true;
+}
+
 uint64_t system_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
