@@ -30,10 +30,18 @@ def read_bounded(path: Path, most_bytes: int) -> bytes:
     with open_regular(path) as file:
         # Files under /proc say that they are empty, and others may grow.
         size = os.fstat(file.fileno()).st_size
-        data = file.read(most_bytes + 1) if size <= most_bytes else b""
+        data = _read(file, size, most_bytes + 1) if size <= most_bytes else b""
     if max(size, len(data)) > most_bytes:
         raise OSError(errno.EINVAL, f"it has more than {most_bytes // MIB} MiB, which no such file has", str(path))
     return data
+
+
+def _read(file: BinaryIO, size: int, most_bytes: int) -> bytes:
+    """Return what is in a file, up to a bound; Python takes memory for as much as it is asked to read at once."""
+    parts = [file.read(min(size, most_bytes))]
+    while (left := most_bytes - sum(map(len, parts))) > 0 and (part := file.read(min(left, MIB))):
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _check(path: Path, mode: int) -> None:

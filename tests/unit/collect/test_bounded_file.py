@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -175,3 +176,16 @@ def test_a_table_of_many_cells_is_refused_before_they_are_made(tmp_path: Path) -
 def test_the_limit_in_these_tests_is_one(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="MemoryError"):
         in_little_room(tmp_path, "def read(path): bytearray(1 << 30)", "any")
+
+
+def test_a_small_file_takes_little_memory_however_wide_the_bound(tmp_path: Path) -> None:
+    file = tmp_path / "small"
+    file.write_bytes(b"few")
+    tracemalloc.start()
+    try:
+        assert read_bounded(file, 1 << 30) == b"few"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    grown = Path("/proc/self/maps")  # it says that it is empty, and is not
+    assert read_bounded(grown, 1 << 30).count(b"\n") > 10
