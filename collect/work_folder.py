@@ -20,8 +20,8 @@ from numapredict.native.errors import UnwritableError
 
 PREFIX = "numapredict-work-"
 OWNER = ".numapredict-owner"
-ROOM_BYTES = 1 << 20
-"""What there must be room for: a file of region times, the largest of those that are written without a word."""
+ROOM_BYTES = 2 << 20
+"""What there must be room for: more than a file of region times, the largest of those that are written without a word."""
 
 _NAME = re.compile(rf"{re.escape(PREFIX)}[a-z0-9_]{{8}}")  # as tempfile.mkdtemp makes them
 

@@ -10,7 +10,7 @@ import pytest
 
 How = Literal["read-only", "full", "small"]
 
-_SMALL_BYTES = 2 << 20
+_SMALL_BYTES = 3 << 20
 """Room for a file of region times and the probe, but not for most traces."""
 
 # The mount is in a namespace of its own, and goes with the command.
@@ -26,7 +26,7 @@ exec "$@"
 
 
 def inside(folder: Path, how: How, *command: str) -> list[str]:
-    """Return what runs a command that sees the folder full, read-only, or with room for two megabytes."""
+    """Return what runs a command that sees the folder full, read-only, or with room for three megabytes."""
     folder.mkdir(exist_ok=True)
     return [*_namespace(), "sh", "-c", _SCRIPT, "sh", how, str(folder), str(_SMALL_BYTES), *command]
 

@@ -98,7 +98,7 @@ def _pages(mapping: Mapping) -> str:
 def _text(wrapping: Wrapping, program: Program, unset: list[str]) -> str:
     """Return the command line, every word quoted where a shell would read something into it.
 
-    What cannot be seen is in `$'...'`, as bash, zsh and POSIX.1-2024 have it: it would be copied without notice.
+    What cannot be seen comes from printf, in octal: it would be copied without notice.
     """
     decided = {*dict(wrapping.environment), *wrapping.conflicting}
     own = [pair for pair in program.environment if pair[0] not in decided]

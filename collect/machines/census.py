@@ -19,6 +19,7 @@ MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
 MAGIC = 0x334F49474552554E  # NUREGIO3
 CENSUS_THREADS = 2  # are asked for in the run that counts
 _ENTRIES = 4096  # there is room for; the text begins behind it
+_TEXT_BYTES = 256 << 10
 _HEADER = np.dtype(
     [
         (name, "<u8")
@@ -45,6 +46,7 @@ _ENTRY = np.dtype(
         ("passed_at", "<u4", (32,)),
     ]
 )
+FILE_BYTES = _HEADER.itemsize + _ENTRIES * _ENTRY.itemsize + _TEXT_BYTES
 
 
 class Region(msgspec.Struct, frozen=True):
@@ -115,6 +117,15 @@ def parse_census(data: bytes) -> Census | None:
         complete=bool(header["exited"]),
         exit_code=exit_code_in(data),
     )
+
+
+def reserve_file(path: Path) -> None:
+    """Make an empty census file that has its room on the disk, for the preload library to fill; raise OSError.
+
+    The library itself says nothing where there is none, and what others write may take it at any time.
+    """
+    with path.open("xb") as file:
+        os.posix_fallocate(file.fileno(), 0, FILE_BYTES)
 
 
 def stopped(data: bytes, at_ns: int) -> bytes:

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.machines.allowance import LONGEST, Allowance, allowance_of
-from numapredict.collect.machines.census import CENSUS_THREADS, Census, parse_census, stopped
+from numapredict.collect.machines.census import CENSUS_THREADS, Census, parse_census, reserve_file, stopped
 from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.machines.elf import check_traceable
 from numapredict.collect.machines.errors import UnrunnableProgramError
@@ -91,6 +91,10 @@ def take_census(program: Program, budget: Budget) -> bytes:
     executable = check_program(program)
     with work_folder() as folder:
         file = folder / "census"
+        try:
+            reserve_file(file)
+        except OSError as error:
+            raise refused(folder.parent, error) from error
         environment = _environment(program, CENSUS_THREADS)
         environment["NUMAPREDICT_CENSUS"] = str(file)
         preload = [os.environ.get("LD_PRELOAD", ""), str(marks_library())]
@@ -98,7 +102,7 @@ def take_census(program: Program, budget: Budget) -> bytes:
         allowed = allowance_of(budget.census_s, CENSUS_THREADS)
         ending = _run([executable, *program.command[1:]], environment, program, allowed)
         data = file.read_bytes() if file.is_file() else b""
-        if ending.reason or not data:
+        if ending.reason:
             require_room(folder)
     if ending.timed_out:
         data = stopped(data, time.monotonic_ns())

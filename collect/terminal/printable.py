@@ -9,7 +9,7 @@ ELLIPSIS = "…"
 NAME_COLUMNS = 60
 """Longer names are shortened in tables, where one of them would widen every row."""
 
-_ESCAPED = frozenset("'\\")  # inside $'...'
+_STEERING = frozenset("'\\%-")  # of a printf format, its quotes and its options
 
 
 def printable(text: str) -> str:
@@ -43,18 +43,29 @@ def name_cell(name: str) -> str:
 
 
 def command_line(words: Sequence[str]) -> str:
-    """Return a command that can be copied into a shell and is printable: control characters in bash's `$'...'`."""
+    """Return a command that can be copied into any POSIX shell and is printable: see `shell_word`."""
     return " ".join(map(shell_word, words))
 
 
 def shell_word(word: str) -> str:
-    """Return a word as `command_line` has it; what only steers a terminal or turns the direction round is seen."""
+    """Return a word as a POSIX shell takes it; what only steers a terminal or turns the direction round is seen.
+
+    That comes from printf in octal: dash, the sh of Debian, has no `$'...'`. Newlines at the end, which a shell takes
+    away from a command's output, stand as they are, in quotes.
+    """
     if word.isprintable():
         return shlex.quote(word)
-    letters = []
-    for letter in word:
-        if letter.isprintable():
-            letters.append(f"\\{letter}" if letter in _ESCAPED else letter)
-        else:
-            letters += [f"\\x{byte:02x}" for byte in os.fsencode(letter)]
-    return f"$'{''.join(letters)}'"
+    body = word.rstrip("\n")
+    rest = word[len(body) :]
+    ending = f"'{rest}'" if rest else ""
+    if body.isprintable():
+        return (shlex.quote(body) if body else "") + ending
+    letters = "".join(map(_printf_letter, body))
+    return f"\"$(printf '{letters}')\"{ending}"
+
+
+def _printf_letter(letter: str) -> str:
+    """Return a letter of a printf format in single quotes within double ones."""
+    if letter.isprintable() and letter not in _STEERING:
+        return letter
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(letter))

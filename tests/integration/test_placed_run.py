@@ -435,7 +435,9 @@ def checked_run(path: Path) -> dict[str, Any]:
 def test_an_emitted_command_has_the_words_to_the_letter() -> None:
     words = ["echo", "\x1b[31mred", "two  words", "c=d", ""]
     done = placed(*ONE, "--emit", "env", "--", *words)
-    assert (done.returncode, shlex.split(done.stdout)[-len(words) :]) == (0, words)
+    assert (done.returncode, done.stdout.isprintable() or done.stdout[:-1].isprintable()) == (0, True)
+    typed = subprocess.run(["sh", "-c", done.stdout], capture_output=True, text=True, check=True)
+    assert typed.stdout == " ".join(words[1:]) + "\n"
 
 
 def test_json_that_cannot_be_written_is_said_before_anything_is_started(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from numapredict.collect.machines.census import FILE_BYTES, reserve_file
 from numapredict.collect.machines.region_times import RegionTimes, read_region_times
 from numapredict.native.library import marks_library
 from tests.openmp import CLANG, GCC, SOURCES, build
@@ -51,6 +52,15 @@ def functions(program: Path) -> dict[str, int]:
         for parts in map(str.split, text.splitlines())
         if len(parts) == 3 and parts[1] in "tT"
     }
+
+
+def test_a_file_that_has_its_room_already_is_filled(program: Path, counted: Run, tmp_path: Path) -> None:
+    reserve_file(tmp_path / "regions")
+    made = (tmp_path / "regions").stat()
+    assert made.st_blocks * 512 >= made.st_size == FILE_BYTES
+    done, times = counted(program, "seven")
+    assert (done.returncode, times and times.regions[0].count) == (0, 7)
+    assert (tmp_path / "regions").stat().st_size == FILE_BYTES
 
 
 def test_instances_times_teams_and_names_are_right(program: Path, counted: Run) -> None:

@@ -214,11 +214,11 @@ def test_what_cannot_be_seen_is_shown_as_an_escape(kind: str) -> None:
         subject = Subject(name=HIDDEN, advice=advice)
     page = render(page_data(subject))
     assert [letter for letter in page if letter in HIDDEN] == []
-    assert r"before\\u202abehind" in page or r"\xe2\x80\xaa" in page
+    assert r"before\\u202abehind" in page or r"\342\200\252" in page
     if kind == "prediction":
         copied = [text for text in Document(page).texts["pre"] if text.startswith("numapredict run")]
         script = f'set -- {copied[0].partition(" -- ")[2]}; printf %s "$2"'
-        assert subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout == HIDDEN.encode()
+        assert subprocess.run(["sh", "-c", script], capture_output=True, check=True).stdout == HIDDEN.encode()
 
 
 def test_a_page_for_120_programs_is_small(tmp_path: Path) -> None:

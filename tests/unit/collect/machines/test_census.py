@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.machines.census import MAGIC, Region, parse_census, read_census, stopped
+from numapredict.collect.machines.census import FILE_BYTES, MAGIC, Region, parse_census, read_census, stopped
+from numapredict.collect.work_folder import ROOM_BYTES
 
 SECOND = 10**9
 
@@ -109,6 +110,10 @@ def test_a_missing_file_has_no_census(tmp_path: Path) -> None:
     assert read_census(tmp_path / "no") is None
     (tmp_path / "census").write_bytes(census_bytes((11, 3, 1)))
     assert read_census(tmp_path / "census") == parse_census(census_bytes((11, 3, 1)))
+
+
+def test_there_is_room_for_a_census_where_room_was_asked_for() -> None:
+    assert FILE_BYTES < ROOM_BYTES
 
 
 @given(st.binary(max_size=400), st.booleans())

@@ -3,7 +3,8 @@
 import os
 import subprocess
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numapredict.collect.terminal.printable import (
@@ -50,12 +51,16 @@ def test_a_name_in_a_table_is_one_line_and_no_wider_than_a_column() -> None:
     assert name_cell("x" * 300 + "\x1b").endswith(r"x\x1b")
 
 
-@given(st.lists(st.text(alphabet=st.sampled_from("ab '\"\\$\x1b\n\u202eé\udcff9"), max_size=8), max_size=4))
-def test_a_copied_command_is_the_command(words: list[str]) -> None:
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+@given(st.lists(st.text(alphabet=st.sampled_from("ab '\"\\$%-`!\x1b\n\u202eé\udcff9"), max_size=8), max_size=4))
+@settings(max_examples=50)
+def test_a_copied_command_is_the_command(shell: str, words: list[str]) -> None:
     text = command_line(words)
-    assert text.isprintable()
+    assert text.replace("'\n", "").replace("\n", "").isprintable()
+    if not any(word.endswith("\n") for word in words):
+        assert text.isprintable()
     said = subprocess.run(
-        ["bash", "-c", f"for w in {text}; do printf '%s\\0' \"$w\"; done"], capture_output=True, check=True
+        [shell, "-c", f"for w in {text}; do printf '%s\\0' \"$w\"; done"], capture_output=True, check=True
     )
     assert said.stdout == b"".join(os.fsencode(word) + b"\0" for word in words)
 
