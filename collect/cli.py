@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from numapredict.collect.campaign_options import MACHINE, campaign_options
+from numapredict.collect.campaign.campaign_options import MACHINE, campaign_options
 from numapredict.collect.terminal.command import JSON, Command, Group, terminal
 
 if TYPE_CHECKING:
-    from numapredict.collect.request import CampaignRequest
+    from numapredict.collect.campaign.request import CampaignRequest
 
 
 @click.command(
     cls=Command,
     answers=(
         "numapredict.collect.topology:Topology",
-        "numapredict.collect.machines.description:DescribedMachine[]",
+        "numapredict.collect.modelled.description:DescribedMachine[]",
     ),
 )
 @MACHINE
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 @JSON
 def topology(machine: str | None, listed: bool, as_json: bool) -> None:
     """Show a machine's NUMA nodes: this computer's, or a described machine's."""
-    from numapredict.collect.allocation_text import allocation_lines
-    from numapredict.collect.host import host_topology
-    from numapredict.collect.machines.description import described_machines, load_description
+    from numapredict.collect.host.allocation_text import allocation_lines
+    from numapredict.collect.host.host import host_topology
+    from numapredict.collect.host.topology_text import describe
+    from numapredict.collect.modelled.description import described_machines, load_description
     from numapredict.collect.terminal.answer import print_answer, print_words
-    from numapredict.collect.topology_text import describe
 
     if listed:
         print_answer(
@@ -46,14 +46,14 @@ def topology(machine: str | None, listed: bool, as_json: bool) -> None:
             print_words(line)
 
 
-@click.command(cls=Command, answers=["numapredict.collect.diagnosis:Diagnosis"])
+@click.command(cls=Command, answers=["numapredict.collect.measuring.diagnosis:Diagnosis"])
 @JSON
 def doctor(as_json: bool) -> None:
     """Say what disturbs measuring here, and which counters can be believed: each is tested on known loads."""
-    from numapredict.collect.counters.sources import all_sources
-    from numapredict.collect.diagnosis import diagnose
-    from numapredict.collect.diagnosis_text import diagnosis_in_words
-    from numapredict.collect.host import host_topology
+    from numapredict.collect.host.host import host_topology
+    from numapredict.collect.measuring.counters.sources import all_sources
+    from numapredict.collect.measuring.diagnosis import diagnose
+    from numapredict.collect.measuring.diagnosis_text import diagnosis_in_words
     from numapredict.collect.terminal.answer import print_answer
 
     topology = host_topology()
@@ -66,12 +66,12 @@ def collect() -> None:
     """Measure programs under mappings: list codelets, run campaigns."""
 
 
-@collect.command(answers=["numapredict.collect.codelets:Codelet[]"])
+@collect.command(answers=["numapredict.collect.campaign.codelets:Codelet[]"])
 @JSON
 def codelets(as_json: bool) -> None:
     """List the codelets, the small programs that a model learns from."""
-    from numapredict.collect.codelets import codelets as all_codelets
-    from numapredict.collect.codelets import codelets_in_words
+    from numapredict.collect.campaign.codelets import codelets as all_codelets
+    from numapredict.collect.campaign.codelets import codelets_in_words
     from numapredict.collect.terminal.answer import print_answer
 
     print_answer(all_codelets(), as_json, codelets_in_words)
@@ -79,7 +79,7 @@ def codelets(as_json: bool) -> None:
 
 @collect.command(
     kept="finished runs are kept",
-    answers=["numapredict.collect.request:CampaignSummary", "numapredict.collect.plan:Estimate"],
+    answers=["numapredict.collect.campaign.request:CampaignSummary", "numapredict.collect.campaign.plan:Estimate"],
 )
 @campaign_options
 @click.option(
@@ -89,7 +89,13 @@ def codelets(as_json: bool) -> None:
 @JSON
 def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: bool) -> None:
     """Run programs under mappings and keep what was measured as a dataset."""
-    from numapredict.collect.request import estimate_in_words, prepare, run_campaign, summary_in_words, summary_of
+    from numapredict.collect.campaign.request import (
+        estimate_in_words,
+        prepare,
+        run_campaign,
+        summary_in_words,
+        summary_of,
+    )
     from numapredict.collect.terminal.answer import print_answer
 
     with terminal().doing("counting the runs"):
@@ -104,7 +110,7 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
         print_answer(summary, as_json, summary_in_words)
 
 
-@collect.command("import", answers=["numapredict.collect.foreign_table:Tally"])
+@collect.command("import", answers=["numapredict.collect.data.foreign_table:Tally"])
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("-o", "--output", "into", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
 @click.option("--program", required=True, metavar="COL[,COL]", help="What names a program; several are joined.")
@@ -134,9 +140,9 @@ def import_(
     **named: Any,  # noqa: ANN401 - the columns' names
 ) -> None:
     """Make a dataset of a CSV FILE of somebody's run times; its mappings need not be ours."""
-    from numapredict.collect.foreign_table import UNITS_S, TableColumns
-    from numapredict.collect.import_text import doubts_in_words, tally_in_words
-    from numapredict.collect.table_import import About, import_table
+    from numapredict.collect.data.foreign_table import UNITS_S, TableColumns
+    from numapredict.collect.data.import_text import doubts_in_words, tally_in_words
+    from numapredict.collect.data.table_import import About, import_table
     from numapredict.collect.terminal.answer import print_answer
 
     if named["group"] and named["groups"]:
@@ -172,12 +178,12 @@ def _conditions(texts: tuple[str, ...], option: str) -> tuple[tuple[str, str], .
     return tuple((name, value) for name, _, value in (text.partition("=") for text in texts))
 
 
-@collect.command(answers=["numapredict.collect.cere:Region[]"])
+@collect.command(answers=["numapredict.collect.campaign.cere:Region[]"])
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @JSON
 def regions(folder: Path, as_json: bool) -> None:
     """List the regions that CERE can extract from the application in FOLDER (`cere configure` was run there)."""
-    from numapredict.collect.cere import Cere, regions_in_words
+    from numapredict.collect.campaign.cere import Cere, regions_in_words
     from numapredict.collect.terminal.answer import print_answer
 
     print_answer(Cere(folder).regions(), as_json, regions_in_words)

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
-from numapredict.collect.dataset import Dataset
-from numapredict.predictor.evaluate import Evaluations
-from numapredict.predictor.folds import HeldOut
+from numapredict.collect.data.dataset import Dataset
+from numapredict.predictor.evaluation.evaluate import Evaluations
+from numapredict.predictor.evaluation.folds import HeldOut
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure

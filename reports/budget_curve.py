@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 
-from numapredict.predictor.budget_curve import BudgetCurve
+from numapredict.predictor.evaluation.budget_curve import BudgetCurve
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure

@@ -7,8 +7,8 @@ import msgspec
 from matplotlib.figure import Figure
 from scipy.stats import beta
 
-from numapredict.collect.dataset import Dataset
-from numapredict.predictor.evaluate import Evaluations
+from numapredict.collect.data.dataset import Dataset
+from numapredict.predictor.evaluation.evaluate import Evaluations
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure

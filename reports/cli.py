@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from numapredict.collect.campaign_options import MACHINE, STRICT
+from numapredict.collect.campaign.campaign_options import MACHINE, STRICT
+from numapredict.collect.campaign.completion import files, named
 from numapredict.collect.mapping import PAGE_POLICIES, PagePolicy
 from numapredict.collect.terminal.command import JSON, LOUDNESS, Command, Group, terminal
-from numapredict.collect.terminal.completion import files, named
-from numapredict.predictor.evaluation_options import (
+from numapredict.predictor.evaluation.evaluation_options import (
     DATASET_NAMES,
     DATASETS,
     DEFAULT,
@@ -23,8 +23,8 @@ from numapredict.predictor.evaluation_options import (
 
 if TYPE_CHECKING:
     from numapredict.collect.fidelity.claim import Comparison
-    from numapredict.predictor.evaluate import Evaluations
-    from numapredict.predictor.options import Scale
+    from numapredict.predictor.evaluation.evaluate import Evaluations
+    from numapredict.predictor.learning.options import Scale
 
 PAGE = "page"
 SUBJECTS = named(lambda: sorted({*shipped_datasets(), *shipped_models()}), "file")
@@ -107,7 +107,7 @@ def _tell_drawn(data: Drawn, output: Path, as_json: bool) -> None:
 
 def _say_doubts(evaluations: "Evaluations") -> None:
     """Warn of times that an evaluation left out, and of programs that may be one code base."""
-    from numapredict.predictor.evaluation_text import doubts_in_words
+    from numapredict.predictor.evaluation.evaluation_text import doubts_in_words
 
     for line in doubts_in_words(evaluations):
         terminal().warn(line)
@@ -132,7 +132,7 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
     A shipped name is a dataset and a model, and the page shows both. This command's name may be left out.
     """
     with terminal().doing(f"reading {subject}"):
-        from numapredict.collect.profile_file import read_profile
+        from numapredict.collect.placing.profile_file import read_profile
         from numapredict.collect.terminal.printable import name_cell
         from numapredict.reports.contents import page_data
         from numapredict.reports.page import check_name, write_page
@@ -170,7 +170,7 @@ def clustermap(
 ) -> None:
     """Draw a dataset's dendrogram and heatmap in one figure (thesis figures 24 and 25)."""
     with terminal().doing("loading what draws"):
-        from numapredict.predictor.datasets import open_dataset
+        from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.reports.clustermap import clustermap_data, draw_clustermap
 
     with terminal().steps(2, "steps of drawing") as advance:
@@ -222,7 +222,7 @@ def fidelity(names: tuple[str, ...], output: Path | None, as_json: bool) -> None
         click.echo(table, nl=False)
 
 
-@report.command(answers=["numapredict.predictor.likeness:LikePair[]"])
+@report.command(answers=["numapredict.predictor.evaluation.similarity:LikePair[]"])
 @DATASET
 @click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
 @click.option("--count", type=click.IntRange(1), default=20, show_default=True, help="Pairs to show.")
@@ -231,11 +231,11 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
     """Show which programs of a dataset the model can hardly tell apart: one of such a pair teaches nothing."""
     with terminal().doing(f"reading {dataset}"):
         from numapredict.collect.terminal.answer import print_answer
-        from numapredict.predictor.datasets import open_dataset
-        from numapredict.predictor.features import observe
-        from numapredict.predictor.learning import options_of
-        from numapredict.predictor.likeness import like_pairs
-        from numapredict.predictor.train import default_label
+        from numapredict.predictor.evaluation.similarity import like_pairs
+        from numapredict.predictor.learning.datasets import open_dataset
+        from numapredict.predictor.learning.features import observe
+        from numapredict.predictor.learning.learning import options_of
+        from numapredict.predictor.learning.train import default_label
         from numapredict.reports.pairs import pairs_in_words
 
         opened = open_dataset(dataset)
@@ -245,7 +245,7 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
     print_answer(found[:count], as_json, lambda shown: pairs_in_words(shown, len(found)))
 
 
-@report.command(answers=["numapredict.predictor.thesis:Sweep[]"])
+@report.command(answers=["numapredict.predictor.evaluation.thesis:Sweep[]"])
 @click.argument("dataset", metavar="DATASET", shell_complete=DATASET_NAMES)
 @click.option("--figure", type=FILE, help="Draw them too, into a .png or .svg file.")
 @JSON
@@ -253,9 +253,9 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     """Show the speedup over the number of clusters for the thesis's feature sets (figures 26 to 29)."""
     with terminal().doing("loading what draws"):
         from numapredict.collect.terminal.answer import print_answer
-        from numapredict.predictor.datasets import open_dataset
-        from numapredict.predictor.features import InsufficientDataError, observe
-        from numapredict.predictor.thesis import sweeps_of
+        from numapredict.predictor.evaluation.thesis import sweeps_of
+        from numapredict.predictor.learning.datasets import open_dataset
+        from numapredict.predictor.learning.features import InsufficientDataError, observe
         from numapredict.reports.figure_file import format_of
         from numapredict.reports.source import origin_of
         from numapredict.reports.sweep_curves import draw_sweep_curves, sweep_curves_data
@@ -286,8 +286,8 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
 def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how sure the advice was of held-out programs, and how often it was right (what `evaluate` finds)."""
     with terminal().doing(f"reading {', '.join(datasets)}"):
-        from numapredict.predictor.datasets import open_dataset
-        from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.predictor.evaluation.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.reports.calibration import calibration_data, draw_calibration
         from numapredict.reports.figure_file import format_of
 
@@ -301,21 +301,21 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: boo
     _tell_drawn(data, output, as_json)
 
 
-@report.command(answers=["numapredict.predictor.explanation_check:RuleScore[]"])
+@report.command(answers=["numapredict.predictor.evaluation.explanation_check:RuleScore[]"])
 @DATASETS
 @JSON
 def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
     """Show how often each rule of the advice's explanation is right, of codelets, whose nature is known."""
     with terminal().doing("loading what judges"):
         from numapredict.collect.terminal.answer import print_answer
-        from numapredict.predictor.explanation_session import check_datasets
+        from numapredict.predictor.evaluation.explanation_session import check_datasets
         from numapredict.reports.explanations import explanations_table
 
     scores = check_datasets(datasets, terminal().follow)
     print_answer(scores, as_json, explanations_table)
 
 
-@report.command(answers=["numapredict.predictor.budget_curve:BudgetCurve[]"])
+@report.command(answers=["numapredict.predictor.evaluation.budget_curve:BudgetCurve[]"])
 @DATASETS
 @JOBS
 @_figure("budget")
@@ -324,10 +324,10 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
     """Draw how much gain is left when a model is learned from a part of all runs (`train --budget`): minutes."""
     with terminal().doing("loading what learns"):
         from numapredict.collect.terminal.answer import print_answer
-        from numapredict.predictor.budget_curve import budget_curve
-        from numapredict.predictor.datasets import open_datasets
-        from numapredict.predictor.learning import options_of
-        from numapredict.predictor.train import default_label
+        from numapredict.predictor.evaluation.budget_curve import budget_curve
+        from numapredict.predictor.learning.datasets import open_datasets
+        from numapredict.predictor.learning.learning import options_of
+        from numapredict.predictor.learning.train import default_label
         from numapredict.reports.budget_curve import budget_curves_data, curves_in_words, draw_budget_curves
         from numapredict.reports.figure_file import format_of
         from numapredict.reports.source import origin_of
@@ -356,8 +356,8 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
     """Draw what related work, other learners and ours give held-out programs (thesis table 1 and figure 30)."""
     with terminal().doing(f"reading {', '.join(datasets)}"):
         from numapredict.collect.terminal.answer import print_answer
-        from numapredict.predictor.datasets import open_dataset
-        from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.predictor.evaluation.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.reports.figure_file import format_of
         from numapredict.reports.related_work import related_data, related_in_words
         from numapredict.reports.related_work_figure import draw_related
@@ -383,8 +383,8 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
 def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw expected against measured speedups of held-out programs, and how regret is spread over them."""
     with terminal().doing(f"reading {', '.join(datasets)}"):
-        from numapredict.predictor.datasets import open_dataset
-        from numapredict.predictor.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.predictor.evaluation.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.reports.accuracy import accuracy_data, draw_accuracy
         from numapredict.reports.figure_file import format_of
 
@@ -405,9 +405,9 @@ def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: 
 def topology(machine: str | None, output: Path, as_json: bool) -> None:
     """Draw a machine's nodes and what is between them: latency and bandwidth, of this computer distances."""
     with terminal().doing(f"drawing {output}"):
-        from numapredict.collect.counters.packages import packages
-        from numapredict.collect.host import describes_this_computer, host_topology
-        from numapredict.collect.machines.description import load_description
+        from numapredict.collect.host.host import describes_this_computer, host_topology
+        from numapredict.collect.host.packages import packages
+        from numapredict.collect.modelled.description import load_description
         from numapredict.reports.topology_map import computer_map_data, described_map_data, draw_topology_map
 
         if machine:
@@ -427,10 +427,10 @@ def topology(machine: str | None, output: Path, as_json: bool) -> None:
 def mapping(label: str, machine: str | None, profile: Path | None, output: Path, as_json: bool) -> None:
     """Draw the mapping LABEL on a machine: which thread runs on which core, which share of the pages is where."""
     with terminal().doing(f"drawing {output}"):
-        from numapredict.collect.host import host_topology
-        from numapredict.collect.machines.description import load_description
+        from numapredict.collect.host.host import host_topology
         from numapredict.collect.mapping import parse_label
-        from numapredict.collect.profile_file import read_profile
+        from numapredict.collect.modelled.description import load_description
+        from numapredict.collect.placing.profile_file import read_profile
         from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
 
         wanted = parse_label(label)
@@ -444,7 +444,7 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
     cls=Command,
     context_settings={"allow_interspersed_args": False},
     kept="finished runs are kept",
-    answers=["numapredict.collect.characterisation.result:Characterisation"],
+    answers=["numapredict.collect.campaign.characterisation.result:Characterisation"],
 )
 @MACHINE
 @click.option(
@@ -494,12 +494,12 @@ def characterize(
 ) -> None:
     """Show what threads, nodes and policies do to COMMAND: times, and accesses and bandwidth per node."""
     with terminal().doing("loading what draws"):
-        from numapredict.collect.characterisation.session import (
+        from numapredict.collect.campaign.characterisation.session import (
             RUNS_FOLDER,
             CharacterisationRequest,
             characterise_command,
         )
-        from numapredict.collect.dataset import read_dataset
+        from numapredict.collect.data.dataset import read_dataset
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.reports.characterisation.files import write_characterisation
         from numapredict.reports.characterisation.words import NO_COUNTERS, characterisation_in_words

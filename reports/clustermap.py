@@ -8,13 +8,13 @@ import numpy as np
 from scipy.cluster.hierarchy import dendrogram, optimal_leaf_ordering
 from scipy.spatial.distance import pdist
 
-from numapredict.collect.dataset import Dataset
+from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import Mapping, parse_label
-from numapredict.predictor.clustering import cut, ward_linkage
-from numapredict.predictor.features import InsufficientDataError, clustering_rows, observe
-from numapredict.predictor.options import Scale, TrainingOptions
-from numapredict.predictor.thesis import CLUSTERS
-from numapredict.predictor.train import default_label
+from numapredict.predictor.evaluation.thesis import CLUSTERS
+from numapredict.predictor.learning.clustering import cut, ward_linkage
+from numapredict.predictor.learning.features import InsufficientDataError, clustering_rows, observe
+from numapredict.predictor.learning.options import Scale, TrainingOptions
+from numapredict.predictor.learning.train import default_label
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import origin_of, source_line

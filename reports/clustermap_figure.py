@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES
-from numapredict.predictor.clustering import Array
+from numapredict.predictor.learning.clustering import Array
 from numapredict.reports import palette
 from numapredict.reports.clustermap import ClustermapData
 from numapredict.reports.drawable import drawable

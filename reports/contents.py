@@ -5,17 +5,17 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.host import host_topology
+from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.profile_file import Profile
+from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.topology import Topology
-from numapredict.predictor.advice import Advice
-from numapredict.predictor.features import observe
-from numapredict.predictor.learning import options_of
-from numapredict.predictor.model import Model
-from numapredict.predictor.model_choice import data_folder
-from numapredict.predictor.thesis import CLUSTERS
-from numapredict.predictor.train import default_label
+from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.evaluation.thesis import CLUSTERS
+from numapredict.predictor.learning.features import observe
+from numapredict.predictor.learning.learning import options_of
+from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.model_choice import data_folder
+from numapredict.predictor.learning.train import default_label
 from numapredict.reports.parts.about import dataset_about, model_about, prediction_about
 from numapredict.reports.parts.clusters import clusters_data, tree_data
 from numapredict.reports.parts.described import description_of

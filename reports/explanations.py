@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from numapredict.predictor.explanation_check import CLAIMS, RuleScore
-from numapredict.predictor.options import Reads
+from numapredict.predictor.evaluation.explanation_check import CLAIMS, RuleScore
+from numapredict.predictor.learning.options import Reads
 
 HEADINGS: dict[Reads, str] = {
     "bandwidth": "with counters",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from numapredict.collect.durable import reason_and_advice, replace_file
+from numapredict.collect.data.durable import reason_and_advice, replace_file
 from numapredict.collect.fidelity.claim import Claim, Comparison
 from numapredict.native.errors import UnwritableError
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from numapredict.collect.counters.packages import Package
+from numapredict.collect.host.packages import Package
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from numapredict.collect.terminal.printable import name_cell
-from numapredict.predictor.likeness import LikePair
+from numapredict.predictor.evaluation.similarity import LikePair
 
 
 def pairs_in_words(pairs: Sequence[LikePair], of: int) -> str:

@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 
 from numapredict.collect import space
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.page_plan import PLANNED, plan_of
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
-from numapredict.collect.profile_file import InvalidProfileError, Profile
+from numapredict.collect.placing.page_plan import PLANNED, plan_of
+from numapredict.collect.placing.profile_file import InvalidProfileError, Profile
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.advice_text import mapping_in_words
+from numapredict.predictor.advising.advice_text import mapping_in_words
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure

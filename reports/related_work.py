@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import msgspec
 
 from numapredict.collect import space
-from numapredict.collect.dataset import Dataset
+from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, PagePolicy, ThreadPolicy
 from numapredict.collect.topology import Topology
-from numapredict.predictor.evaluate import Evaluation, Evaluations
-from numapredict.predictor.scores import Score
+from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
+from numapredict.predictor.evaluation.scores import Score
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.source import evaluated_origins, source_line

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 from matplotlib.figure import Figure
 
-from numapredict.collect.dataset import Dataset
-from numapredict.predictor.evaluate import Evaluations
+from numapredict.collect.data.dataset import Dataset
+from numapredict.predictor.evaluation.evaluate import Evaluations
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import BELOW, LINE_HEIGHT

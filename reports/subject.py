@@ -6,15 +6,15 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.bounded_file import read_bounded
-from numapredict.collect.dataset import DESCRIPTION_FILE, Dataset
-from numapredict.collect.durable import reason_and_advice
+from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
+from numapredict.collect.data.durable import reason_and_advice
+from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.advice import Advice
-from numapredict.predictor.datasets import open_dataset, shipped_datasets
-from numapredict.predictor.model import Model
-from numapredict.predictor.model_choice import choose_model, named_model, shipped_models
-from numapredict.predictor.store import SIZE_LIMIT_BYTES, read_model
+from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
+from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.model_choice import choose_model, named_model, shipped_models
+from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES, read_model
 from numapredict.reports.parts.prediction import read_advice
 
 STANDARD_INPUT = "-"

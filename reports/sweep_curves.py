@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from numapredict.predictor.thesis import FEATURE_SETS, FeatureSet, Sweep
+from numapredict.predictor.evaluation.thesis import FEATURE_SETS, FeatureSet, Sweep
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from numapredict.predictor.thesis import Sweep
+from numapredict.predictor.evaluation.thesis import Sweep
 from numapredict.reports.drawable import drawable
 
 SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from numapredict.collect.counters.packages import Package
-from numapredict.collect.machines.description import MachineDescription
+from numapredict.collect.host.packages import Package
+from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable

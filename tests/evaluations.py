@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from numapredict.predictor.calibration import calibration_of
-from numapredict.predictor.evaluate import Evaluation
-from numapredict.predictor.folds import HeldOut
-from numapredict.predictor.model import ExpectedSpeedup
-from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.scores import score_of
+from numapredict.predictor.evaluation.calibration import calibration_of
+from numapredict.predictor.evaluation.evaluate import Evaluation
+from numapredict.predictor.evaluation.folds import HeldOut
+from numapredict.predictor.evaluation.scores import score_of
+from numapredict.predictor.learning.model import ExpectedSpeedup
+from numapredict.predictor.learning.options import TrainingOptions
 
 DEFAULT, PROBE, OTHER = "32x4-contiguous-first-touch", "32x4-scatter-locality", "16x4-scatter-interleave"
 

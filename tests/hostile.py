@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from numapredict.collect.dataset import Dataset
+from numapredict.collect.data.dataset import Dataset
 
 NAMES = (
     "<script>document.title='taken'</script>",

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from numapredict.collect.machines import trace as t
-from numapredict.collect.machines.census import Census, parse_census
-from numapredict.collect.machines.description import MachineDescription
-from numapredict.collect.machines.tracing import EMULATOR, Budget, take_census, take_trace
+from numapredict.collect.modelled import trace as t
+from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.modelled.tracing import EMULATOR, Budget, take_census, take_trace
+from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.program import Program
 from tests.traces import machine_of
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "reports" / "guide" / "pictures"
 MACHINE = "sandybridge-4x8"
 COLOURS = 192
-PLAIN = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+PLAIN = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 
 
 def make() -> None:

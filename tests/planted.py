@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numapredict.collect import space
-from numapredict.collect.dataset import Dataset
+from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.program import Program

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from numapredict.collect.dataset import Dataset
+from numapredict.collect.data.dataset import Dataset
 from numapredict.reports.contents import PageData, page_data
 from numapredict.reports.parts.heatmap import HeatmapData
 from numapredict.reports.subject import Subject

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from numapredict.collect.machines.preload import VARIABLE
+from numapredict.collect.placing.preload import VARIABLE
 from numapredict.native.library import placement_library
 
 SOURCES = Path(__file__).parent / "integration" / "placement"

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from numapredict.collect.counters.resctrl_group import KernelFolders
+from numapredict.collect.measuring.counters.resctrl.group import KernelFolders
 from numapredict.collect.topology import Core, Node, Topology
 from tests.planted_files import plant
 

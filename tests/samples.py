@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from numapredict.collect.dataset import Dataset
+from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.program import Program

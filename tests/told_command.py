@@ -8,14 +8,14 @@ from shutil import which
 
 import click
 
-from numapredict.collect.machines.description import described_machines
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.modelled.description import described_machines
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.budget import parse_budget
-from numapredict.predictor.command_tree import answering, every_command
-from numapredict.predictor.commands import commands
-from numapredict.predictor.datasets import shipped_datasets
-from numapredict.predictor.model_choice import shipped_models
+from numapredict.predictor.command_line.command_tree import answering, every_command
+from numapredict.predictor.command_line.commands import commands
+from numapredict.predictor.learning.budget import parse_budget
+from numapredict.predictor.learning.datasets import shipped_datasets
+from numapredict.predictor.learning.model_choice import shipped_models
 
 # What a document writes for any name, and a value that fits.
 STAND_INS = {

@@ -4,16 +4,16 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from numapredict.collect.machines import trace as t
-from numapredict.collect.machines.census import Census, Region
-from numapredict.collect.machines.description import (
+from numapredict.collect.modelled import trace as t
+from numapredict.collect.modelled.description import (
     CacheShape,
     Link,
     MachineDescription,
     NodeShape,
     SharedCache,
 )
-from numapredict.collect.machines.routes import routes_over
+from numapredict.collect.modelled.routes import routes_over
+from numapredict.collect.placing.census import Census, Region
 
 GIB = 1 << 30
 

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from numapredict.collect.codelets import codelet_programs
-from numapredict.collect.machines.description import MachineDescription, load_description
-from numapredict.collect.machines.trace_store import TraceStore, say_nothing
-from numapredict.collect.machines.virtual import VirtualMachine
+from numapredict.collect.campaign.codelets import codelet_programs
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Counters, Measurement, Repetition
+from numapredict.collect.modelled.description import MachineDescription, load_description
+from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.trace_store import TraceStore, say_nothing
 from numapredict.collect.program import Program
 from numapredict.native.errors import NumapredictError
 

@@ -5,11 +5,11 @@ import numpy.typing as npt
 
 from numapredict.collect.fidelity.bench import Bench
 from numapredict.collect.fidelity.claim import Claim, Comparison, at_most
-from numapredict.collect.machines.trace_store import TraceStore
-from numapredict.collect.machines.virtual import VirtualMachine
+from numapredict.collect.host.work_folder import work_folder
+from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
-from numapredict.collect.work_folder import work_folder
 
 MACHINE = "sandybridge-4x8"
 CODELETS = ("stream-triad", "bfs-level", "pgain", "histogram", "task-recursion")

@@ -3,7 +3,7 @@
 import importlib.resources
 import statistics
 
-from numapredict.collect.dataset import read_dataset
+from numapredict.collect.data.dataset import read_dataset
 from numapredict.collect.fidelity.bench import Bench
 from numapredict.collect.fidelity.claim import Claim, Comparison, within
 from numapredict.collect.mapping import Mapping

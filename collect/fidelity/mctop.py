@@ -11,8 +11,8 @@ import msgspec
 
 from numapredict.collect.fidelity.bench import Bench, traffic_GBps
 from numapredict.collect.fidelity.claim import Claim, Comparison, as_given, at_most, median_error
-from numapredict.collect.machines.description import MachineDescription
-from numapredict.collect.machines.virtual import VirtualMachine
+from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.modelled.modelled_machine import VirtualMachine
 from numapredict.collect.program import Program
 
 MACHINES = ("lpd48core", "diassrv8", "lpdquad", "lpdxeon2680", "ol-collab1")

@@ -11,8 +11,14 @@ from rich.table import Column
 from rich.text import Text
 
 from numapredict.collect.measurement import Measurement
-from numapredict.collect.pace import in_words
-from numapredict.collect.progress import Standing, failure_in_words, refusal_in_words, run_in_words, standing_words
+from numapredict.collect.terminal.estimated_time import in_words
+from numapredict.collect.terminal.progress import (
+    Standing,
+    failure_in_words,
+    refusal_in_words,
+    run_in_words,
+    standing_words,
+)
 
 NARROW = 70
 """Columns; in fewer a bar would leave no room for the words beside it."""

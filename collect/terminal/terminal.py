@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from numapredict.collect.pace import in_words
-from numapredict.collect.progress import FailuresOnly, Observer, PlainLines
 from numapredict.collect.terminal.capability import has_colours, is_animated
+from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import printable
+from numapredict.collect.terminal.progress import FailuresOnly, Observer, PlainLines
 
 if TYPE_CHECKING:
     from numapredict.collect.terminal.bars import Bars

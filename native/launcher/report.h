@@ -1,4 +1,4 @@
-/* report.h: the file that says what was counted; collect/counters/counts.py reads it.
+/* report.h: the file that says what was counted; collect/measuring/counters/perf/counts.py reads it.
  *
  * One JSON object, version 1:
  *     {"version": 1, "counts": [{"event": "local", "cpu": 0, "value": 1, "enabled_ns": 2, "running_ns": 2,

@@ -1,6 +1,6 @@
 /* profile_file.h: the page-access profile: which slot touches which page how often, by range, not by address.
  *
- * Contract. Written by profile.c, read by collect/profile_file.py. Little endian, no padding, four parts one
+ * Contract. Written by profile.c, read by collect/placing/profile_file.py. Little endian, no padding, four parts one
  * after the other: this header; `ranges` records of struct profile_range; `samples` records of struct
  * profile_sample, those of a range together and in page order; `text_bytes` of module paths, each ended by a
  * zero byte. It is written whole under another name in the same folder and renamed, so a reader never sees

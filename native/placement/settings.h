@@ -2,7 +2,7 @@
 /* settings.h: what the preload library was asked to do: the variable NUMAPLACE.
  *
  * Contract. NUMAPLACE holds `key=value` pairs with `;` between them; in values `%XX` stands for a byte, so that a path
- * may hold any. Its writer is collect/machines/preload.py. Numbers of nodes and PUs are the operating system's.
+ * may hold any. Its writer is collect/placing/preload.py. Numbers of nodes and PUs are the operating system's.
  * Lists are written `a,b,c`, rows `a-b` (a to b, up) and repetitions `a*n` (n times a).
  *
  *     version=1       must come first; another version leaves the library idle

@@ -1,7 +1,7 @@
 /* verify.h: where threads and pages truly stood, by the kernel's own answer: the file `map` of settings.h.
  *
  * Contract. Text, appended to by every process of the run that has threads to check or ranges, and read by
- * collect/machines/placed_pages.py. Each block of lines is written at once, so processes do not mix:
+ * collect/placing/placed_pages.py. Each block of lines is written at once, so processes do not mix:
  *
  *     numaplace-map 1 PID
  *     late

@@ -1,6 +1,6 @@
 /* region_file.h: the region file: how often each outermost parallel region of a program ran, and how long.
  *
- * Contract. Written by region_clock.c, read by collect/machines/census.py. Little endian: this header, then
+ * Contract. Written by region_clock.c, read by collect/placing/census.py. Little endian: this header, then
  * REGION_FILE_ENTRIES entries of which the first `regions` are in use, then the text with the modules' paths.
  * The file is a shared mapping of the process, so that it survives any way to die; a reader may come at any
  * time, and numbers of one entry may then be one instance apart. An instance is booked when it starts: the

@@ -16,7 +16,7 @@
  * known beforehand, and proves that every line was visited in every pass.
  *
  * on_node is -1 where the kernel does not tell. Exit code: 0; 2 for wrong arguments and 3 for what the system refuses,
- * with one line. Read by collect/counters/load.py.
+ * with one line. Read by collect/measuring/counters/load.py.
  */
 /* clang-format on */
 #define _GNU_SOURCE

@@ -1,5 +1,5 @@
 /* trace_file.h: the trace file, the contract between the tracer (its only writer) and
- * collect/machines/trace.py.
+ * collect/modelled/trace.py.
  *
  * A file is the header, then `segments` segments, then `records` records in the order of the segments that
  * own them, then `pages` pages. All numbers are little endian; every struct is packed by its natural

@@ -9,7 +9,7 @@ import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from numapredict.collect.characterisation.result import Characterisation, Place
+from numapredict.collect.campaign.characterisation.result import Characterisation, Place
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.source import Origin, source_line

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from numapredict.collect.characterisation.result import Characterisation
+from numapredict.collect.campaign.characterisation.result import Characterisation
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import NodeCounters
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from numapredict.collect.characterisation.result import Characterisation
+from numapredict.collect.campaign.characterisation.result import Characterisation
 from numapredict.reports.characterisation import look
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import Origin, sign

@@ -8,7 +8,7 @@ import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from numapredict.collect.characterisation.result import Characterisation, Place, Run
+from numapredict.collect.campaign.characterisation.result import Characterisation, Place, Run
 from numapredict.reports.characterisation import look
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import Origin, sign

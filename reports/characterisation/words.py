@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from numapredict.collect.characterisation.result import Characterisation, Place, Run
+from numapredict.collect.campaign.characterisation.result import Characterisation, Place, Run
 from numapredict.collect.terminal.printable import command_line
 from numapredict.reports.characterisation import look
 from numapredict.reports.drawable import drawable

@@ -4,11 +4,11 @@ from collections import Counter
 
 import msgspec
 
-from numapredict.collect.dataset import Dataset
-from numapredict.collect.topology_text import shape_of
-from numapredict.predictor.advice import Advice
-from numapredict.predictor.features import Observations
-from numapredict.predictor.model import UNKNOWN, Model
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.host.topology_text import shape_of
+from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.learning.features import Observations
+from numapredict.predictor.learning.model import UNKNOWN, Model
 from numapredict.reports.parts.quantity import count, factor
 
 CLOCKS = {

@@ -4,9 +4,9 @@ import msgspec
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list
 
-from numapredict.predictor.clustering import Array
-from numapredict.predictor.model import Cluster, Model, RankedMapping
-from numapredict.predictor.probes import Probe
+from numapredict.predictor.learning.clustering import Array
+from numapredict.predictor.learning.model import Cluster, Model, RankedMapping
+from numapredict.predictor.learning.probes import Probe
 from numapredict.reports.parts.heatmap import Branch, branches_of
 
 SHOWN_MAPPINGS = 5

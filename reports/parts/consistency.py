@@ -8,8 +8,8 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.advice import Advice
-from numapredict.predictor.model import ExpectedSpeedup
+from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.learning.model import ExpectedSpeedup
 
 _NAMES_MAPPING = re.compile(r"\bnumapredict run --mapping (\S+) ")
 

@@ -1,6 +1,6 @@
 """The description of the machine that modelled figures are of."""
 
-from numapredict.collect.machines.description import MachineDescription, load_description, machine_names
+from numapredict.collect.modelled.description import MachineDescription, load_description, machine_names
 from numapredict.collect.topology import Topology
 
 

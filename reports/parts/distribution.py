@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 
-from numapredict.predictor.features import Array, Observations, gains_of
+from numapredict.predictor.learning.features import Array, Observations, gains_of
 
 BINS_PER_DOUBLING = 2
 SHOWN_FAVOURITES = 8

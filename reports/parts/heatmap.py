@@ -9,11 +9,11 @@ from scipy.cluster.hierarchy import leaves_list, optimal_leaf_ordering
 from scipy.spatial.distance import pdist
 
 from numapredict.collect.mapping import Mapping, mapping_named
-from numapredict.predictor.clustering import Array, cut, ward_linkage
-from numapredict.predictor.features import Observations, clustering_rows, gains_of
-from numapredict.predictor.model import Model
-from numapredict.predictor.options import Scale
-from numapredict.predictor.thesis import centroid_columns
+from numapredict.predictor.evaluation.thesis import centroid_columns
+from numapredict.predictor.learning.clustering import Array, cut, ward_linkage
+from numapredict.predictor.learning.features import Observations, clustering_rows, gains_of
+from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.options import Scale
 from numapredict.reports.parts.quantity import rounded
 
 MOST_CUTS = 64

@@ -4,9 +4,9 @@ import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.advice import Advice, whole_run
-from numapredict.predictor.advice_text import WITHOUT_COUNTERS, mapping_in_words
-from numapredict.predictor.explanation import Close
+from numapredict.predictor.advising.advice import Advice, whole_run
+from numapredict.predictor.advising.advice_text import WITHOUT_COUNTERS, mapping_in_words
+from numapredict.predictor.advising.explanation import Close
 from numapredict.reports.parts.consistency import check_consistency
 from numapredict.reports.parts.described import topology_of
 from numapredict.reports.parts.readings import readings_in_words

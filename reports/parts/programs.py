@@ -2,8 +2,8 @@
 
 import msgspec
 
-from numapredict.predictor.features import Observations
-from numapredict.predictor.options import Clock
+from numapredict.predictor.learning.features import Observations
+from numapredict.predictor.learning.options import Clock
 from numapredict.reports.parts.heatmap import Order
 
 

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import msgspec
 
-from numapredict.collect.machines.description import MachineDescription
 from numapredict.collect.mapping import InvalidMappingError, Mapping
+from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
-from numapredict.collect.profile_file import Profile
+from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.topology import Cache, Topology
 from numapredict.native.errors import NumapredictError
 from numapredict.reports.parts.quantity import count, size

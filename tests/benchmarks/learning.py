@@ -9,14 +9,14 @@ from functools import partial
 import click
 import numpy as np
 
-from numapredict.collect.dataset import Dataset
+from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
-from numapredict.predictor.clustering import WardClustering
-from numapredict.predictor.features import Observations, clustering_rows, observe
-from numapredict.predictor.folds import predict_row
-from numapredict.predictor.learning import options_of
-from numapredict.predictor.train import train_on
+from numapredict.predictor.evaluation.folds import predict_row
+from numapredict.predictor.learning.clustering import WardClustering
+from numapredict.predictor.learning.features import Observations, clustering_rows, observe
+from numapredict.predictor.learning.learning import options_of
+from numapredict.predictor.learning.train import train_on
 from tests.benchmarks.figures import Figure, show
 from tests.planted import four_by_eight, planted_dataset
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from numapredict.collect.machines.description import load_description
-from numapredict.collect.machines.trace_store import TraceStore
-from numapredict.collect.machines.virtual import VirtualMachine
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.modelled.description import load_description
+from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.space import full_space
 from tests.benchmarks.figures import Figure, ratios, show

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from numapredict.collect.counters.launcher import LaunchedEvent, Launching, launcher_command
-from numapredict.collect.machines.disturbance import snapshot
+from numapredict.collect.measuring.disturbance import snapshot
+from numapredict.collect.placing.launcher import LaunchedEvent, Launching, launcher_command
 from numapredict.native.library import placement_library
 from tests.benchmarks.figures import Figure, ratios, show
 from tests.benchmarks.programs import HERE, compiled

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from numapredict.collect.dataset import write_dataset
-from numapredict.predictor.datasets import shipped_datasets
+from numapredict.collect.data.dataset import write_dataset
+from numapredict.predictor.learning.datasets import shipped_datasets
 from tests.benchmarks.figures import Figure, show
 from tests.benchmarks.programs import numapredict
 from tests.chromium import Chromium, chromium, is_installed

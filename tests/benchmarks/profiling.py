@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from numapredict.collect.profile_file import read_profile
+from numapredict.collect.placing.profile_file import read_profile
 from numapredict.native.library import placement_library
 from tests.benchmarks.figures import Figure, ratios, show
 from tests.benchmarks.programs import HERE, compiled

@@ -20,4 +20,8 @@ def numapredict() -> list[str]:
     script = Path(sys.executable).with_name("numapredict")
     if script.exists():
         return [str(script)]
-    return [sys.executable, "-c", "import sys; from numapredict.predictor.main import main; sys.exit(main())"]
+    return [
+        sys.executable,
+        "-c",
+        "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())",
+    ]

@@ -22,7 +22,7 @@ def wall_s(command: list[str]) -> float:
 def heavy_modules() -> list[str]:
     """Return which of the heavy libraries `--help` loads; there should be none."""
     code = (
-        "import sys\nfrom numapredict.predictor.main import main\nmain(['--help'])\n"
+        "import sys\nfrom numapredict.predictor.command_line.main import main\nmain(['--help'])\n"
         f"sys.stderr.write(' '.join(name for name in {HEAVY!r} if name in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

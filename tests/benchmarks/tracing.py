@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from numapredict.collect.machines.census import parse_census
-from numapredict.collect.machines.description import load_description
-from numapredict.collect.machines.tracing import Budget, take_census, take_trace
+from numapredict.collect.modelled.description import load_description
+from numapredict.collect.modelled.tracing import Budget, take_census, take_trace
+from numapredict.collect.placing.census import parse_census
 from numapredict.collect.program import Program, program_of
 from tests.benchmarks.figures import Figure, ratios, show
 from tests.benchmarks.programs import HERE, compiled

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.campaign import Campaign
-from numapredict.collect.dataset import Dataset, read_dataset, write_dataset
-from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.collect.campaign.campaign import Campaign
+from numapredict.collect.data.dataset import Dataset, read_dataset, write_dataset
+from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.program import Program

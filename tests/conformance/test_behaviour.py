@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numapredict.collect.codelets import codelet_programs
-from numapredict.collect.machines.description import load_description
-from numapredict.collect.machines.trace_store import TraceStore
-from numapredict.collect.machines.virtual import VirtualMachine
+from numapredict.collect.campaign.codelets import codelet_programs
 from numapredict.collect.measurement import Repetition
+from numapredict.collect.modelled.description import load_description
+from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
 from tests.integration.test_codelets import NAMES

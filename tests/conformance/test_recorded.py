@@ -1,6 +1,6 @@
 import pytest
 
-from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Machine
 from numapredict.collect.program import Program

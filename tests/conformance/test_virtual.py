@@ -6,11 +6,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from numapredict.collect.machines.description import MachineDescription, load_description
-from numapredict.collect.machines.trace_store import TraceStore
-from numapredict.collect.machines.virtual import VirtualMachine
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, Mapping, parse_label
 from numapredict.collect.measurement import Machine, Measurement
+from numapredict.collect.modelled.description import MachineDescription, load_description
+from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical, default_mapping, full_space
 from tests.conformance.machine_suite import MachineConformance

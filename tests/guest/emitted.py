@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.emission.emission import emit
-from numapredict.collect.emission.tools import Tool
-from numapredict.collect.host import host_topology
+from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placing.tools.emission import emit
+from numapredict.collect.placing.tools.tools import Tool
 from numapredict.collect.program import program_of
 
 RUN_S = 120

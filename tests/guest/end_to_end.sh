@@ -6,7 +6,7 @@ set -u
 cd "$GUEST_FOLDER" || exit 1
 export NUMAPREDICT_DATA="$GUEST_FOLDER/data" NUMAPREDICT_CACHE="$GUEST_FOLDER/cache"
 known=$2 program=$3
-numapredict=("$1" -c 'import sys; from numapredict.predictor.main import main; sys.exit(main())')
+numapredict=("$1" -c 'import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())')
 journal="$GUEST_FOLDER/campaign/journal.jsonl"
 training=("${numapredict[@]}" train --codelet histogram --size small --program "$known" --space wang --repetitions 1
     --into "$GUEST_FOLDER/campaign" --clusters 2)

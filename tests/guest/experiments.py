@@ -21,12 +21,12 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.host import host_topology
-from numapredict.collect.machines.command import launch
-from numapredict.collect.machines.placed_pages import parse_map
-from numapredict.collect.machines.preload import PlacementFiles, preload_environment
+from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import thread_slots
+from numapredict.collect.placing.command import launch
+from numapredict.collect.placing.placed_pages import parse_map
+from numapredict.collect.placing.preload import PlacementFiles, preload_environment
 from numapredict.native.library import placement_library
 from tests.guest.placements import NOWHERE, paged
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.host import host_topology
-from numapredict.collect.machines.placed_pages import PlacedRange, parse_map
-from numapredict.collect.machines.preload import PlacementFiles, preload_environment
+from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
+from numapredict.collect.placing.placed_pages import PlacedRange, parse_map
+from numapredict.collect.placing.preload import PlacementFiles, preload_environment
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Topology
 from numapredict.native.library import placement_library

@@ -16,10 +16,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("guests")]
 TRUSTED = """
 import contextlib, json, sys
 import msgspec
-from numapredict.collect.counters.selftest import self_test
-from numapredict.collect.counters.source import NodeTraffic, Traffic
-from numapredict.collect.host import host_topology
-from numapredict.collect.machines.choice import this_computer
+from numapredict.collect.measuring.counters.selftest import self_test
+from numapredict.collect.measuring.counters.source import NodeTraffic, Traffic
+from numapredict.collect.host.host import host_topology
+from numapredict.collect.campaign.machine_choice import this_computer
 
 topology = host_topology()
 home = {core.pus[0]: node.index for node in topology.nodes for core in node.cores}
@@ -52,7 +52,7 @@ def python(code: str, folder: Path, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_the_doctor_names_what_does_not_work(tmp_path: Path) -> None:
-    code = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+    code = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
     exit_code, said, errors = python(code, tmp_path, "doctor", "--json")
     assert exit_code == 0, errors
     found = json.loads(said)

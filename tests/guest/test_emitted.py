@@ -13,8 +13,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.emission.tools import Tool
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.placing.tools.tools import Tool
 from tests.guest.emitted import Outcome, Round, RoundRequest
 from tests.guest.machine import Guest, python_environment
 from tests.guest.shape import Shape

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.dataset import read_dataset
+from numapredict.collect.data.dataset import read_dataset
 from tests.guest.machine import Guest, python_environment
 from tests.guest.shape import Shape
 from tests.guest.sweep import SMALL_PAGES, built_subjects

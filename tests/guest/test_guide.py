@@ -13,7 +13,7 @@ from tests.guide import ROOT, blocks, documents
 
 pytestmark = [pytest.mark.slow, pytest.mark.native, pytest.mark.usefixtures("guests")]
 SMALLER = ("./heat 4096 20", "./heat 256 20")  # emulated, the larger one takes hours
-PLAIN = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+PLAIN = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 
 
 def test_the_blocks_for_a_server_with_four_nodes(tmp_path: Path) -> None:

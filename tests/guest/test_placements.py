@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from numapredict.collect.machines.trace_store import TraceStore
-from numapredict.collect.machines.virtual import VirtualMachine
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from tests.guest.experiments import ArraysRequest, pages_of, read_addresses
 from tests.guest.machine import Guest, python_environment

@@ -5,13 +5,13 @@ import sys
 import time
 from pathlib import Path
 
-from numapredict.collect.campaign import Campaign, Options
-from numapredict.collect.dataset import read_dataset
-from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.collect.campaign.campaign import Campaign, Options
+from numapredict.collect.data.dataset import read_dataset
+from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
-from numapredict.collect.progress import PlainLines
+from numapredict.collect.terminal.progress import PlainLines
 from numapredict.native.errors import NumapredictError
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.codelets import codelets as codelets_found
+from numapredict.collect.campaign.codelets import codelets as codelets_found
 from numapredict.native.errors import MissingNativePartError
 from numapredict.native.library import codelets_program
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.dataset import write_dataset
+from numapredict.collect.data.dataset import write_dataset
 from tests.planted import planted_dataset
 from tests.profiles import profile_bytes
 
@@ -24,7 +24,7 @@ BARE = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 def numapredict(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run the installed command, as a user does."""
-    code = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+    code = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
     return subprocess.run(
         [sys.executable, "-c", code, *words],
         capture_output=True,
@@ -235,7 +235,7 @@ def test_mistakes_get_one_line(tmp_path: Path, mistake: str) -> None:
 
 
 def test_an_argument_that_is_no_text_gets_one_line() -> None:
-    code = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+    code = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
     words = [sys.executable.encode(), b"-c", code.encode(), b"--machine", b"sandybridge-4x8", b"ls", b"\xff.dat"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=240)
     assert "is not UTF-8" in refusal(done)
@@ -271,7 +271,7 @@ def test_a_full_disk_and_a_closed_folder_get_one_line(tmp_path: Path) -> None:
     # /dev/full accepts an open and refuses every write with ENOSPC.
     code = (
         "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 1);"
-        "from numapredict.predictor.main import main; sys.exit(main(['topology', '--list']))"
+        "from numapredict.predictor.command_line.main import main; sys.exit(main(['topology', '--list']))"
     )
     full = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=240)
     assert full.returncode == 1
@@ -289,7 +289,7 @@ def test_help_loads_no_library_that_it_does_not_need() -> None:
     """What takes its time: the heavy ones, and those that every other command needs."""
     heavy = ("numpy", "sklearn", "pandas", "scipy", "msgspec", "click", "importlib.metadata", "pathlib", "shutil")
     code = (
-        "import sys\nfrom numapredict.predictor.main import main\nmain(['--help'])\n"
+        "import sys\nfrom numapredict.predictor.command_line.main import main\nmain(['--help'])\n"
         f"sys.stderr.write(' '.join(m for m in {heavy!r} if m in sys.modules))"
     )
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, env=BARE)

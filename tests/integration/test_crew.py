@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.machines.placed_pages import read_map
+from numapredict.collect.placing.placed_pages import read_map
 from tests.preloaded import CLANG, GCC, SOURCES, placed
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="gcc is not installed")]

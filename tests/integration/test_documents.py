@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES
-from numapredict.predictor.evaluation_session import evaluate_datasets
-from numapredict.predictor.main import DONE, FAILED, INTERRUPTED, MISTAKE, READER_GONE
+from numapredict.predictor.command_line.main import DONE, FAILED, INTERRUPTED, MISTAKE, READER_GONE
+from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets
 from tests.golden.evaluations import measured
 from tests.golden.evaluations.figures import FILE, Judged, judged
 from tests.guest.cli import main as guest

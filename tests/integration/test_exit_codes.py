@@ -7,16 +7,16 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from numapredict.collect.machines.care import Care
-from numapredict.collect.machines.choice import virtual_machine
-from numapredict.collect.machines.exit_code import exit_code_of, exit_codes_in_words
-from numapredict.collect.machines.hardware import HardwareMachine
-from numapredict.collect.machines.trace import EXITED, parse_trace
-from numapredict.collect.machines.tracing import TracingError, take_census, take_trace
+from numapredict.collect.campaign.machine_choice import virtual_machine
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.measuring.stopping_rule import Care
+from numapredict.collect.modelled.trace import EXITED, parse_trace
+from numapredict.collect.modelled.tracing import TracingError, take_census, take_trace
+from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_words
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Core, Node, Topology
-from numapredict.predictor.commands import commands
+from numapredict.predictor.command_line.commands import commands
 from tests.openmp import BUDGET, CAN_TRACE, GCC, MACHINE, build, program_of
 from tests.traces import census_of
 

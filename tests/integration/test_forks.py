@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.machines.placed_pages import read_map
-from numapredict.collect.machines.region_times import read_region_times
-from numapredict.collect.profile_file import read_profile
+from numapredict.collect.placing.placed_pages import read_map
+from numapredict.collect.placing.profile_file import read_profile
+from numapredict.collect.placing.region_times import read_region_times
 from tests.preloaded import GCC, built, placed
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="gcc is not installed")]

@@ -12,7 +12,7 @@ from tests.workloads import heat_program
 
 pytestmark = [pytest.mark.native]
 
-CODE = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+CODE = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 SANDY = ("--machine", "sandybridge-4x8")
 FREE = "free some space there, or name another folder with TMPDIR=FOLDER"
 REASONS = {"read-only": "Read-only file system", "full": "No space left on device", "small": "No space left on device"}

@@ -13,7 +13,7 @@ from tests.guide import GUIDE, ROOT, Block, blocks, documents, exchanges, patter
 from tests.openmp import GCC
 
 NAMES = [document.name for document in documents()]
-PLAIN = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+PLAIN = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 NODES = "node:4 core:6 pu:1"  # a server that hwloc pretends, for commands that only plan
 EXITS = {"refused": 2, "failed": 1}
 KINDS = {

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.dataset import read_dataset, write_dataset
-from numapredict.collect.journal import read_journal
+from numapredict.collect.data.dataset import read_dataset, write_dataset
+from numapredict.collect.data.journal import read_journal
 from tests.samples import dataset_of
 
 SCRIPT = Path(__file__).parent / "slow_campaign.py"

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.dataset import write_dataset
+from numapredict.collect.data.dataset import write_dataset
 from tests.planted import planted_dataset
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-CODE = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+CODE = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 MARK = "NUMAPREDICT_TEST_MARK"
 PATIENCE_S = 240.0
 
@@ -194,7 +194,7 @@ def test_whoever_starts_it_without_interrupts_is_not_interrupted(tmp_path: Path)
 # It says when the command looks after interrupts: before that there is only the interpreter's start.
 BEGUN = """
 import os, signal, sys
-from numapredict.predictor.main import main
+from numapredict.predictor.command_line.main import main
 handle = signal.signal
 def say(*words):
     signal.signal = handle

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.work_folder import clear_leftovers
+from numapredict.collect.host.work_folder import clear_leftovers
 from tests.descendants import VARIABLE, family, wait_for_the_end_of
 
 pytestmark = [pytest.mark.native, pytest.mark.slow]
 
-CODE = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+CODE = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 SANDY = ("--machine", "sandybridge-4x8")
 
 

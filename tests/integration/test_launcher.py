@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.counters.counts import Count, read_counts
-from numapredict.collect.counters.launcher import (
+from numapredict.collect.measuring.counters.perf.counts import Count, read_counts
+from numapredict.collect.placing.launcher import (
     LaunchedEvent,
     Launching,
     launcher_command,

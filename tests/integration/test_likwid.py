@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.counters.errors import CounterError
-from numapredict.collect.counters.likwid import LikwidSource, with_every_package
-from numapredict.collect.counters.likwid_tool import installed
-from numapredict.collect.counters.packages import Package
-from numapredict.collect.host import host_topology
+from numapredict.collect.host.host import host_topology
+from numapredict.collect.host.packages import Package
+from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.collect.measuring.counters.likwid.source import LikwidSource, with_every_package
+from numapredict.collect.measuring.counters.likwid.tool import installed
 from numapredict.native.errors import MissingNativePartError
 from numapredict.native.library import launcher_program
 from tests.golden.likwid import make

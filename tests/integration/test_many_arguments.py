@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.machines.region_times import read_region_times
+from numapredict.collect.placing.region_times import read_region_times
 from tests.preloaded import CLANG, placed
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CLANG, reason="clang is not installed")]

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.campaign import Campaign
-from numapredict.collect.host import host_topology
-from numapredict.collect.machines.care import Care
-from numapredict.collect.machines.hardware import HardwareMachine
-from numapredict.collect.machines.repetitions import disturbed_in_words
+from numapredict.collect.campaign.campaign import Campaign
+from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.measuring.repetitions import disturbed_in_words
+from numapredict.collect.measuring.stopping_rule import Care
 from numapredict.collect.placement import thread_slots
 from numapredict.collect.program import Program
 
@@ -111,7 +111,7 @@ def test_two_campaigns_at_once_take_turns(tmp_path: Path) -> None:
     script.write_text(ALONE)
     script.chmod(0o755)
     (tmp_path / "log").touch()
-    code = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+    code = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
     started = []
     for name in "ab":
         command = [sys.executable, "-c", code, "collect", "campaign", "--into", str(tmp_path / name)]

@@ -7,21 +7,21 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from numapredict.collect.dataset import Dataset
-from numapredict.collect.machines.choice import virtual_machine
-from numapredict.collect.machines.hardware import HardwareMachine
-from numapredict.collect.machines.teams import Team, teams_of
-from numapredict.collect.machines.tracing import Budget
+from numapredict.collect.campaign.machine_choice import virtual_machine
+from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.modelled.teams import Team, teams_of
+from numapredict.collect.modelled.tracing import Budget
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Core, Node, Topology
-from numapredict.predictor.advice import Advice, advise
-from numapredict.predictor.commands import commands
-from numapredict.predictor.datasets import open_dataset
-from numapredict.predictor.model_choice import ChosenModel, named_model
-from numapredict.predictor.own_threads import UnknownThreadsError, model_of_threads, own_team
-from numapredict.predictor.unknown import Unknown
+from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.own_threads import UnknownThreadsError, model_of_threads, own_team
+from numapredict.predictor.advising.unknown import Unknown
+from numapredict.predictor.command_line.commands import commands
+from numapredict.predictor.learning.datasets import open_dataset
+from numapredict.predictor.learning.model_choice import ChosenModel, named_model
 from tests.openmp import CAN_TRACE, GCC, build, program_of
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]

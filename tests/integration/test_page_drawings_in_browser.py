@@ -6,10 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.dataset import Dataset
-from numapredict.predictor.datasets import open_dataset
-from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.train import train
+from numapredict.collect.data.dataset import Dataset
+from numapredict.predictor.learning.datasets import open_dataset
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.train import train
 from numapredict.reports.contents import PageData, page_data
 from numapredict.reports.page import write_page
 from numapredict.reports.parts.heatmap import Choices, HeatmapData

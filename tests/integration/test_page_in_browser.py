@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import pytest
 
-from numapredict.collect.dataset import Dataset
-from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.terminal.printable import printable
-from numapredict.predictor.advice import advise
-from numapredict.predictor.model_choice import ChosenModel
-from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.train import train
+from numapredict.predictor.advising.advice import advise
+from numapredict.predictor.learning.model_choice import ChosenModel
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.train import train
 from numapredict.reports.contents import PageData, page_data
 from numapredict.reports.page import write_page
 from numapredict.reports.parts.heatmap import HeatmapData

@@ -24,7 +24,11 @@ from tests.profiles import profile_bytes
 jsonschema = pytest.importorskip("jsonschema")
 pytestmark = pytest.mark.native
 
-NUMAPREDICT = (sys.executable, "-c", "import sys; from numapredict.predictor.main import main; sys.exit(main())")
+NUMAPREDICT = (
+    sys.executable,
+    "-c",
+    "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())",
+)
 ONE = ("run", "--mapping", "1x1-contiguous-bind")
 WAYS = {"replaced": (), "reported on": ("--regions",)}
 """The program takes the command's place, or is its child."""

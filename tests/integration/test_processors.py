@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.machines.choice import virtual_machine
-from numapredict.collect.machines.teams import Team, teams_of, traced_teams
+from numapredict.collect.campaign.machine_choice import virtual_machine
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.modelled.teams import Team, teams_of, traced_teams
 from numapredict.native.library import marks_library
-from numapredict.predictor.advice import Advice, advise
-from numapredict.predictor.model_choice import ChosenModel, named_model
-from numapredict.predictor.own_threads import own_team
+from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.own_threads import own_team
+from numapredict.predictor.learning.model_choice import ChosenModel, named_model
 from tests.openmp import CAN_TRACE, CLANG, GCC, build, program_of, traced
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.machines.placed_pages import parse_map
-from numapredict.collect.profile_file import read_profile
+from numapredict.collect.placing.placed_pages import parse_map
+from numapredict.collect.placing.profile_file import read_profile
 from numapredict.native.library import placement_library
 
 SOURCES = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ASK = (sys.executable, "-c", "import sys; from numapredict.predictor.main import main; sys.exit(main())")
+ASK = (sys.executable, "-c", "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())")
 CLEAN = {name: text for name, text in os.environ.items() if not name.startswith(("SLURM_", "OMPI_", "HWLOC_"))}
 ONE = "1x1-contiguous-bind"
 # Ends when the program of the other rank has begun.

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.machines.census import FILE_BYTES, reserve_file
-from numapredict.collect.machines.region_times import RegionTimes, read_region_times
+from numapredict.collect.placing.census import FILE_BYTES, reserve_file
+from numapredict.collect.placing.region_times import RegionTimes, read_region_times
 from numapredict.native.library import marks_library
 from tests.openmp import CLANG, GCC, SOURCES, build
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.machines.census import parse_census
-from numapredict.collect.machines.placed_pages import read_map
-from numapredict.collect.profile_file import read_profile
+from numapredict.collect.placing.census import parse_census
+from numapredict.collect.placing.placed_pages import read_map
+from numapredict.collect.placing.profile_file import read_profile
 from tests.preloaded import CLANG, GCC, built, placed
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not GCC, reason="gcc is not installed")]

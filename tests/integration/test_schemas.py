@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from numapredict.collect.dataset import write_dataset
+from numapredict.collect.data.dataset import write_dataset
 from tests.golden.schemas.__main__ import FOLDER, file_of, printed, text_of
 from tests.integration.test_command_line import SANDY, numapredict, refusal
 from tests.planted import planted_dataset
-from tests.unit.collect.test_cere import STAND_IN
+from tests.unit.collect.campaign.test_cere import STAND_IN
 
 jsonschema = pytest.importorskip("jsonschema")
 

@@ -10,15 +10,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from numapredict.collect.campaign import Campaign
-from numapredict.collect.machines import trace as t
-from numapredict.collect.machines.seen_regions import COMPARED, compared_in_words, in_common, regions_of
-from numapredict.collect.machines.trace_store import TraceStore
-from numapredict.collect.machines.virtual import VirtualMachine
+from numapredict.collect.campaign.campaign import Campaign
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.modelled import trace as t
+from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.seen_regions import COMPARED, compared_in_words, in_common, regions_of
+from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
-from numapredict.predictor.verification import verify
+from numapredict.predictor.advising.verification import verify
 from tests.openmp import BUDGET, CAN_TRACE, GCC, MACHINE, build, program_of
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]

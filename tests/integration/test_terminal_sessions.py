@@ -18,11 +18,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.dataset import write_dataset
+from numapredict.collect.data.dataset import write_dataset
 from tests.integration.test_command_line import SANDY, numapredict
 from tests.planted import planted_dataset
 
-CODE = "import sys; from numapredict.predictor.main import main; sys.exit(main())"
+CODE = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numapredict.collect.machines import trace as t
+from numapredict.collect.modelled import trace as t
 from tests.openmp import CAN_TRACE, CLANG, GCC, GXX, Traced, build, program_of, traced
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]

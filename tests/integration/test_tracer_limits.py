@@ -13,14 +13,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from numapredict.collect.machines import trace as t
-from numapredict.collect.machines import tracing
-from numapredict.collect.machines.allowance import Allowance
-from numapredict.collect.machines.census import Census, parse_census
-from numapredict.collect.machines.errors import UnrunnableProgramError
-from numapredict.collect.machines.phases import phase_trace
-from numapredict.collect.machines.process import Ending
-from numapredict.collect.machines.tracing import TracingError, take_census, take_trace
+from numapredict.collect.errors import UnrunnableProgramError
+from numapredict.collect.modelled import trace as t
+from numapredict.collect.modelled import tracing
+from numapredict.collect.modelled.phases import phase_trace
+from numapredict.collect.modelled.tracing import TracingError, take_census, take_trace
+from numapredict.collect.placing.allowance import Allowance
+from numapredict.collect.placing.census import Census, parse_census
+from numapredict.collect.placing.process import Ending
 from numapredict.collect.program import Program
 from numapredict.native.errors import MissingNativePartError, NumapredictError
 from numapredict.native.library import marks_library
@@ -380,8 +380,8 @@ def test_a_relative_path_is_found_in_the_program_s_folder(kernels: Path) -> None
 SCRIPT = """
 import sys
 from pathlib import Path
-from numapredict.collect.machines.trace_store import TraceStore
-from numapredict.collect.machines.tracing import Budget
+from numapredict.collect.modelled.trace_store import TraceStore
+from numapredict.collect.modelled.tracing import Budget
 from numapredict.collect.program import program_of
 from tests.traces import machine_of
 TraceStore(machine_of((8, 8)), Budget(census_s=60.0, trace_s=60.0)).trace(program_of(tuple(sys.argv[1:])), 2)

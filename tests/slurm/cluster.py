@@ -20,7 +20,11 @@ from tests.slurm.errors import SlurmError
 from tests.slurm.packages import libraries, program, slurm_folder
 
 NODES = ("n1", "n2")
-NUMAPREDICT = (sys.executable, "-c", "import sys; from numapredict.predictor.main import main; sys.exit(main())")
+NUMAPREDICT = (
+    sys.executable,
+    "-c",
+    "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())",
+)
 TIED = Path(__file__).with_name("tied.py")
 _ATTEMPTS = 3  # somebody may take a free port before SLURM does
 _RUN_S = 600.0

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from numapredict.predictor.evaluation_session import evaluate_datasets
+from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets
 from tests.golden.evaluations import measured
 from tests.golden.evaluations.figures import FILE, judged
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.dataset import Dataset, read_dataset
-from numapredict.collect.foreign_table import TableColumns
-from numapredict.collect.table_import import About, import_table
-from numapredict.predictor.evaluate import evaluate_held_out
-from numapredict.predictor.learning import options_of
+from numapredict.collect.data.dataset import Dataset, read_dataset
+from numapredict.collect.data.foreign_table import TableColumns
+from numapredict.collect.data.table_import import About, import_table
+from numapredict.predictor.evaluation.evaluate import evaluate_held_out
+from numapredict.predictor.learning.learning import options_of
 from tests.golden.evaluations.figures import Quoted, quoted
 
 FILE = Path(__file__).parent / "measured.json"

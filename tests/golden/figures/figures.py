@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from numapredict.collect.machines.description import load_description
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.profile_file import parse_profile
-from numapredict.predictor.budget_curve import BudgetCurve, CurvePoint
-from numapredict.predictor.evaluate import Evaluations, together
-from numapredict.predictor.features import observe
-from numapredict.predictor.thesis import sweeps_of
+from numapredict.collect.modelled.description import load_description
+from numapredict.collect.placing.profile_file import parse_profile
+from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoint
+from numapredict.predictor.evaluation.evaluate import Evaluations, together
+from numapredict.predictor.evaluation.thesis import sweeps_of
+from numapredict.predictor.learning.features import observe
 from numapredict.reports.accuracy import AccuracyData, accuracy_data
 from numapredict.reports.budget_curve import BudgetCurvesData, budget_curves_data
 from numapredict.reports.calibration import CalibrationData, calibration_data
@@ -26,7 +26,7 @@ from numapredict.reports.topology_map import TopologyMapData, described_map_data
 from tests.evaluations import DEFAULT, OTHER, PROBE, evaluation, held_out
 from tests.planted import four_by_eight, planted_dataset
 from tests.profiles import profile_bytes
-from tests.unit.collect.characterisation.test_result import characterised
+from tests.unit.collect.campaign.characterisation.test_result import characterised
 
 ORIGIN = Origin(machine="two", modelled=True, created="2025-01-01T00:00:00Z", made_by="tests")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.counters.packages import Package
+from numapredict.collect.host.packages import Package
 from numapredict.collect.topology import Core, Node, Topology
 
 FOLDER = Path(__file__).parent

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-CODE = "import sys; from numapredict.predictor.main import main; sys.exit(main(['schema']))"
+CODE = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main(['schema']))"
 
 
 def printed() -> dict[str, object]:

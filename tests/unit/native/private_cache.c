@@ -280,7 +280,7 @@ static void hashing(void) {
         changed += (uint64_t)__builtin_popcountll(hash_line(line, 1) ^ hash_line(line ^ 1ull << n % 58, 1));
     }
     CHECK(changed > 30000 && changed < 34000);       /* half of the 64 bits on average */
-    CHECK(hash_line(1, 0) == 0xb456bcfc34c2cb2cull); /* collect/machines/shared_caches.py has the same */
+    CHECK(hash_line(1, 0) == 0xb456bcfc34c2cb2cull); /* collect/modelled/shared_caches.py has the same */
 }
 
 int main(int count, char **arguments) {

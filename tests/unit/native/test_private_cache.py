@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from numapredict.collect.machines import shared_caches
+from numapredict.collect.modelled import shared_caches
 
 HERE = Path(__file__).parent
 TRACER = Path(__file__).parents[3] / "native" / "tracer"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from numapredict.predictor.main import main
+from numapredict.predictor.command_line.main import main
 
 ROOT = Path(__file__).parents[3]
 # What spack.package gives of spack.directives: spack.readthedocs.io/en/latest/_modules/spack/package.html (API v2.5).
@@ -23,15 +23,15 @@ DIRECTIVES = {
 # Every look-up of a program in the sources: what is looked up, and the parts of recipes that have it; none of them
 # where it is the system's, which their heads then say.
 STARTED = {
-    ("collect/cere.py", "COMMAND"): ("cere", ()),
-    ("collect/counters/likwid_tool.py", "'likwid-accessD'"): ("likwid-accessD", ()),
-    ("collect/counters/likwid_tool.py", "tool"): ("likwid-perfctr", ()),
-    ("collect/host.py", "_TOOL"): ("lstopo-no-graphics", ("libhwloc", "hwloc", "hwloc")),
-    ("collect/machines/start.py", "start.numactl[0]"): ("numactl", ("numactl", "numactl", "numactl")),
-    ("collect/machines/tracing.py", "EMULATOR"): ("qemu-x86_64", ("", "", "qemu-user")),
-    ("collect/machines/tracing.py", "'setarch'"): ("setarch", ()),
+    ("collect/campaign/cere.py", "COMMAND"): ("cere", ()),
+    ("collect/measuring/counters/likwid/tool.py", "'likwid-accessD'"): ("likwid-accessD", ()),
+    ("collect/measuring/counters/likwid/tool.py", "tool"): ("likwid-perfctr", ()),
+    ("collect/host/host.py", "_TOOL"): ("lstopo-no-graphics", ("libhwloc", "hwloc", "hwloc")),
+    ("collect/placing/start.py", "start.numactl[0]"): ("numactl", ("numactl", "numactl", "numactl")),
+    ("collect/modelled/tracing.py", "EMULATOR"): ("qemu-x86_64", ("", "", "qemu-user")),
+    ("collect/modelled/tracing.py", "'setarch'"): ("setarch", ()),
 }
-USERS = ("collect/machines/executable.py", "name")  # the user's own program
+USERS = ("collect/placing/executable.py", "name")  # the user's own program
 FOLDER = ROOT / ".packaging"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BUILD = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from numapredict.collect.program import Program
-from numapredict.predictor.features import Observations
-from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.selection import select
+from numapredict.predictor.learning.features import Observations
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.selection import select
 
 FOLDER = Path(os.environ.get("NUMAPREDICT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
 RUNTIMES = FOLDER / "datasets" / "mctop" / "runtimes.csv"

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numapredict.collect.dataset import Dataset
-from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
-from numapredict.predictor.advice import Advice, advise, expected_in_words
-from numapredict.predictor.advice_text import advice_in_words
-from numapredict.predictor.expectation import Outlook, discounted, worth
-from numapredict.predictor.model_choice import ChosenModel
-from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.predict import ranked_by
-from numapredict.predictor.train import train
+from numapredict.predictor.advising.advice import Advice, advise, expected_in_words
+from numapredict.predictor.advising.advice_text import advice_in_words
+from numapredict.predictor.advising.predict import ranked_by
+from numapredict.predictor.learning.gain_model import Outlook, discounted, worth
+from numapredict.predictor.learning.model_choice import ChosenModel
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.train import train
 from numapredict.reports.parts.consistency import ContradictoryPredictionError, check_consistency
 from tests.planted import planted_dataset
 

@@ -4,15 +4,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from numapredict.collect.dataset import Dataset
+from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.measurement import Measurement
-from numapredict.predictor.evaluate import evaluate_held_out
-from numapredict.predictor.features import observe
-from numapredict.predictor.folds import WITHOUT_COUNTERS, predict_row
-from numapredict.predictor.learning import options_of
-from numapredict.predictor.model import Model
-from numapredict.predictor.predict import ProbeReading, UnusableProbeError, predict
-from numapredict.predictor.train import train
+from numapredict.predictor.advising.predict import ProbeReading, UnusableProbeError, predict
+from numapredict.predictor.evaluation.evaluate import evaluate_held_out
+from numapredict.predictor.evaluation.folds import WITHOUT_COUNTERS, predict_row
+from numapredict.predictor.learning.features import observe
+from numapredict.predictor.learning.learning import options_of
+from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.train import train
 from tests.planted import planted_dataset
 
 OPTIONS = options_of(None, None)

@@ -7,8 +7,8 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 from matplotlib.text import Annotation
 
-from numapredict.predictor.evaluate import evaluate_held_out, together
-from numapredict.predictor.learning import options_of
+from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
+from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.accuracy import OURS, AccuracyData, accuracy_data, accuracy_figure, draw_accuracy
 from numapredict.reports.figure_file import UnwritableFigureError
 from tests.evaluations import DEFAULT, PROBE, evaluation, held_out

@@ -4,8 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from numapredict.predictor.budget_curve import BudgetCurve, CurvePoint, budget_curve
-from numapredict.predictor.learning import options_of
+from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoint, budget_curve
+from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.budget_curve import (
     ENOUGH,
     budget_curves_data,

@@ -7,8 +7,8 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.text import Annotation
 from scipy.stats import binomtest
 
-from numapredict.predictor.evaluate import Evaluations, evaluate_held_out, together
-from numapredict.predictor.learning import options_of
+from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
+from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.calibration import CalibrationPoint, calibration_data, calibration_figure, draw_calibration
 from numapredict.reports.figure_file import UnwritableFigureError
 from tests.evaluations import DEFAULT, PROBE, evaluation, held_out

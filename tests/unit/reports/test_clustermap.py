@@ -10,10 +10,10 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from numapredict.predictor.features import InsufficientDataError, observe
-from numapredict.predictor.learning import options_of
-from numapredict.predictor.thesis import CLUSTERS
-from numapredict.predictor.train import default_label
+from numapredict.predictor.evaluation.thesis import CLUSTERS
+from numapredict.predictor.learning.features import InsufficientDataError, observe
+from numapredict.predictor.learning.learning import options_of
+from numapredict.predictor.learning.train import default_label
 from numapredict.reports.clustermap import ClustermapData, clustermap_data, draw_clustermap
 from numapredict.reports.clustermap_figure import figure_of
 from numapredict.reports.figure_file import UnwritableFigureError

@@ -1,7 +1,7 @@
 """The table of how often explanations are right."""
 
-from numapredict.predictor.explanation_check import RuleScore
-from numapredict.predictor.options import Reads
+from numapredict.predictor.evaluation.explanation_check import RuleScore
+from numapredict.predictor.learning.options import Reads
 from numapredict.reports.explanations import explanations_table
 
 
@@ -12,7 +12,7 @@ def score(machine: str, reads: Reads, rule: str, right: int, said: int) -> RuleS
 
 
 def test_a_row_has_right_of_said_for_each_machine_and_for_all() -> None:
-    from numapredict.predictor.explanation_check import CLAIMS
+    from numapredict.predictor.evaluation.explanation_check import CLAIMS
 
     scores = [
         score(machine, reads, rule, 0, 0) if rule != "shared" else score(machine, reads, rule, right, 5)

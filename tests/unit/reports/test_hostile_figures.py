@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from defusedxml import ElementTree
 
-from numapredict.collect.dataset import Dataset
-from numapredict.predictor.budget_curve import BudgetCurve, CurvePoint
-from numapredict.predictor.evaluate import Evaluations, together
-from numapredict.predictor.features import observe
-from numapredict.predictor.thesis import sweeps_of
+from numapredict.collect.data.dataset import Dataset
+from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoint
+from numapredict.predictor.evaluation.evaluate import Evaluations, together
+from numapredict.predictor.evaluation.thesis import sweeps_of
+from numapredict.predictor.learning.features import observe
 from numapredict.reports.accuracy import accuracy_data, draw_accuracy
 from numapredict.reports.budget_curve import budget_curves_data, draw_budget_curves
 from numapredict.reports.calibration import calibration_data, draw_calibration
@@ -31,7 +31,7 @@ from numapredict.reports.topology_map import computer_map_data, draw_topology_ma
 from tests.evaluations import evaluation, held_out
 from tests.hostile import NAMES, SHAPELESS, with_hostile_names
 from tests.planted import four_by_eight, planted_dataset
-from tests.unit.collect.characterisation.test_result import characterised
+from tests.unit.collect.campaign.characterisation.test_result import characterised
 
 HOSTILE = (*SHAPELESS, *NAMES)
 MACHINES = (*SHAPELESS[-3:], "\x1b[31m$x^2$\x00\u202enot\na line", "$\\foo$")

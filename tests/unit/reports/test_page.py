@@ -12,17 +12,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from numapredict.collect.dataset import Dataset, write_dataset
-from numapredict.collect.machines.recorded import RecordedMachine
+from numapredict.collect.data.dataset import Dataset, write_dataset
+from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import OpaqueMapping
 from numapredict.collect.terminal.printable import printable
-from numapredict.predictor.advice import Advice, advise
-from numapredict.predictor.evaluate import evaluate_held_out, together
-from numapredict.predictor.explanation import Finding
-from numapredict.predictor.model import Model
-from numapredict.predictor.model_choice import ChosenModel
-from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.train import train
+from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.explanation import Finding
+from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
+from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.model_choice import ChosenModel
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.train import train
 from numapredict.reports.contents import page_data
 from numapredict.reports.page import UnwritablePageError, render, write_page
 from numapredict.reports.parts import quantity

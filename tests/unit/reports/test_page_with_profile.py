@@ -5,12 +5,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.host import topology_from_file
-from numapredict.collect.machines.recorded import RecordedMachine
-from numapredict.predictor.advice import Advice, advise
-from numapredict.predictor.datasets import open_dataset
-from numapredict.predictor.main import main
-from numapredict.predictor.model_choice import named_model
+from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.collect.host.host import topology_from_file
+from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.command_line.main import main
+from numapredict.predictor.learning.datasets import open_dataset
+from numapredict.predictor.learning.model_choice import named_model
 from tests.profiles import profile_bytes
 
 MACHINES = Path(__file__).parents[2] / "machines"

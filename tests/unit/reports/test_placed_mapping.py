@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.host import topology_from_file
-from numapredict.collect.machines.description import load_description
+from numapredict.collect.host.host import topology_from_file
 from numapredict.collect.mapping import InvalidMappingError, parse_label
-from numapredict.collect.profile_file import InvalidProfileError, parse_profile
+from numapredict.collect.modelled.description import load_description
+from numapredict.collect.placing.profile_file import InvalidProfileError, parse_profile
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Topology
 from numapredict.reports.placed_mapping import (

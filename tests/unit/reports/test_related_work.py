@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
-from numapredict.predictor.evaluate import Evaluations, evaluate_held_out, together
-from numapredict.predictor.learning import options_of
+from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
+from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.figure_file import UnwritableFigureError
 from numapredict.reports.related_work import (
     NEVER_WRONG,

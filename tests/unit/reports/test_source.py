@@ -1,7 +1,7 @@
 import msgspec
 from matplotlib.figure import Figure
 
-from numapredict.predictor.evaluate import together
+from numapredict.predictor.evaluation.evaluate import together
 from numapredict.reports.figure_file import LINE_HEIGHT, extent
 from numapredict.reports.source import Origin, evaluated_origins, origin_of, sign, source_line
 from tests.evaluations import DEFAULT, evaluation, held_out

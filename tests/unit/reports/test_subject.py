@@ -6,16 +6,16 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from numapredict.collect.dataset import InvalidDatasetError
-from numapredict.collect.machines.recorded import RecordedMachine
-from numapredict.predictor.advice import advise
-from numapredict.predictor.explanation import Close, Explanation, Finding
-from numapredict.predictor.main import main
-from numapredict.predictor.model import ExpectedSpeedup
-from numapredict.predictor.model_choice import ChosenModel
-from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.store import InvalidModelError, write_model
-from numapredict.predictor.train import train
+from numapredict.collect.data.dataset import InvalidDatasetError
+from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.predictor.advising.advice import advise
+from numapredict.predictor.advising.explanation import Close, Explanation, Finding
+from numapredict.predictor.command_line.main import main
+from numapredict.predictor.learning.model import ExpectedSpeedup
+from numapredict.predictor.learning.model_choice import ChosenModel
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.store import InvalidModelError, write_model
+from numapredict.predictor.learning.train import train
 from numapredict.reports.cli import report
 from numapredict.reports.contents import page_data
 from numapredict.reports.page import render

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from defusedxml import ElementTree
 
-from numapredict.predictor.features import observe
-from numapredict.predictor.thesis import FEATURE_SETS, FeatureSet, Sweep, SweepPoint, sweeps_of
+from numapredict.predictor.evaluation.thesis import FEATURE_SETS, FeatureSet, Sweep, SweepPoint, sweeps_of
+from numapredict.predictor.learning.features import observe
 from numapredict.reports.figure_file import BELOW, UnwritableFigureError, write_figure
 from numapredict.reports.source import Origin, origin_of
 from numapredict.reports.sweep_curves import (

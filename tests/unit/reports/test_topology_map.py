@@ -4,10 +4,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.counters.packages import Package
-from numapredict.collect.host import topology_from_file
-from numapredict.collect.machines.description import Link, load_description, machine_names
-from numapredict.collect.machines.routes import routes_over
+from numapredict.collect.host.host import topology_from_file
+from numapredict.collect.host.packages import Package
+from numapredict.collect.modelled.description import Link, load_description, machine_names
+from numapredict.collect.modelled.routes import routes_over
 from numapredict.reports.figure_file import UnwritableFigureError
 from numapredict.reports.node_map import CoreCell, Wire
 from numapredict.reports.topology_map import (

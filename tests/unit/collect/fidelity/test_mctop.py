@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.fidelity.mctop import MACHINES, described_by_row
-from numapredict.collect.machines.description import load_description
+from numapredict.collect.modelled.description import load_description
 
 
 @pytest.mark.parametrize("name", MACHINES)

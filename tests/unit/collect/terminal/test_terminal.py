@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 import pytest
 
-from numapredict.collect.progress import FailuresOnly, PlainLines, Standing
 from numapredict.collect.terminal.bars import CampaignBar
+from numapredict.collect.terminal.progress import FailuresOnly, PlainLines, Standing
 from numapredict.collect.terminal.terminal import Loudness, Terminal, counting, detail, lasting, time_left
 from tests.samples import dataset_of
 from tests.unit.collect.terminal.streams import TERM, Screen

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
-from numapredict.collect.characterisation.plan import plan_of
-from numapredict.collect.characterisation.result import Characterisation, characterisation_of
+from numapredict.collect.campaign.characterisation.plan import plan_of
+from numapredict.collect.campaign.characterisation.result import Characterisation, characterisation_of
 from numapredict.collect.measurement import Measurement, NodeCounters, Repetition
 from numapredict.reports.characterisation import look
 from numapredict.reports.characterisation.files import write_characterisation
@@ -26,7 +26,7 @@ from numapredict.reports.characterisation.traffic import Quantity, draw_traffic,
 from numapredict.reports.figure_file import UnwritableFigureError
 from numapredict.reports.source import Origin
 from tests.shapes import shape
-from tests.unit.collect.characterisation.test_result import NODES, PROGRAM, characterised
+from tests.unit.collect.campaign.characterisation.test_result import NODES, PROGRAM, characterised
 from tests.unit.reports.legible import assert_legible
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from numapredict.collect.machines.recorded import RecordedMachine
-from numapredict.predictor.advice import advise
-from numapredict.predictor.datasets import open_dataset
-from numapredict.predictor.main import main
-from numapredict.predictor.model_choice import named_model
+from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.predictor.advising.advice import advise
+from numapredict.predictor.command_line.main import main
+from numapredict.predictor.learning.datasets import open_dataset
+from numapredict.predictor.learning.model_choice import named_model
 from numapredict.reports.parts.prediction import InvalidPredictionError, read_advice
 
 

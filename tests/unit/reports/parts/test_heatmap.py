@@ -5,10 +5,10 @@ import pytest
 from scipy.cluster.hierarchy import leaves_list
 
 from numapredict.collect.mapping import parse_label
-from numapredict.predictor.clustering import centroid_members, cut, ward_linkage
-from numapredict.predictor.features import Observations, observe
-from numapredict.predictor.options import TrainingOptions
-from numapredict.predictor.train import train
+from numapredict.predictor.learning.clustering import centroid_members, cut, ward_linkage
+from numapredict.predictor.learning.features import Observations, observe
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.train import train
 from numapredict.reports.parts.heatmap import MOST_CUTS, Choices, HeatmapData, Order, heatmap_data, order_programs
 from tests.planted import planted_dataset
 

@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from numapredict.predictor.features import observe
+from numapredict.predictor.learning.features import observe
 from numapredict.reports.parts.distribution import distribution_data
 from numapredict.reports.parts.heatmap import order_programs
 from numapredict.reports.parts.programs import programs_data

@@ -1,4 +1,4 @@
-from numapredict.predictor.evidence import Evidence
+from numapredict.predictor.advising.evidence import Evidence
 from numapredict.reports.parts.quantity import rate, seconds, size
 from numapredict.reports.parts.readings import WORDS, reading_in_words, readings_in_words
 

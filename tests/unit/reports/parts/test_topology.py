@@ -1,8 +1,8 @@
 import pytest
 
-from numapredict.collect.machines.description import load_description
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.profile_file import Profile, parse_profile
+from numapredict.collect.modelled.description import load_description
+from numapredict.collect.placing.profile_file import Profile, parse_profile
 from numapredict.reports.parts.topology import NoTopologyError, draw_mapping, machine_data, topology_data
 from numapredict.reports.placed_mapping import NeedlessProfileError
 from tests.planted import four_by_eight

@@ -1,0 +1,201 @@
+"""Campaigns: programs x mappings on any machine, into a dataset, resumable after a kill at any moment."""
+
+import contextlib
+import datetime
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.campaign.plan import Estimate, Options, Plan, estimate, left_by_program, pace_of, plan
+from numapredict.collect.campaign.workers import Refusal, run_here, run_in_workers
+from numapredict.collect.data.dataset import (
+    DESCRIPTION_FILE,
+    Dataset,
+    UnwritableDatasetError,
+    read_dataset,
+    write_dataset,
+)
+from numapredict.collect.data.durable import reason_and_advice
+from numapredict.collect.data.journal import (
+    JOURNAL_FILE,
+    CampaignError,
+    Header,
+    Journal,
+    Record,
+    UnwritableCampaignError,
+    create_journal,
+    read_journal,
+)
+from numapredict.collect.host.environment import host_environment
+from numapredict.collect.mapping import Mapping, order_of
+from numapredict.collect.measurement import Machine, Measurement
+from numapredict.collect.modelled.seen_regions import in_common
+from numapredict.collect.program import Program
+from numapredict.collect.terminal.progress import Observer, Silence, Standing
+
+# What a caller needs to make a campaign and read its answers.
+__all__ = ["Campaign", "CampaignError", "Estimate", "Options", "Plan", "Summary"]
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """How a campaign ended: pairs in the journal, those of them that failed, programs refused with the reason."""
+
+    finished: int
+    failed: int
+    unsupported: int
+    refused: tuple[tuple[str, str], ...]
+
+
+class Campaign:
+    """Programs x mappings on one machine, into the dataset in ``folder``.
+
+    ``run`` journals every finished run and may be interrupted or killed at any moment; a campaign of the same folder
+    goes on from there. ``finish`` turns the journal into the dataset. A folder that holds a finished dataset may be
+    extended by more programs or mappings. ``made_by`` is the command to note in the dataset.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        folder: Path,
+        programs: Sequence[Program],
+        mappings: Sequence[Mapping],
+        made_by: str,
+        options: Options | None = None,
+    ) -> None:
+        self.machine = machine
+        self.folder = folder
+        self.programs = tuple(programs)
+        self.mappings = tuple(mappings)
+        self.made_by = made_by
+        self.options = options or Options()
+
+    @property
+    def journal_path(self) -> Path:
+        """Return where the journal is."""
+        return self.folder / JOURNAL_FILE
+
+    def plan(self) -> Plan:
+        """Return what is left to run; nothing is run or written."""
+        return self._plan(self._record())
+
+    def estimate(self) -> Estimate:
+        """Return how long what is left will take; nothing is run or written."""
+        record = self._record()
+        return estimate(self._plan(record), self.machine, record, self.options)
+
+    def run(self, observer: Observer | None = None) -> Summary:
+        """Run what is left; raise CampaignError for a folder or journal that cannot be used. Finished runs are kept."""
+        observer = observer or Silence()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnwritableCampaignError(
+                f"cannot make the folder {self.folder}: {reason_and_advice(error)}"
+            ) from error
+        if not self.journal_path.exists() and (self.folder / DESCRIPTION_FILE).exists():
+            create_journal(self.journal_path, self._record())
+        with Journal(self.journal_path, self._header()) as journal:
+            todo = self._plan(journal.record)
+            return self._run(journal, todo, observer)
+
+    def finish(self) -> Dataset:
+        """Write what the journal holds as the dataset, and return it; the journal stays, to be extended."""
+        record = read_journal(self.journal_path)
+        if record.header is None or not record.measurements:
+            raise CampaignError(
+                f"{self.folder}: no run has finished, so there is no dataset to write; run the campaign"
+            )
+        measurements = [m for program in record.programs for m in in_common(_of(record.measurements, program.name))]
+        asked = {program.name: number for number, program in enumerate(self.programs)}
+        # In the order asked for, whatever order they finished in: the same campaign makes the same dataset.
+        programs = tuple(sorted(record.programs, key=lambda program: asked.get(program.name, len(asked))))
+        rank = {program.name: number for number, program in enumerate(programs)}
+        dataset = Dataset(
+            machine=record.header.machine,
+            modelled=record.header.modelled,
+            topology=record.header.topology,
+            made_by=record.header.made_by,
+            created=record.header.created,
+            environment=record.header.environment,
+            programs=programs,
+            measurements=tuple(sorted(measurements, key=lambda m: (rank[m.program], order_of(m.mapping)))),
+        )
+        try:
+            write_dataset(dataset, self.folder)
+        except UnwritableDatasetError as error:
+            raise UnwritableCampaignError(str(error)) from error
+        return dataset
+
+    def _run(self, journal: Journal, todo: Plan, observer: Observer) -> Summary:
+        pace, left = pace_of(journal.record), left_by_program(todo)
+        finished, failed, refused = todo.finished, todo.failed, []
+        parallel = min(self.options.jobs, max(len(todo.batches), 1))
+        introduced = {batch.program.name: batch.program for batch in todo.batches}
+
+        def standing() -> Standing:
+            left_s = pace.left_s(left)
+            total = finished + left.total()
+            return Standing(finished, total, failed, None if left_s is None else left_s / parallel)
+
+        if self.options.jobs > 1:
+            results = run_in_workers(self.machine, todo.batches, self.options.jobs)
+        else:
+            results = run_here(self.machine, todo.batches)
+        with contextlib.ExitStack() as stack:
+            stack.callback(observer.ended)
+            stack.callback(results.close)
+            observer.started(standing())
+            for result in results:
+                if isinstance(result, Refusal):
+                    left[result.program] -= result.runs
+                    refused.append((result.program, result.reason))
+                    observer.refused(result.program, result.reason)
+                    continue
+                journal.introduce(introduced[result.measurement.program])
+                measurement = journal.finished(result.measurement, result.took_s)
+                pace.add(measurement.program, result.took_s)
+                left[measurement.program] -= 1
+                finished += 1
+                failed += measurement.status != "ok"
+                observer.finished(measurement, standing())
+        return Summary(finished, failed, todo.unsupported, tuple(refused))
+
+    def _plan(self, record: Record) -> Plan:
+        return plan(self.machine, self.programs, self.mappings, record, self.options)
+
+    def _record(self) -> Record:
+        """Return what is finished: what the journal holds, or where there is none the dataset."""
+        if self.journal_path.exists() or not (self.folder / DESCRIPTION_FILE).exists():
+            return read_journal(self.journal_path)
+        dataset = read_dataset(self.folder)
+        if dataset.topology is None:
+            raise CampaignError(
+                f"{self.folder}: holds imported measurements, to which no campaign can add; name another folder"
+            )
+        header = Header(
+            machine=dataset.machine,
+            modelled=dataset.modelled,
+            made_by=dataset.made_by,
+            created=dataset.created,
+            environment=dataset.environment,
+            topology=dataset.topology,
+        )
+        took_s = tuple(sum(r.time_s for r in m.repetitions) for m in dataset.measurements)
+        return Record(header, dataset.programs, dataset.measurements, took_s)
+
+    def _header(self) -> Header:
+        return Header(
+            machine=self.machine.name,
+            modelled=self.machine.modelled,
+            made_by=self.made_by,
+            created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            environment=host_environment(),
+            topology=self.machine.topology,
+        )
+
+
+def _of(measurements: Sequence[Measurement], program: str) -> tuple[Measurement, ...]:
+    """Return the measurements of one program."""
+    return tuple(m for m in measurements if m.program == program)

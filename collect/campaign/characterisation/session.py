@@ -1,0 +1,177 @@
+"""Run a characterisation: from a command line to a plan, through the journal of a campaign, to what it says."""
+
+import datetime
+import re
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.campaign.campaign import Campaign, Options
+from numapredict.collect.campaign.characterisation.plan import CharacterisationPlan, plan_of
+from numapredict.collect.campaign.characterisation.result import Characterisation, characterisation_of
+from numapredict.collect.campaign.machine_choice import this_computer, virtual_machine
+from numapredict.collect.campaign.request import made_by, say_estimate
+from numapredict.collect.data.dataset import DESCRIPTION_FILE, TABLE_FILE, read_dataset
+from numapredict.collect.data.durable import reason_and_advice
+from numapredict.collect.data.journal import JOURNAL_FILE, FailedCampaignError, read_journal
+from numapredict.collect.host.environment import emulation
+from numapredict.collect.host.topology_text import shape_of
+from numapredict.collect.mapping import PagePolicy
+from numapredict.collect.measurement import Machine
+from numapredict.collect.measuring.repetitions import disturbed_in_words
+from numapredict.collect.measuring.stopping_rule import careful
+from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.seen_regions import compared_in_words
+from numapredict.collect.modelled.tracing import Budget, check_program
+from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.exit_code import exit_codes_in_words
+from numapredict.collect.program import Program, program_of
+from numapredict.collect.terminal.estimated_time import in_words
+from numapredict.collect.terminal.terminal import Terminal
+from numapredict.native.errors import NumapredictError
+
+RUNS_FOLDER = "runs"
+_CENSUS_PART = 0.1
+
+
+class CharacterisationError(NumapredictError):
+    """A program cannot be characterised: the machine refuses it, or it changed since the runs that are kept."""
+
+
+class CharacterisationRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to characterise and how, as a command line gives it; empty means the default.
+
+    ``budget_s`` bounds what a modelled machine traces, in seconds for all traces together; ``fresh`` forgets runs that
+    an earlier characterisation of the folder has finished; ``strict`` refuses a program that ends with an exit code
+    other than 0.
+    """
+
+    command: tuple[str, ...]
+    machine: str | None = None
+    folder: Path | None = None
+    threads: tuple[int, ...] = ()
+    page_policies: tuple[PagePolicy, ...] = ()
+    budget_s: float | None = None
+    repetitions: int = 5
+    fresh: bool = False
+    retry_failed: bool = False
+    strict: bool = False
+
+
+def characterise_command(request: CharacterisationRequest, terminal: Terminal) -> tuple[Characterisation, Path]:
+    """Return what a command's characterisation says and the folder that it belongs in, telling ``terminal`` on the way.
+
+    Raises a NumapredictError, with one clear line, for a program, machine or folder that cannot be used.
+    """
+    program = program_of(request.command)
+    machine: VirtualMachine | Machine
+    if request.machine is None:
+        executable = executable_of(program)
+        machine = this_computer(careful(request.repetitions), announce=terminal.say, strict=request.strict)
+        plan = plan_of(machine.topology, request.threads, request.page_policies)
+    else:
+        executable = check_program(program)
+        topology = virtual_machine(request.machine).topology
+        plan = plan_of(topology, request.threads, request.page_policies)
+        budget = budget_of(request.budget_s, len(plan.thread_counts))
+        machine = virtual_machine(request.machine, budget, terminal, strict=request.strict)
+    terminal.say(f"{machine.name}{', modelled' if machine.modelled else ''}: {shape_of(machine.topology)}")
+    if not machine.modelled and emulation():
+        terminal.warn(f"this computer is emulated by {emulation()}: its times mean nothing")
+    folder = request.folder or default_folder(program, machine.name)
+    if request.fresh:
+        forget(folder)
+    check_unchanged(Path(executable), folder)
+    campaign = campaign_of(program, machine, plan, folder, retry_failed=request.retry_failed)
+    terminal.say(
+        traces_in_words(program, machine, campaign) if isinstance(machine, VirtualMachine) else say_estimate(campaign)
+    )
+    return characterise(campaign, plan, terminal), folder
+
+
+def campaign_of(
+    program: Program, machine: Machine, plan: CharacterisationPlan, folder: Path, *, retry_failed: bool = False
+) -> Campaign:
+    """Return the campaign that runs a plan; its journal and dataset are in a folder below ``folder``."""
+    options = Options(retry_failed=retry_failed)
+    return Campaign(machine, folder / RUNS_FOLDER, (program,), plan.mappings, made_by(), options)
+
+
+def characterise(campaign: Campaign, plan: CharacterisationPlan, terminal: Terminal) -> Characterisation:
+    """Run what is left of a campaign of one program and return what all its runs say.
+
+    Raises CharacterisationError where the machine refuses the program, and FailedCampaignError where every run failed.
+    """
+    (program,) = campaign.programs
+    summary = campaign.run(terminal.observer())
+    for name, reason in summary.refused:
+        raise CharacterisationError(f"{name} cannot be characterised on {campaign.machine.name}: {reason}")
+    dataset = campaign.finish()
+    found = characterisation_of(program, campaign.machine.topology, plan, dataset.measurements)
+    failed = [run for run in found.runs if run.status != "ok"]
+    if len(failed) == len(found.runs):
+        raise FailedCampaignError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")
+    if failed:
+        terminal.warn(f"{len(failed)} runs failed and are left out; --retry-failed runs them again")
+    for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
+        for line in notes(dataset.measurements):
+            terminal.warn(line)
+    return found
+
+
+def budget_of(budget_s: float | None, traces: int) -> Budget:
+    """Return how long a census and so many traces may take; without a bound each may take what it may elsewhere."""
+    if budget_s is None:
+        return Budget()
+    return Budget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * (1 - _CENSUS_PART) / traces)
+
+
+def traces_in_words(program: Program, machine: VirtualMachine, campaign: Campaign) -> str:
+    """Return how many runs there are and how long the traces that they need may take."""
+    todo = campaign.plan()
+    if not todo.runs:
+        return f"all {todo.finished} mappings were finished earlier"
+    counts = sorted({mapping.threads for batch in todo.batches for mapping in batch.mappings})
+    missing = [count for count in counts if not machine.store.has_trace(program, count)]
+    earlier = f", {todo.finished} finished earlier" if todo.finished else ""
+    text = f"{todo.runs} mappings to do{earlier}"
+    if not missing:
+        return f"{text}; the traces that they need are there"
+    budget = machine.store.budget
+    most_s = budget.census_s + budget.trace_s * len(missing)
+    some = f"{len(missing)} trace{'s' if len(missing) > 1 else ''} ({', '.join(map(str, missing))} threads)"
+    return f"{text}; {some}, at most {in_words(most_s)} in all"
+
+
+def default_folder(program: Program, machine: str) -> Path:
+    """Return the folder, in the current one, of a program's characterisation on a machine."""
+    words = (re.sub(r"[^\w.-]+", "-", text).strip("-.") or "x" for text in (program.name, machine))
+    return Path("-on-".join(words))
+
+
+def forget(folder: Path) -> None:
+    """Remove the runs of an earlier characterisation."""
+    for name in (JOURNAL_FILE, DESCRIPTION_FILE, TABLE_FILE):
+        path = folder / RUNS_FOLDER / name
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise CharacterisationError(f"cannot remove {path}: {reason_and_advice(error)}") from error
+
+
+def check_unchanged(executable: Path, folder: Path) -> None:
+    """Raise CharacterisationError where a program was built again after the runs that are kept of it."""
+    runs = folder / RUNS_FOLDER
+    header = read_journal(runs / JOURNAL_FILE).header
+    if header is None and not (runs / DESCRIPTION_FILE).exists():
+        return
+    created = header.created if header else read_dataset(runs).created
+    try:
+        begun_s = datetime.datetime.fromisoformat(created).timestamp()
+        changed = int(executable.stat().st_mtime) > begun_s
+    except (OSError, ValueError):
+        return  # a start that is written otherwise, or a file that may be run but not looked at: nothing to compare
+    if changed:
+        raise CharacterisationError(
+            f"{executable} is newer than its runs in {runs}; --fresh runs all again, --output names another folder"
+        )

@@ -1,0 +1,59 @@
+"""What a shell is told to offer for an option's value or an argument: names that are known here, and files.
+
+Each function is a `shell_complete` of click. Files are left to the shell, which knows how to quote them; bash shows
+them where no name begins as what was typed does, zsh and fish show both.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+import click
+from click.shell_completion import CompletionItem
+
+Completion = Callable[[click.Context, click.Parameter | None, str], list[CompletionItem]]
+
+
+def files(_ctx: click.Context, _parameter: click.Parameter | None, incomplete: str) -> list[CompletionItem]:
+    """Ask the shell for files: programs and what they read."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def named(names: Callable[[], Iterable[str]], beside: Literal["file", "dir"] | None = None) -> Completion:
+    """Return what offers names that begin so, and files or folders where those may stand, too.
+
+    ``names`` is asked when somebody completes; where it fails there are no names, since a shell has no place for why.
+    """
+
+    def offer(_ctx: click.Context, _parameter: click.Parameter | None, incomplete: str) -> list[CompletionItem]:
+        from numapredict.native.errors import NumapredictError
+
+        # The shell is asked first: click's script for bash forgets what it was given before.
+        found = [CompletionItem(incomplete, type=beside)] if beside else []
+        try:
+            known = tuple(names())
+        except (NumapredictError, OSError):
+            return found
+        return found + [CompletionItem(name) for name in known if name.startswith(incomplete)]
+
+    return offer
+
+
+def machines() -> tuple[str, ...]:
+    """Return the described machines."""
+    from numapredict.collect.modelled.description import machine_names
+
+    return machine_names()
+
+
+def codelets() -> tuple[str, ...]:
+    """Return the codelets that were built."""
+    from numapredict.collect.campaign.codelets import codelets as all_codelets
+
+    return tuple(codelet.name for codelet in all_codelets())
+
+
+def spaces() -> tuple[str, ...]:
+    """Return the named sets of mappings."""
+    from numapredict.collect.space import SUBSETS
+
+    return tuple(SUBSETS)

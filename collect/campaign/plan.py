@@ -1,0 +1,133 @@
+"""What a campaign still has to run, in which order, and how long that will take. Nothing here runs anything."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from numapredict.collect.data.dataset import same_command
+from numapredict.collect.data.journal import CampaignError, Record
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.measurement import Machine
+from numapredict.collect.program import Program
+from numapredict.collect.terminal.estimated_time import Pace
+
+ASSUMED_EXECUTION_S = 10.0
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """How to run a campaign: the seed of the order, whether failed runs are tried again, and how many at a time."""
+
+    seed: int = 0
+    retry_failed: bool = False
+    jobs: int = 1
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """One program and the mappings that it is still to be run under, in order."""
+
+    program: Program
+    mappings: tuple[Mapping, ...]
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What is to do: batches in order, and what is not: pairs finished, those of them that failed, mappings left out.
+
+    ``unsupported`` counts the mappings, not pairs, that the machine cannot apply.
+    """
+
+    batches: tuple[Batch, ...]
+    finished: int
+    failed: int
+    unsupported: int
+
+    @property
+    def runs(self) -> int:
+        """Return the number of runs to do."""
+        return sum(len(batch.mappings) for batch in self.batches)
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """How long a plan will take, in seconds, and in words what that rests on."""
+
+    runs: int
+    finished: int
+    unsupported: int
+    time_s: float
+    basis: str
+
+
+def plan(
+    machine: Machine,
+    programs: Sequence[Program],
+    mappings: Sequence[Mapping],
+    record: Record,
+    options: Options,
+) -> Plan:
+    """Return what is left of programs x mappings on a machine after what ``record`` holds.
+
+    One program is finished before the next begins, so that a modelled machine traces it once a thread count (its
+    mappings come sorted by threads). On a clock the mappings of a program are shuffled, so that a slow drift of the
+    computer spreads over all of them. Raises CampaignError for two programs of one name.
+    """
+    supported = [mapping for mapping in dict.fromkeys(mappings) if machine.supports(mapping)]
+    known = {program.name: program for program in record.programs}
+    status = {(m.program, m.mapping): m.status for m in record.measurements}
+    batches, finished, failed = [], 0, 0
+    for name, count in Counter(program.name for program in programs).items():
+        if count > 1:
+            raise CampaignError(f"{count} programs are called {name!r}; give each its own name")
+    for program in programs:
+        if program.name in known and not same_command(known[program.name], program):
+            raise CampaignError(
+                f"program {program.name!r} is in the journal with another command; rename it or use another folder"
+            )
+        outcomes = {mapping: status.get((program.name, mapping)) for mapping in supported}
+        left = [m for m, s in outcomes.items() if s is None or (s != "ok" and options.retry_failed)]
+        finished += len(supported) - len(left)
+        if not options.retry_failed:
+            failed += sum(s not in {None, "ok"} for s in outcomes.values())
+        if machine.modelled:
+            left.sort(key=lambda mapping: mapping.threads)
+        else:
+            random.Random(f"{options.seed} {program.name}").shuffle(left)  # noqa: S311 - an order, not a secret
+        if left:
+            batches.append(Batch(program, tuple(left)))
+    return Plan(tuple(batches), finished, failed, len(set(mappings)) - len(supported))
+
+
+def estimate(todo: Plan, machine: Machine, record: Record, options: Options) -> Estimate:
+    """Return how long a plan will take: from finished runs, else from the machine, else from a stated assumption.
+
+    A machine may offer ``estimate_s(program)``, the time of one run in seconds or None, and ``executions``, how often
+    a run executes the program.
+    """
+    pace = pace_of(record)
+    counts = left_by_program(todo)
+    time_s = pace.left_s(counts)
+    basis = f"from the {len(record.measurements)} runs finished so far"
+    estimate_s = getattr(machine, "estimate_s", None)
+    if time_s is None and callable(estimate_s):
+        each = {batch.program.name: estimate_s(batch.program) for batch in todo.batches}
+        if None not in each.values():
+            time_s = sum(each[name] * count for name, count in counts.items())
+            basis = f"as {machine.name} estimates its programs"
+    if time_s is None:
+        executions = todo.runs * getattr(machine, "executions", 1)
+        time_s = executions * ASSUMED_EXECUTION_S
+        basis = f"assuming {ASSUMED_EXECUTION_S:.0f} s for each of {executions} executions, as none has finished yet"
+    return Estimate(todo.runs, todo.finished, todo.unsupported, time_s / options.jobs, basis)
+
+
+def pace_of(record: Record) -> Pace:
+    """Return the pace of the runs in a journal."""
+    pace = Pace()
+    for measurement, took_s in zip(record.measurements, record.took_s, strict=True):
+        pace.add(measurement.program, took_s)
+    return pace
+
+
+def left_by_program(todo: Plan) -> Counter[str]:
+    """Return how many runs of each program are left."""
+    return Counter({batch.program.name: len(batch.mappings) for batch in todo.batches})

@@ -1,0 +1,182 @@
+"""From what a person asks of a campaign to a campaign that can run."""
+
+import shlex
+import sys
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.campaign.campaign import Campaign, Options
+from numapredict.collect.campaign.cere import Cere
+from numapredict.collect.campaign.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
+from numapredict.collect.campaign.machine_choice import this_computer, virtual_machine
+from numapredict.collect.campaign.plan import Estimate
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.data.journal import FailedCampaignError
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.measurement import Machine
+from numapredict.collect.measuring.repetitions import disturbed_in_words
+from numapredict.collect.measuring.stopping_rule import careful
+from numapredict.collect.modelled.seen_regions import compared_in_words
+from numapredict.collect.placing.exit_code import exit_codes_in_words
+from numapredict.collect.program import Program
+from numapredict.collect.space import canonical, subset
+from numapredict.collect.terminal.command import terminal as terminal_of_the_command
+from numapredict.collect.terminal.estimated_time import in_words
+from numapredict.collect.terminal.printable import command_line, counted
+from numapredict.collect.terminal.terminal import Terminal
+from numapredict.native.errors import NumapredictError
+
+LEAST_COVERAGE = 1.0  # percent of the run time: what CERE itself calls worth extracting
+REPLAYS = 10  # of a region in one run, as CERE does it
+
+
+class EmptyRequestError(NumapredictError):
+    """A campaign was asked for that has nothing to run."""
+
+
+class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What to measure and how, as a command line gives it; empty means all, or the default.
+
+    ``commands`` are programs of the user's own, each a command with its arguments in one text, split as a shell would
+    but never given to one; ``cere_folders`` hold applications whose ``regions`` CERE replays. When there are any of
+    these, codelets run only if named.
+    """
+
+    machine: str | None = None
+    codelets: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
+    initialisations: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    cere_folders: tuple[Path, ...] = ()
+    regions: tuple[str, ...] = ()
+    invocation: int = 1
+    space: str = "full"
+    labels: tuple[str, ...] = ()
+    jobs: int = 1
+    repetitions: int = 5
+    retry_failed: bool = False
+    strict: bool = False
+
+
+class CampaignSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What a campaign's folder holds when it has ended, as `--json` prints it."""
+
+    folder: str
+    machine: str
+    modelled: bool
+    programs: int
+    measurements: int
+    failed: int
+
+
+def summary_of(dataset: Dataset, folder: Path) -> CampaignSummary:
+    """Return what a campaign's dataset holds."""
+    return CampaignSummary(
+        folder=str(folder),
+        machine=dataset.machine,
+        modelled=dataset.modelled,
+        programs=len(dataset.programs),
+        measurements=len(dataset.measurements),
+        failed=sum(measurement.status != "ok" for measurement in dataset.measurements),
+    )
+
+
+def summary_in_words(summary: CampaignSummary) -> str:
+    """Return in a line what a campaign's folder holds."""
+    return f"{summary.folder}: {counted(summary.measurements, 'measurement')} of {counted(summary.programs, 'program')}"
+
+
+def prepare(request: CampaignRequest, folder: Path) -> Campaign:
+    """Return the campaign that a request describes; nothing is run or written."""
+    machine: Machine
+    machine = virtual_machine(request.machine, strict=request.strict) if request.machine else _this_computer(request)
+    if not machine.modelled and request.jobs > 1:
+        raise EmptyRequestError(
+            "--jobs is for modelled machines: programs that run at the same time disturb each other"
+        )
+    topology = machine.topology
+    mappings: tuple[Mapping, ...]
+    if request.labels:
+        mappings = tuple(dict.fromkeys(canonical(parse_label(label), topology) for label in request.labels))
+    else:
+        mappings = subset(request.space, topology)
+    programs = _own_programs(request.commands) + _replayed(request)
+    if request.codelets or not (request.commands or request.cere_folders):
+        initialisations = request.initialisations or INITIALISATIONS
+        programs += codelet_programs(request.codelets, request.sizes or CAMPAIGN_SIZES, initialisations)
+    options = Options(jobs=request.jobs, retry_failed=request.retry_failed)
+    return Campaign(machine, folder, programs, mappings, made_by(), options)
+
+
+def say_estimate(campaign: Campaign) -> str:
+    """Return in words how many runs a campaign has left and how long they will take."""
+    return estimate_in_words(campaign.estimate())
+
+
+def estimate_in_words(estimate: Estimate) -> str:
+    """Return an estimate in words."""
+    impossible = counted(estimate.unsupported, "mapping")
+    left_out = f", {impossible} left out (not possible here)" if estimate.unsupported else ""
+    finished = f", {estimate.finished} finished earlier" if estimate.finished else ""
+    return f"{counted(estimate.runs, 'run')} to do{finished}{left_out}: {in_words(estimate.time_s)}, {estimate.basis}"
+
+
+def run_campaign(campaign: Campaign, terminal: Terminal) -> Dataset:
+    """Run a campaign to its end, telling a terminal how it goes, and write and return its dataset.
+
+    Raises FailedCampaignError, with the dataset written, where every run failed.
+    """
+    summary = campaign.run(terminal.observer())
+    for program, reason in summary.refused:
+        terminal.warn(f"left out {program}: {reason}")
+    if summary.failed:
+        failed = counted(summary.failed, "run")
+        terminal.warn(f"{failed} failed; the dataset says how, --retry-failed runs what failed again")
+    dataset = campaign.finish()
+    for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
+        for line in notes(dataset.measurements):
+            terminal.warn(line)
+    if summary.failed and summary.failed == summary.finished:
+        why = next((m.message or m.status for m in dataset.measurements if m.status != "ok"), "failed")
+        raise FailedCampaignError(f"{campaign.folder}: all {summary.failed} runs failed, the first with: {why}")
+    return dataset
+
+
+def made_by() -> str:
+    """Return the command that is running, without the path of the interpreter or the tool."""
+    return command_line(["numapredict", *sys.argv[1:]])
+
+
+def _this_computer(request: CampaignRequest) -> Machine:
+    return this_computer(careful(request.repetitions), announce=terminal_of_the_command().say, strict=request.strict)
+
+
+def _replayed(request: CampaignRequest) -> tuple[Program, ...]:
+    programs: tuple[Program, ...] = ()
+    for folder in request.cere_folders:
+        cere = Cere(folder)
+        known = cere.regions()
+        missing = [name for name in request.regions if name not in {region.name for region in known}]
+        if missing:
+            raise EmptyRequestError(
+                f"CERE knows no region {missing[0]!r} in {folder}; numapredict collect regions {folder} lists them"
+            )
+        hot = [region.name for region in known if region.coverage is None or region.coverage >= LEAST_COVERAGE]
+        programs += cere.programs(request.regions or hot, request.invocation, REPLAYS)
+    if request.cere_folders and not programs:
+        raise EmptyRequestError(f"CERE finds no region of {LEAST_COVERAGE:g}% of the run time; name one with --region")
+    return programs
+
+
+def _own_programs(commands: tuple[str, ...]) -> tuple[Program, ...]:
+    programs = []
+    for text in commands:
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError as error:
+            raise EmptyRequestError(f"--program {text!r}: {error}; quote it as for a shell") from None
+        if not words:
+            raise EmptyRequestError("--program is empty; give a command with its arguments")
+        programs.append(Program(name=Path(words[0]).name + "".join(f" {word}" for word in words[1:]), command=words))
+    return tuple(programs)

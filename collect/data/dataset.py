@@ -1,0 +1,224 @@
+"""Datasets: the only reader and writer of training data.
+
+A dataset is a folder with two files. ``dataset.json`` says what was measured, where and how; ``measurements.parquet``
+holds one row a repetition (columns: see ``measurement_table``). The JSON names the digest of the Parquet file, so that
+halves of two datasets are never read as one. Reading either never runs code.
+
+History of the schema version:
+
+1. the first: machine, modelled, topology, made_by, created, environment, units, programs, rows, measurements_sha256.
+2. topology may be null, mappings may be opaque, and there is a default: datasets made of other people's tables.
+3. the table has ``sampled_share``, where there were no counters.
+"""
+
+import hashlib
+import shlex
+from pathlib import Path, PurePath
+
+import msgspec
+
+from numapredict.collect.data.durable import reason_and_advice, replace_file
+from numapredict.collect.host.bounded_file import MIB, read_bounded
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.program import Program
+from numapredict.collect.topology import InvalidTopologyError, Topology
+from numapredict.native.errors import NumapredictError, UnwritableError
+
+SCHEMA_VERSION = 3
+DESCRIPTION_FILE = "dataset.json"
+TABLE_FILE = "measurements.parquet"
+MOST_BYTES = 256 * MIB
+"""Of either file; those of 128 programs under 526 mappings have 7 MiB together."""
+UNITS = (
+    ("time_s", "seconds"),
+    ("region_time_s", "seconds in parallel regions"),
+    ("local_accesses", "cache lines"),
+    ("remote_accesses", "cache lines"),
+    ("local_bandwidth_GBps", "1e9 bytes a second"),
+    ("remote_bandwidth_GBps", "1e9 bytes a second"),
+)
+
+
+class InvalidDatasetError(NumapredictError):
+    """A dataset is malformed: the line names the file and the field."""
+
+
+class UnwritableDatasetError(UnwritableError):
+    """A dataset could not be written; what was there before is untouched."""
+
+
+class Dataset(msgspec.Struct, frozen=True, kw_only=True):
+    """What was measured on one machine: programs, measurements and how they were made.
+
+    ``made_by`` is the command that made it, ``created`` an ISO 8601 time, ``environment`` what may have influenced the
+    figures (kernel, compiler, settings) as pairs. ``modelled`` is true when the figures come from a model.
+    ``topology`` is None where nobody said what the machine looks like; ``default`` is then the label that speedups
+    are counted from, None where the topology gives it.
+    """
+
+    machine: str
+    modelled: bool
+    topology: Topology | None
+    made_by: str
+    created: str
+    default: str | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    programs: tuple[Program, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse measurements that do not belong here: other machine, unknown program, repeated pair."""
+        names = {program.name for program in self.programs}
+        if len(names) != len(self.programs):
+            raise ValueError("programs: two programs have the same name")
+        seen = set()
+        for m in self.measurements:
+            where = f"measurement of {m.program!r} under {m.mapping.label}"
+            if m.program not in names:
+                raise ValueError(f"{where}: the program is not in programs")
+            if (m.machine, m.modelled) != (self.machine, self.modelled):
+                raise ValueError(f"{where}: made on {m.machine!r} (modelled: {m.modelled}), not on {self.machine!r}")
+            if (m.program, m.mapping) in seen:
+                raise ValueError(f"{where}: there twice")
+            seen.add((m.program, m.mapping))
+
+    @property
+    def nodes(self) -> int | None:
+        """Return the machine's number of nodes, None where it is not known."""
+        return None if self.topology is None else len(self.topology.nodes)
+
+    def program(self, name: str) -> Program:
+        """Return the program of that name; KeyError where there is none."""
+        for program in self.programs:
+            if program.name == name:
+                return program
+        raise KeyError(name)
+
+
+class _Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``dataset.json`` as it stands in the file."""
+
+    schema: int
+    machine: str
+    modelled: bool
+    made_by: str
+    created: str
+    environment: tuple[tuple[str, str], ...]
+    units: dict[str, str]
+    rows: int
+    measurements_sha256: str
+    programs: tuple[Program, ...]
+    default: str | None = None
+    topology: Topology | None
+
+
+class _Version(msgspec.Struct, frozen=True):
+    """The one field that every version of ``dataset.json`` has."""
+
+    schema: int
+
+
+def same_command(one: Program, other: Program) -> bool:
+    """Return whether two programs run the same thing, wherever the executable is installed."""
+    return (PurePath(one.command[0]).name, one.command[1:], sorted(one.environment)) == (
+        PurePath(other.command[0]).name,
+        other.command[1:],
+        sorted(other.environment),
+    )
+
+
+def read_dataset(path: Path) -> Dataset:
+    """Return the dataset in the folder ``path``; raise InvalidDatasetError for anything malformed or unreadable."""
+    from numapredict.collect.data import measurement_table
+
+    description_path, table_path = path / DESCRIPTION_FILE, path / TABLE_FILE
+    description = _decode(description_path, _read(description_path))
+    data = _read(table_path)
+    if hashlib.sha256(data).hexdigest() != description.measurements_sha256:
+        raise InvalidDatasetError(
+            f"{table_path}: measurements_sha256 in {DESCRIPTION_FILE} belongs to another file; restore both files from"
+            " one copy, or resume the campaign that writes them"
+        )
+    try:
+        nodes = None if description.topology is None else len(description.topology.nodes)
+        measurements = measurement_table.from_parquet(data, description.machine, nodes)
+        if {m.modelled for m in measurements} - {description.modelled}:
+            raise ValueError(f"column modelled: not {description.modelled}, as {DESCRIPTION_FILE} says")
+    except ValueError as error:
+        raise InvalidDatasetError(f"{table_path}: {error}; restore the file or collect the dataset again") from error
+    try:
+        return Dataset(
+            machine=description.machine,
+            modelled=description.modelled,
+            topology=description.topology,
+            made_by=description.made_by,
+            created=description.created,
+            default=description.default,
+            environment=description.environment,
+            programs=description.programs,
+            measurements=measurements,
+        )
+    except ValueError as error:
+        raise InvalidDatasetError(f"{path}: {error}; restore both files or collect the dataset again") from error
+
+
+def write_dataset(dataset: Dataset, path: Path) -> None:
+    """Write the dataset into the folder ``path``, each file in one step.
+
+    Raises InvalidDatasetError for a measurement that no reader would accept, and UnwritableDatasetError where the
+    system refuses. A crash between the two files leaves a pair that ``read_dataset`` refuses.
+    """
+    from numapredict.collect.data import measurement_table
+
+    try:
+        data, rows = measurement_table.to_parquet(dataset.measurements, dataset.nodes)
+    except ValueError as error:
+        raise InvalidDatasetError(f"dataset of {dataset.machine}: {error}; nothing was written") from error
+    description = _Description(
+        schema=SCHEMA_VERSION,
+        machine=dataset.machine,
+        modelled=dataset.modelled,
+        made_by=dataset.made_by,
+        created=dataset.created,
+        default=dataset.default,
+        environment=dataset.environment,
+        units=dict(UNITS),
+        rows=rows,
+        measurements_sha256=hashlib.sha256(data).hexdigest(),
+        programs=dataset.programs,
+        topology=dataset.topology,
+    )
+    text = msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        replace_file(path / TABLE_FILE, data)
+        replace_file(path / DESCRIPTION_FILE, text)
+    except OSError as error:
+        raise UnwritableDatasetError(f"cannot write the dataset {path}: {reason_and_advice(error)}") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_bounded(path, MOST_BYTES)
+    except FileNotFoundError as error:
+        where = shlex.quote(str(path.parent))
+        raise InvalidDatasetError(
+            f"{where} is not a dataset: {path.name} is missing; name a folder with both {DESCRIPTION_FILE} and"
+            f" {TABLE_FILE}"
+        ) from error
+    except OSError as error:
+        raise InvalidDatasetError(f"cannot read {path}: {reason_and_advice(error)}") from error
+
+
+def _decode(path: Path, data: bytes) -> _Description:
+    try:
+        version = msgspec.json.decode(data, type=_Version).schema
+        if version > SCHEMA_VERSION:
+            raise InvalidDatasetError(
+                f"{path}: schema is {version}, this numapredict reads up to {SCHEMA_VERSION}; use a newer numapredict"
+            )
+        if version < 1:
+            raise InvalidDatasetError(f"{path}: schema is {version}, which never existed; restore the file")
+        return msgspec.json.decode(data, type=_Description)
+    except (msgspec.DecodeError, UnicodeDecodeError, InvalidTopologyError) as error:
+        raise InvalidDatasetError(f"{path}: {error}; restore the file or collect the dataset again") from error

@@ -1,0 +1,290 @@
+"""The tidy table of measurements: one row a repetition, as Parquet.
+
+A failed measurement is one row whose repetition and figures are null. The mapping stands there twice, as its label and
+as five columns, so that other tools need no parser; a reader refuses rows where the two disagree. An opaque mapping
+has its label alone. Totals are sums over the per-node lists. ``provenance`` is a JSON list of pairs, ``readings`` a map
+from a foreign counter's name to its value, ``sampled_share`` the local one of sampled page touches.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, get_args
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from numapredict.collect.data.measurement_fault import COUNTED, counted_of, fault_of
+from numapredict.collect.mapping import AnyMapping, OpaqueMapping, mapping_named
+from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition, Status
+
+MOST_ROWS = 1_000_000
+MOST_VALUES = 32_000_000
+"""Cells and entries of lists: a row on 8 nodes has about 50. Read, a value takes up to 40 bytes."""
+MOST_TABLE_BYTES = 1 << 30
+"""Of the columns without compression."""
+MOST_LETTERS = 100_000
+"""Of one text: names are short, and of a failed program's output its end is kept."""
+_WORD = pa.dictionary(pa.int32(), pa.string())
+SCHEMA = pa.schema(
+    [
+        pa.field("program", _WORD, nullable=False),
+        pa.field("mapping", _WORD, nullable=False),
+        pa.field("threads", pa.int32()),
+        pa.field("thread_nodes", pa.int32()),
+        pa.field("thread_policy", _WORD),
+        pa.field("page_nodes", pa.int32()),
+        pa.field("page_policy", _WORD),
+        pa.field("status", _WORD, nullable=False),
+        pa.field("message", _WORD, nullable=False),
+        pa.field("repetition", pa.int32()),
+        pa.field("time_s", pa.float64()),
+        pa.field("region_time_s", pa.float64()),
+        *(pa.field(name, pa.float64()) for name in COUNTED),
+        *(pa.field(f"node_{name}", pa.list_(pa.float64())) for name in COUNTED),
+        pa.field("modelled", pa.bool_(), nullable=False),
+        pa.field("provenance", _WORD, nullable=False),
+        pa.field("readings", pa.map_(pa.string(), pa.float64())),
+        pa.field("sampled_share", pa.float64()),
+    ]
+)
+# Datasets are shipped, so their size counts: with these a table takes a quarter less.
+_LEVEL = 19
+_FLOATS = (*("time_s", "region_time_s"), *COUNTED, *(f"node_{name}.list.element" for name in COUNTED))
+_KEYS = ("program", "mapping", "status", "message", "modelled", "provenance")
+_NEW = ("readings", "sampled_share")  # came with versions 2 and 3; a table of an older one has none
+_READINGS = "readings"
+_READING = f"{_READINGS}.key_value.key"
+_PAIRS = msgspec.json.Decoder(tuple[tuple[str, str], ...])
+
+
+def to_parquet(measurements: Iterable[Measurement], nodes: int | None) -> tuple[bytes, int]:
+    """Return the Parquet file's bytes and its number of rows; raise ValueError for a measurement that breaks a rule."""
+    columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
+    for m in measurements:
+        fault = fault_of(m, nodes)
+        if fault:
+            raise ValueError(f"measurement of {m.program!r} under {m.mapping.label}: {fault}")
+        for index, repetition in enumerate(m.repetitions) if m.repetitions else [(None, None)]:
+            for name, value in zip(SCHEMA.names, _row(m, index, repetition), strict=True):
+                columns[name].append(value)
+    sink = pa.BufferOutputStream()
+    pq.write_table(
+        pa.table(columns, schema=SCHEMA),
+        sink,
+        compression="zstd",
+        compression_level=_LEVEL,
+        use_dictionary=[field.name for field in SCHEMA if field.type == _WORD],
+        column_encoding=dict.fromkeys(_FLOATS, "BYTE_STREAM_SPLIT"),
+    )
+    return sink.getvalue().to_pybytes(), len(columns["program"])
+
+
+def from_parquet(data: bytes, machine: str, nodes: int | None) -> tuple[Measurement, ...]:
+    """Return the measurements in a Parquet file's bytes, in the order of their first rows.
+
+    Raises ValueError, in one line that names the column, for a file that is not such a table.
+    """
+    try:
+        # Not by read_table: its pool keeps a thread, and a process that ends while that runs may end by abort().
+        metadata = pq.read_metadata(pa.BufferReader(data))
+        leaves = _check_size(metadata)
+        # Text is read as a dictionary, so that one long text in every row is there once.
+        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=leaves, pre_buffer=False)
+        table = file.read(columns=[name for name in SCHEMA.names if name in file.schema_arrow.names], use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"not a Parquet file ({_first_line(error)})") from error
+    groups: dict[tuple[Any, ...], list[tuple[int, Repetition | None]]] = {}
+    columns = _columns(table)
+    for key, index, repetition in zip(
+        zip(*(columns[name] for name in _KEYS), strict=True),
+        columns["repetition"],
+        _repetitions(columns),
+        strict=True,
+    ):
+        groups.setdefault(key, []).append((-1 if index is None else index, repetition))
+    return _measurements(groups, _mappings(columns), machine, nodes)
+
+
+def _check_size(metadata: pq.FileMetaData) -> list[str]:
+    """Return the paths of the columns that hold text; raise ValueError for more than a dataset has.
+
+    The file's own figures are believed here: they are there before anything is unpacked.
+    """
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+    for what, found, most in (
+        ("rows", max(metadata.num_rows, sum(group.num_rows for group in groups)), MOST_ROWS),
+        ("values", sum(chunk.num_values for chunk in chunks), MOST_VALUES),
+        ("bytes when unpacked", sum(chunk.total_uncompressed_size for chunk in chunks), MOST_TABLE_BYTES),
+    ):
+        if found > most:
+            raise ValueError(f"the table has {found} {what}, more than the {most} that are read")
+    named = {field.name for field in SCHEMA if field.type == _WORD}
+    text = (chunk for chunk in chunks if chunk.physical_type == "BYTE_ARRAY")
+    return sorted({chunk.path_in_schema for chunk in text if chunk.path_in_schema in named | {_READING}})
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or ["no reason was given"])[0]
+
+
+def _row(m: Measurement, index: int | None, repetition: Repetition | None) -> tuple[Any, ...]:
+    mapping = m.mapping
+    counters = repetition.counters if repetition else None
+    lists: Sequence[Any] = (
+        [list(v) for v in zip(*map(counted_of, counters.nodes), strict=True)] if counters else [None] * 4
+    )
+    return (
+        *(m.program, mapping.label),
+        *([None] * 5 if isinstance(mapping, OpaqueMapping) else msgspec.structs.astuple(mapping)),
+        *(m.status, m.message, index),
+        *(repetition.time_s if repetition else None, repetition.region_time_s if repetition else None),
+        *(math.fsum(values) if values is not None else None for values in lists),
+        *lists,
+        *(m.modelled, msgspec.json.encode(m.provenance).decode()),
+        list(repetition.readings) if repetition and repetition.readings else None,
+        repetition.sampled_share if repetition else None,
+    )
+
+
+def _columns(table: pa.Table) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {}
+    for field in SCHEMA:
+        if field.name not in table.column_names:
+            if field.name in _NEW:
+                columns[field.name] = [None] * table.num_rows
+                continue
+            raise ValueError(f"column {field.name} is missing")
+        column = table.column(field.name)
+        if not field.nullable and column.null_count:
+            raise ValueError(f"column {field.name} has empty cells")
+        try:
+            columns[field.name] = _cells(column, field)
+        except pa.ArrowException as error:
+            raise ValueError(f"column {field.name} is {column.type}, not {field.type}") from error
+    return columns
+
+
+def _cells(column: pa.ChunkedArray, field: pa.Field) -> list[Any]:
+    """Return a column's cells; ValueError or ArrowException where they are not what the schema has."""
+    if pa.types.is_null(column.type):
+        return [None] * len(column)
+    if field.type == _WORD:
+        if not _is_text(column.type):
+            raise ValueError(f"column {field.name} is {column.type}, not text")
+        return [text for chunk in column.chunks for text in _texts(chunk, field.name)]
+    if field.name == _READINGS:
+        if not (pa.types.is_map(column.type) and _is_text(column.type.key_type)):
+            raise ValueError(f"column {field.name} is {column.type}, not {field.type}")
+        return [pairs for chunk in column.chunks for pairs in _pairs(chunk)]
+    cells: list[Any] = column.cast(field.type).to_pylist()
+    return cells
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
+
+
+def _texts(chunk: pa.Array, name: str) -> list[str | None]:
+    """Return a text column's cells; equal ones are the same object, however many rows have them."""
+    encoded = chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode()
+    texts = encoded.dictionary.to_pylist()
+    longest = max((len(text) for text in texts if text is not None), default=0)
+    if longest > MOST_LETTERS:
+        raise ValueError(f"column {name} has a text of {longest} letters, more than the {MOST_LETTERS} that are read")
+    return [None if index is None else texts[index] for index in encoded.indices.to_pylist()]
+
+
+def _pairs(chunk: pa.MapArray) -> list[list[tuple[str | None, float | None]] | None]:
+    """Return the cells of a map from text to a number, as `to_pylist` does, but with equal texts as one object."""
+    pairs = list(zip(_texts(chunk.keys, _READINGS), chunk.items.cast(pa.float64()).to_pylist(), strict=True))
+    starts, valid = chunk.offsets.to_pylist(), chunk.is_valid().to_pylist()
+    return [pairs[starts[n] : starts[n + 1]] if valid[n] else None for n in range(len(chunk))]
+
+
+def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
+    lists = [columns[f"node_{name}"] for name in COUNTED]
+    for time_s, region, per_node, readings, share in zip(
+        columns["time_s"],
+        columns["region_time_s"],
+        zip(*lists, strict=True),
+        columns["readings"],
+        columns["sampled_share"],
+        strict=True,
+    ):
+        if time_s is None:
+            yield None
+            continue
+        counters = None
+        if any(values is not None for values in per_node):
+            try:
+                counters = Counters(tuple(NodeCounters(*v) for v in zip(*per_node, strict=True)))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"columns node_{' node_'.join(COUNTED)} have lists of unequal length") from error
+        yield Repetition(time_s, region, counters, tuple(readings or ()), share)
+
+
+class _Row(NamedTuple):
+    """The mapping of a row, by its five columns; all are empty for an opaque one."""
+
+    threads: int | None
+    thread_nodes: int | None
+    thread_policy: str | None
+    page_nodes: int | None
+    page_policy: str | None
+
+
+def _mappings(columns: dict[str, list[Any]]) -> dict[str, AnyMapping]:
+    """Return the mapping of every label; raise ValueError where a label and the five columns disagree."""
+    mappings: dict[str, AnyMapping] = {}
+    for label, *values in set(zip(*(columns[name] for name in ("mapping", *_Row._fields)), strict=True)):
+        mapping = mappings[label] = mapping_named(label)
+        row = _Row(*values)
+        if isinstance(mapping, OpaqueMapping) and any(value is not None for value in row):
+            raise ValueError(f"column mapping: {label!r} is none of our labels, and yet its five columns are filled")
+        for name in _Row._fields:
+            if getattr(row, name) != getattr(mapping, name, None):
+                raise ValueError(f"column {name} is {getattr(row, name)!r} where mapping is {label!r}")
+    return mappings
+
+
+def _measurements(
+    groups: dict[tuple[Any, ...], list[tuple[int, Repetition | None]]],
+    mappings: dict[str, AnyMapping],
+    machine: str,
+    nodes: int | None,
+) -> tuple[Measurement, ...]:
+    measurements = []
+    notes: dict[str, tuple[tuple[str, str], ...]] = {}
+    for (program, label, status, message, modelled, provenance), rows in groups.items():
+        where = f"program {program!r}, mapping {label!r}"
+        if status not in get_args(Status):
+            raise ValueError(f"{where}: column status is {status!r}, not one of {', '.join(get_args(Status))}")
+        if provenance not in notes:
+            try:
+                notes[provenance] = _PAIRS.decode(provenance)
+            except msgspec.DecodeError as error:
+                raise ValueError(f"{where}: column provenance is not a JSON list of pairs ({error})") from error
+        rows.sort(key=lambda row: row[0])
+        repetitions = tuple(repetition for _, repetition in rows if repetition is not None)
+        if [index for index, _ in rows] != (list(range(len(rows))) if repetitions else [-1]):
+            raise ValueError(f"{where}: column repetition does not count 0, 1, 2, ... (empty for a failed one)")
+        if repetitions and len(repetitions) != len(rows):
+            raise ValueError(f"{where}: column time_s has empty cells")
+        measurement = Measurement(
+            program=program,
+            mapping=mappings[label],
+            machine=machine,
+            modelled=modelled,
+            status=status,
+            repetitions=repetitions,
+            message=message,
+            provenance=notes[provenance],
+        )
+        fault = fault_of(measurement, nodes)
+        if fault:
+            raise ValueError(f"{where}: {fault}")
+        measurements.append(measurement)
+    return tuple(measurements)

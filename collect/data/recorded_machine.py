@@ -1,0 +1,100 @@
+"""RecordedMachine: answers from a dataset, ours or a foreign one."""
+
+import difflib
+
+import msgspec
+
+from numapredict.collect.data.dataset import Dataset, same_command
+from numapredict.collect.errors import NotRecordedError
+from numapredict.collect.mapping import InvalidMappingError, Mapping
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.program import Program
+from numapredict.collect.space import canonical, check
+from numapredict.collect.topology import Topology
+
+_NEAREST = 3
+
+
+class RecordedMachine:
+    """The machine on which a dataset was made, as far as the dataset knows it.
+
+    A program is known by its name, with the same arguments and environment as when it was recorded; a mapping by
+    what it means, so that any of its equal labels finds it. Opaque mappings cannot be asked for.
+
+    Raises NotRecordedError for a dataset that does not say what its machine looks like.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        if dataset.topology is None:
+            raise NotRecordedError(
+                f"the dataset of {dataset.machine} does not say what the machine looks like, so nothing can be run "
+                "there; evaluate it instead"
+            )
+        self.dataset = dataset
+        self._topology = dataset.topology
+        self._programs = {program.name: program for program in dataset.programs}
+        self._meanings: dict[Mapping, Mapping] = {}
+        self._found: dict[tuple[str, Mapping], Measurement] = {}
+        for measurement in dataset.measurements:
+            if isinstance(measurement.mapping, Mapping):
+                self._found[measurement.program, self._meaning(measurement.mapping)] = measurement
+        self._mappings = {mapping for _, mapping in self._found}
+
+    @property
+    def name(self) -> str:
+        """Return the name of the recorded machine."""
+        return self.dataset.machine
+
+    @property
+    def topology(self) -> Topology:
+        """Return the topology of the recorded machine."""
+        return self._topology
+
+    @property
+    def modelled(self) -> bool:
+        """Return whether the recorded figures came from a model."""
+        return self.dataset.modelled
+
+    def supports(self, mapping: Mapping) -> bool:
+        """Return whether any program was recorded under the mapping."""
+        return self._meaning(mapping) in self._mappings
+
+    def run(self, program: Program, mapping: Mapping) -> Measurement:
+        """Return what was recorded for the program under the mapping.
+
+        Raises NotRecordedError for an unknown pair and InvalidMappingError for a mapping that the machine never could
+        have run.
+        """
+        meaning = self._meaning(mapping)
+        recorded = self._programs.get(program.name)
+        if recorded is None or not same_command(recorded, program):
+            raise NotRecordedError(f"{self._unknown(program, recorded)}; `numapredict collect` records programs")
+        measurement = self._found.get((program.name, meaning))
+        if measurement is None:
+            check(mapping, self.topology)
+            known = sorted((m.label for name, m in self._found if name == program.name), key=_length)
+            near = difflib.get_close_matches(mapping.label, known, n=_NEAREST, cutoff=0.0)
+            raise NotRecordedError(
+                f"program {program.name!r} was not recorded on {self.name} under {mapping.label};"
+                f" nearest of its {len(known)} recorded mappings: {', '.join(near) or 'none'}"
+            )
+        return msgspec.structs.replace(measurement, mapping=mapping)
+
+    def _meaning(self, mapping: Mapping) -> Mapping:
+        """Return the canonical form; a foreign dataset's mapping may not fit the topology and then means itself."""
+        if mapping not in self._meanings:
+            try:
+                self._meanings[mapping] = canonical(mapping, self.topology)
+            except InvalidMappingError:
+                self._meanings[mapping] = mapping
+        return self._meanings[mapping]
+
+    def _unknown(self, program: Program, recorded: Program | None) -> str:
+        if recorded is not None:
+            return f"program {program.name!r} was recorded on {self.name} with other arguments or variables"
+        near = difflib.get_close_matches(program.name, self._programs, n=_NEAREST, cutoff=0.0)
+        return f"program {program.name!r} was not recorded on {self.name}; nearest names: {', '.join(near) or 'none'}"
+
+
+def _length(label: str) -> tuple[int, str]:
+    return len(label), label

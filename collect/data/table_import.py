@@ -1,0 +1,77 @@
+"""From a CSV file of somebody's run times to a dataset in a folder."""
+
+import datetime
+import difflib
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, write_dataset
+from numapredict.collect.data.foreign_table import InvalidTableError, TableColumns, Tally, dataset_of_rows, read_rows
+from numapredict.collect.data.groups_file import read_groups
+from numapredict.collect.data.journal import JOURNAL_FILE
+from numapredict.collect.data.outliers import Outlier, without_outliers
+from numapredict.collect.data.similar_programs import sisters_of
+from numapredict.collect.host.environment import package_version
+
+MACHINE_COLUMN = "machine"
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What a table does not say: the default mapping, the machine's name, a file of groups, whether outliers stay."""
+
+    default: str | None = None
+    machine: str | None = None
+    groups: Path | None = None
+    keep_outliers: bool = False
+
+
+def import_table(file: Path, into: Path, columns: TableColumns, asked: About) -> Tally:
+    """Write the dataset that a file's rows make into a folder, and return what became of the rows.
+
+    The machine's name, where none is given, is what a column of that name was asked to be, or the file's. Raises
+    InvalidTableError, also where the folder holds measurements already, and UnwritableDatasetError.
+    """
+    if any((into / name).exists() for name in (DESCRIPTION_FILE, JOURNAL_FILE)):
+        raise InvalidTableError(f"{into}: holds a dataset already, which would be lost; name another folder")
+    named = asked.machine or dict(columns.where).get(MACHINE_COLUMN) or file.stem
+    about = Dataset(
+        machine=named,
+        modelled=False,
+        topology=None,
+        made_by="numapredict collect import",
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        default=asked.default,
+        environment=(("numapredict", package_version()), ("table", file.name)),
+    )
+    try:
+        dataset, tally = dataset_of_rows(read_rows(file), columns, named, about)
+    except InvalidTableError as error:
+        text = str(error)
+        raise InvalidTableError(text if str(file) in text else f"{file}: {text}") from error
+    if asked.groups is not None:
+        dataset = _grouped(dataset, asked.groups)
+    outliers: tuple[Outlier, ...] = ()
+    if not asked.keep_outliers:
+        dataset, outliers = without_outliers(dataset)
+    write_dataset(dataset, into)
+    return msgspec.structs.replace(
+        tally, holes=tally.holes + len(outliers), outliers=outliers, sisters=sisters_of(dataset)
+    )
+
+
+def _grouped(dataset: Dataset, file: Path) -> Dataset:
+    """Return the dataset with the groups of a file; a program that it does not name is a group of its own."""
+    groups = read_groups(file)
+    names = [program.name for program in dataset.programs]
+    for name in groups:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=3) or names[:3]
+            raise InvalidTableError(
+                f"{file}: {name!r} is no program of the table; there are {', '.join(map(repr, near))} and so on"
+            )
+    for group in groups.values():  # or the two would be held out together without being named so
+        if group in names and groups.get(group) != group:
+            raise InvalidTableError(f"{file}: group {group!r} has the name of a program that is not in it; rename it")
+    programs = tuple(msgspec.structs.replace(p, group=groups.get(p.name, p.name)) for p in dataset.programs)
+    return msgspec.structs.replace(dataset, programs=programs)

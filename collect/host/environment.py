@@ -1,0 +1,63 @@
+"""The settings of this computer that influence measured times, as pairs for a dataset."""
+
+import importlib.metadata
+import platform
+import re
+from pathlib import Path
+
+from numapredict.collect.host.kernel_file import kernel_line
+
+ROOT = Path("/")
+_NUMA_BALANCING = "proc/sys/kernel/numa_balancing"
+NUMA_BALANCING = ROOT / _NUMA_BALANCING
+_HUGE_PAGES = "sys/kernel/mm/transparent_hugepage/enabled"
+_GOVERNOR = ROOT / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+_CPU = ROOT / "proc/cpuinfo"
+_VENDOR = "sys/class/dmi/id/sys_vendor"
+_CLOCKS = "sys/devices/system/clocksource/clocksource0/available_clocksource"
+
+
+def memory_settings(root: Path = ROOT) -> tuple[tuple[str, str], ...]:
+    """Return whether the kernel moves pages by itself, and whether it makes huge ones, as pairs."""
+    setting = kernel_line(root / _NUMA_BALANCING)
+    balancing = {"0": "off", "1": "on"}.get(setting, setting or "not in this kernel")
+    chosen = re.search(r"\[(\w+)\]", kernel_line(root / _HUGE_PAGES))
+    return (
+        ("numa_balancing", balancing),
+        ("transparent_hugepage", chosen[1] if chosen else "not in this kernel"),
+    )
+
+
+def package_version() -> str:
+    """Return the version of numapredict that is installed."""
+    try:
+        return importlib.metadata.version("numapredict")
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def emulation(root: Path = ROOT) -> str:
+    """Return by what this computer is emulated, in which case times mean nothing; an empty text for a real processor.
+
+    A guest of QEMU that has no clock of a hypervisor's runs on an emulated processor.
+    """
+    kvm = "kvm-clock" in kernel_line(root / _CLOCKS)
+    return "QEMU" if kernel_line(root / _VENDOR) == "QEMU" and not kvm else ""
+
+
+def host_environment() -> tuple[tuple[str, str], ...]:
+    """Return versions and settings of this computer as pairs; none of them names the computer or its user."""
+    return (
+        ("numapredict", package_version()),
+        ("python", platform.python_version()),
+        ("kernel", f"{platform.system()} {platform.release()}"),
+        ("processor", _processor()),
+        ("emulated", emulation() or "no"),
+        ("governor", kernel_line(_GOVERNOR) or "unknown"),
+        *memory_settings(),
+    )
+
+
+def _processor() -> str:
+    found = re.search(r"^model name\s*:\s*(.+)$", kernel_line(_CPU), re.MULTILINE)
+    return found[1].strip() if found else platform.machine()

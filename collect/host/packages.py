@@ -1,0 +1,53 @@
+"""Packages: which PUs and which NUMA nodes each one holds, as sysfs tells.
+
+Memory controllers are counted a package, and the whole computer's nodes matter, not only those that a program may use.
+Sources: Documentation/ABI/stable/sysfs-devices-system-cpu and sysfs-devices-node of the kernel.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.host.host import parse_index_list
+
+
+class Package(msgspec.Struct, frozen=True):
+    """One package: its number, its PUs in order, and the NUMA nodes that its PUs belong to, all as OS indices."""
+
+    number: int
+    pus: tuple[int, ...]
+    nodes: tuple[int, ...]
+
+
+def packages(root: Path = Path("/")) -> tuple[Package, ...]:
+    """Return the packages with PUs that are online, in the order of their numbers; empty where sysfs does not tell.
+
+    ``root`` stands for / in tests.
+    """
+    pus: dict[int, list[int]] = {}
+    for folder in (root / "sys/devices/system/cpu").glob("cpu[0-9]*"):
+        number = _text(folder / "topology/physical_package_id")
+        if number.isdecimal():  # -1 where the firmware says nothing; offline PUs have no such file
+            pus.setdefault(int(number), []).append(int(folder.name.removeprefix("cpu")))
+    of_node = {
+        int(folder.name.removeprefix("node")): _listed(folder / "cpulist")
+        for folder in (root / "sys/devices/system/node").glob("node[0-9]*")
+    }
+    return tuple(
+        Package(number, tuple(sorted(own)), tuple(sorted(node for node in of_node if of_node[node] & set(own))))
+        for number, own in sorted(pus.items())
+    )
+
+
+def _listed(path: Path) -> frozenset[int]:
+    try:
+        return parse_index_list(_text(path))
+    except ValueError:
+        return frozenset()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""

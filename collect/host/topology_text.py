@@ -1,0 +1,38 @@
+"""A topology in words, for a person."""
+
+from numapredict.collect.placing.command import ranges
+from numapredict.collect.topology import Node, Topology
+
+
+def describe(topology: Topology) -> str:
+    """Return a table of a topology's nodes and their distances."""
+    lines = [f"{topology.name}: {shape_of(topology)}", "", "node  cores  PUs of the cores     memory  distances"]
+    for node in topology.nodes:
+        pus = ranges([core.pus[0] for core in node.cores]) or "none"
+        memory = f"{node.memory_bytes / 2**30:.1f} GiB" if node.memory_bytes else "none"
+        row = " ".join(f"{distance:4.0f}" for distance in topology.distances[node.index])
+        lines.append(f"{node.os_index:4}  {len(node.cores):5}  {pus:<17} {memory:>9}  {row}")
+    caches = {}
+    for cache in topology.caches:
+        caches[cache.level] = f"L{cache.level} {_size(cache.size_bytes)} shared by {len(cache.cores)}"
+    if caches:
+        lines += ["", "caches: " + ", ".join(caches[level] for level in sorted(caches))]
+    return "\n".join(lines)
+
+
+def shape_of(topology: Topology) -> str:
+    """Return a topology's shape in a few words: `4 NUMA nodes with 8 cores each`."""
+    counts = [len(node.cores) for node in topology.cpu_nodes]
+    nodes = len(counts)
+    cores = f"{counts[0]} cores" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)} cores"
+    text = f"{nodes} NUMA node{'s' if nodes > 1 else ''} with {cores}{' each' if nodes > 1 else ''}"
+    extra = [node for node in topology.nodes if not node.cores]
+    return text + (f" and {_memory_only(extra)}" if extra else "")
+
+
+def _memory_only(nodes: list[Node]) -> str:
+    return f"{len(nodes)} with memory only"
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / 2**20:g} MiB" if size_bytes >= 2**20 else f"{size_bytes / 2**10:g} KiB"

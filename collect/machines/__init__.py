@@ -1,1 +1,0 @@
-"""The implementations of the Machine protocol: this computer, a modelled machine, a recorded one."""

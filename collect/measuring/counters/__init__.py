@@ -1,0 +1,1 @@
+"""Counters of memory traffic: a source a folder behind one interface, and the test that says which to believe."""

@@ -1,0 +1,146 @@
+"""Which source of counters is believed on this computer, and at what factor: what the self-test found, kept in a file.
+
+The file is JSON, ``counters.json`` in the cache folder; this is its only reader and writer. It holds for one kernel and
+topology: after a change of either the test is made anew. A file that cannot be read counts as none. History of the
+schema version: 1, the first.
+"""
+
+import contextlib
+import hashlib
+import math
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.data.durable import replace_file
+from numapredict.collect.host.bounded_file import MIB, read_bounded
+from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.collect.measuring.counters.selftest import loads, self_test
+from numapredict.collect.measuring.counters.source import CounterSource, Obstacle
+from numapredict.collect.measuring.counters.verdict import Verdict
+from numapredict.collect.terminal.terminal import counting
+from numapredict.collect.topology import Topology
+
+FILE = "counters.json"
+RETRY_S = 3600.0
+"""How long a source that failed is left alone, in seconds: it may have been disturbed."""
+
+_SCHEMA = 1
+
+
+class Examined(msgspec.Struct, frozen=True, kw_only=True):
+    """One source's state: what stands in its way, why the test could not be made, or the test's verdict.
+
+    ``tested_s`` is when it was tested, in seconds since 1970.
+    """
+
+    name: str
+    obstacle: Obstacle | None = None
+    failure: str = ""
+    verdict: Verdict | None = None
+    tested_s: float = 0.0
+
+    @property
+    def believed(self) -> bool:
+        """Return whether it is to be used."""
+        return self.verdict is not None and self.verdict.believed
+
+    @property
+    def reason(self) -> str:
+        """Return in a line why it is not used, or an empty text."""
+        if self.obstacle is not None:
+            return self.obstacle.reason
+        if self.failure:
+            return self.failure
+        return "; ".join(self.verdict.reasons[:1]) if self.verdict is not None else "it was not tested"
+
+
+@dataclass(frozen=True)
+class Believed:
+    """A source that passed the self-test, and the bytes that it counts for each one truly moved."""
+
+    source: CounterSource
+    factor: float
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    schema: int
+    computer: str
+    tested: tuple[Examined, ...]
+
+
+def examine(
+    sources: Sequence[CounterSource], topology: Topology, announce: Callable[[str], None]
+) -> tuple[Examined, ...]:
+    """Test every source that can count here, and return the state of all, in their order."""
+    return tuple(_examined(source, topology, announce) for source in sources)
+
+
+def believed_source(
+    sources: Sequence[CounterSource], topology: Topology, folder: Path, announce: Callable[[str], None]
+) -> Believed | None:
+    """Return the first source that is believed, or None; what is not known yet is tested, and kept in ``folder``."""
+    known = {tested.name: tested for tested in read_trust(folder, topology)}
+    fresh = False
+    found = None
+    for source in sources:
+        if source.obstacle() is not None:
+            continue
+        tested = known.get(source.name)
+        if tested is None or _is_old(tested):
+            tested = known[source.name] = _examined(source, topology, announce)
+            fresh = True
+        if tested.verdict is not None and tested.verdict.believed:
+            found = Believed(source, tested.verdict.factor)
+            break
+        announce(f"the counters of {source.name} are not used: {tested.reason} (numapredict doctor tests again)")
+    if fresh:
+        write_trust(folder, topology, tuple(known.values()))
+    return found
+
+
+def read_trust(folder: Path, topology: Topology) -> tuple[Examined, ...]:
+    """Return what is known of the sources of this computer, as it is now; nothing where nothing is."""
+    try:
+        found = msgspec.json.decode(read_bounded(folder / FILE, MIB), type=_File)
+    except (OSError, msgspec.DecodeError):
+        return ()
+    if found.schema != _SCHEMA or found.computer != _computer(topology):
+        return ()
+    return tuple(each for each in found.tested if each.verdict is None or 0 < each.verdict.factor < math.inf)
+
+
+def write_trust(folder: Path, topology: Topology, tested: Sequence[Examined]) -> None:
+    """Keep what was found; where that cannot be written, the next one tests again."""
+    kept = tuple(each for each in tested if each.verdict is not None)
+    text = msgspec.json.encode(_File(schema=_SCHEMA, computer=_computer(topology), tested=kept))
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_file(folder / FILE, msgspec.json.format(text))
+
+
+def _examined(source: CounterSource, topology: Topology, announce: Callable[[str], None]) -> Examined:
+    obstacle = source.obstacle()
+    if obstacle is not None:
+        return Examined(name=source.name, obstacle=obstacle)
+    announce(f"testing the counters of {source.name} on known loads")
+    try:
+        with counting(announce, len(loads(topology)), f"loads under {source.name}") as advance:
+            verdict = self_test(source, topology, advance)
+        return Examined(name=source.name, verdict=verdict, tested_s=time.time())
+    except CounterError as error:
+        return Examined(name=source.name, failure=str(error))
+
+
+def _is_old(tested: Examined) -> bool:
+    """Return whether a source is to be tested anew: without a verdict, or when it failed more than a while ago."""
+    return tested.verdict is None or not (tested.verdict.believed or 0 <= time.time() - tested.tested_s < RETRY_S)
+
+
+def _computer(topology: Topology) -> str:
+    """Return a digest of what the verdicts depend on."""
+    return hashlib.sha256(f"{topology.fingerprint} {topology.name} {platform.release()}".encode()).hexdigest()[:16]

@@ -1,0 +1,183 @@
+"""LIKWID as a source of counters: a run under `likwid-perfctr`, without its pinning.
+
+One group a run, so that LIKWID never switches between sets of events, and never more events than there are counters:
+its groups fit by design. NUMA is taken where there is one, because local and remote bytes are what a model is asked
+about; MEM only tells the controllers' bytes, and both in one run would be multiplexed. A set of PUs is counted, and so
+every thread and child that runs there, together with what others do there; built for perf, LIKWID follows the program
+and what it starts instead (``inherit`` in perfmon_perfevent.h).
+
+likwid-perfctr takes the command apart at blanks, opens the program's affinity to all PUs (``affinity_pinProcesses`` in
+luawid.c) and puts its own folder first into LD_LIBRARY_PATH. So it gets our launcher, with the command in a file; the
+mapping binds threads by itself, and the launcher sets the variable back.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from collections.abc import Mapping as Variables
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.host.packages import Package, packages
+from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.collect.measuring.counters.likwid.output import read_output
+from numapredict.collect.measuring.counters.likwid.refusal import (
+    INSTALL,
+    LikwidRefusedError,
+    access_obstacle,
+    paranoid_obstacle,
+)
+from numapredict.collect.measuring.counters.likwid.tool import LikwidTool, installed, text_of
+from numapredict.collect.measuring.counters.likwid.traffic import NAME, traffic_of, volumes_of
+from numapredict.collect.measuring.counters.source import Obstacle, Traffic
+from numapredict.collect.placing.launcher import launcher_command, write_arguments
+from numapredict.collect.topology import Topology
+
+GROUPS = ("NUMA", "MEM")
+"""The groups that are understood, the one that tells more first."""
+_UNSAFE = re.compile(r"[\s%]")  # blanks end a word for LIKWID; %h, %j, %p, %r in a file's name are replaced
+_BY_PERF = "LIKWID counts by perf here, without the kernel's own traffic, and does not tell whether it was multiplexed"
+
+
+class LikwidSource:
+    """Counts by the groups NUMA or MEM of an installed LIKWID 5.
+
+    ``tool`` is the name or path of likwid-perfctr, ``group`` one of GROUPS instead of the best; ``root`` stands for /
+    in tests.
+    """
+
+    def __init__(
+        self, topology: Topology, tool: str = "likwid-perfctr", root: Path = Path("/"), group: str | None = None
+    ) -> None:
+        self._topology = topology
+        self._tool_name = tool
+        self._root = root
+        self._asked = group
+        self._way: _Way | None = None  # once LIKWID has shown that it counts
+
+    @property
+    def name(self) -> str:
+        """Return the source's name."""
+        return NAME
+
+    def obstacle(self) -> Obstacle | None:
+        """Return why LIKWID cannot count here; asks it for its version and groups, and counts nothing."""
+        try:
+            self._prepared()
+        except LikwidRefusedError as error:
+            return error.obstacle
+        except CounterError as error:
+            return Obstacle(str(error))
+        return None
+
+    @contextlib.contextmanager
+    def counting(self, pus: Sequence[int], folder: Path) -> Iterator["LikwidCounting"]:
+        """Return a run's counting; the first time, LIKWID counts for a moment to see whether it does."""
+        way = self._way or self._prepared()
+        known = {pu for node in self._topology.nodes for core in node.cores for pu in core.pus}
+        if not pus or not known.issuperset(pus):
+            raise CounterError(f"LIKWID cannot count PUs {sorted(set(pus) - known)}: the topology has no such PUs")
+        if _UNSAFE.search(str(folder.absolute())):
+            raise CounterError(
+                f"LIKWID takes commands apart at blanks and fills in percent signs: {str(folder)!r} has some; set "
+                "TMPDIR to a folder without"
+            )
+        own = folder.absolute() / NAME
+        own.mkdir()
+        try:
+            found = packages(self._root)
+            counted = with_every_package(pus, found)
+            if self._way is None:
+                volumes_of(way.group, read_output(way.tool.try_out(way.group, counted, own / "trial.csv")))
+                self._way = way
+            notes = (_BY_PERF,) if way.by_perf else ()
+            run = _Run(way.group, counted, tuple(pus), self._topology, found, notes)
+            yield LikwidCounting(way.tool.path, own, run)
+        finally:
+            shutil.rmtree(own, ignore_errors=True)
+
+    def _prepared(self) -> "_Way":
+        """Return how LIKWID counts here, as far as it can be told without counting; raise CounterError."""
+        tool = installed(self._tool_name)
+        if tool is None:
+            raise LikwidRefusedError(Obstacle(f"{self._tool_name} is not installed", (INSTALL,)))
+        known = tool.groups()
+        major, minor = tool.version()
+        if major != 5:
+            raise LikwidRefusedError(
+                Obstacle(f"{tool.path} is LIKWID {major}.{minor}, and only version 5 is understood", (INSTALL,))
+            )
+        wanted = (self._asked,) if self._asked else GROUPS
+        group = next((name for name in wanted if name in known and name in GROUPS), None)
+        if group is None:
+            raise CounterError(
+                f"LIKWID has no group {' or '.join(wanted)} for this processor, but {', '.join(sorted(known)[:12])}"
+            )
+        by_perf, superuser = tool.counts_by_perf(), os.geteuid() == 0
+        obstacle = (
+            paranoid_obstacle(self._root, group, superuser)
+            if by_perf
+            else access_obstacle(self._root, tool.daemon, superuser)
+        )
+        if obstacle is not None:
+            raise LikwidRefusedError(obstacle)
+        return _Way(tool, group, by_perf)
+
+
+class _Way(msgspec.Struct, frozen=True):
+    """How LIKWID counts here: the tool, its group, and whether it was built for perf."""
+
+    tool: LikwidTool
+    group: str
+    by_perf: bool
+
+
+class _Run(msgspec.Struct, frozen=True):
+    """What a run's figures are read by: the PUs that LIKWID counts, and those of the program among them."""
+
+    group: str
+    counted: tuple[int, ...]
+    pus: tuple[int, ...]
+    topology: Topology
+    packages: tuple[Package, ...]
+    notes: tuple[str, ...]
+
+
+class LikwidCounting:
+    """One run under likwid-perfctr."""
+
+    def __init__(self, tool: str, folder: Path, run: _Run) -> None:
+        self._tool = tool
+        self._folder = folder
+        self._run = run
+
+    def command(self, command: Sequence[str], variables: Variables[str, str]) -> tuple[str, ...]:
+        """Return likwid-perfctr's command line, around the launcher's, around the program's."""
+        # A link, because the launcher's own path may hold blanks.
+        launcher = self._folder / "launch"
+        # Empty is as good as unset: ld.so(8) looks nowhere for it.
+        own = {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
+        words = launcher_command(command, {**own, **variables})
+        launcher.symlink_to(Path(words[0]).absolute())
+        wrapped = write_arguments((str(launcher), *words[1:]), self._folder / "arguments")
+        pus = ",".join(map(str, self._run.counted))
+        return (self._tool, "-c", pus, "-g", self._run.group, "-O", "-o", str(self._folder / "counts.csv"), *wrapped)
+
+    def traffic(self) -> Traffic:
+        """Return what the run moved."""
+        run = self._run
+        output = read_output(text_of(self._folder / "counts.csv"))
+        traffic = traffic_of(run.group, output, run.topology, run.packages, run.pus)
+        return msgspec.structs.replace(traffic, notes=(*traffic.notes, *run.notes))
+
+
+def with_every_package(pus: Sequence[int], found: Sequence[Package]) -> tuple[int, ...]:
+    """Return the PUs and the first one of each package that has none of them, in order.
+
+    Without it LIKWID would not read that package's controllers, and the program's pages may be there.
+    """
+    others = (package.pus[0] for package in found if not set(package.pus) & set(pus))
+    return tuple(sorted({*pus, *others}))

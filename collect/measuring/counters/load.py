@@ -1,0 +1,75 @@
+"""The known load of the self-test: `numapredict-stream` reads memory of one node from another's cores.
+
+The contract of its arguments and its line of JSON is in native/stream/stream.c; this is their only user.
+"""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.native.library import stream_program
+
+ON_NODE = 0.99
+"""The share of pages that must stand where they were asked for, or nothing is known about the load."""
+
+
+class Load(msgspec.Struct, frozen=True):
+    """Threads on ``pus`` that read ``size_bytes`` on a node, or write them; numbers are the operating system's."""
+
+    pus: tuple[int, ...]
+    memory_node: int
+    size_bytes: int
+    writes: bool = False
+
+
+class Moved(msgspec.Struct, frozen=True):
+    """What one run moved: bytes a pass, passes, and the time of all of them; -1 for a share that nobody knows.
+
+    ``sum`` is of what was read, modulo 2^64.
+    """
+
+    bytes: int
+    passes: int
+    time_s: float
+    on_node: float
+    sum: int
+
+
+def stream_command(load: Load, passes: int) -> tuple[str, ...]:
+    """Return the load's command; raise MissingNativePartError where it was not built."""
+    pus = ",".join(map(str, load.pus))
+    words = (str(stream_program()), str(load.size_bytes), str(passes), str(load.memory_node), pus)
+    return (*words, "write") if load.writes else words
+
+
+def run_stream(command: Sequence[str], timeout_s: float = 120.0) -> Moved:
+    """Run a command that ends with the load's own and return what was moved; CounterError, in one line, if it fails."""
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            check=False,
+            env=environment,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        why = error.strerror if isinstance(error, OSError) else f"still running after {timeout_s:.0f} s"
+        raise CounterError(f"{Path(command[0]).name}: {why}") from None
+    line = next((line for line in done.stdout.splitlines() if line.startswith('{"bytes"')), "")
+    try:
+        moved = msgspec.json.decode(line, type=Moved)
+    except msgspec.DecodeError:
+        said = [text.strip() for text in (done.stderr + done.stdout).splitlines() if text.strip()]
+        what = said[-1][:200] if said else f"exit code {done.returncode}"
+        raise CounterError(f"{Path(command[0]).name}: {what}") from None
+    if 0 <= moved.on_node < ON_NODE:
+        raise CounterError(f"only {moved.on_node:.0%} of the test's pages stand on their node: free some of its memory")
+    return moved

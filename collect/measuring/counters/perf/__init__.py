@@ -1,0 +1,1 @@
+"""Memory traffic by Linux's perf."""

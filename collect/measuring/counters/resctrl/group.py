@@ -1,0 +1,172 @@
+"""A monitoring group of resctrl: made for one run, removed after it, and found again where a run was killed.
+
+Making and removing a folder is all that the kernel asks for (filesystems/resctrl.rst, "Resource alloc and monitor
+groups"); it fills it with files by itself and takes them away. Removing a group never ends a process: those in it go
+back to the parent group.
+"""
+
+import errno
+import itertools
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.host.kernel_file import kernel_text
+from numapredict.collect.measuring.counters.errors import CounterError
+
+_NAME = re.compile(r"numapredict-([0-9]{1,20})-([0-9]{1,10})-([0-9]{1,20})-([0-9]{1,9})")
+
+
+class KernelFolders:
+    """How groups are made, read and removed; tests without resctrl bring a twin that does what the kernel does."""
+
+    def make(self, path: Path) -> None:
+        """Make the group's folder."""
+        path.mkdir()
+
+    def read(self, path: Path) -> str:
+        """Return what one of the group's files says now."""
+        return path.read_text(errors="replace")
+
+    def remove(self, path: Path) -> None:
+        """Remove the group's folder; the kernel's files in it do not count as content."""
+        path.rmdir()
+
+
+class Maker(msgspec.Struct, frozen=True):
+    """The process that made a group.
+
+    ``start_ticks`` tells it from a later process with its number, ``namespace`` from one with its number in another
+    container: from there, neither the process nor those in its group can be seen.
+    """
+
+    namespace: int
+    pid: int
+    start_ticks: int
+
+    def name(self, number: int) -> str:
+        """Return the name of the maker's n-th group."""
+        return f"numapredict-{self.namespace}-{self.pid}-{self.start_ticks}-{number}"
+
+
+def parent_group(resctrl: Path, root: Path) -> Path:
+    """Return the group that this process belongs to, in which a group for its children can be made.
+
+    A process of an administrator's control group may only be watched inside that: the kernel refuses other groups.
+    /proc/PID/cpu_resctrl_groups (Linux 5.6) names it: ``res:/`` for the default group, ``res:NAME`` for others.
+    """
+    for line in kernel_text(root / "proc/self/cpu_resctrl_groups").splitlines():
+        key, _, name = line.partition(":")
+        if key == "res" and name not in {"", "/"} and "/" not in name and name not in {".", ".."}:
+            return resctrl / name
+    return resctrl
+
+
+@contextmanager
+def monitoring_group(parent: Path, root: Path, folders: KernelFolders) -> Iterator[Path]:
+    """Make a group for a run and remove it however that ends; raise CounterError where the kernel refuses.
+
+    Groups of ours that a killed run left are removed first.
+    """
+    remove_leftovers(parent / "mon_groups", root, folders)
+    group = _make(parent / "mon_groups", this_maker(root), folders)
+    try:
+        yield group
+    except BaseException as error:
+        left = _remove(group, folders)
+        if left:
+            error.add_note(left)
+        raise
+    left = _remove(group, folders)
+    if left:
+        raise CounterError(left)
+
+
+def remove_leftovers(folder: Path, root: Path, folders: KernelFolders) -> tuple[str, ...]:
+    """Remove the groups of ours whose maker has ended and that nobody is in; return their names."""
+    removed = []
+    namespace = this_maker(root).namespace
+    for group in sorted(folder.glob("numapredict-*")):
+        maker = maker_of(group.name)
+        if maker is None or maker.namespace != namespace or _lives(maker, root):
+            continue
+        try:
+            if (group / "tasks").read_text().split():
+                continue
+            folders.remove(group)
+        except OSError:
+            continue  # another run has just removed it, or it is another user's
+        removed.append(group.name)
+    return tuple(removed)
+
+
+def maker_of(name: str) -> Maker | None:
+    """Return who made a group of this name, or None where it is not ours."""
+    match = _NAME.fullmatch(name)
+    return None if match is None else Maker(int(match[1]), int(match[2]), int(match[3]))
+
+
+def this_maker(root: Path) -> Maker:
+    """Return this process as the maker of groups, as ``root``'s /proc/self has it."""
+    stat = kernel_text(root / "proc/self/stat")
+    pid = stat.partition(" ")[0]
+    try:
+        link = os.readlink(root / "proc/self/ns/pid")
+    except OSError:
+        link = ""
+    found = re.fullmatch(r"pid:\[([0-9]{1,20})\]", link)
+    return Maker(int(found[1]) if found else 0, int(pid) if pid.isdigit() else os.getpid(), _start_ticks(stat) or 0)
+
+
+def _make(folder: Path, maker: Maker, folders: KernelFolders) -> Path:
+    for number in itertools.count():
+        group = folder / maker.name(number)
+        try:
+            folders.make(group)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise CounterError(_refusal(folder, error)) from None
+        return group
+    raise AssertionError("counting never ends")
+
+
+def _refusal(folder: Path, error: OSError) -> str:
+    """Return why the kernel makes no group, and what to do about it."""
+    said = kernel_text(folder.parent / "info/last_cmd_status").strip()
+    reason = f"{error.strerror}" + (f" ({' '.join(said.split())})" if said and said != "ok" else "")
+    text = f"resctrl makes no monitoring group in {folder}: {reason}"
+    if error.errno == errno.ENOSPC:
+        others = sorted(group.name for group in folder.iterdir() if group.is_dir())
+        return (
+            f"{text}; all of the processor's monitoring ids are taken: remove groups that nobody needs with "
+            f"sudo rmdir{''.join(f' {folder}/{name}' for name in others[:3])}" + (" ..." if len(others) > 3 else "")
+        )
+    if error.errno == errno.EBUSY:  # "max_threshold_occupancy": ids in limbo while caches hold lines of theirs
+        return f"{text}; the caches still hold data of groups that were removed just now: try again in some seconds"
+    return f"{text}; as root it would"
+
+
+def _remove(group: Path, folders: KernelFolders) -> str:
+    """Remove a group; return what to do where that fails, else nothing. One that is gone is removed."""
+    try:
+        folders.remove(group)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"the monitoring group {group} could not be removed: {error.strerror}; sudo rmdir {group}"
+    return ""
+
+
+def _lives(maker: Maker, root: Path) -> bool:
+    return _start_ticks(kernel_text(root / "proc" / str(maker.pid) / "stat")) == maker.start_ticks
+
+
+def _start_ticks(stat: str) -> int | None:
+    """Return the 22nd field of /proc/PID/stat; the second, in parentheses, may hold anything (proc_pid_stat(5))."""
+    fields = stat.rpartition(")")[2].split()
+    return int(fields[19]) if len(fields) > 19 and fields[19].isdigit() else None

@@ -1,0 +1,125 @@
+"""Try a source of counters on loads whose bytes are known: each node's cores read local memory, and remote memory.
+
+A load runs twice, with few passes over its memory and with many. What both have in common, start-up and the first
+touch of each page, falls out of the difference.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from numapredict.collect.host.work_folder import work_folder
+from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.collect.measuring.counters.load import Load, Moved, run_stream, stream_command
+from numapredict.collect.measuring.counters.source import CounterSource, NodeTraffic, Traffic
+from numapredict.collect.measuring.counters.verdict import Trial, Verdict, judge
+from numapredict.collect.topology import Topology
+
+LEAST_BYTES = 256 << 20
+"""Read a pass, or more where the caches are large: what stays in them is not moved again."""
+
+CACHES = 8
+"""How many times a node's caches the memory is: policies that keep a part for the next pass then keep an eighth."""
+
+LASTS_S = 0.4
+"""The least time of the passes that count, so that a counter's own grain does not."""
+
+AGAIN = 1
+"""How often a source that failed is tested again."""
+
+_FEW = 1
+
+
+def self_test(source: CounterSource, topology: Topology, advance: Callable[[], None] = lambda: None) -> Verdict:
+    """Return the verdict on a source; CounterError where the load could not be run or counted.
+
+    ``advance`` is called after each of the ``loads``.
+    """
+    found = judge(trials(source, topology, advance))
+    for _ in range(AGAIN):  # somebody else may have disturbed it
+        if found.believed:
+            break
+        found = judge(trials(source, topology))
+    return found
+
+
+def trials(source: CounterSource, topology: Topology, advance: Callable[[], None] = lambda: None) -> list[Trial]:
+    """Return what a source counts of each of the ``loads``."""
+    found = []
+    for load in loads(topology):
+        found.append(_trial(source, topology, *load))
+        advance()
+    return found
+
+
+def loads(topology: Topology) -> tuple[tuple[int, int, bool], ...]:
+    """Return the nodes of threads and memory of each load, and whether it writes: each reads, local ones write too."""
+    return tuple(
+        (threads, memory, writes)
+        for threads, memory in pairs(topology)
+        for writes in (False, True)
+        if threads == memory or not writes
+    )
+
+
+def pairs(topology: Topology) -> Iterator[tuple[int, int]]:
+    """Yield the node of the threads and that of the memory, logical, of each load: local, and the farthest remote."""
+    for node in topology.cpu_nodes:
+        if node.memory_bytes > 0:
+            yield node.index, node.index
+        others = [other for other in topology.memory_nodes if other.index != node.index]
+        if others:
+            row = topology.distances[node.index]
+            yield node.index, max(others, key=lambda other: (row[other.index], -other.index)).index
+
+
+def load_of(topology: Topology, threads: int, memory: int) -> Load:
+    """Return the load of a node's cores on a node's memory: far larger than caches, a quarter of the memory at most."""
+    cores = topology.nodes[threads].cores
+    inside = {core.index for core in cores}
+    cached = sum(cache.size_bytes for cache in topology.caches if inside.issuperset(cache.cores))
+    wanted = max(LEAST_BYTES, CACHES * cached)
+    return Load(
+        pus=tuple(core.pus[0] for core in cores),
+        memory_node=topology.nodes[memory].os_index,
+        size_bytes=min(wanted, topology.nodes[memory].memory_bytes // 4),
+    )
+
+
+def _trial(source: CounterSource, topology: Topology, threads: int, memory: int, writes: bool) -> Trial:
+    load = msgspec.structs.replace(load_of(topology, threads, memory), writes=writes)
+    short, few = _counted(source, load, _FEW)
+    each_s = max(short.time_s / _FEW, 1e-6)
+    many_passes = _FEW + min(max(4, math.ceil(LASTS_S / each_s)), 1000)
+    long, many = _counted(source, load, many_passes)
+    return Trial(
+        threads=threads,
+        memory=memory,
+        moved_bytes=float(long.bytes * (long.passes - short.passes)),
+        counted=tuple(_difference(a, b) for a, b in zip(many.nodes, few.nodes, strict=True)),
+        writes=writes,
+    )
+
+
+def _counted(source: CounterSource, load: Load, passes: int) -> tuple[Moved, Traffic]:
+    with work_folder() as work:
+        folder = work / "counting"
+        folder.mkdir()
+        with source.counting(load.pus, folder) as run:
+            moved = run_stream(run.command(stream_command(load, passes), {}))
+            traffic = run.traffic()
+    if any(not math.isfinite(value) for node in traffic.nodes for value in msgspec.structs.astuple(node) if value):
+        raise CounterError("it counted what is no number")
+    return moved, traffic
+
+
+def _difference(many: NodeTraffic, few: NodeTraffic) -> NodeTraffic:
+    def less(a: float | None, b: float | None) -> float | None:
+        return None if a is None or b is None else a - b
+
+    return NodeTraffic(
+        local_bytes=less(many.local_bytes, few.local_bytes),
+        remote_bytes=less(many.remote_bytes, few.remote_bytes),
+        controller_bytes=less(many.controller_bytes, few.controller_bytes),
+    )

@@ -1,0 +1,16 @@
+"""All sources of counters, in the order in which they are preferred."""
+
+from numapredict.collect.measuring.counters.likwid.source import LikwidSource
+from numapredict.collect.measuring.counters.perf.source import PerfSource
+from numapredict.collect.measuring.counters.resctrl.source import ResctrlSource
+from numapredict.collect.measuring.counters.source import CounterSource
+from numapredict.collect.topology import Topology
+
+
+def all_sources(topology: Topology) -> tuple[CounterSource, ...]:
+    """Return every source that numapredict knows, whether it can count here or not.
+
+    LIKWID comes first, for its event tables are the most looked after; resctrl last, for it books by cache domains and
+    not by cores.
+    """
+    return (LikwidSource(topology), PerfSource(topology), ResctrlSource(topology))

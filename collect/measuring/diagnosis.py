@@ -1,0 +1,48 @@
+"""What `numapredict doctor` finds: what this computer is, what disturbs measuring, which counters can be believed."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from numapredict.collect.host.allocation import Allocation, allocation
+from numapredict.collect.host.cache import cache_folder
+from numapredict.collect.host.facts.fact import Fact
+from numapredict.collect.host.facts.facts import facts
+from numapredict.collect.measuring.counters.calibration import Examined, examine, write_trust
+from numapredict.collect.measuring.counters.source import CounterSource
+from numapredict.collect.measuring.measurement_lock import Turns
+from numapredict.collect.topology import Topology
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of a computer, as `--json` prints it.
+
+    ``allocation`` is None where this process may use all of the computer, or where the kernel does not tell.
+    ``counters`` is the name of the source that measurements will use, None for none; ``sources`` the state of all.
+    """
+
+    machine: str
+    nodes: int
+    cores: int
+    allocation: Allocation | None
+    facts: tuple[Fact, ...]
+    counters: str | None
+    sources: tuple[Examined, ...]
+
+
+def diagnose(topology: Topology, sources: Sequence[CounterSource], announce: Callable[[str], None]) -> Diagnosis:
+    """Look at this computer, test its counters on known loads, keep what the test found, and return all of it."""
+    found = facts()
+    with Turns(announce).take():
+        examined = examine(sources, topology, announce)
+    write_trust(cache_folder(), topology, examined)
+    given = allocation(topology)
+    return Diagnosis(
+        machine=topology.name,
+        nodes=len(topology.nodes),
+        cores=topology.core_count,
+        allocation=given if given is not None and given.restricts else None,
+        facts=found,
+        counters=next((source.name for source in examined if source.believed), None),
+        sources=examined,
+    )

@@ -1,0 +1,148 @@
+"""What disturbs a run: what others did on its PUs meanwhile, and what the kernel and the processor did to it.
+
+All of it is read from files of /proc and /sys before and after the run; only the clocks are looked at meanwhile.
+"""
+
+import resource
+import statistics
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.host.kernel_file import kernel_line, kernel_text
+from numapredict.collect.host.processor_times import TICK_S, ticks_by_pu
+
+OTHERS_PUS = 0.1
+"""How much of one PU others may take: one that is shared delays every barrier, however many there are."""
+
+OTHERS_EACH = 0.002
+"""And of each: what a kernel does for itself."""
+
+STOLEN = 0.02
+"""The share that the hypervisor may take."""
+
+LOOKED_AT = 8
+"""How many PUs' clocks are looked at: each look may interrupt one."""
+
+SLOWER = 0.9
+"""The clock frequency, over the highest of the same measurement's runs, below which a run counts as disturbed."""
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """The computer's counts at one moment: seconds of the PUs in use and stolen, and what happened so far.
+
+    ``own_s`` is the processor time of this process and of its ended children; ``frequency_MHz`` the mean clock of the
+    PUs, 0 where it is not known.
+    """
+
+    at_s: float
+    busy_s: float
+    stolen_s: float
+    own_s: float
+    pages_moved: int
+    throttled: int
+    frequency_MHz: float
+
+
+class Speeds:
+    """The clock frequency of some PUs, looked at while a program runs: an idle PU's says nothing."""
+
+    def __init__(self, pus: Sequence[int], root: Path = Path("/")) -> None:
+        step = max(1, len(pus) // LOOKED_AT)
+        self._files = [root / f"sys/devices/system/cpu/cpu{pu}/cpufreq/scaling_cur_freq" for pu in pus[::step]]
+        self._seen_MHz: list[float] = []
+
+    def look(self) -> None:
+        """Note the mean frequency of now, where the kernel tells it."""
+        clocks = [clock for clock in map(_number, self._files) if clock]
+        if clocks:
+            self._seen_MHz.append(sum(clocks) / len(clocks) / 1000)
+
+    @property
+    def median_MHz(self) -> float:
+        """Return the median over all looks, 0 without any."""
+        return statistics.median(self._seen_MHz) if self._seen_MHz else 0.0
+
+
+class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found about one run; ``reasons`` is empty where nothing disturbed it.
+
+    ``others`` is how many PUs others used of those that the program had, on average.
+    """
+
+    others: float
+    frequency_MHz: float
+    reasons: tuple[str, ...]
+
+
+def snapshot(pus: Iterable[int], frequency_MHz: float = 0.0, root: Path = Path("/")) -> Snapshot:
+    """Return the counts of now, with the frequency that was seen; what a kernel does not tell counts as 0."""
+    wanted = frozenset(pus)
+    ticks = [found for pu, found in ticks_by_pu(kernel_text(root / "proc/stat")).items() if pu in wanted]
+    cpus = [root / f"sys/devices/system/cpu/cpu{pu}" for pu in wanted]
+    own = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return Snapshot(
+        at_s=time.perf_counter(),
+        busy_s=TICK_S * sum(found.busy for found in ticks),
+        stolen_s=TICK_S * sum(found.stolen for found in ticks),
+        own_s=sum(usage.ru_utime + usage.ru_stime for usage in own),
+        pages_moved=_counted(root / "proc/vmstat", "numa_pages_migrated"),
+        throttled=sum(
+            _number(cpu / f"thermal_throttle/{level}_throttle_count") for cpu in cpus for level in ("core", "package")
+        ),
+        frequency_MHz=frequency_MHz,
+    )
+
+
+def disturbance(before: Snapshot, after: Snapshot, pus: int, highest_MHz: float = 0.0) -> Disturbance:
+    """Return what disturbed a run on ``pus`` PUs between two snapshots.
+
+    ``highest_MHz`` is the highest frequency of the measurement's other runs. The kernel counts processor time in ticks,
+    each PU by its own, so two ticks for a PU, as errors add up, are given to the run.
+    """
+    wall_s = max(after.at_s - before.at_s, TICK_S)
+    offered_s = wall_s * pus
+    grain_s = 2 * TICK_S * pus**0.5
+    stolen_s = after.stolen_s - before.stolen_s
+    others_s = max(after.busy_s - before.busy_s - (after.own_s - before.own_s), 0.0)
+    reasons = []
+    if others_s > OTHERS_PUS * wall_s + OTHERS_EACH * offered_s + grain_s:
+        reasons.append(f"other programs used {others_s / wall_s:.1f} of its {pus} PUs")
+    if stolen_s > STOLEN * offered_s + grain_s:
+        reasons.append(f"the hypervisor took {stolen_s / offered_s:.0%} of its PUs")
+    moved = after.pages_moved - before.pages_moved
+    if moved > 0:
+        reasons.append(f"the kernel moved {moved} pages between nodes")
+    if after.throttled > before.throttled:
+        reasons.append("the processor was throttled for its heat")
+    if 0 < after.frequency_MHz < SLOWER * highest_MHz:
+        reasons.append(f"the clock ran at {after.frequency_MHz:.0f} MHz, not {highest_MHz:.0f}")
+    return Disturbance(
+        others=min(others_s / wall_s, float(pus)), frequency_MHz=after.frequency_MHz, reasons=tuple(reasons)
+    )
+
+
+def wait_for_quiet(pus: Sequence[int], patience_s: float, root: Path = Path("/")) -> bool:
+    """Wait until nobody else uses the PUs, for ``patience_s`` seconds at most; return whether they are quiet."""
+    ends_s = time.perf_counter() + patience_s
+    while (left_s := ends_s - time.perf_counter()) > 0:
+        before = snapshot(pus, root=root)
+        time.sleep(min(left_s, 0.25))
+        if not disturbance(before, snapshot(pus, root=root), len(pus)).reasons:
+            return True
+    return False
+
+
+def _counted(path: Path, name: str) -> int:
+    for line in kernel_text(path).splitlines():
+        word, _, value = line.partition(" ")
+        if word == name and value.strip().isdigit():
+            return int(value)
+    return 0
+
+
+def _number(path: Path) -> int:
+    line = kernel_line(path)
+    return int(line) if line.isdigit() else 0

@@ -1,0 +1,173 @@
+"""HardwareMachine: this computer, timed by the clock."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import msgspec
+
+from numapredict.collect.host.environment import package_version
+from numapredict.collect.host.facts.state import machine_state
+from numapredict.collect.host.work_folder import require_room, work_folder
+from numapredict.collect.mapping import InvalidMappingError, Mapping, PagePolicy
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.counters.calibration import Believed
+from numapredict.collect.measuring.hardware_run import Conditions, Failed, HardwareRun
+from numapredict.collect.measuring.measurement_lock import Turns
+from numapredict.collect.measuring.repetitions import Repeated, repetition_notes
+from numapredict.collect.measuring.stopping_rule import Care
+from numapredict.collect.measuring.warm_up import Look
+from numapredict.collect.modelled.teams import teams_note
+from numapredict.collect.modelled.trace_store import say_nothing
+from numapredict.collect.placing.command import EXPRESSIBLE, applied
+from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
+from numapredict.collect.placing.preload import PlacementFiles
+from numapredict.collect.placing.start import WITHOUT_LIBRARY, Start, library_obstacle, policies_obstacle, start_of
+from numapredict.collect.program import Program
+from numapredict.collect.space import check
+from numapredict.collect.terminal.terminal import counting
+from numapredict.collect.topology import Topology
+
+_NEXT_TOUCH: tuple[PagePolicy, ...] = ("locality", "balance", "mix")
+_WITHOUT_TURN = ("turn", "none could be had: others may have measured at the same time")
+
+
+def no_counters() -> None:
+    """Find no source of counters."""
+
+
+class HardwareMachine:
+    """The computer that this runs on: starts the real program, its threads and pages placed by the preload library.
+
+    A program that the library cannot help is placed by OMP_* and numactl, as far as they can express the mapping. A
+    measurement is ``warm_up`` untimed runs, which fill the page cache and show whether the placement holds, and then
+    timed ones, each stopped after ``timeout_s`` seconds: ``repetitions`` of them, or as many as a Care asks for, which
+    also says when disturbed ones are redone. Measurements on one computer take turns, whoever asks for them. Times are
+    wall times of the whole process, with its start-up, and under the library also those of its parallel regions.
+    A program that ends with an exit code other than 0 has worked if its parallel regions were seen and it ends so in
+    every run, also in one without any placement, which is made once; a Care may be strict, and then it has failed.
+    ``counters`` is asked at the first measurement for the source that passed the self-test; where there is none, the
+    last untimed run samples whose accesses are local.
+    """
+
+    modelled = False
+
+    def __init__(
+        self,
+        topology: Topology,
+        *,
+        repetitions: int | Care = 5,
+        warm_up: int = 1,
+        timeout_s: float = 600.0,
+        counters: Callable[[], Believed | None] = no_counters,
+        announce: Callable[[str], None] = say_nothing,
+    ) -> None:
+        if warm_up < 0 or not timeout_s > 0:
+            raise ValueError("the time-out must be positive, and the warm-up not negative")
+        self.topology = topology
+        care = repetitions if isinstance(repetitions, Care) else Care(least=repetitions, most=repetitions, redo=0)
+        self.conditions = Conditions(topology, care, warm_up, timeout_s, None, None if care.strict else {})
+        self._counters: Callable[[], Believed | None] | None = counters
+        self._announce = announce
+        self._turns = Turns(announce)
+
+    @property
+    def name(self) -> str:
+        """Return the computer's name, as its topology has it."""
+        return self.topology.name
+
+    @property
+    def executions(self) -> int:
+        """Return how often one measurement executes the program, at least."""
+        return self.conditions.warm_up + self.conditions.care.least
+
+    def supports(self, mapping: Mapping) -> bool:
+        """Return whether the mapping fits this computer and its pages can be placed here."""
+        try:
+            check(mapping, self.topology)
+        except InvalidMappingError:
+            return False
+        if library_obstacle():
+            return applied(mapping, self.topology).page_policy in EXPRESSIBLE
+        return not policies_obstacle(mapping, self.topology)
+
+    def run(self, program: Program, mapping: Mapping) -> Measurement:
+        """Run the program under the mapping and return its times; raise what ``start_of`` does."""
+        with work_folder() as folder, contextlib.ExitStack() as stack:
+            start = start_of(program, mapping, self.topology, PlacementFiles(report=str(folder / "regions")))
+            alone = stack.enter_context(self._turns.take())
+            if self._counters is not None:  # only now: a dry run needs none, and the self-test takes its turn as well
+                self.conditions = replace(self.conditions, counters=self._counters())
+                self._counters = None
+            advance = stack.enter_context(counting(self._announce, self.executions, "runs"))
+            run = HardwareRun(self.conditions, program, mapping, start, folder, advance)
+            failed, seen = run.warm_up()
+            if failed is None:
+                failed, repeated = run.repeat()
+            if failed is not None:
+                require_room(folder)
+                return self._measurement(program, mapping, start, failed=failed)
+        measured = self._measurement(program, mapping, start, repeated, seen)
+        return (
+            measured if alone else msgspec.structs.replace(measured, provenance=(*measured.provenance, _WITHOUT_TURN))
+        )
+
+    def _measurement(
+        self,
+        program: Program,
+        mapping: Mapping,
+        start: Start,
+        repeated: Repeated | None = None,
+        seen: Look | None = None,
+        failed: Failed | None = None,
+    ) -> Measurement:
+        seen = seen or Look()
+        return Measurement(
+            program=program.name,
+            mapping=mapping,
+            machine=self.name,
+            modelled=False,
+            status="ok" if failed is None else failed.status,
+            repetitions=repeated.repetitions(seen.local_share) if repeated else (),
+            message=failed.message if failed else "",
+            provenance=(
+                ("source", "wall clock"),
+                ("counters", _counters_in_words(self.conditions.counters)),
+                ("warm_up", str(self.conditions.warm_up)),
+                *_placement(start, applied(mapping, self.topology)),
+                *_held(seen),
+                *(repetition_notes(repeated) if repeated else ()),
+                *teams_note(repeated.teams if repeated else ()),
+                *(((EXIT_CODE, str(repeated.exit_code)),) if repeated and repeated.exit_code else ()),
+                *machine_state(),
+            ),
+        )
+
+
+def _counters_in_words(believed: Believed | None) -> str:
+    if believed is None:
+        return "none: times and sampled touches of pages only"
+    return f"{believed.source.name}, which counts {believed.factor:.2f} bytes for each one moved"
+
+
+def _held(seen: Look) -> Iterator[tuple[str, str]]:
+    """Yield whether the placement held in the untimed run, where that was seen."""
+    shares = [("threads", seen.threads), ("pages", seen.pages)]
+    told = ", ".join(f"{share:.1%} of {name}" for name, share in shares if share is not None)
+    if told:
+        yield ("placement_held" if seen.held else "placement_did_not_hold", told)
+
+
+def _placement(start: Start, mapping: Mapping) -> tuple[tuple[str, str], ...]:
+    """Return what placed the threads and pages, as pairs."""
+    if start.way == "numactl":
+        return (
+            ("placement", f"{WITHOUT_LIBRARY}, for the preload library cannot place it: {start.obstacle}"),
+            ("numactl", " ".join(start.numactl[1:]) or "not used"),
+        )
+    method = "memory policy"
+    if mapping.page_policy in _NEXT_TOUCH:
+        method = "next touch"
+    elif mapping.page_policy == "dataset":
+        method = "a chunk of each range a thread"
+    return (("placement", f"libnumaplace {package_version()}"), ("pages", method))

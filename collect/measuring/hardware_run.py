@@ -1,0 +1,268 @@
+"""One measurement on this computer: untimed runs, then timed and counted ones, redone where they were disturbed."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from numapredict.collect.errors import UnrunnableProgramError
+from numapredict.collect.host.work_folder import require_room
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.measurement import Status
+from numapredict.collect.measuring.counters.calibration import Believed
+from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.collect.measuring.counters.source import Counting, Traffic, counters_of
+from numapredict.collect.measuring.disturbance import Disturbance, Speeds, disturbance, snapshot, wait_for_quiet
+from numapredict.collect.measuring.repetitions import Repeated, Timed
+from numapredict.collect.measuring.stopping_rule import Care
+from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
+from numapredict.collect.modelled.teams import timed_teams
+from numapredict.collect.placing.census import read_census
+from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.exit_code import may_be_habit, refusal
+from numapredict.collect.placing.launcher import Launching, launcher_command, read_time_s
+from numapredict.collect.placing.preload import VARIABLE
+from numapredict.collect.placing.process import Ending, run_process
+from numapredict.collect.placing.start import Start, start_of
+from numapredict.collect.program import Program
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import MissingNativePartError
+
+_FOR_THE_PROGRAM = ("LD_PRELOAD", VARIABLE)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Under what a computer measures; see HardwareMachine, which these belong to.
+
+    ``usual_codes``: by program, the exit code of a run without any placement, None where it did not come to its end;
+    no dictionary where only 0 will do.
+    """
+
+    topology: Topology
+    care: Care
+    warm_up: int
+    timeout_s: float
+    counters: Believed | None
+    usual_codes: dict[str, int | None] | None = None
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """A run that ends its measurement: the measurement's status, and what happened."""
+
+    status: Status
+    message: str
+
+
+class HardwareRun:
+    """One measurement while it is made: ``warm_up`` first, then ``repeat``; files go into ``folder``.
+
+    ``advance`` is called after each execution of the program.
+    """
+
+    def __init__(
+        self,
+        conditions: Conditions,
+        program: Program,
+        mapping: Mapping,
+        start: Start,
+        folder: Path,
+        advance: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.conditions = conditions
+        self.program = program
+        self.mapping = mapping
+        self.start = start
+        self.folder = folder
+        self.advance = advance
+        self.report = folder / "regions"
+        self.exit_code: int | None = None  # of the first run that worked
+
+    def warm_up(self) -> tuple[Failed | None, Look]:
+        """Run untimed; return the failure, if there is one, and what the last run showed."""
+        seen = Look()
+        for left in reversed(range(self.conditions.warm_up)):
+            if left == 0 and self._can_look():
+                seen = self._look()
+                if seen != Look():
+                    continue  # what it wrote says that it ran to its end
+            failed = self._failure(self._execute(self.start))
+            if failed is not None:
+                return failed, seen
+        return None, seen
+
+    def repeat(self) -> tuple[Failed | None, Repeated]:
+        """Run timed, as often as the machine's care asks for; return the failure, if there is one, and the runs."""
+        care, cpus = self.conditions.care, self.start.cpus
+        kept: list[Timed] = []
+        redone: list[Timed] = []
+        while not care.enough([run.time_s for run in kept]):
+            highest_MHz = max((run.disturbance.frequency_MHz for run in (*kept, *redone)), default=0.0)
+            failed, timed = self._timed(highest_MHz)
+            if failed is not None:
+                return failed, Repeated((), ())
+            if timed.disturbance.reasons and len(redone) < care.redo:
+                redone.append(timed)
+                wait_for_quiet(cpus, care.patience_s)
+            else:
+                kept.append(timed)
+        regions = read_census(self.report)
+        teams = timed_teams(regions.regions, {**os.environ, **dict(self.program.environment)}) if regions else ()
+        return None, Repeated(tuple(kept), tuple(redone), self.exit_code or 0, teams)
+
+    def _timed(self, highest_MHz: float) -> tuple[Failed | None, Timed]:
+        """Run once, timed and counted; return the failure, if it is one, and the run."""
+        cpus = self.start.cpus
+        traffic: Traffic | None = None
+        uncounted = ""
+        clock = self.folder / "time"
+        clock.unlink(missing_ok=True)
+        stack = contextlib.ExitStack()
+        try:
+            counting, uncounted = self._counting(stack)
+            speeds = Speeds(cpus)
+            before = snapshot(cpus)
+            ending = self._execute(self.start, counting, clock, speeds.look)
+            found: Disturbance = disturbance(before, snapshot(cpus, speeds.median_MHz), len(cpus), highest_MHz)
+            if counting is not None and not ending.timed_out and may_be_habit(ending.exit_code):
+                traffic, uncounted = _traffic_of(counting)
+        finally:
+            uncounted = _closed(stack) or uncounted
+        # What guards and counts a program takes time to start and to end, and that is none of the program's.
+        time_s = read_time_s(clock) or ending.time_s
+        regions = read_census(self.report)
+        if regions is None and self.start.way == "library":  # it has none, or they could not be written
+            require_room(self.folder)
+        believed = self.conditions.counters
+        return self._failure(ending), Timed(
+            time_s=time_s,
+            # Regions that threads run side by side add up to more than the run.
+            region_time_s=None if regions is None else min(regions.region_time_s, time_s),
+            disturbance=found,
+            counters=counters_of(traffic, time_s, believed.factor) if traffic and believed else None,
+            uncounted=uncounted,
+            counted_share=traffic.running_share if traffic else 1.0,
+            counting_notes=traffic.notes if traffic else (),
+        )
+
+    def _counting(self, stack: contextlib.ExitStack) -> tuple[Counting | None, str]:
+        """Return what counts the next run until the stack ends, or None and the reason, if there should be one."""
+        if self.conditions.counters is None:
+            return None, ""
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=self.folder)))
+        try:
+            return stack.enter_context(self.conditions.counters.source.counting(self.start.cpus, folder)), ""
+        except CounterError as error:
+            return None, str(error)
+
+    def _can_look(self) -> bool:
+        return self.start.way == "library" and len(self.conditions.topology.memory_nodes) > 1
+
+    def _look(self) -> Look:
+        """Run once with the library writing down where all stood; nothing where it did not come to its end."""
+        folder = self.folder / "look"
+        folder.mkdir(exist_ok=True)
+        files = msgspec.structs.replace(files_for_a_look(folder), report=str(self.report))
+        if self.conditions.counters is not None:  # they tell what is local, and better
+            files = msgspec.structs.replace(files, profile=None)
+        watched = start_of(self.program, self.mapping, self.conditions.topology, files)
+        ending = self._execute(watched)
+        return Look() if self._failure(ending) else look(files, self.mapping, self.conditions.topology)
+
+    def _failure(self, ending: Ending) -> Failed | None:
+        """Return what failed in the run that has just ended, None where it worked: see HardwareMachine."""
+        if ending.timed_out:
+            return Failed("timeout", ending.reason)
+        code = ending.exit_code
+        if code and (not may_be_habit(code) or read_census(self.report) is None):
+            return Failed("crashed", ending.reason)
+        known = self.conditions.usual_codes
+        if code and known is None:
+            return Failed("crashed", refusal(self.program.name, code))
+        if code and known is not None and not self._is_habit(known):
+            return Failed("crashed", f"{ending.reason}; without a mapping it does not end so")
+        if self.exit_code is not None and bool(self.exit_code) != bool(code):
+            return Failed("crashed", f"exit code {code} after runs that ended with {self.exit_code}")
+        self.exit_code = code
+        return None
+
+    def _is_habit(self, known: dict[str, int | None]) -> bool:
+        """Return whether the program ends with a code other than 0 as the caller would start it; run once a program.
+
+        Not always the same: what a `main` without `return` ends with may be the length of what it printed last.
+        """
+        if self.program.identity not in known:
+            command = (executable_of(self.program), *self.program.command[1:])
+            environment = {**os.environ, **dict(self.program.environment)}
+            start = Start(command, environment, tuple(sorted(os.sched_getaffinity(0))), "numactl")
+            ending = self._run(start)
+            known[self.program.identity] = None if ending.timed_out else ending.exit_code
+        usual = known[self.program.identity]
+        return usual is not None and usual != 0 and may_be_habit(usual)
+
+    def _execute(
+        self,
+        start: Start,
+        counting: Counting | None = None,
+        clock: Path | None = None,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Ending:
+        """Run once, as ``_run`` does; what an earlier run reported is removed before."""
+        self.report.unlink(missing_ok=True)
+        ending = self._run(start, counting, clock, meanwhile)
+        self.advance()
+        return ending
+
+    def _run(
+        self,
+        start: Start,
+        counting: Counting | None = None,
+        clock: Path | None = None,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Ending:
+        """Run once; ``clock`` is where the program's own time is written, ``meanwhile`` is called now and then."""
+        command, environment = _wrapped(start, counting, clock)
+        directory, limit_s = self.program.directory, self.conditions.timeout_s
+        try:
+            ending = run_process(command, environment, directory, limit_s, start.cpus, meanwhile)
+        except (OSError, ValueError) as error:  # ValueError: a null character in an argument
+            self._refuse(error.strerror if isinstance(error, OSError) else error)
+        return ending
+
+    def _refuse(self, reason: object) -> NoReturn:
+        raise UnrunnableProgramError(f"cannot start {self.program.command[0]}: {reason}; check the program") from None
+
+
+def _traffic_of(counting: Counting) -> tuple[Traffic | None, str]:
+    try:
+        return counting.traffic(), ""
+    except CounterError as error:
+        return None, str(error)
+
+
+def _closed(stack: contextlib.ExitStack) -> str:
+    """Leave what counted a run; return what went wrong: the run's times are good all the same."""
+    try:
+        stack.close()
+    except CounterError as error:
+        return str(error)
+    return ""
+
+
+def _wrapped(start: Start, counting: Counting | None, clock: Path | None) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the command and the environment of a run, timed if there is a clock, and counted if need be.
+
+    The preload library is for the program alone: it would place whatever goes before it, too.
+    """
+    own = {name: value for name, value in start.environment.items() if name in _FOR_THE_PROGRAM}
+    others = {name: value for name, value in start.environment.items() if name not in own}
+    try:
+        timed = launcher_command(start.command, own, Launching(time=clock))
+        return timed if counting is None else counting.command(timed, {}), others
+    except MissingNativePartError:
+        return start.command, start.environment

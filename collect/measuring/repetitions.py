@@ -1,0 +1,109 @@
+"""The timed runs of one measurement: those that count, those that were redone, and what is noted about both; pure."""
+
+import statistics
+from collections.abc import Sequence
+
+import msgspec
+
+from numapredict.collect.measurement import Counters, Measurement, Repetition
+from numapredict.collect.measuring.disturbance import Disturbance
+from numapredict.collect.measuring.precision import outliers, relative_width
+from numapredict.collect.modelled.teams import Team
+
+WHOLE = 0.999
+"""The share of a run from which an event counts as counted all the time."""
+
+
+class Timed(msgspec.Struct, frozen=True, kw_only=True):
+    """One timed run: its times in seconds, its counters or why there are none, and what disturbed it.
+
+    ``counted_share`` is the least share of the run in which an event was counted, ``counting_notes`` what the source
+    says of its figures.
+    """
+
+    time_s: float
+    region_time_s: float | None
+    disturbance: Disturbance
+    counters: Counters | None = None
+    uncounted: str = ""
+    counted_share: float = 1.0
+    counting_notes: tuple[str, ...] = ()
+
+
+class Repeated(msgspec.Struct, frozen=True):
+    """The runs of one measurement, in order: ``kept`` count, ``redone`` were disturbed and done again.
+
+    The last of them ended with ``exit_code``; ``teams`` are those of the last one's regions.
+    """
+
+    kept: tuple[Timed, ...]
+    redone: tuple[Timed, ...]
+    exit_code: int = 0
+    teams: tuple[Team, ...] = ()
+
+    def repetitions(self, local_share: float | None) -> tuple[Repetition, ...]:
+        """Return the kept runs, each with the local share that was seen under its mapping."""
+        return tuple(Repetition(run.time_s, run.region_time_s, run.counters, (), local_share) for run in self.kept)
+
+
+def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
+    """Return what is to be known about the runs, as pairs: each only where there is something to say but the load."""
+    times_s = [run.time_s for run in repeated.kept]
+    notes = [("load_of_others", f"{max(run.disturbance.others for run in repeated.kept):.2f} PUs at most")]
+    if len(times_s) > 1:
+        notes.append(("median_within", f"{relative_width(times_s):.1%} in nine cases of ten"))
+    far = outliers(times_s)
+    if far:
+        median = statistics.median(times_s)
+        listed = ", ".join(f"{times_s[at] / median:.2f}" for at in far)
+        notes.append(("outliers", f"{len(far)} of {len(times_s)}, kept: {listed} times the median"))
+    if repeated.redone:
+        took = ", ".join(f"{run.time_s:.4g}" for run in repeated.redone)
+        notes.append(("redone", f"{len(repeated.redone)} ({took} s): {_reasons(repeated.redone)}"))
+    disturbed = [run for run in repeated.kept if run.disturbance.reasons]
+    if disturbed:
+        notes.append(("disturbed", f"{len(disturbed)} of {len(times_s)}: {_reasons(disturbed)}"))
+    shares = [run.counted_share for run in repeated.kept if run.counters is not None]
+    if shares and min(shares) < WHOLE:
+        notes.append(("counted_share", f"{min(shares):.0%} of the time, scaled up"))
+    told = dict.fromkeys(note for run in repeated.kept for note in run.counting_notes)
+    if told:
+        notes.append(("counting", "; ".join(told)))
+    uncounted = [run.uncounted for run in repeated.kept if run.uncounted]
+    if uncounted:
+        notes.append(("uncounted", f"{len(uncounted)} of {len(times_s)}: {uncounted[0]}"))
+    return tuple(notes)
+
+
+def disturbed_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
+    """Return what a dataset's measurements tell about disturbances, a line each; nothing where there were none."""
+    lines = []
+    for name, text in (
+        ("redone", "disturbed runs were redone"),
+        ("disturbed", "disturbed runs stay, for redoing was of no use: measure when nobody else works"),
+    ):
+        counts = [int(dict(m.provenance)[name].split(" ")[0].rstrip(":")) for m in _with(measurements, name)]
+        if counts:
+            lines.append(f"{sum(counts)} {text} ({len(counts)} of {len(measurements)} measurements)")
+    astray = _with(measurements, "placement_did_not_hold")
+    if astray:
+        first = astray[0]
+        what = dict(first.provenance)["placement_did_not_hold"]
+        lines.append(
+            f"in {len(astray)} of {len(measurements)} measurements the placement did not hold: "
+            f"{first.program} under {first.mapping.label}: {what}"
+        )
+    return tuple(lines)
+
+
+def _with(measurements: Sequence[Measurement], name: str) -> list[Measurement]:
+    return [m for m in measurements if not m.modelled and name in dict(m.provenance)]
+
+
+def _reasons(runs: Sequence[Timed]) -> str:
+    """Return what disturbed the runs, each kind once, in the words of the first."""
+    kinds: dict[str, str] = {}
+    for run in runs:
+        for reason in run.disturbance.reasons:
+            kinds.setdefault(reason.split(" ", 3)[1], reason)
+    return "; ".join(kinds.values())

@@ -1,0 +1,61 @@
+"""What an untimed run shows beside filling caches: where threads and pages stood, and how many accesses were local."""
+
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.measuring.local_share import local_share
+from numapredict.collect.placement import permitted_nodes, thread_slots
+from numapredict.collect.placing.placed_pages import read_map, tally
+from numapredict.collect.placing.preload import PlacementFiles
+from numapredict.collect.placing.profile_file import InvalidProfileError, read_profile
+from numapredict.collect.topology import Topology
+
+HELD = 0.98
+"""The share of pages on their nodes from which a placement counts as held: a few may be touched before it is known."""
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What was seen in one run: the shares of threads and pages that stood right, and that of local accesses.
+
+    None is what was not to be seen: nothing written, no page looked at, no touch sampled.
+    """
+
+    threads: float | None = None
+    pages: float | None = None
+    local_share: float | None = None
+
+    @property
+    def held(self) -> bool:
+        """Return whether nothing speaks against the placement."""
+        return all(share is None or share >= HELD for share in (self.threads, self.pages))
+
+
+def files_for_a_look(folder: Path) -> PlacementFiles:
+    """Return what the preload library is to write in a run that is looked at, in a folder of its own."""
+    return PlacementFiles(profile=str(folder / "profile"), map=str(folder / "map"))
+
+
+def look(files: PlacementFiles, mapping: Mapping, topology: Topology) -> Look:
+    """Return what the files of a run under a mapping tell; InvalidMapError where the map is damaged."""
+    found = read_map(Path(files.map)) if files.map else None
+    if found is None:
+        return Look()
+    slots = thread_slots(mapping, topology)
+    tallies = tally(found.ranges, permitted_nodes(mapping, topology))
+    pages = sum(tallied.pages for tallied in tallies)
+    looks = sum(thread.right + thread.wrong for thread in found.threads)
+    share = None
+    try:
+        profile = read_profile(Path(files.profile)) if files.profile else None
+    except InvalidProfileError:  # a program without parallel regions leaves none
+        profile = None
+    if profile is not None:
+        homes = [topology.nodes[topology.home(slot.node)].os_index for slot in slots]
+        share = local_share(profile, found.ranges, homes)
+    return Look(
+        threads=sum(thread.right for thread in found.threads) / looks if looks else None,
+        pages=sum(tallied.right for tallied in tallies) / pages if pages else None,
+        local_share=share,
+    )

@@ -1,0 +1,182 @@
+"""Contention: how long threads take when they share memory controllers and links. Pure arithmetic on arrays.
+
+A phase ends when its slowest thread does. A thread computes and meanwhile streams, since prefetchers run ahead of it.
+It waits for accesses that hang on one another (their latency, each in turn), and for independent ones as far as its
+reorder window does not hide them: a core goes on past a miss until the window is full, so misses within one window
+overlap with each other and with the window's instructions, and misses that lie farther apart are waited for one by one
+(interval analysis: Karkhanis and Smith, ISCA 2004; Eyerman et al., TOCS 2009).
+
+Controllers and links have a bandwidth; as their use grows, so does the wait in front of them, and no phase is shorter
+than its busiest resource needs. Use and time depend on each other, so both are found together. Streams do not wait in
+the queue: a prefetcher keeps a fixed number of lines under way, so that a stream slows down only where a resource is
+full, and the bandwidths of a description were measured with streams, their queues included.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.modelled.shared_caches import DEPENDENT, INDEPENDENT, STREAMED, WRITTEN_BACK
+
+# Assumption: the most independent misses that a core keeps in flight, where its reorder window holds as many. Streams,
+# which the prefetchers run ahead of, reach the one-thread bandwidth that was measured.
+MISSES_IN_FLIGHT = 5.0
+# Assumption: the same for hits in the shared cache, where the window hides most of the shorter wait.
+HITS_IN_FLIGHT = 5.0
+# A queue's length follows use^2 / (2 (1 - use)) (M/D/1, Pollaczek-Khinchine). At this use the bound of the busiest
+# resource takes over.
+MOST_USE = 0.95
+# Halvings of the range of a phase's time: a tenfold range is known to one part in 100,000 then.
+ROUNDS = 20
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """A machine's figures as arrays, per 64-byte line; N nodes (row: the core's, column: the memory's), K links.
+
+    ``line_ns`` [N, N, KINDS]: a thread's time for one access on an idle machine, of INDEPENDENT ones that of one alone.
+    ``latency_ns`` [N, N].
+    ``controller_ns`` [N, 2]: a controller's time for one line read, or written back. ``link_ns`` [K, 2], ``route``
+    [N, N, K]: 1 where the way from a core's node to a memory's node takes the link.
+    """
+
+    line_ns: Floats
+    latency_ns: Floats
+    controller_ns: Floats
+    link_ns: Floats
+    route: Floats
+    shared_hit_ns: float
+    instruction_ns: float
+    reorder_window: int
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """One phase-by-phase demand, in lines: what ``solve`` takes.
+
+    ``memory`` [M, T, KINDS, N], ``transfers`` [M, T, KINDS, N], ``hits`` [M, T, KINDS], ``instructions`` [M, T],
+    ``dynamic`` bool[M]; ``node`` int[T], the node of each thread.
+    """
+
+    memory: Floats
+    transfers: Floats
+    hits: Floats
+    instructions: Floats
+    dynamic: npt.NDArray[np.bool_]
+    node: npt.NDArray[np.int32]
+
+
+def costs_of(machine: MachineDescription) -> Costs:
+    """Return a description's figures as arrays.
+
+    A written line is described as one cost that includes fetching it. The trace has the fetch and the write-back
+    apart, so a write-back costs what is left after a read.
+    """
+    line = machine.line_bytes
+    read_ns = line / np.array(machine.thread_read_GBps)
+    write_ns = line / np.array(machine.thread_write_GBps)
+    latency = np.array(machine.read_latency_ns)
+    stack = np.empty((*latency.shape, 4))
+    stack[..., STREAMED] = read_ns
+    stack[..., INDEPENDENT] = latency
+    stack[..., DEPENDENT] = latency
+    stack[..., WRITTEN_BACK] = np.maximum(write_ns - read_ns, 0)
+    controller = np.column_stack(
+        [line / np.array(machine.controller_read_GBps), line / np.array(machine.controller_write_GBps)]
+    )
+    links = np.array([[line / link.read_GBps, line / link.write_GBps] for link in machine.links]).reshape(-1, 2)
+    for pair in (controller, links):
+        pair[:, 1] = np.maximum(pair[:, 1] - pair[:, 0], 0)
+    route = np.zeros((*latency.shape, len(machine.links)))
+    for source, row in enumerate(machine.routes):
+        for target, path in enumerate(row):
+            route[source, target, list(path)] = 1
+    return Costs(
+        line_ns=stack,
+        latency_ns=latency,
+        controller_ns=controller,
+        link_ns=links,
+        route=route,
+        shared_hit_ns=machine.shared_cache.latency_ns,
+        instruction_ns=machine.cycles_per_instruction / machine.frequency_GHz,
+        reorder_window=machine.reorder_window,
+    )
+
+
+def solve(load: Load, costs: Costs) -> Floats:
+    """Return the time of every phase in seconds, float64[M]."""
+    nodes = costs.latency_ns.shape[0]
+    own = costs.line_ns[load.node]  # [T, N, KINDS]
+    fetched = load.memory + load.transfers  # what another node's cache hands over comes the way its memory would
+    streaming = sum((fetched[:, :, kind, :] * own[None, :, :, kind]).sum(axis=2) for kind in (STREAMED, WRITTEN_BACK))
+    scattered = fetched[:, :, INDEPENDENT, :]
+    waiting = fetched[:, :, DEPENDENT, :] * own[None, :, :, DEPENDENT]
+    hit_ns = np.array([1 / HITS_IN_FLIGHT, 1 / HITS_IN_FLIGHT, 1.0, 0.0]) * costs.shared_hit_ns
+    hit_rated = load.hits[:, :, :DEPENDENT] @ hit_ns[:DEPENDENT]
+    hit_waiting = load.hits[:, :, DEPENDENT] * hit_ns[DEPENDENT]
+    computing = load.instructions * costs.instruction_ns
+    overlap, hidden = _windows(scattered.sum(axis=2), load.instructions, costs)
+
+    membership = (load.node[:, None] == np.arange(nodes)[None, :]).astype(np.float64)  # [T, N]
+    read = np.einsum("mtk,tn->mnk", load.memory[:, :, :WRITTEN_BACK, :].sum(axis=2), membership)
+    written = np.einsum("mtk,tn->mnk", load.memory[:, :, WRITTEN_BACK, :], membership)
+    moved = np.einsum("mtk,tn->mnk", load.transfers.sum(axis=2), membership)
+    controller_busy = read.sum(axis=1) * costs.controller_ns[:, 0] + written.sum(axis=1) * costs.controller_ns[:, 1]
+    phases = len(read)
+    path = costs.route.reshape(nodes * nodes, -1)
+    link_busy = (read + moved).reshape(phases, -1) @ path * costs.link_ns[:, 0]
+    link_busy = link_busy + written.reshape(phases, -1) @ path * costs.link_ns[:, 1]
+    busiest = np.maximum(controller_busy.max(axis=1), link_busy.max(axis=1, initial=0.0))
+
+    some_dynamic = bool(load.dynamic.any())
+
+    def duration(slowdown: Floats) -> Floats:
+        mine = slowdown[:, load.node, :]  # [M, T, N]
+        # However many overlap, a thread draws no more than the bandwidth that was measured for one.
+        each = np.maximum(own[None, :, :, INDEPENDENT] * mine / overlap[:, :, None], own[None, :, :, STREAMED])
+        gathered = (scattered * each).sum(axis=2)
+        core = computing + np.maximum(gathered - hidden, 0)
+        memory = streaming + gathered + hit_rated
+        thread = np.maximum(core, memory) + (waiting * mine).sum(axis=2) + hit_waiting
+        slowest = thread.max(axis=1)
+        if some_dynamic:
+            slowest = np.where(load.dynamic, thread.mean(axis=1), slowest)
+        bounded: Floats = np.maximum(slowest, busiest)
+        return bounded
+
+    def queued(time: Floats) -> Floats:
+        safe = np.maximum(time, 1e-9)[:, None]
+        queue = _queue(controller_busy / safe)[:, None, :] + (_queue(link_busy / safe) @ path.T).reshape(
+            phases, nodes, nodes
+        )
+        return duration(1.0 + queue)
+
+    # The longer a phase takes, the less its accesses wait: there is one time that leads to itself, between that of an
+    # idle machine and what follows from it. Halving finds it; stepping from one to the other would swing around it.
+    least = duration(np.ones((phases, nodes, nodes)))
+    most = queued(least)
+    for _ in range(ROUNDS):
+        middle = (least + most) / 2
+        longer = queued(middle) > middle
+        least, most = np.where(longer, middle, least), np.where(longer, most, middle)
+    result: Floats = (least + most) / 2 * 1e-9
+    return result
+
+
+def _windows(misses: Floats, instructions: Floats, costs: Costs) -> tuple[Floats, Floats]:
+    """Return how many independent misses overlap, and the time of the computing behind which they hide, [M, T] each."""
+    in_window = costs.reorder_window * misses / np.maximum(instructions, 1.0)
+    overlap = np.clip(in_window, 1.0, MISSES_IN_FLIGHT)
+    covered = np.minimum(misses / overlap * costs.reorder_window, instructions)
+    return overlap, covered * costs.instruction_ns
+
+
+def _queue(use: Floats) -> Floats:
+    """Return the wait in front of a resource, as a multiple of an idle access, at a use between 0 and 1."""
+    bounded = np.minimum(use, MOST_USE)
+    wait: Floats = bounded**2 / (2 * (1 - bounded))
+    return wait

@@ -1,0 +1,230 @@
+"""Machine descriptions: a NUMA machine in figures, each with its source, for the modelled machine to compute with."""
+
+import importlib.resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.host.bounded_file import MIB, read_bounded
+from numapredict.collect.modelled.description_file import (
+    InvalidDescriptionError,
+    MachineFile,
+    Matrix,
+    Row,
+    parse_file,
+)
+from numapredict.collect.modelled.routes import NoRouteError, routes_over
+from numapredict.collect.topology import LOCAL_DISTANCE, Cache, Core, InvalidTopologyError, Node, Topology
+
+__all__ = [
+    "CacheShape",
+    "InvalidDescriptionError",
+    "Link",
+    "MachineDescription",
+    "NodeShape",
+    "SharedCache",
+    "load_description",
+    "machine_names",
+]
+
+PRIVATE_LEVEL = 2  # the described private cache is the last one before the shared level
+SHARED_LEVEL = 3
+
+
+class CacheShape(msgspec.Struct, frozen=True):
+    """One core's last private cache."""
+
+    size_bytes: int
+    ways: int
+
+
+class SharedCache(msgspec.Struct, frozen=True):
+    """One node's shared cache; ``latency_ns`` is the time of a hit in it."""
+
+    size_bytes: int
+    ways: int
+    latency_ns: float
+
+
+class NodeShape(msgspec.Struct, frozen=True):
+    """One node's number of cores and amount of memory."""
+
+    cores: int
+    memory_bytes: int
+
+
+class Link(msgspec.Struct, frozen=True):
+    """A directed link: ``source`` is the side of the core, ``target`` the side of the memory that it uses."""
+
+    source: int
+    target: int
+    read_GBps: float
+    write_GBps: float
+
+
+class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine in figures. In every table the row is the cores' node and the column the memory's node.
+
+    GBps are 1e9 bytes a second. Write bandwidths count the bytes that the program writes: fetching a line in order to
+    own it and writing it back later belong to its cost and are not counted again. ``cycles_per_instruction`` is what
+    a core needs when memory never makes it wait, ``reorder_window`` how many instructions it begins past one that
+    waits. ``sources`` says of every figure where it comes from.
+    """
+
+    name: str
+    summary: str
+    frequency_GHz: float
+    cycles_per_instruction: float
+    reorder_window: int
+    line_bytes: int
+    page_bytes: int
+    private_cache: CacheShape
+    shared_cache: SharedCache
+    nodes: tuple[NodeShape, ...]
+    read_latency_ns: Matrix
+    write_latency_ns: Matrix
+    controller_read_GBps: Row
+    controller_write_GBps: Row
+    links: tuple[Link, ...]
+    routes: tuple[tuple[tuple[int, ...], ...], ...]
+    thread_read_GBps: Matrix
+    thread_write_GBps: Matrix
+    sources: tuple[tuple[str, str], ...]
+
+    @property
+    def topology(self) -> Topology:
+        """Return the topology: cores and PUs numbered node by node, distances in proportion to the read latency."""
+        nodes: list[Node] = []
+        caches: list[Cache] = []
+        first = 0
+        for index, shape in enumerate(self.nodes):
+            numbers = tuple(range(first, first + shape.cores))
+            first += shape.cores
+            nodes.append(Node(index, index, tuple(Core(number, (number,)) for number in numbers), shape.memory_bytes))
+            caches += [
+                Cache(PRIVATE_LEVEL, self.private_cache.size_bytes, self.line_bytes, (core,)) for core in numbers
+            ]
+            if numbers:
+                caches.append(Cache(SHARED_LEVEL, self.shared_cache.size_bytes, self.line_bytes, numbers))
+        distances = tuple(
+            tuple(LOCAL_DISTANCE * latency / row[index] for latency in row)
+            for index, row in enumerate(self.read_latency_ns)
+        )
+        return Topology(name=self.name, nodes=tuple(nodes), caches=tuple(caches), distances=distances)
+
+
+def machine_names() -> tuple[str, ...]:
+    """Return the names of the machines whose descriptions are installed, in alphabetical order."""
+    return tuple(sorted(entry.name.removesuffix(".toml") for entry in _folder().iterdir() if _is_file(entry)))
+
+
+class DescribedMachine(msgspec.Struct, frozen=True):
+    """An installed description, as a list of them shows it."""
+
+    name: str
+    summary: str
+
+
+def described_machines() -> tuple[DescribedMachine, ...]:
+    """Return the machines whose descriptions are installed, in alphabetical order."""
+    return tuple(DescribedMachine(name, load_description(name).summary) for name in machine_names())
+
+
+def load_description(name_or_path: str) -> MachineDescription:
+    """Return an installed description by its name, or any description by a path that ends in .toml.
+
+    Raises InvalidDescriptionError, which names the file and the field, or the machines there are.
+    """
+    if name_or_path.endswith(".toml"):
+        file: Traversable = Path(name_or_path)
+        where = name_or_path
+    elif name_or_path in (known := machine_names()):
+        file = _folder() / f"{name_or_path}.toml"
+        where = f"{name_or_path}.toml"
+    else:
+        raise InvalidDescriptionError(
+            f"unknown machine {name_or_path!r}: the described machines are {', '.join(known)}; "
+            "for your own, give the path of a .toml file"
+        )
+    try:
+        data = read_bounded(file, MIB) if isinstance(file, Path) else file.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InvalidDescriptionError(f"machine description {where}: cannot be read: {reason}") from error
+    try:
+        description = _description(parse_file(data, where))
+        description.topology  # noqa: B018 - a description without a possible topology is invalid
+    except NoRouteError as error:
+        raise InvalidDescriptionError(f"machine description {where}: links: {error}") from error
+    except InvalidTopologyError as error:
+        raise InvalidDescriptionError(f"machine description {where}: nodes: {error}") from error
+    return description
+
+
+def _folder() -> Traversable:
+    """Return the folder of the installed descriptions."""
+    return importlib.resources.files("numapredict.models") / "machines"
+
+
+def _is_file(entry: Traversable) -> bool:
+    """Return whether a folder's entry is a description."""
+    return entry.is_file() and entry.name.endswith(".toml")
+
+
+def _description(file: MachineFile) -> MachineDescription:
+    """Return the description that a valid file gives. Raises NoRouteError."""
+    controllers, links, paths = _interconnect(file)
+    threads = file.thread_bandwidth
+    cycles_per_ns = file.core.frequency_GHz if file.latency.unit == "cycles" else 1.0
+    read_latency = tuple(tuple(value / cycles_per_ns for value in row) for row in file.latency.read)
+    write_latency = tuple(tuple(value / cycles_per_ns for value in row) for row in file.latency.write or ())
+    return MachineDescription(
+        name=file.name,
+        summary=file.summary,
+        frequency_GHz=file.core.frequency_GHz,
+        cycles_per_instruction=file.core.cycles_per_instruction,
+        reorder_window=file.core.reorder_window,
+        line_bytes=file.memory.line_bytes,
+        page_bytes=file.memory.page_bytes,
+        private_cache=CacheShape(file.private_cache.size_bytes, file.private_cache.ways),
+        shared_cache=SharedCache(file.shared_cache.size_bytes, file.shared_cache.ways, file.shared_cache.latency_ns),
+        nodes=tuple(map(NodeShape, file.nodes.cores, file.nodes.memory_bytes)),
+        read_latency_ns=read_latency,
+        write_latency_ns=write_latency or read_latency,  # where nobody measured stores
+        controller_read_GBps=controllers[0],
+        controller_write_GBps=controllers[1],
+        links=links,
+        routes=routes_over(len(file.nodes.cores), [(link.source, link.target) for link in links], paths),
+        thread_read_GBps=threads.by_node(threads.read_GBps),
+        thread_write_GBps=threads.by_node(threads.write_GBps),
+        sources=file.sources(),
+    )
+
+
+def _interconnect(file: MachineFile) -> tuple[tuple[Row, Row], tuple[Link, ...], tuple[tuple[int, ...], ...]]:
+    """Return the controllers' read and write bandwidths, the links, and the paths that are fixed.
+
+    Measured bandwidths between all pairs of nodes become one link a pair: the wires behind it are not known.
+    """
+    if file.node_bandwidth is None:
+        assert file.controllers is not None  # noqa: S101 - parse_file refuses a file with neither
+        links = file.links
+        return (
+            (file.controllers.read_GBps, file.controllers.write_GBps),
+            ()
+            if links is None
+            else tuple(
+                Link(*ends, read, write)
+                for ends, read, write in zip(links.ends, links.read_GBps, links.write_GBps, strict=True)
+            ),
+            () if links is None else links.paths,
+        )
+    read = file.node_bandwidth.by_node(file.node_bandwidth.read_GBps)
+    write = file.node_bandwidth.by_node(file.node_bandwidth.write_GBps)
+    nodes = range(len(read))
+    return (
+        (tuple(read[node][node] for node in nodes), tuple(write[node][node] for node in nodes)),
+        tuple(Link(i, j, read[i][j], write[i][j]) for i in nodes for j in nodes if i != j),
+        (),
+    )

@@ -1,0 +1,295 @@
+"""VirtualMachine: a described NUMA machine; its figures come from a trace and a description, never from a clock."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.mapping import InvalidMappingError, Mapping, ThreadPolicy
+from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
+from numapredict.collect.modelled import contention
+from numapredict.collect.modelled import trace as t
+from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.modelled.phases import PhasedTrace, phase_trace, slots
+from numapredict.collect.modelled.seen_regions import regions_note
+from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
+from numapredict.collect.modelled.teams import teams_note, traced_teams
+from numapredict.collect.modelled.trace import Trace
+from numapredict.collect.modelled.trace_store import TraceStore
+from numapredict.collect.modelled.tracing import TracingError
+from numapredict.collect.placement import PageAccesses, place_pages, thread_slots
+from numapredict.collect.placing.census import Census
+from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
+from numapredict.collect.placing.exit_code import refusal
+from numapredict.collect.program import Program
+from numapredict.collect.space import check
+from numapredict.collect.topology import Topology
+
+_KEPT_TRACES = 8
+_KEPT_GROUPINGS = 64
+# Assumption: a barrier costs every doubling of the team one exchange of a flag with the farthest thread, there and
+# back (a tree barrier).
+_EXCHANGES = 2
+
+# Assumption: campaigns of the codelets took 0.06 s a run and core with half of the traces cached, 0.17 s on a busy
+# computer with none.
+ASSUMED_RUN_S = 0.1
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class TracedProgram:
+    """One program with one number of threads, ready for any mapping of that number."""
+
+    lines: Lines
+    pages: PageAccesses
+    trace: Trace
+    census: Census
+
+    @property
+    def phased(self) -> PhasedTrace:
+        """Return the phases."""
+        return self.lines.phased
+
+
+class VirtualMachine:
+    """A machine that exists as a description: it traces a program once a thread count, and any mapping is arithmetic.
+
+    The model, in order: private caches (in the tracer), shared caches as the mapping groups the threads, pages by the
+    mapping's page policy (first touch from the recorded toucher), latency and bandwidth with queues at controllers and
+    links, and the slowest thread at each barrier. With ``strict``, a program that ends with an exit code other than 0
+    has failed.
+    """
+
+    modelled = True
+
+    def __init__(
+        self, description: MachineDescription, store: TraceStore | None = None, *, strict: bool = False
+    ) -> None:
+        self.description = description
+        self.strict = strict
+        self.store = store or TraceStore(description)
+        self._topology = description.topology
+        self._costs = contention.costs_of(description)
+        self._traced: OrderedDict[Hashable, TracedProgram] = OrderedDict()
+        self._demands: OrderedDict[Hashable, Demand] = OrderedDict()
+
+    @property
+    def name(self) -> str:
+        """Return the description's name."""
+        return self.description.name
+
+    @property
+    def topology(self) -> Topology:
+        """Return the described topology."""
+        return self._topology
+
+    def supports(self, mapping: Mapping) -> bool:
+        """Return whether the mapping fits the described topology."""
+        try:
+            check(mapping, self._topology)
+        except InvalidMappingError:
+            return False
+        return True
+
+    def estimate_s(self, program: Program) -> float:
+        """Return the assumed time of one run in a campaign: mostly its share of a trace, which is taken once."""
+        return ASSUMED_RUN_S
+
+    def run(self, program: Program, mapping: Mapping) -> Measurement:
+        """Return the modelled time and counters of a program under a mapping.
+
+        Raises InvalidMappingError, UnrunnableProgramError, MissingNativePartError where QEMU is missing, and
+        UnwritableError where the cache or TMPDIR cannot be. A program that fails gives a measurement that says so.
+        """
+        check(mapping, self._topology)
+        try:
+            traced = self.traced(program, mapping.threads, mapping.thread_policy)
+        except TracingError as error:
+            return Measurement(
+                program=program.name,
+                mapping=mapping,
+                machine=self.name,
+                modelled=True,
+                status="crashed",
+                message=str(error),
+                provenance=(("source", "model"),),
+            )
+        return self._measured(program, mapping, traced)
+
+    def placement(self, program: Program, mapping: Mapping) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """Return the page numbers that the model follows and the node of each under the mapping: int64[P], int32[P]."""
+        check(mapping, self._topology)
+        pages = self.traced(program, mapping.threads, mapping.thread_policy).pages
+        return pages.address, place_pages(mapping, self._topology, pages)
+
+    def traced(self, program: Program, threads: int, thread_policy: ThreadPolicy = "contiguous") -> TracedProgram:
+        """Return a program's trace with a number of threads, taken now if there is none in the cache.
+
+        The thread policy matters where a team is smaller than the mapping or nested: which slots its threads take.
+        """
+        key = (program.identity, threads)
+        traced = _kept(self._traced, key, _KEPT_TRACES, lambda: self._prepare(program, threads, "contiguous"))
+        if thread_policy == "contiguous" or not traced.trace.follows_thread_policy:
+            return traced
+        prepare = partial(self._prepare, program, threads, thread_policy)
+        return _kept(self._traced, (*key, thread_policy), _KEPT_TRACES, prepare)
+
+    def _prepare(self, program: Program, threads: int, thread_policy: ThreadPolicy) -> TracedProgram:
+        census = self.store.census(program)
+        if self.strict and census.exit_code:
+            raise TracingError(refusal(program.name, census.exit_code))
+        trace = self.store.trace(program, threads)
+        if self.strict and trace.exit_code:
+            raise TracingError(refusal(program.name, trace.exit_code))
+        phased = phase_trace(trace, census, threads, thread_policy)
+        lines = lines_of(phased, self.description, self.store.budget.seed)
+        return TracedProgram(lines, _page_accesses(lines, slots(trace.pages, thread_policy), trace), trace, census)
+
+    def run_placed(
+        self,
+        program: Program,
+        thread_node: tuple[int, ...],
+        page_node: npt.NDArray[np.int32],
+        thread_policy: ThreadPolicy = "contiguous",
+    ) -> Repetition:
+        """Return the modelled time and counters where threads and pages stand as given, which no mapping need name.
+
+        ``thread_node``: the node of every slot; ``page_node``: int32[P], of every page of ``placement``;
+        ``thread_policy``: which slots a nested or smaller team takes. Raises as ``run`` does, and TracingError for a
+        program that fails.
+        """
+        return self._run_placed(program, thread_node, page_node, thread_policy)[0]
+
+    def _run_placed(
+        self,
+        program: Program,
+        thread_node: tuple[int, ...],
+        page_node: npt.NDArray[np.int32],
+        thread_policy: ThreadPolicy,
+    ) -> tuple[Repetition, dict[int, float]]:
+        """Return the modelled time and counters, and the time of each region, by its key, in seconds."""
+        traced = self.traced(program, len(thread_node), thread_policy)
+        phased = traced.phased
+        demand = _kept(
+            self._demands,
+            (program.identity, thread_node, traced.trace.follows_thread_policy and thread_policy),
+            _KEPT_GROUPINGS,
+            lambda: replay(traced.lines, thread_node, len(self._topology.nodes)),
+        )
+        scale = (phased.lines_per_record * phased.stands_for)[:, None, None]
+        memory = demand.by_memory_node(page_node) * scale[..., None]
+        load = contention.Load(
+            memory=memory,
+            transfers=demand.transfers * scale[..., None],
+            hits=demand.hits * scale,
+            instructions=phased.instructions,
+            dynamic=phased.dynamic,
+            node=np.array(thread_node, dtype=np.int32),
+        )
+        waiting_s = phased.barriers * self._barrier_s(thread_node)
+        recorded_s = contention.solve(load, self._costs) * phased.imbalance + waiting_s
+        times = recorded_s * phased.weight
+        region_time_s = float(times[~phased.serial].sum())
+        repetition = Repetition(
+            time_s=float(times.sum()),
+            region_time_s=region_time_s,
+            counters=self._counters(memory, phased, thread_node, region_time_s),
+        )
+        keys = np.unique(phased.region[~phased.serial])
+        return repetition, {int(key): float(times[phased.region == key].sum()) for key in keys}
+
+    def _measured(self, program: Program, mapping: Mapping, traced: TracedProgram) -> Measurement:
+        node = tuple(slot.node for slot in thread_slots(mapping, self._topology))
+        pages = place_pages(mapping, self._topology, traced.pages)
+        exit_code = traced.census.exit_code or traced.trace.exit_code
+        repetition, times_s = self._run_placed(program, node, pages, mapping.thread_policy)
+        native_s = {region.key: region.time_s for region in traced.census.regions}
+        return Measurement(
+            program=program.name,
+            mapping=mapping,
+            machine=self.name,
+            modelled=True,
+            repetitions=(repetition,),
+            provenance=(
+                ("source", "model"),
+                ("trace_end", t.ENDS.get(traced.trace.end, str(traced.trace.end))),
+                ("region_time_seen", f"{traced.phased.share:.3f}"),
+                ("census", "of the whole program" if traced.census.complete else "stopped by its time budget"),
+                ("lines_followed", f"1 in {traced.phased.lines_per_record}"),
+                ("program_threads", str(traced.trace.threads)),
+                *regions_note(times_s, native_s, traced.phased.seen),
+                *teams_note(traced_teams(traced.census, traced.trace, mapping.threads)),
+                *(((EXIT_CODE, str(exit_code)),) if exit_code else ()),
+            ),
+        )
+
+    def _barrier_s(self, node: tuple[int, ...]) -> float:
+        """Return the cost of one barrier among threads on these nodes."""
+        used = sorted(set(node))
+        farthest_ns = float(self._costs.latency_ns[np.ix_(used, used)].max())
+        if len(used) == 1:
+            farthest_ns = self._costs.shared_hit_ns
+        return _EXCHANGES * float(np.ceil(np.log2(len(node)))) * farthest_ns * 1e-9 if len(node) > 1 else 0.0
+
+    def _counters(
+        self, memory: npt.NDArray[np.float64], phased: PhasedTrace, node: tuple[int, ...], region_time_s: float
+    ) -> Counters:
+        """Return each node's accesses in the program's regions, in lines, and their rate over the regions' time."""
+        nodes = memory.shape[3]
+        by_thread = np.einsum("mtkn,m->tn", memory, np.where(phased.serial, 0.0, phased.weight))
+        accesses = np.zeros((nodes, nodes))
+        np.add.at(accesses, np.array(node), by_thread)
+        rate = self.description.line_bytes / max(region_time_s, 1e-12) * 1e-9
+        return Counters(
+            tuple(
+                NodeCounters(
+                    local_accesses=float(accesses[n, n]),
+                    remote_accesses=float(accesses[n].sum() - accesses[n, n]),
+                    local_bandwidth_GBps=float(accesses[n, n]) * rate,
+                    remote_bandwidth_GBps=float(accesses[n].sum() - accesses[n, n]) * rate,
+                )
+                for n in range(nodes)
+            )
+        )
+
+
+def _page_accesses(lines: Lines, toucher_of_page: npt.NDArray[np.int64], trace: Trace) -> PageAccesses:
+    """Return who uses which page in the regions, as a page-access profile would see it, and who touched it first.
+
+    ``toucher_of_page``: the slot of each of the trace's pages.
+    """
+    phased = lines.phased
+    page = lines.page_of_line[lines.line].astype(np.int64)
+    share = np.where(phased.serial, 0.0, phased.weight * phased.stands_for)[phased.phase]
+    share = np.where(lines.kind == WRITTEN_BACK, 0.0, share) * phased.lines_per_record
+    count = len(lines.page)
+    accesses = np.bincount(page * phased.threads + phased.thread, weights=share, minlength=count * phased.threads)
+    by_page = np.argsort(trace.pages["page"], kind="stable")
+    known, touchers = trace.pages[by_page], toucher_of_page[by_page]
+    at = np.minimum(np.searchsorted(known["page"], lines.page.astype(np.uint64)), max(len(known) - 1, 0))
+    found = known["page"][at] == lines.page.astype(np.uint64)
+    toucher = np.where(found, np.minimum(touchers[at], phased.threads - 1), 0)
+    _, site = np.unique(np.where(found, known["site"][at], 0), return_inverse=True)
+    return PageAccesses(
+        address=lines.page,
+        accesses=accesses.astype(np.float64).reshape(count, phased.threads),
+        toucher=toucher.astype(np.int32),
+        site=site.ravel().astype(np.int32),
+    )
+
+
+def _kept(store: "OrderedDict[Hashable, T]", key: Hashable, most: int, make: Callable[[], T]) -> T:
+    """Return what is kept under a key, made now if missing; the one used longest ago goes when there are too many."""
+    if key in store:
+        store.move_to_end(key)
+        return store[key]
+    store[key] = made = make()
+    if len(store) > most:
+        store.popitem(last=False)
+    return made

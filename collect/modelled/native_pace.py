@@ -1,0 +1,87 @@
+"""The native pace of a region: how long an instance took to pass its barriers when the program ran natively.
+
+The region file has the time at 1, 2, 4, 8, ... barriers of the first instance. Together with the instance's end this
+tells whether the program went on at the pace of what a trace saw, or did something else afterwards.
+"""
+
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+
+from numapredict.collect.placing.census import Region
+
+# Paces within this factor are one: what a busy computer and steps cut in the middle do to them.
+_SAME = 1.5
+
+
+class NativePace(msgspec.Struct, frozen=True):
+    """An instance as a curve of at least two points: it had taken ``times_s`` when it had passed ``barriers``.
+
+    Both grow; the last point is the instance's end, or where it was when its run was stopped.
+    """
+
+    barriers: tuple[float, ...]
+    times_s: tuple[float, ...]
+
+    def share_of(self, passed: int) -> float:
+        """Return how much of the instance's time it took to pass so many barriers, 0 to 1."""
+        return self._time_at(passed) / self.times_s[-1] if self.times_s[-1] > 0 else 0.0
+
+    def goes_on_after(self, passed: int) -> bool:
+        """Return whether all that follows so many barriers kept the pace of the second half of them."""
+        end = self.barriers[-1]
+        if passed >= end:
+            return self._is_known(passed)
+        half = self._pace(passed // 2, passed)
+        return self._is_known(passed) and _same(half, self._pace(passed, end))
+
+    def _time_at(self, passed: float) -> float:
+        """Return when so many barriers were passed: at the latest on the line between the two points around.
+
+        Where the pace differs from those before and after, it may have changed anywhere between them. Then the pace
+        before holds on, so that no more counts as passed than is known to be.
+        """
+        line_s = float(np.interp(passed, self.barriers, self.times_s))
+        n = self._part(passed)
+        if self._is_known(passed):
+            return line_s
+        before = self._pace(*self.barriers[n - 1 : n + 1])
+        start_s = self.times_s[n]
+        return min(line_s, start_s + (passed - self.barriers[n]) / before) if before > 0 else start_s
+
+    def _is_known(self, passed: float) -> bool:
+        """Return whether the pace around so many barriers is that before, or that up to the end."""
+        n = self._part(passed)
+        paces = [self._pace(*pair) for pair in pairwise(self.barriers)]
+        if n == 0 or self.barriers[n] == passed:
+            return True
+        after = self._pace(self.barriers[n + 1], self.barriers[-1]) if n + 2 < len(self.barriers) else 0.0
+        return _same(paces[n], paces[n - 1]) or _same(paces[n], after)
+
+    def _part(self, passed: float) -> int:
+        """Return which of the curve's parts has so many barriers in it, by its first point."""
+        return min(int(np.searchsorted(self.barriers, passed, "right")) - 1, len(self.barriers) - 2)
+
+    def _pace(self, first: float, last: float) -> float:
+        """Return the barriers a second between two counts of them."""
+        begin_s, end_s = (float(np.interp(at, self.barriers, self.times_s)) for at in (first, last))
+        return (last - first) / (end_s - begin_s) if end_s > begin_s else np.inf
+
+
+def native_pace(region: Region) -> NativePace | None:
+    """Return the pace of a region's instance, or None where it passed no barrier that anybody counted.
+
+    Of several instances the curve is the first's, the end that of the mean. What follows the last barrier counts as
+    up to one more.
+    """
+    if not region.barriers or not region.count:
+        return None
+    end, end_s = region.barriers / region.count + 1, region.time_s / region.count
+    inner = [(2.0**n, at_s) for n, at_s in enumerate(region.passed_s) if 2**n < end]
+    times_s = (0.0, *(min(at_s, end_s) for _, at_s in inner), end_s)
+    return NativePace((0.0, *(barriers for barriers, _ in inner), end), times_s)
+
+
+def _same(one: float, other: float) -> bool:
+    return one <= _SAME * other and other <= _SAME * one

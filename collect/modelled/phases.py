@@ -1,0 +1,231 @@
+"""Phases: a trace cut at its barriers and weighed by how often each part of the program runs.
+
+A phase is what all threads do between two points where they wait for each other: a serial stretch, or a part of a
+region between two barriers. The first instance of a region, which meets cold caches, stands apart from the later ones,
+which are added up and weighed so that together they stand for all later instances (ICS'19 sec. 2.4: the first instances
+are enough).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.mapping import ThreadPolicy
+from numapredict.collect.modelled import trace as t
+from numapredict.collect.modelled.cut_region import CutRegion, cut_regions, unended
+from numapredict.collect.modelled.trace import Trace
+from numapredict.collect.placing.census import Census
+
+# Barriers after this many share one phase: they differ in nothing that the shares of later barriers would not show.
+MOST_PHASES = 24
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PhasedTrace:
+    """A trace as M phases of T threads, with its R records in the order of time.
+
+    ``region`` uint64[M]: the key of each phase's, 0 outside.
+    ``weight`` float64[M]: how often the recorded part of a phase happens in the whole program. ``serial`` bool[M]:
+    outside the regions. ``dynamic`` bool[M]: the work was handed out in chunks, so a thread that lags gets less of it.
+    ``imbalance`` float64[M]: time lost at barriers within the phase, as a factor >= 1 of its longest thread.
+    ``barriers`` float64[M]: barriers in the recorded part. ``instructions`` float64[M, T]. Records: ``line`` uint64[R]
+    (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record stands for
+    ``lines_per_record`` lines. ``stands_for`` float64[M]: a phase's instructions over those while records were kept;
+    where the room for records ran out, the rest is taken to miss as often. ``seen`` is how much of each region, by its
+    key, the trace stands for, 0 to 1. ``share`` is the part of the program's
+    native region time that belongs to regions which the trace saw whole; of one that it saw in part, the part counts.
+    """
+
+    threads: int
+    weight: Floats
+    serial: npt.NDArray[np.bool_]
+    dynamic: npt.NDArray[np.bool_]
+    imbalance: Floats
+    barriers: Floats
+    instructions: Floats
+    line: npt.NDArray[np.uint64]
+    flags: npt.NDArray[np.uint8]
+    thread: npt.NDArray[np.int32]
+    phase: npt.NDArray[np.int32]
+    lines_per_record: int
+    stands_for: Floats
+    seen: dict[int, float]
+    share: float
+    region: npt.NDArray[np.uint64]
+
+
+def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: ThreadPolicy = "contiguous") -> PhasedTrace:
+    """Cut a trace into phases and weigh them by the census, each thread in its slot under the thread policy."""
+    segments = trace.segments
+    slot = slots(segments, thread_policy)
+    keep = (segments["flags"] & t.MUTED) == 0
+    keep &= ~_superseded(segments, keep)
+    cut = cut_regions(segments, keep, census)
+    keep &= ~unended(segments, keep, cut)
+    group, key, exact, sub_of_segment = _group(segments, keep)
+    seen = _seen(segments, cut)
+    count = len(key)
+    thread = np.minimum(slot, threads - 1)
+
+    subs = len(exact)
+    per_sub = np.zeros((subs, threads))
+    np.add.at(per_sub, (sub_of_segment[keep], thread[keep]), segments["instructions"][keep].astype(np.float64))
+    group_of_sub = np.zeros(subs, dtype=np.int64)
+    group_of_sub[sub_of_segment[keep]] = group[keep]
+    instructions = np.zeros((count, threads))
+    np.add.at(instructions, group_of_sub, per_sub)
+    critical = np.bincount(group_of_sub, weights=per_sub.max(axis=1), minlength=count)
+    longest = instructions.max(axis=1)
+    imbalance = np.divide(critical, longest, out=np.ones(count), where=longest > 0)
+    dynamic = np.bincount(group[keep], weights=(segments["flags"][keep] & t.DYNAMIC) != 0, minlength=count) > 0
+
+    recorded = keep & ((segments["flags"] & t.UNRECORDED) == 0)
+    counted = np.bincount(group[recorded], weights=segments["instructions"][recorded], minlength=count)
+    stands_for = np.divide(instructions.sum(axis=1), counted, out=np.ones(count), where=counted > 0)
+
+    order, owner = _order(trace, keep, thread, sub_of_segment, exact)
+    return PhasedTrace(
+        threads=threads,
+        weight=_weights(key, segments, keep, census) * _weights_in_cut(key, cut),
+        serial=key[:, 0] == 0,
+        dynamic=dynamic,
+        imbalance=np.maximum(imbalance, 1.0),
+        barriers=np.where(key[:, 0] == 0, 0, np.bincount(group_of_sub, minlength=count)).astype(np.float64),
+        instructions=instructions,
+        line=(trace.records["word"][order] >> np.uint64(8)),
+        flags=(trace.records["word"][order] & np.uint64(0xFF)).astype(np.uint8),
+        thread=thread[owner].astype(np.int32),
+        phase=group[owner].astype(np.int32),
+        lines_per_record=1 << trace.sample_shift,
+        stands_for=stands_for,
+        seen=seen,
+        share=_share(seen, census),
+        region=key[:, 0].view(np.uint64),
+    )
+
+
+def slots(rows: npt.NDArray[np.void], thread_policy: ThreadPolicy) -> Ints:
+    """Return the slot of the thread of each of a trace's segments or pages under a thread policy, int64."""
+    column = rows["scattered" if thread_policy == "scatter" else "contiguous"]
+    return column.astype(np.int64)
+
+
+def _is_main(segments: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
+    """Return which segments are of a thread that starts regions: slot 0 under either policy."""
+    mask: npt.NDArray[np.bool_] = segments["contiguous"] == 0
+    return mask
+
+
+def _superseded(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return which segments belong to an instance that was cut off, or not recorded, where its region has a better."""
+    cut = keep & ((segments["flags"] & t.CUT_OFF) != 0)
+    drop = np.zeros(len(segments), dtype=bool)
+    for region in np.unique(segments["region"][cut]):
+        instance = segments["instance"][cut & (segments["region"] == region)].min()
+        mine = keep & (segments["region"] == region)
+        if instance > segments["instance"][mine].min():
+            drop |= mine & (segments["instance"] >= instance)
+    recorded = keep & ((segments["flags"] & t.UNRECORDED) == 0)
+    for region in np.unique(segments["region"][recorded]):
+        mine = keep & (segments["region"] == region) & (region != 0)
+        drop |= mine & ~np.isin(segments["instance"], segments["instance"][recorded & mine])
+    return drop
+
+
+def _group(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return the phases' keys and which phase each segment belongs to, and the same of the parts between barriers.
+
+    In this order: each segment's phase, the keys (region, after, later, phase; a serial phase has region 0), the first
+    segment of every part, each segment's part.
+    """
+    serial = segments["region"] == 0
+    later = np.where(serial, 0, segments["instance"] > 0)
+    phase = np.where(serial, 0, np.minimum(segments["phase"], MOST_PHASES - 1))
+    after = np.where(serial, segments["after"], 0)
+    keys = _columns(segments["region"], after, later, phase)
+    unique, group = np.unique(keys[keep], axis=0, return_inverse=True)
+    full = np.zeros(len(segments), dtype=np.int64)
+    full[keep] = group.ravel()
+    parts = _columns(segments["region"], after, segments["instance"], np.where(serial, 0, segments["phase"]))
+    _, first, part = np.unique(parts[keep], axis=0, return_index=True, return_inverse=True)
+    sub = np.zeros(len(segments), dtype=np.int64)
+    sub[keep] = part.ravel()
+    return full, unique.view(np.int64), np.flatnonzero(keep)[first], sub
+
+
+def _columns(*columns: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
+    """Return columns side by side as uint64; NumPy alone would make floats of mixed integers and blur 64-bit keys."""
+    return np.column_stack([column.astype(np.uint64) for column in columns])
+
+
+def _order(
+    trace: Trace, keep: npt.NDArray[np.bool_], thread: Ints, sub: Ints, first_segment: Ints
+) -> tuple[npt.NDArray[np.intp], Ints]:
+    """Return the kept records in the order of time, and the segment that owns each.
+
+    The emulator's threads share few cores, so its clock means nothing. Parts follow each other as the main thread met
+    them (its segments come first in the file); within a part every thread advances at its own even pace.
+    """
+    segments = trace.segments
+    owner = np.repeat(np.arange(len(segments)), segments["records"].astype(np.int64))
+    rank = np.empty(len(first_segment), dtype=np.int64)
+    rank[np.argsort(first_segment, kind="stable")] = np.arange(len(first_segment))
+    kept = np.flatnonzero(keep[owner])
+    owner = owner[kept]
+    length = np.maximum(segments["instructions"][owner].astype(np.float64), 1)
+    progress = np.minimum(trace.records["at"][kept] / length, 1.0)
+    order = np.lexsort((thread[owner], progress, rank[sub[owner]]))
+    return kept[order], owner[order]
+
+
+def _weights(key: Ints, segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_], census: Census) -> Floats:
+    """Return how often each phase's recorded part happens."""
+    counts = {region.key: region.count for region in census.regions}
+    main = keep & _is_main(segments)
+    seen: dict[int, int] = {}
+    followed: dict[int, int] = {}
+    for region in np.unique(segments["region"][main]):
+        seen[int(region)] = len(np.unique(segments["instance"][main & (segments["region"] == region)]))
+    for after in np.unique(segments["after"][main]):
+        mine = main & (segments["after"] == after) & (segments["region"] == 0)
+        followed[int(after)] = len(np.unique(segments["instance"][mine]))
+    weights = np.ones(len(key))
+    for n, (region, after, later, _) in enumerate(key.view(np.uint64)):
+        if region == 0:
+            weights[n] = counts.get(int(after), 1) / max(followed.get(int(after), 1), 1) if after else 1.0
+            continue
+        instances = seen.get(int(region), 1)
+        total = max(counts.get(int(region), instances), 1)
+        if later:
+            weights[n] = max(total - 1, 0) / max(instances - 1, 1)
+        elif instances == 1:
+            weights[n] = total  # the first instance has to stand for all
+    return weights
+
+
+def _weights_in_cut(key: Ints, cut: dict[int, CutRegion]) -> Floats:
+    """Return how often each phase happens in an instance of which the trace saw a part; 1 for all others."""
+    return np.array(
+        [
+            cut[int(region)].weight(int(phase), MOST_PHASES - 1) if int(region) in cut else 1.0
+            for region, _, _, phase in key.view(np.uint64)
+        ]
+    )
+
+
+def _seen(segments: npt.NDArray[np.void], cut: dict[int, CutRegion]) -> dict[int, float]:
+    """Return how much of each region, by its key, the trace stands for, 0 to 1: all where it has a whole instance."""
+    whole = (segments["region"] != 0) & ((segments["flags"] & (t.CUT_OFF | t.MUTED)) == 0) & _is_main(segments)
+    seen = {int(region): 1.0 for region in np.unique(segments["region"][whole])}
+    return seen | {region: part.share for region, part in cut.items()}
+
+
+def _share(seen: dict[int, float], census: Census) -> float:
+    """Return the part of the native region time that belongs to what was traced of the regions."""
+    if census.region_time_s <= 0:
+        return 0.0
+    return sum(region.time_s * seen.get(region.key, 0.0) for region in census.regions) / census.region_time_s

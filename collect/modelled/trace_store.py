@@ -1,0 +1,169 @@
+"""The trace cache: traces and censuses on disk, by what could change them.
+
+A key covers the program's content, its arguments (and the content of files they name), its environment, the private
+cache, the budget and the tracer itself; the thread count is added for a trace. So machines with the same private cache
+share their traces. Losing the cache loses only time; above its bound, what was used longest ago goes.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from numapredict.collect.data.durable import replace_file
+from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.host.cache import cache_folder, require_room, unwritable
+from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.modelled.trace import MOST_BYTES as MOST_FILE_BYTES
+from numapredict.collect.modelled.trace import InvalidTraceError, Trace, parse_trace
+from numapredict.collect.modelled.tracing import Budget, check_program, take_census, take_trace
+from numapredict.collect.placing.census import Census, parse_census
+from numapredict.collect.program import Program
+from numapredict.collect.terminal.terminal import detail, lasting
+from numapredict.native.errors import NumapredictError
+from numapredict.native.library import marks_library, tracer_plugin
+
+BOUND_VARIABLE = "NUMAPREDICT_CACHE_MB"
+MOST_BYTES = 4 << 30
+_COUNTED = ("OMP_", "KMP_", "GOMP_", "LD_", "MALLOC_", "GLIBC_TUNABLES")
+_DIGESTED_BYTES = 64 << 20
+_WHAT = "trace cache"
+
+T = TypeVar("T")
+
+
+class TraceStoreError(NumapredictError):
+    """The trace cache holds what it should not."""
+
+
+def say_nothing(_text: str) -> None:
+    """Take what a store is doing and say nothing; a lambda could not be sent to another process."""
+
+
+class TraceStore:
+    """Gives out censuses and traces, taking them where the cache has none; tells ``announce`` what it is doing."""
+
+    def __init__(
+        self,
+        machine: MachineDescription,
+        budget: Budget | None = None,
+        announce: Callable[[str], None] = say_nothing,
+        folder: Path | None = None,
+    ) -> None:
+        self.machine = machine
+        self.budget = budget or Budget()
+        self.announce = announce
+        self.folder = folder or cache_folder() / "traces"
+        self._keys: dict[Program, str] = {}
+
+    def census(self, program: Program) -> Census:
+        """Return a program's census, from the cache or from one native run."""
+        path = self.folder / f"{self._key(program)}.census"
+        found = _read(path, parse_census)
+        if found is None:
+            require_room(self.folder, _WHAT)
+            text = f"{program.name}: one native run to count its parallel regions"
+            with lasting(self.announce, text, self.budget.census_s):
+                data = take_census(program, self.budget)
+            self._store(path, data)
+            found = parse_census(data)
+        if found is None:
+            raise TraceStoreError(f"{path}: an empty census; remove the file and try again")
+        return found
+
+    def trace(self, program: Program, threads: int) -> Trace:
+        """Return a program's trace with a number of threads, from the cache or from one emulated run."""
+        path = self._trace_path(program, threads)
+        found = _read(path, lambda data: parse_trace(data, str(path)))
+        if found is None:
+            require_room(self.folder, _WHAT)
+            census = self.census(program)
+            text = f"{program.name}: tracing with {threads} threads, at most {self.budget.trace_s:.0f} CPU seconds"
+            most_s = self.budget.with_start_s(census)
+            if most_s >= self.budget.trace_s + 1:
+                text += f" and {most_s - self.budget.trace_s:.0f} to come to its first region"
+            with lasting(self.announce, text, most_s):
+                data = take_trace(program, threads, self.machine, census, self.budget)
+            self._store(path, data)
+            found = parse_trace(data, str(path))
+        else:
+            detail(self.announce, f"{program.name}: the cache had its trace with {threads} threads, {path}")
+        return found
+
+    def has_trace(self, program: Program, threads: int) -> bool:
+        """Return whether the cache has a program's trace with a number of threads, so that none is taken."""
+        return self._trace_path(program, threads).is_file()
+
+    def _trace_path(self, program: Program, threads: int) -> Path:
+        return self.folder / f"{self._key(program)}-{threads}.trace"
+
+    def _key(self, program: Program) -> str:
+        """Return the digest of all that a trace depends on, but for the thread count.
+
+        It is taken once, before the first run: a file named in the arguments may be one that the program writes.
+        """
+        if program not in self._keys:
+            self._keys[program] = self._digest(program)
+        return self._keys[program]
+
+    def _digest(self, program: Program) -> str:
+        digest = hashlib.sha256()
+        executable = Path(program.directory or ".") / check_program(program)
+        for file in (executable, tracer_plugin(), marks_library()):
+            digest.update(_content(file))
+        for argument in program.command[1:]:
+            digest.update(argument.encode(errors="surrogateescape") + b"\0")
+            file = Path(program.directory or ".") / argument
+            with contextlib.suppress(OSError, ValueError):
+                if file.is_file():
+                    digest.update(_content(file))
+        own = {name: value for name, value in os.environ.items() if name.startswith(_COUNTED)}
+        for name, value in sorted({**own, **dict(program.environment)}.items()):
+            digest.update(f"{name}={value}\0".encode(errors="surrogateescape"))
+        digest.update(repr((program.directory, self.machine.private_cache, self.machine.line_bytes)).encode())
+        digest.update(repr(self.budget).encode())
+        return digest.hexdigest()[:32]
+
+    def _store(self, path: Path, data: bytes) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            replace_file(path, data)
+        except OSError as error:
+            raise unwritable(self.folder, _WHAT, error) from error
+        self._prune()
+
+    def _prune(self) -> None:
+        """Remove the files that were used longest ago while the cache is over its size."""
+        files = []
+        for file in self.folder.iterdir():
+            with contextlib.suppress(OSError):
+                status = file.stat()
+                files.append((max(status.st_mtime, status.st_atime), status.st_size, file))
+        size = sum(entry[1] for entry in files)
+        bound = os.environ.get(BOUND_VARIABLE, "")
+        most = int(bound) << 20 if bound.isascii() and bound.isdigit() else MOST_BYTES
+        for _, bytes_, file in sorted(files)[:-1]:
+            if size <= most:
+                return
+            with contextlib.suppress(OSError):
+                file.unlink()
+            size -= bytes_
+
+
+def _read(path: Path, parse: Callable[[bytes], T | None]) -> T | None:
+    """Return what a cached file holds, or None where there is no whole file: then it is made again."""
+    try:
+        return parse(read_bounded(path, MOST_FILE_BYTES))
+    except (OSError, InvalidTraceError):
+        return None
+
+
+def _content(file: Path) -> bytes:
+    """Return a digest of a file: of its bytes, or of its name, size and time where it is very large."""
+    status = file.stat()
+    if status.st_size > _DIGESTED_BYTES:
+        return repr((str(file), status.st_size, status.st_mtime_ns)).encode()
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").digest()

@@ -1,0 +1,229 @@
+"""Tracing: run a program once natively to learn its regions, and once a thread count in the emulator to see its misses.
+
+Both runs are bounded in time and leave nothing behind when they are interrupted. The native run (the census) also shows
+early that a program crashes, never ends or has no parallel region.
+"""
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.errors import UnrunnableProgramError
+from numapredict.collect.host.work_folder import refused, require_room, work_folder
+from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.modelled.trace import EXITED, InvalidTraceError, parse_trace
+from numapredict.collect.placing.allowance import LONGEST, Allowance, allowance_of
+from numapredict.collect.placing.census import CENSUS_THREADS, Census, parse_census, reserve_file, stopped
+from numapredict.collect.placing.elf import check_traceable
+from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.exit_code import may_be_habit, with_exit_code
+from numapredict.collect.placing.process import Ending, run_process
+from numapredict.collect.program import Program
+from numapredict.native.errors import MissingNativePartError, NumapredictError
+from numapredict.native.library import marks_library, tracer_plugin
+
+_NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
+_NOT_WRITTEN = "numapredict tracer: no trace written, error "
+EMULATOR = "qemu-x86_64"
+# Variables that would bind or multiply threads against the thread count that is asked for.
+_FORBIDDEN = ("OMP_PLACES", "OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY", "LD_PRELOAD", "OMP_DISPLAY_ENV")
+# Of some 600 traces of programs that run well natively, the emulator lost two to a SIGSEGV and none when it was run
+# again. A program that dies by a signal each time still fails.
+ATTEMPTS = 2
+# Before the first region the emulator takes 3 times the native time for loops of integers, 8.4 for reading and writing
+# numbers as text; it gets room beyond, and no more of it than so many times what the trace itself may take.
+_START_SLOWDOWN = 12.0
+_MOST_START = 3.0
+# Many threads share few cores here, and a thread that spins keeps another from the work it waits for.
+_PATIENT = (
+    ("OMP_WAIT_POLICY", "passive"),
+    ("GOMP_SPINCOUNT", "0"),
+    ("KMP_BLOCKTIME", "0"),
+    ("OMP_DYNAMIC", "false"),
+)
+
+
+class TracingError(NumapredictError):
+    """A program could not be traced: it crashed, never reached a region, or has none."""
+
+
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
+    """The most that tracing may take: seconds for the census and for each trace, instances of a region, records.
+
+    The seconds are processor time of the traced program, so that a busy computer sees no less of it: of a trace that
+    of all threads together, of the census over its two threads, which is what two idle cores take by the clock. A
+    trace gets the time for what comes before the first region beside its own (``with_start_s``). A program that sleeps
+    for so long, or takes ten times as long by the clock, is stopped too. The defaults keep a recommendation (a census
+    and two traces) within two minutes on an idle computer where the program comes to its regions soon.
+    """
+
+    census_s: float = 20.0
+    trace_s: float = 40.0
+    instances: int = 3
+    records: int = 300_000
+    instructions: int = 200_000_000_000
+    seed: int = 1
+
+    def with_start_s(self, census: Census) -> float:
+        """Return the most seconds of a trace of the program: for its start in the emulator, and what it is given."""
+        start_s = max(census.before_first_region_s, 0.0) * _START_SLOWDOWN
+        return self.trace_s + min(start_s, _MOST_START * self.trace_s)
+
+
+def check_program(program: Program) -> str:
+    """Return what starts a program that can be traced; raise UnrunnableProgramError with the reason otherwise.
+
+    A text and no Path, which would drop the `./` that keeps a name from being looked up in PATH.
+    """
+    found = executable_of(program)
+    check_traceable(Path(program.directory or ".") / found)
+    return found
+
+
+def take_census(program: Program, budget: Budget) -> bytes:
+    """Run a program natively with two threads and return the census file; raise TracingError if it has no use.
+
+    A program that ends with an exit code other than 0 is of use where its regions were seen; the file keeps the code.
+    """
+    executable = check_program(program)
+    with work_folder() as folder:
+        file = folder / "census"
+        try:
+            reserve_file(file)
+        except OSError as error:
+            raise refused(folder.parent, error) from error
+        environment = _environment(program, CENSUS_THREADS)
+        environment["NUMAPREDICT_CENSUS"] = str(file)
+        preload = [os.environ.get("LD_PRELOAD", ""), str(marks_library())]
+        environment["LD_PRELOAD"] = ":".join(filter(None, preload))
+        allowed = allowance_of(budget.census_s, CENSUS_THREADS)
+        ending = _run([executable, *program.command[1:]], environment, program, allowed)
+        data = file.read_bytes() if file.is_file() else b""
+        if ending.reason:
+            require_room(folder)
+    if ending.timed_out:
+        data = stopped(data, time.monotonic_ns())
+    found = parse_census(data)
+    worked = found is not None and may_be_habit(ending.exit_code)
+    if ending.reason and not ending.timed_out and not worked:
+        raise TracingError(f"{program.name} failed when it ran here: {ending.reason}; make it run first")
+    if found is None:
+        if ending.timed_out:
+            raise TracingError(
+                f"{program.name} began no parallel region within {allowed.processor_s:.0f} CPU seconds; give it a "
+                "smaller input, or more time with --budget"
+            )
+        raise TracingError(
+            f"{program.name} ran no OpenMP parallel region (libgomp and libomp are seen); is it built with -fopenmp?"
+        )
+    return data if ending.timed_out else with_exit_code(data, ending.exit_code)
+
+
+def take_trace(program: Program, threads: int, machine: MachineDescription, census: Census, budget: Budget) -> bytes:
+    """Trace a program with a number of threads through a machine's private caches and return the trace file.
+
+    Raises TracingError when the program fails under the tracer or shows no region in time.
+    """
+    executable = check_program(program)
+    emulator = shutil.which(EMULATOR)
+    if emulator is None:
+        raise MissingNativePartError(f"{EMULATOR} is not installed; install the package qemu-user")
+    with work_folder() as folder:
+        file, wanted = folder / "trace", folder / "wanted"
+        wanted.write_text("".join(f"{region.key} {region.count}\n" for region in census.regions))
+        cache = machine.private_cache
+        sets = 1 << max((cache.size_bytes // machine.line_bytes // cache.ways).bit_length() - 1, 0)
+        seconds = budget.with_start_s(census)
+        options = {
+            "out": file,
+            "wanted": wanted,
+            "sets": sets,
+            "ways": cache.ways,
+            "seed": budget.seed,
+            "records": budget.records,
+            "instances": budget.instances,
+            "instructions": budget.instructions,
+            "seconds": seconds,
+            "longest": seconds * LONGEST,
+        }
+        plugin = ",".join([_plain(tracer_plugin()), *(f"{name}={value}" for name, value in options.items())])
+        command = [
+            *_fixed_addresses(),
+            *[emulator, "-E", f"LD_PRELOAD={_plain(marks_library())}", "-E", f"NUMAPREDICT_TRACE={threads}"],
+            *["-plugin", plugin, executable, *program.command[1:]],
+        ]
+        for _ in range(ATTEMPTS):
+            # The tracer keeps its own time and needs a moment to write what it has.
+            allowed = Allowance(seconds * LONGEST + 30)
+            ending = _run(command, _environment(program, threads), program, allowed)
+            data = file.read_bytes() if file.is_file() else b""
+            if data or ending.exit_code >= 0:
+                break
+        _check_written(ending, folder)
+        if ending.reason or not data:
+            require_room(folder)
+    try:
+        trace = parse_trace(data, "the trace")
+    except InvalidTraceError as error:
+        reason = ending.reason or "it left no trace"
+        if _NO_PLUGINS in reason:
+            raise MissingNativePartError(
+                f"{emulator} was built without plugins, as Debian 13's and Ubuntu 24.04's are, and cannot trace; use a "
+                "QEMU 7.2 to 8.2 that has them, such as Debian 12's qemu-user, which runs on Debian 13, too"
+            ) from error
+        raise TracingError(
+            f"{program.name} with {threads} threads failed under the tracer: {reason}; does it run with "
+            f"OMP_NUM_THREADS={threads}?"
+        ) from error
+    if not (trace.segments["region"] != 0).any():
+        raise TracingError(
+            f"{program.name} with {threads} threads reached no parallel region within {seconds:.0f} CPU seconds "
+            "of tracing; give it a smaller input, or more time with --budget"
+        )
+    if trace.end != EXITED or ending.timed_out:
+        return data  # it was stopped, and its exit code says nothing
+    if census.complete and (not may_be_habit(ending.exit_code) or bool(ending.exit_code) != bool(census.exit_code)):
+        raise TracingError(
+            f"{program.name} with {threads} threads failed under the tracer: {ending.reason or 'exit code 0'}, where "
+            f"it ended with {census.exit_code} when it ran here; does it run with OMP_NUM_THREADS={threads}?"
+        )
+    return with_exit_code(data, ending.exit_code)
+
+
+def _environment(program: Program, threads: int) -> dict[str, str]:
+    """Return the caller's and the program's variables, with the thread count and patient waiting set."""
+    merged = {**os.environ, **dict(program.environment), **dict(_PATIENT), "OMP_NUM_THREADS": str(threads)}
+    return {name: value for name, value in merged.items() if name not in _FORBIDDEN}
+
+
+def _run(command: list[str], environment: dict[str, str], program: Program, allowed: Allowance) -> Ending:
+    try:
+        return run_process(command, environment, program.directory, allowed)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UnrunnableProgramError(f"cannot start {program.command[0]}: {reason}; check the program") from error
+
+
+def _check_written(ending: Ending, folder: Path) -> None:
+    """Raise WorkFolderError where the tracer says that it could not write (native/tracer/trace_writer.c)."""
+    _, said, number = ending.last_line.partition(_NOT_WRITTEN)
+    if said and number.isdecimal():
+        raise refused(folder.parent, OSError(int(number), os.strerror(int(number))))
+
+
+def _plain(path: Path) -> str:
+    """Return a path for the emulator's option lists, which commas separate."""
+    if "," in str(path):
+        raise MissingNativePartError(f"{path}: QEMU takes no comma in this path; install numapredict in another folder")
+    return str(path)
+
+
+def _fixed_addresses() -> tuple[str, ...]:
+    """Return the command prefix that switches address randomisation off, so that equal runs give equal traces."""
+    setarch = shutil.which("setarch")
+    if setarch is None or run_process([setarch, "-R", "true"], dict(os.environ), None, Allowance(10.0)).exit_code != 0:
+        return ()
+    return (setarch, "-R")

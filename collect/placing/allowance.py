@@ -1,0 +1,76 @@
+"""Allowances: how long a process may run, by the processor time that it takes, whatever else the computer does."""
+
+import contextlib
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.host.processor_times import TICK_S
+
+# Times of the stat file, counted from behind the process's name: its own in user and kernel mode, and those of children
+# that have ended (proc_pid_stat(5)).
+_TIMES = slice(11, 15)
+# A process that takes less than this part of its processor time in as many seconds by the clock sleeps or hangs: among
+# dozens that want the same core it would still get more.
+_ASLEEP = 0.01
+# By the clock, of the processor time: on a computer so busy nothing is worth waiting for.
+LONGEST = 10.0
+
+
+class Allowance(msgspec.Struct, frozen=True):
+    """The most seconds by the clock, and of processor time, all threads and child processes together."""
+
+    wall_s: float
+    processor_s: float = math.inf
+
+
+def allowance_of(processor_s: float, threads: int = 1) -> Allowance:
+    """Return the allowance of seconds of processor time for each of the threads; the clock is for what hangs."""
+    return Allowance(processor_s * LONGEST, processor_s * threads)
+
+
+class Meter:
+    """Says when a process has spent its allowance, which counts from now."""
+
+    def __init__(self, allowance: Allowance, process: int) -> None:
+        self.allowance = allowance
+        self.process = process
+        self.began_s = self._awake_s = time.perf_counter()
+        self._awake_at_s = 0.0
+
+    @property
+    def deadline_s(self) -> float:
+        """Return when the time by the clock is spent, on the clock of ``time.perf_counter``."""
+        return self.began_s + self.allowance.wall_s
+
+    def spent(self) -> bool:
+        """Return whether the processor time is spent, or has not been asked for in as many seconds."""
+        most_s = self.allowance.processor_s
+        if math.isinf(most_s):
+            return False
+        now_s, taken_s = time.perf_counter(), processor_time_s(self.process)
+        if taken_s - self._awake_at_s > _ASLEEP * most_s:
+            self._awake_s, self._awake_at_s = now_s, taken_s
+        return taken_s >= most_s or now_s - self._awake_s >= most_s
+
+
+def processor_time_s(process: int) -> float:
+    """Return the processor time of a process, its threads and its children so far, in seconds; 0 where it is gone."""
+    ticks = 0
+    for one in _family(process):
+        with contextlib.suppress(OSError):
+            after_name = Path(f"/proc/{one}/stat").read_text(errors="replace").rpartition(")")[2]
+            ticks += sum(map(int, after_name.split()[_TIMES]))
+    return ticks * TICK_S
+
+
+def _family(process: int) -> Iterator[int]:
+    """Yield a process and those that it has started, and they in turn, where the kernel lists them."""
+    yield process
+    for listed in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            for child in listed.read_text().split():
+                yield from _family(int(child))

@@ -1,0 +1,179 @@
+"""The census: which parallel regions a program has, how often each runs and how long, from one native run.
+
+The file's contract is native/regions/region_file.h; this is its only reader. A region is known by its module and the
+offset of its outlined function, so the census of one run applies to the trace of another.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.placing.exit_code import exit_code_in
+
+MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
+MAGIC = 0x334F49474552554E  # NUREGIO3
+CENSUS_THREADS = 2  # are asked for in the run that counts
+_ENTRIES = 4096  # there is room for; the text begins behind it
+_TEXT_BYTES = 256 << 10
+_HEADER = np.dtype(
+    [
+        (name, "<u8")
+        for name in ("magic", "pid", "start_ns", "first_region_ns", "last_ns", "regions", "dropped", "exited")
+    ]
+)
+_PASSED_UNIT_S = 1e-5
+_LAST_NS = 4 * 8  # where the header has it
+_ENTRY = np.dtype(
+    [
+        ("key", "<u8"),
+        ("count", "<u8"),
+        ("time_ns", "<u8"),
+        ("offset", "<u8"),
+        ("team", "<u4"),
+        ("path", "<u4"),
+        ("module", "S88"),
+        ("count_of_others", "<u8"),
+        ("time_ns_of_others", "<u8"),
+        ("running_ns", "<u8"),
+        ("running_of_others", "<u8"),
+        ("began_ns_of_others", "<u8"),
+        ("barriers", "<u8"),
+        ("passed_at", "<u4", (32,)),
+    ]
+)
+FILE_BYTES = _HEADER.itemsize + _ENTRIES * _ENTRY.itemsize + _TEXT_BYTES
+
+
+class Region(msgspec.Struct, frozen=True):
+    """One parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads.
+
+    ``module`` is a file name and ``path`` the whole one, empty where it is not known. The last ``unfinished`` instances
+    had not ended when the run did; their time is that until then. ``barriers`` were passed inside by each thread, in
+    all instances together; 0 where nobody counted them. ``passed_s`` is how long the first instance had taken when it
+    had passed 1, 2, 4, 8, ... of them.
+    """
+
+    key: int
+    count: int
+    time_s: float
+    offset: int
+    team: int
+    module: str
+    path: str = ""
+    unfinished: int = 0
+    barriers: int = 0
+    passed_s: tuple[float, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the region's name in messages: its module and offset."""
+        return f"{self.module}+{self.offset:#x}"
+
+
+@dataclass(frozen=True)
+class Census:
+    """The regions of one run, in the order in which they first began.
+
+    ``time_s`` is the run's time until its end or until it was stopped; ``complete`` says which of the two.
+    ``exit_code`` is the run's, 0 where it was stopped.
+    """
+
+    regions: tuple[Region, ...]
+    time_s: float
+    before_first_region_s: float
+    complete: bool
+    exit_code: int = 0
+
+    @property
+    def region_time_s(self) -> float:
+        """Return the time spent in parallel regions."""
+        return sum(region.time_s for region in self.regions)
+
+
+def parse_census(data: bytes) -> Census | None:
+    """Return the census that a file holds, or None when no region had begun by then."""
+    if len(data) < _HEADER.itemsize:
+        return None
+    header = np.frombuffer(data, _HEADER, 1)[0]
+    if int(header["magic"]) != MAGIC:
+        return None
+    room = (len(data) - _HEADER.itemsize) // _ENTRY.itemsize
+    entries = np.frombuffer(data, _ENTRY, min(int(header["regions"]), room), _HEADER.itemsize)
+    text = data[_HEADER.itemsize + _ENTRIES * _ENTRY.itemsize :]
+    start, last = int(header["start_ns"]), int(header["last_ns"])
+    found = (_region(entry, text, start, last) for entry in entries)
+    regions = tuple(region for region in found if region.count)
+    if not regions:
+        return None
+    return Census(
+        regions=regions,
+        time_s=(last - start) * 1e-9,
+        before_first_region_s=(int(header["first_region_ns"]) - start) * 1e-9,
+        complete=bool(header["exited"]),
+        exit_code=exit_code_in(data),
+    )
+
+
+def reserve_file(path: Path) -> None:
+    """Make an empty census file that has its room on the disk, for the preload library to fill; raise OSError.
+
+    The library itself says nothing where there is none, and what others write may take it at any time.
+    """
+    with path.open("xb") as file:
+        os.posix_fallocate(file.fileno(), 0, FILE_BYTES)
+
+
+def stopped(data: bytes, at_ns: int) -> bytes:
+    """Return a census file with the time (CLOCK_MONOTONIC) at which its process was stopped, unless that had ended.
+
+    What is still running in the file then counts until there.
+    """
+    header = np.frombuffer(data, _HEADER, 1)[0] if len(data) >= _HEADER.itemsize else None
+    if header is None or int(header["exited"]) or int(header["magic"]) != MAGIC:
+        return data
+    return data[:_LAST_NS] + at_ns.to_bytes(8, "little") + data[_LAST_NS + 8 :]
+
+
+def _region(entry: np.void, text: bytes, start_ns: int, last_ns: int) -> Region:
+    """Return the region of an entry; what is running in it has gone on from its beginning to the file's last time."""
+    running, began_ns = int(entry["running_of_others"]), int(entry["began_ns_of_others"])
+    so_far_ns = min(max(running * last_ns - began_ns, 0), running * max(last_ns - start_ns, 0))
+    if entry["running_ns"]:
+        running += 1
+        so_far_ns += max(last_ns - max(int(entry["running_ns"]), start_ns), 0)
+    return Region(
+        key=int(entry["key"]),
+        count=int(entry["count"]) + int(entry["count_of_others"]) + running,
+        time_s=(int(entry["time_ns"]) + int(entry["time_ns_of_others"]) + so_far_ns) * 1e-9,
+        offset=int(entry["offset"]),
+        team=int(entry["team"]),
+        module=bytes(entry["module"]).decode(errors="replace"),
+        path=_path_in(text, int(entry["path"])),
+        unfinished=running,
+        barriers=int(entry["barriers"]),
+        passed_s=_passed_s(entry["passed_at"]),
+    )
+
+
+def _passed_s(units: npt.NDArray[np.uint32]) -> tuple[float, ...]:
+    """Return the times up to the first that is missing; none is earlier than the one before."""
+    known = units[: int((units != 0).cumprod().sum())]
+    return tuple(float(at) * _PASSED_UNIT_S for at in np.maximum.accumulate(known))
+
+
+def _path_in(text: bytes, start: int) -> str:
+    """Return the path that begins there and ends with a zero byte; 0 means none."""
+    return os.fsdecode(text[start : text.find(b"\0", start)]) if start else ""
+
+
+def read_census(path: Path) -> Census | None:
+    """Return the census in a file, or None when there is none."""
+    try:
+        return parse_census(read_bounded(path, MOST_BYTES))
+    except OSError:
+        return None

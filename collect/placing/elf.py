@@ -1,0 +1,88 @@
+"""What an executable file is, as far as the tracer and the preload library must know."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+
+from numapredict.collect.errors import UnrunnableProgramError
+
+_BROKEN = (ELFError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError, IndexError, AssertionError)
+# These replace the allocator or insist on being loaded first (compiler-rt, asan_linux.cpp: AsanCheckDynamicRTPrereqs).
+_SANITIZERS = {"libasan": "address", "libhwasan": "hwaddress", "libtsan": "thread", "liblsan": "leak"}
+_CAPABILITIES = "security.capability"
+
+
+def check_traceable(path: Path) -> None:
+    """Raise UnrunnableProgramError unless a file is a dynamically linked x86-64 program that may be read."""
+    try:
+        with path.open("rb") as file:
+            if file.read(2) == b"#!":
+                raise UnrunnableProgramError(
+                    f"{path} is a script; a model traces one program: name the program that the script starts"
+                )
+            file.seek(0)
+            elf = ELFFile(file)
+            machine, kinds = elf["e_machine"], {segment["p_type"] for segment in elf.iter_segments()}
+    except OSError as error:
+        raise UnrunnableProgramError(
+            f"{path} cannot be read: {error.strerror}; a trace needs read permission"
+        ) from error
+    except _BROKEN as error:
+        raise UnrunnableProgramError(f"{path} is no whole ELF program; build it again") from error
+    if machine != "EM_X86_64":
+        raise UnrunnableProgramError(f"{path} is built for {machine}; the tracer follows x86-64 programs")
+    if "PT_INTERP" not in kinds:
+        raise UnrunnableProgramError(
+            f"{path} is statically linked, so its OpenMP regions cannot be seen; link it dynamically (without -static)"
+        )
+
+
+def preload_obstacle(path: Path, library: Path) -> str:
+    """Return why a program would not run with a library preloaded, in a few words; empty where it would.
+
+    A script has none: its interpreter passes the library on. Of a file that may only be executed nothing is known.
+    """
+    if _gains_rights(path):
+        return "it runs with other rights than its user's, and the loader then ignores LD_PRELOAD"
+    try:
+        with path.open("rb") as file, library.open("rb") as own:
+            if file.read(2) == b"#!":
+                return ""
+            file.seek(0)
+            elf, wanted = ELFFile(file), ELFFile(own)
+            kind = (elf.elfclass, elf.little_endian, elf["e_machine"])
+            if kind != (wanted.elfclass, wanted.little_endian, wanted["e_machine"]):
+                return f"it is built for {elf.get_machine_arch()}, {elf.elfclass} bits, and the library is not"
+            segments = {segment["p_type"]: segment for segment in elf.iter_segments()}
+            if "PT_INTERP" not in segments:
+                return "it is statically linked"
+            sanitizer = _sanitizer(segments.get("PT_DYNAMIC"))
+            return f"it is built with the {sanitizer} sanitizer" if sanitizer else ""
+    except (OSError, *_BROKEN):
+        return ""
+
+
+def _sanitizer(dynamic: Any) -> str:  # noqa: ANN401 - pyelftools ships no types
+    """Return the name of the sanitizer that a program's libraries show; clang links its own statically, unseen."""
+    for tag in dynamic.iter_tags("DT_NEEDED") if dynamic is not None else ():
+        name = _SANITIZERS.get(str(tag.needed).split(".", 1)[0])
+        if name:
+            return name
+    return ""
+
+
+def _gains_rights(path: Path) -> bool:
+    """Return whether executing a file sets another user or group, or capabilities (secure execution, ld.so(8))."""
+    try:
+        about = path.stat()
+        capabilities = os.getuid() != 0 and _CAPABILITIES in os.listxattr(path)
+    except OSError:
+        return False
+    other_user = bool(about.st_mode & stat.S_ISUID) and about.st_uid != os.getuid()
+    both = stat.S_ISGID | stat.S_IXGRP  # without the second the first asks for mandatory locks
+    other_group = about.st_mode & both == both and about.st_gid != os.getgid()
+    return other_user or other_group or capabilities

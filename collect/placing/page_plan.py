@@ -1,0 +1,130 @@
+"""A page plan: where the pages of a profiled program's ranges go under a mapping; pure.
+
+The profile samples some pages; a page without samples is taken to be used as the nearest sampled one of its range.
+What was never sampled is left out: it goes where the mapping's policy would put it unasked.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.mapping import Mapping, PagePolicy
+from numapredict.collect.placement import PageAccesses, Weights, place_pages
+from numapredict.collect.placing.profile_file import Profile, ProfiledRange
+from numapredict.collect.topology import Topology
+
+PLANNED: tuple[PagePolicy, ...] = ("locality", "balance", "mix")
+"""The page policies that depend on who uses a page; the others need no profile."""
+
+# A boundary between two nodes costs the kernel a mapping, of which a process may have 65530 (vm.max_map_count).
+MOST_RUNS = 1 << 14
+_MOST_BLOCKS = 1 << 20
+_MOST_CELLS = 1 << 25  # blocks times threads: 256 MiB
+_Samples = npt.NDArray[np.void]
+
+
+@dataclass(frozen=True)
+class PlannedRange:
+    """Where one range's pages go: runs of (first page, pages, node's OS index), in page order."""
+
+    range: ProfiledRange
+    runs: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
+class PagePlan:
+    """The ranges that are planned; all the profile's others are left out.
+
+    ``block_pages`` is how many consecutive pages were placed together: more than one where the runs would be too many.
+    """
+
+    ranges: tuple[PlannedRange, ...]
+    block_pages: int
+    rescaled_from: int | None
+
+
+def plan_of(profile: Profile, mapping: Mapping, topology: Topology) -> PagePlan:
+    """Return where the pages go; InvalidMappingError for a mapping that does not fit.
+
+    With S slots in the profile and T threads in the mapping, slot i stands for thread i * T // S.
+    """
+    ranges = _sampled_ranges(profile, mapping.threads)
+    pages = sum(found.pages for found, _ in ranges)
+    block_pages = 1
+    most_blocks = min(_MOST_BLOCKS, _MOST_CELLS // mapping.threads)
+    while len(ranges) + pages // block_pages > most_blocks and block_pages < pages:
+        block_pages *= 2
+    largest = max((found.pages for found, _ in ranges), default=1)
+    while True:
+        planned = _planned(ranges, profile, mapping, topology, block_pages)
+        if block_pages >= largest or sum(len(p.runs) for p in planned) <= MOST_RUNS:
+            break
+        block_pages *= 2
+    return PagePlan(planned, block_pages, profile.slots if profile.slots != mapping.threads else None)
+
+
+def _sampled_ranges(profile: Profile, threads: int) -> list[tuple[ProfiledRange, ProfiledRange]]:
+    """Return the ranges with samples, each with its name in a run of ``threads`` threads, none of them twice."""
+    found: dict[tuple[int, int, int, int], tuple[ProfiledRange, ProfiledRange]] = {}
+    for known in profile.ranges:
+        if known.count:
+            slot = _thread_of(known.slot, profile.slots, threads)
+            name = (known.kind, known.site, slot, known.order)
+            found.setdefault(name, (known, replace(known, slot=slot)))
+    return list(found.values())
+
+
+def _planned(
+    ranges: list[tuple[ProfiledRange, ProfiledRange]],
+    profile: Profile,
+    mapping: Mapping,
+    topology: Topology,
+    block_pages: int,
+) -> tuple[PlannedRange, ...]:
+    """Place the ranges in blocks of pages and return their runs."""
+    blocks = [-(-known.pages // block_pages) for known, _ in ranges]
+    first = np.concatenate(([0], np.cumsum(blocks))).astype(np.int64)
+    accesses = np.zeros((int(first[-1]), mapping.threads))
+    toucher = np.zeros(len(accesses), dtype=np.int32)
+    for (known, _), start, end in zip(ranges, first[:-1], first[1:], strict=True):
+        samples = profile.samples[known.first : known.first + known.count]
+        accesses[start:end] = _block_accesses(samples, known.pages, profile.slots, mapping.threads, block_pages)
+        toucher[start:end] = _thread_of(max(known.first_slot, 0), profile.slots, mapping.threads)
+    site = np.repeat(np.arange(len(ranges), dtype=np.int32), blocks)
+    placed = place_pages(mapping, topology, PageAccesses(np.arange(len(accesses)), accesses, toucher, site))
+    os_index = np.array([node.os_index for node in topology.nodes], dtype=np.int64)
+    return tuple(
+        PlannedRange(renamed, _runs(os_index[placed[start:end]], known.pages, block_pages))
+        for (known, renamed), start, end in zip(ranges, first[:-1], first[1:], strict=True)
+    )
+
+
+def _block_accesses(samples: _Samples, pages: int, slots: int, threads: int, block_pages: int) -> Weights:
+    """Return each block's accesses a second by thread, float64[B, T], filled in from the nearest sampled block."""
+    block = samples["page"].astype(np.int64) // block_pages
+    sampled, row = np.unique(block, return_inverse=True)
+    thread = samples["slot"].astype(np.int64) * threads // slots
+    rates = np.zeros((len(sampled), threads))
+    np.add.at(rates, (row, thread), samples["rate"])
+    # A block's pages are as many as its sampled ones stand for: the mean of those, times all.
+    in_block = np.bincount(row[np.diff(samples["page"].astype(np.int64), prepend=-1) != 0], minlength=len(sampled))
+    rates /= in_block[:, None]
+    size = np.full(-(-pages // block_pages), float(block_pages))
+    size[-1] = pages - (len(size) - 1) * block_pages
+    turn = (sampled[1:] + sampled[:-1]) // 2 + 1  # from here on the next one is nearer; at equal distance not yet
+    nearest = np.searchsorted(turn, np.arange(len(size)), side="right")
+    filled: Weights = rates[nearest] * size[:, None]
+    return filled
+
+
+def _runs(nodes: npt.NDArray[np.int64], pages: int, block_pages: int) -> tuple[tuple[int, int, int], ...]:
+    """Return the runs of equal nodes in pages."""
+    starts = np.flatnonzero(np.diff(nodes, prepend=nodes[0] - 1))
+    ends = np.minimum(np.append(starts[1:], len(nodes)) * block_pages, pages)
+    begins = starts * block_pages
+    return tuple(zip(begins.tolist(), (ends - begins).tolist(), nodes[starts].tolist(), strict=True))
+
+
+def _thread_of(slot: int, slots: int, threads: int) -> int:
+    return min(slot, slots - 1) * threads // slots

@@ -1,0 +1,204 @@
+"""Run a program under a mapping: in this process's place, or as a child that this process reports on at the end."""
+
+import contextlib
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.errors import UnrunnableProgramError
+from numapredict.collect.host.allocation_text import restriction_lines
+from numapredict.collect.host.environment import NUMA_BALANCING
+from numapredict.collect.host.host import host_topology
+from numapredict.collect.host.work_folder import WorkFolderError, require_room, work_folder
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.placing.affinity import keep_to
+from numapredict.collect.placing.balancing import SHARED, balancing_is_on, without_balancing
+from numapredict.collect.placing.child import become, end_like, run_child, signals_held
+from numapredict.collect.placing.command import applied
+from numapredict.collect.placing.page_plan import PLANNED, plan_of
+from numapredict.collect.placing.placed_run_outcome import (
+    JSON,
+    PROFILE,
+    Say,
+    exit_and_signal,
+    keep_profiles,
+    placement_found,
+    regions_found,
+    say_all,
+    write_json,
+)
+from numapredict.collect.placing.placed_run_record import PlacedRun
+from numapredict.collect.placing.placed_run_text import placement_in_words, plan_in_words, regions_in_words
+from numapredict.collect.placing.plan_file import write_plan
+from numapredict.collect.placing.policies import page_queries_refused
+from numapredict.collect.placing.preload import PlacementFiles
+from numapredict.collect.placing.profile_file import read_profile
+from numapredict.collect.placing.run_file import InvalidRunFileError, check_place, target
+from numapredict.collect.placing.start import Start, start_of
+from numapredict.collect.program import program_as_typed
+from numapredict.collect.space import check
+from numapredict.collect.topology import Topology
+
+
+class RunOptions(msgspec.Struct, frozen=True):
+    """What a run reports beside the program's own output, and what it is steered by.
+
+    ``profile`` and ``json`` are written and ``use_profile`` read; ``balancing`` false switches the kernel's own page
+    moving off.
+    """
+
+    verify: bool = False
+    regions: bool = False
+    profile: Path | None = None
+    use_profile: Path | None = None
+    json: Path | None = None
+    balancing: bool = True
+
+    @property
+    def stays(self) -> bool:
+        """Return whether there is something to do after the program."""
+        return self != RunOptions()
+
+
+def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: Say) -> int:
+    """Run the program, placed, and return its exit code, or end by its signal; not at all where it can be replaced.
+
+    ``say`` gets each line that is not the program's. Raises UnrunnableProgramError, InvalidLabelError,
+    InvalidMappingError, InvalidProfileError and the errors of run_file before the program starts.
+    """
+    notes: list[str] = []
+
+    def note(line: str) -> None:
+        notes.append(line)
+        say(line)
+
+    topology = host_topology()
+    say_all(restriction_lines(topology), note)
+    mapping = parse_label(label)
+    check(mapping, topology)
+    program = program_as_typed(command)
+    with contextlib.ExitStack() as stack:
+        files = PlacementFiles()
+        if options.stays:
+            folder = stack.enter_context(work_folder())
+            files = _files(options, mapping, topology, folder, note)
+        start = start_of(program, mapping, topology, files, near=True)
+        say_all(_before(start, mapping, topology, options), note)
+        try:
+            if not options.stays:
+                keep_to(start.cpus)
+                become(start.command, start.environment)
+            blocked = stack.enter_context(signals_held())
+            began_s = time.perf_counter()
+            with contextlib.nullcontext() if options.balancing else without_balancing(note, NUMA_BALANCING, SHARED):
+                code = run_child(start.command, start.environment, start.cpus, blocked)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise UnrunnableProgramError(f"cannot start {command[0]}: {reason}; check the program") from error
+        time_s = time.perf_counter() - began_s
+        if options.stays:
+            say_all(_unwritten(folder), note)
+        placement, regions = None, None
+        if start.way == "library":
+            placement, regions = placement_found(files, mapping, topology, note), regions_found(files)
+            if options.verify and placement is not None:
+                say_all(placement_in_words(placement, mapping), say)
+            if options.regions and regions is not None:
+                say_all(regions_in_words(regions), say)
+            if options.profile is not None:
+                say_all(keep_profiles(files, options.profile), note)
+        if options.json is not None:
+            exit_code, signal = exit_and_signal(code)
+            found = PlacedRun(
+                command=command,
+                mapping=mapping.label,
+                machine=topology.name,
+                placed_by=start.way,
+                time_s=time_s,
+                exit_code=exit_code,
+                signal=signal,
+                placement=placement,
+                processes=regions or (),
+                notes=tuple(notes),
+            )
+            write_json(found, options.json, say)
+    return end_like(code)
+
+
+def _files(options: RunOptions, mapping: Mapping, topology: Topology, folder: Path, say: Say) -> PlacementFiles:
+    """Return the files that the library is to read and write, with the plan written."""
+    wanted = {PROFILE: options.profile, JSON: options.json}
+    for what, path in wanted.items():
+        if path is not None:
+            check_place(path, what)
+    plan = None
+    if options.use_profile is not None:
+        plan = _plan(options.use_profile, mapping, topology, folder / "plan", say)
+    for profile in (options.profile, options.use_profile):
+        if options.json is not None and profile is not None and _is_profiles(options.json, profile):
+            raise InvalidRunFileError(f"{options.json} is to hold a profile: name another file for --json")
+    return PlacementFiles(
+        plan=None if plan is None else str(plan),
+        report=str(folder / "regions") if options.regions or options.json is not None else None,
+        profile=None if options.profile is None else str(folder / "profile"),
+        map=str(folder / "map") if options.verify or options.json is not None else None,
+    )
+
+
+def _is_profiles(path: Path, profile: Path) -> bool:
+    """Return whether a path is that of a profile, or of a further process's: PROFILE.2 and so on."""
+    place, of = target(path, JSON), target(profile, PROFILE)
+    return place.parent == of.parent and re.fullmatch(rf"{re.escape(of.name)}(\.\d+)?", place.name) is not None
+
+
+def _plan(profile: Path, mapping: Mapping, topology: Topology, path: Path, say: Say) -> Path | None:
+    """Write the plan that a profile gives for the mapping; return its path, or None where it gives none."""
+    known = read_profile(profile)
+    if applied(mapping, topology).page_policy not in PLANNED:
+        say(f"page policy {mapping.page_policy} places pages without a profile; {profile} is not used")
+        return None
+    plan = plan_of(known, mapping, topology)
+    if not plan.ranges:  # a plan would leave every page to first touch
+        say(f"{profile} has no samples; pages are moved at the next touch, as without it")
+        return None
+    write_plan(plan, path)
+    for line in plan_in_words(plan, known, mapping):
+        say(line)
+    return path
+
+
+def _unwritten(folder: Path) -> Iterator[str]:
+    """Return why something may be missing of what the library was to write while the program ran."""
+    try:
+        require_room(folder)
+    except WorkFolderError as error:
+        yield f"what is reported of this run may be incomplete: {error}"
+
+
+def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOptions) -> Iterator[str]:
+    """Return what is to be known before the program starts: nothing where all is as the mapping says."""
+    if start.overridden:
+        yield f"the mapping decides over your environment: {start.overridden}"
+    if start.obstacle:
+        yield (
+            f"the preload library cannot place {Path(start.command[len(start.numactl)]).name}: {start.obstacle}; its"
+            " threads are placed by OMP_PLACES" + (", its pages by numactl" if start.numactl else "")
+        )
+        wanted = {"--verify": options.verify, "--regions": options.regions, "--profile": options.profile}
+        lost = [name for name, value in {**wanted, "--use-profile": options.use_profile}.items() if value]
+        if options.json is not None:
+            lost.append("what --json says of threads, pages and regions")
+        if lost:
+            yield f"left out, for want of the library: {', '.join(lost)}"
+    yield from start.doubts
+    if (options.verify or options.json is not None) and (unseen := page_queries_refused()):
+        yield (
+            f"this system does not say where pages stand ({unseen}): only threads are verified; run outside the"
+            " container or give it the capability SYS_NICE"
+        )
+    unguarded = start.way == "numactl" and applied(mapping, topology).page_policy == "first-touch"
+    if unguarded and options.balancing and len(topology.memory_nodes) > 1 and balancing_is_on():
+        yield "automatic NUMA balancing is on and may move its pages; --no-numa-balancing switches it off meanwhile"

@@ -1,0 +1,87 @@
+"""What is done when a placed run has ended: what the library wrote is read and kept, and the record is written."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placing.placed_pages import read_map
+from numapredict.collect.placing.placed_run_record import PlacedRun, Placement, json_of, placement_of
+from numapredict.collect.placing.placed_run_text import profile_in_words
+from numapredict.collect.placing.preload import PlacementFiles, processes_files
+from numapredict.collect.placing.process import signal_name
+from numapredict.collect.placing.profile_file import MOST_BYTES, is_profile
+from numapredict.collect.placing.region_times import RegionTimes, read_region_times
+from numapredict.collect.placing.run_file import put
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import NumapredictError
+
+Say = Callable[[str], None]
+PROFILE, JSON = "profile", "JSON file"
+"""What a run writes, as messages call it."""
+
+
+def say_all(lines: Iterable[str], say: Say) -> None:
+    """Say line after line."""
+    for line in lines:
+        say(line)
+
+
+def placement_found(files: PlacementFiles, mapping: Mapping, topology: Topology, say: Say) -> Placement | None:
+    """Return where threads and pages stood, if that was asked for and the library wrote it; say why not."""
+    if files.map is None:
+        return None
+    try:
+        found = read_map(Path(files.map))
+    except NumapredictError as error:
+        say(f"verify: {error}")
+        return None
+    if found is None:
+        say(
+            "verify: nothing was written: the program was killed, left by _exit or exec, or may not write there any"
+            " more (chroot, another user)"
+        )
+        return None
+    return placement_of(found, mapping, topology)
+
+
+def regions_found(files: PlacementFiles) -> tuple[RegionTimes, ...] | None:
+    """Return the regions of each process that had some, or None where nobody asked."""
+    if files.report is None:
+        return None
+    found = map(read_region_times, processes_files(Path(files.report)))
+    return tuple(times for times in found if times is not None)
+
+
+def exit_and_signal(code: int) -> tuple[int, str | None]:
+    """Return an exit code as a shell says it, and the name of the signal that a negative one stands for."""
+    return (code, None) if code >= 0 else (128 - code, signal_name(-code))
+
+
+def write_json(run: PlacedRun, path: Path, say: Say) -> None:
+    """Write the record; say why not, where the system refuses: the program's exit code is worth more than ours."""
+    try:
+        put(path, JSON, json_of(run))
+    except NumapredictError as error:
+        say(str(error))
+
+
+def keep_profiles(files: PlacementFiles, wanted: Path) -> Iterator[str]:
+    """Put the profile of each process where the user wants it: FILE, FILE.2 and so on; return what they hold."""
+    profiles = [path for path in processes_files(Path(str(files.profile))) if path.stat().st_size]
+    if not profiles:
+        yield "profile: none was written"
+        return
+    if len(profiles) > 1:
+        yield f"profile: {len(profiles)} programs had parallel regions: a profile of each, in order of writing"
+    for number, path in enumerate(profiles, 1):
+        to = wanted if number == 1 else wanted.with_name(f"{wanted.name}.{number}")
+        if number > 1 and to.exists() and not is_profile(to):
+            yield f"profile: {to} is there already and is no profile; what would be written there is left out"
+            continue
+        try:
+            put(to, PROFILE, read_bounded(path, MOST_BYTES))
+        except (OSError, NumapredictError) as error:
+            yield str(error)
+            continue
+        yield profile_in_words(to)

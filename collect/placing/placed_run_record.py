@@ -1,0 +1,125 @@
+"""What a placed run found out, as a record: where threads and pages stood, and how long its regions took."""
+
+import os
+from collections import Counter
+
+import msgspec
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import permitted_nodes
+from numapredict.collect.placing.placed_pages import NOWHERE, PlacedThread, PlacementMap, RangeTally, tally
+from numapredict.collect.placing.region_times import RegionTimes
+from numapredict.collect.placing.start import Way
+from numapredict.collect.topology import Topology
+
+
+class ThreadTally(msgspec.Struct, frozen=True):
+    """The mapping's threads that were looked at, in each process; ``right`` of them stood on their PU each time.
+
+    Threads of the program that share a place of the mapping count as one. The others are in ``astray``; ``slots`` are
+    the mapping's threads that the program used.
+    """
+
+    looked_at: int
+    right: int
+    slots: int
+    astray: tuple[PlacedThread, ...]
+
+
+class PageTally(msgspec.Struct, frozen=True):
+    """The pages that were looked at, ``right`` of them where the mapping says, the others in ``astray`` by range.
+
+    A page is right on the node that the library had decided on; for ``undecided`` pages it had decided on none, and any
+    of ``allowed`` is right. ``nodes`` says how many pages stood on which node. Nodes are the operating system's.
+    """
+
+    looked_at: int
+    right: int
+    undecided: int
+    allowed: tuple[int, ...]
+    nodes: dict[int, int]
+    astray: tuple[RangeTally, ...]
+
+
+class Placement(msgspec.Struct, frozen=True):
+    """Where threads and pages of the programs of a run stood, by the kernel's answer; forked children are left out.
+
+    ``late``: an OpenMP runtime was loaded while a program ran, and memory from before its first region is missing.
+    ``left``: ranges of memory that were left to the kernel. ``unplaced``: processes that found the mapping's PUs taken
+    by another one. ``unseen``: pages by kind of memory that is not placed, and not looked at.
+    """
+
+    threads: ThreadTally
+    pages: PageTally
+    late: bool
+    left: int
+    unplaced: int
+    unseen: dict[str, int]
+
+
+class PlacedRun(msgspec.Struct, frozen=True):
+    """A run under a mapping, as `--json` writes it to a file.
+
+    ``exit_code`` is as a shell says it, 128 and more for the ``signal`` that ended the program. ``placed_by`` is
+    ``library``, or ``numactl`` where OMP_* and numactl did what they can. ``time_s`` is the wall time from the start of
+    the program to its end, the library's part included. ``placement`` is None, and ``processes`` are none, where the
+    library was not there or wrote nothing; ``processes`` are the programs that had parallel regions, forked children
+    left out, with the time of each region.
+    ``notes`` are the lines that were said of the run besides.
+    """
+
+    command: tuple[str, ...]
+    mapping: str
+    machine: str
+    placed_by: Way
+    time_s: float
+    exit_code: int
+    signal: str | None
+    placement: Placement | None
+    processes: tuple[RegionTimes, ...]
+    notes: tuple[str, ...]
+
+
+def placement_of(found: PlacementMap, mapping: Mapping, topology: Topology) -> Placement:
+    """Return what a map says of a mapping that fits the topology."""
+    allowed = permitted_nodes(mapping, topology)
+    tallies = tally(found.ranges, allowed)
+    runs = [run for placed in found.ranges for run in placed.runs if run.node != NOWHERE]
+    nodes: Counter[int] = Counter()
+    for run in runs:
+        nodes[run.node] += run.count
+    astray = tuple(thread for thread in found.threads if thread.wrong)
+    return Placement(
+        threads=ThreadTally(
+            looked_at=len(found.threads),
+            right=len(found.threads) - len(astray),
+            slots=len({thread.slot for thread in found.threads}),
+            astray=astray,
+        ),
+        pages=PageTally(
+            looked_at=sum(tallied.pages for tallied in tallies),
+            right=sum(tallied.right for tallied in tallies),
+            undecided=sum(run.count for run in runs if run.wanted == NOWHERE),
+            allowed=tuple(sorted(allowed)),
+            nodes=dict(sorted(nodes.items())),
+            astray=tuple(tallied for tallied in tallies if tallied.right < tallied.pages),
+        ),
+        late=found.late,
+        left=found.left,
+        unplaced=found.unplaced,
+        unseen=dict(found.unseen),
+    )
+
+
+def json_of(run: PlacedRun) -> bytes:
+    r"""Return the record as JSON; a byte of a name that is no character becomes its code, as `\xe9`."""
+    return msgspec.json.format(msgspec.json.encode(_spelt(msgspec.to_builtins(run)))) + b"\n"
+
+
+def _spelt(value: object) -> object:
+    """Return a value of lists, dictionaries and the like with every text fit for UTF-8."""
+    if isinstance(value, str):
+        return os.fsencode(value).decode(errors="backslashreplace")
+    if isinstance(value, dict):
+        return {key: _spelt(inner) for key, inner in value.items()}
+    return [_spelt(inner) for inner in value] if isinstance(value, list | tuple) else value

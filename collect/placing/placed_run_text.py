@@ -1,0 +1,156 @@
+"""What a placed run found out, in words: where threads and pages stood, how long its regions took, what was sampled."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placing.page_plan import PagePlan
+from numapredict.collect.placing.placed_pages import RangeTally
+from numapredict.collect.placing.placed_run_record import PageTally, Placement, ThreadTally
+from numapredict.collect.placing.profile_file import Profile, read_profile
+from numapredict.collect.placing.region_times import RegionTimes
+from numapredict.native.errors import NumapredictError
+
+_SHOWN_RANGES = 10
+
+
+def placement_in_words(found: Placement, mapping: Mapping) -> Iterator[str]:
+    """Return whether threads and pages stood where the mapping says, a line each."""
+    if found.unplaced:
+        one = found.unplaced == 1
+        yield (
+            f"verify: {found.unplaced} {'process' if one else 'processes'} of the run found the mapping's PUs taken by"
+            f" another one: {'it was' if one else 'they were'} left free on all of them, with pages by first touch, and"
+            f" {'is' if one else 'are'} not counted here"
+        )
+    if found.threads.looked_at:
+        yield _threads_in_words(found.threads, mapping)
+    elif not found.unplaced or found.pages.looked_at:
+        yield "verify: no threads were looked at: the program did not come to its end, or bound none"
+    if found.late:
+        yield (
+            "verify: the OpenMP runtime was loaded while the program ran: memory from before its first parallel region "
+            "was left to the kernel, and is not counted here"
+        )
+    if found.left:
+        ranges = f"{found.left} range{'' if found.left == 1 else 's'} of memory"
+        yield (
+            f"verify: {ranges} went where the kernel puts new pages: placing more would have cost over half of the "
+            "mappings that it allows a process (vm.max_map_count)"
+        )
+    if found.pages.looked_at:
+        yield from _pages_in_words(found.pages, mapping)
+    elif not found.unplaced:
+        yield "verify: no pages were looked at"
+    yield from _unseen_in_words(found)
+
+
+def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
+    """Return the time of every parallel region, a line each, the longest first; of each process by itself."""
+    if not processes:
+        yield "regions: no OpenMP parallel region began"
+    if len(processes) > 1:
+        yield f"regions: {len(processes)} programs had parallel regions: each by itself, the first to have one first"
+    for times in processes:
+        yield from _process_in_words(times)
+
+
+def _process_in_words(found: RegionTimes) -> Iterator[str]:
+    cut = "" if found.complete else ", until the program was ended"
+    count = len(found.regions)
+    yield (
+        f"regions: {found.region_time_s:.6f} s of {found.wall_s:.6f} s in {count} parallel region"
+        f"{'' if count == 1 else 's'}{cut}"
+    )
+    yield f"  {'instances':>12} {'total s':>12} {'each us':>12} {'threads':>8}  region"
+    for region in sorted(found.regions, key=lambda region: -region.time_s):
+        place = f"{Path(region.module).name}+{region.offset:#x}"
+        name = place if region.name == place else f"{region.name} ({place})"
+        if region.unfinished:
+            name = f"{name}: {region.unfinished} had not ended"
+        each_us = region.time_s / region.count * 1e6
+        yield f"  {region.count:>12} {region.time_s:>12.6f} {each_us:>12.2f} {region.team:>8}  {name}"
+
+
+def profile_in_words(path: Path) -> str:
+    """Return what the profile holds, in a line."""
+    try:
+        profile = read_profile(path)
+    except NumapredictError as error:
+        return f"profile: {error}"
+    sampled = sum(1 for known in profile.ranges if known.count)
+    lost = f"; no room for {profile.dropped} more" if profile.dropped else ""
+    return (
+        f"profile: {path}: {len(profile.samples)} samples of {profile.touched} touched pages in {sampled} of "
+        f"{len(profile.ranges)} ranges, {profile.slots} threads{lost}"
+    )
+
+
+def plan_in_words(plan: PagePlan, profile: Profile, mapping: Mapping) -> Iterator[str]:
+    """Return what the plan does, and where it departs from the profile."""
+    runs = sum(len(planned.runs) for planned in plan.ranges)
+    pages = sum(planned.range.pages for planned in plan.ranges)
+    yield f"plan: {pages} pages of {len(plan.ranges)} of {len(profile.ranges)} ranges, in {runs} runs"
+    if plan.rescaled_from is not None:
+        yield (
+            f"plan: the profile is of {plan.rescaled_from} threads and the mapping has {mapping.threads}: thread i of "
+            f"the profile stands for i * {mapping.threads} // {plan.rescaled_from}"
+        )
+    if plan.block_pages > 1:
+        yield f"plan: pages are placed {plan.block_pages} at a time, or the kernel would run out of mappings"
+
+
+def _threads_in_words(found: ThreadTally, mapping: Mapping) -> str:
+    text = f"verify: {found.right} of {found.looked_at} threads were bound to their PU each time they were looked at"
+    if found.slots < mapping.threads:
+        text += f"; the program used {found.slots} of the mapping's {mapping.threads}"
+    if found.astray:
+        first = found.astray[0]
+        text += f"; thread {first.slot} was off PU {first.pu} {first.wrong} times of {first.wrong + first.right}"
+    return text
+
+
+def _pages_in_words(found: PageTally, mapping: Mapping) -> Iterator[str]:
+    names = "the nodes of the threads" if mapping.page_policy == "first-touch" else "the mapping's page nodes"
+    listed = ", ".join(str(node) for node in found.allowed)
+    judged = f"any of {names} ({listed})" if len(found.allowed) > 1 else f"node {listed}"
+    decided = found.undecided < found.looked_at and len(found.allowed) > 1
+    if decided:
+        judged = f"the node decided for each, or where none was on {judged}"
+    pages = found.looked_at
+    yield f"verify: {found.right} of {pages} pages ({_percent(found.right, pages)}) stood on {judged}"
+    if decided and found.undecided:
+        undecided = f"{found.undecided} of them ({_percent(found.undecided, pages)})"
+        yield f"verify: for {undecided} no node was decided: any one is right"
+    if len(found.nodes) > 1:
+        shares = ", ".join(f"node {node} {_percent(count, pages)}" for node, count in found.nodes.items())
+        yield f"verify: pages by node: {shares}"
+    yield from _astray_in_words(found.astray)
+
+
+def _unseen_in_words(found: Placement) -> Iterator[str]:
+    """Return what there is besides, which the library neither places nor looks at."""
+    what = {
+        "shared": "shared memory",
+        "private": "other memory (stacks, heaps of threads, what was reserved first, the library's own)",
+    }
+    parts = [f"{pages} pages of {what.get(kind, kind)}" for kind, pages in reversed(found.unseen.items()) if pages]
+    if parts:
+        yield f"verify: not placed and not looked at: {', '.join(parts)}"
+
+
+def _astray_in_words(astray: tuple[RangeTally, ...]) -> Iterator[str]:
+    if not astray:
+        return
+    yield f"  {'pages':>10} {'astray':>10}  range (where they stood)"
+    for tallied in astray[:_SHOWN_RANGES]:
+        where = ", ".join(f"node {node}: {count}" for node, count in tallied.elsewhere.items())
+        yield f"  {tallied.pages:>10} {tallied.pages - tallied.right:>10}  {tallied.name} ({where})"
+    if len(astray) > _SHOWN_RANGES:
+        yield f"  and {len(astray) - _SHOWN_RANGES} more ranges"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Return a share; rounding never makes a whole of what is not."""
+    share = 100 * part / whole
+    return "100%" if part == whole else f"{min(share, 99.9):.1f}%"

@@ -1,0 +1,127 @@
+"""What the preload library is told: the variable NUMAPLACE, and the environment that goes with it.
+
+The contract of the variable is native/placement/settings.h; this is its only writer.
+"""
+
+import itertools
+import os
+import string
+from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as Variables
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import dataset_chunk_nodes, interleave_order, page_node_set, thread_slots
+from numapredict.collect.placing.command import applied
+from numapredict.collect.placing.variables import CONFLICTING, thread_counts
+from numapredict.collect.topology import Topology
+
+VARIABLE = "NUMAPLACE"
+_VERSION = 1
+_PLAIN = frozenset((string.ascii_letters + string.digits + "/._-+").encode())
+_NOBODY = "0" * 10  # native/placement/claim.h
+_SHORTEST_ROW = 3  # below, writing numbers out is as short
+
+
+class PlacementFiles(msgspec.Struct, frozen=True):
+    """The absolute paths of what the library reads (``plan``) and writes; None where that is not asked for."""
+
+    plan: str | None = None
+    report: str | None = None
+    profile: str | None = None
+    map: str | None = None
+
+
+def processes_files(path: Path) -> Iterator[Path]:
+    """Return the files that the processes of a run wrote where `report` or `profile` names one: PATH, PATH.2 ..."""
+    for number in itertools.count(1):
+        one = path if number == 1 else path.with_name(f"{path.name}.{number}")
+        if not one.exists():
+            return
+        yield one
+
+
+def settings_text(mapping: Mapping, topology: Topology, files: PlacementFiles | None = None) -> str:
+    """Return the value of NUMAPLACE for a mapping that fits the topology; nodes and PUs are the operating system's."""
+    nearest = applied(mapping, topology)
+    slots = thread_slots(nearest, topology)
+    nodes: Iterable[int] = page_node_set(nearest, topology)
+    if nearest.page_policy == "interleave":
+        nodes = interleave_order(nodes, topology)
+    pairs = [
+        ("version", str(_VERSION)),
+        ("cpus", number_list(slot.pu for slot in slots)),
+        ("homes", number_list(_os_indices((topology.home(slot.node) for slot in slots), topology))),
+        ("threads", nearest.thread_policy),
+        ("pages", nearest.page_policy),
+        ("nodes", number_list(_os_indices(nodes, topology))),
+    ]
+    if nearest.page_policy == "dataset":
+        pairs.append(("chunks", number_list(_os_indices(dataset_chunk_nodes(nearest, topology), topology))))
+    paths = msgspec.structs.asdict(files or PlacementFiles())
+    pairs += [(key, escaped(path)) for key, path in paths.items() if path is not None]
+    return ";".join(f"{key}={value}" for key, value in pairs)
+
+
+def preload_environment(
+    caller: Variables[str, str],
+    mapping: Mapping,
+    topology: Topology,
+    library: str,
+    files: PlacementFiles | None = None,
+    run: str = "",
+) -> dict[str, str]:
+    """Return all variables of a run under the library; it binds the threads, so the runtime must not.
+
+    What the caller preloads stays, behind the library. ``run``, hexadecimal, is a name that no other run has: of its
+    processes one at a time gets the slots (native/placement/claim.h); without a name each of them does.
+    """
+    environment = {name: value for name, value in caller.items() if name not in (*CONFLICTING, "OMP_PLACES")}
+    own = [path for path in caller.get("LD_PRELOAD", "").replace(" ", ":").split(":") if path and path != library]
+    environment |= {
+        "LD_PRELOAD": ":".join([library, *own]),
+        VARIABLE: settings_text(mapping, topology, files) + (f";claim={run}-{_NOBODY}-{_NOBODY}" if run else ""),
+        "OMP_NUM_THREADS": thread_counts(mapping.threads, caller.get("OMP_NUM_THREADS")),
+        "OMP_DYNAMIC": "false",
+        "OMP_PROC_BIND": "false",
+    }
+    return environment
+
+
+def number_list(numbers: Iterable[int]) -> str:
+    """Return numbers in their order as the library reads them: rows `0-3` and repetitions `0*8` cut short."""
+    row = list(numbers)
+    parts = []
+    at = 0
+    while at < len(row):
+        same = _reach(row, at, 0)
+        rising = _reach(row, at, 1)
+        if same >= 2 and same >= rising:
+            parts.append(f"{row[at]}*{same}")
+            at += same
+        elif rising >= _SHORTEST_ROW:
+            parts.append(f"{row[at]}-{row[at + rising - 1]}")
+            at += rising
+        else:
+            parts.append(str(row[at]))
+            at += 1
+    return ",".join(parts)
+
+
+def escaped(path: str) -> str:
+    """Return a path with every byte that is not plain written as %XX."""
+    return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in os.fsencode(path))
+
+
+def _reach(row: list[int], start: int, step: int) -> int:
+    """Return how many numbers from ``start`` on are ``step`` apart."""
+    end = start + 1
+    while end < len(row) and row[end] == row[end - 1] + step:
+        end += 1
+    return end - start
+
+
+def _os_indices(nodes: Iterable[int], topology: Topology) -> list[int]:
+    return [topology.nodes[index].os_index for index in nodes]

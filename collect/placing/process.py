@@ -1,0 +1,213 @@
+"""Run one process to its end, with bounded time and memory whatever it prints and whatever it starts."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.placing.affinity import kept_to
+from numapredict.collect.placing.allowance import Allowance, Meter
+from numapredict.collect.placing.guard import guarded, start_error
+
+_CHUNK_BYTES = 1 << 16
+_TAIL_BYTES = 4096
+_DRAIN_CHUNKS = 16
+_LINE_CHARACTERS = 200
+_ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+EVERY_S = 0.25
+"""How often a run is looked at meanwhile, in seconds."""
+
+
+def signal_name(number: int) -> str:
+    """Return a signal's name, as SIGSEGV; of real-time signals, most of which have none, ``signal`` and its number."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """How a process ended: its wall time, its exit code (negative: the signal) and the last line of its stderr."""
+
+    time_s: float
+    exit_code: int
+    timed_out: bool
+    last_line: str
+
+    @property
+    def reason(self) -> str:
+        """Return in words why it failed; an empty text where it did not."""
+        if self.timed_out:
+            return f"still running after {self.time_s:.0f} s and stopped"
+        if self.exit_code == 0:
+            return ""
+        what = f"exit code {self.exit_code}"
+        if self.exit_code < 0:
+            what = f"killed by {signal_name(-self.exit_code)}"
+        return f"{what}: {self.last_line}" if self.last_line else what
+
+
+def run_process(
+    command: Sequence[str],
+    environment: dict[str, str],
+    directory: str | None,
+    allowed: float | Allowance,
+    cpus: Sequence[int] = (),
+    meanwhile: Callable[[], None] | None = None,
+) -> Ending:
+    """Run a command without a shell and return how it ended; raise OSError where the system cannot start it.
+
+    ``allowed``: the most seconds by the clock, or an allowance of processor time.
+    ``cpus`` are the PUs that it may use, all of the caller's where none is given; ``meanwhile`` is called every
+    ``EVERY_S`` seconds of the run. Signals that would end the caller end the process first.
+    It gets no input, its output is discarded, and of its errors the last line is kept. It runs in a session of its own
+    under a guard: whatever it started is killed when it ends, runs out of time, this call is interrupted, or this
+    process is killed. The wall time is the guard's, a millisecond or two more than the command's own.
+    """
+    words, around, is_guarded = guarded(command, environment)
+    with contextlib.ExitStack() as stack:
+        listen = stack.enter_context(_ended_cleanly())
+        with kept_to(cpus):
+            started = time.perf_counter()
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=around,
+                cwd=directory,
+                start_new_session=True,
+            )
+        # In this order at the end: the group is killed before its leader is reaped, so its number is still its own.
+        stack.callback(process.wait)
+        stack.callback(_clear_registration, process.pid)
+        stack.callback(_kill_group, process.pid)
+        if is_guarded:
+            stack.callback(_end_guard, process.pid)
+        if process.stderr is None:
+            raise AssertionError("stderr was asked for")
+        errors = stack.enter_context(process.stderr).fileno()
+        handle = os.pidfd_open(process.pid)
+        stack.callback(os.close, handle)
+        os.set_blocking(errors, False)
+        listen()
+        meter = Meter(allowed if isinstance(allowed, Allowance) else Allowance(allowed), process.pid)
+        ended, tail = _watch(handle, errors, meter, meanwhile)
+        time_s = time.perf_counter() - started
+        tail = _drain(errors, tail)
+    lines = tail.decode(errors="replace").split("\n")
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    printable = "".join(character if character.isprintable() else " " for character in last)
+    error = start_error(process.returncode, printable) if is_guarded else None
+    if error is not None:
+        raise error
+    return Ending(time_s, process.returncode, not ended, printable[:_LINE_CHARACTERS])
+
+
+@contextlib.contextmanager
+def _ended_cleanly() -> Iterator[Callable[[], None]]:
+    """Turn the signals that ask this process to end into an exit that cleans up, as Ctrl-C is one already.
+
+    Those that come before what is yielded is called, Ctrl-C too, wait until then: what is to be cleaned up is only then
+    known.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None  # the main thread has the signals
+        return
+    listening = False
+    waiting: list[int] = []
+
+    def leave(number: int, _frame: object) -> None:
+        if not listening:
+            waiting.append(number)
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            raise SystemExit(128 + number)
+
+    def listen() -> None:
+        nonlocal listening
+        listening = True
+        if waiting:
+            leave(waiting[0], None)
+
+    before = {number: signal.signal(number, leave) for number in _ENDING if signal.getsignal(number) == signal.SIG_DFL}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, leave)
+    try:
+        yield listen
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _watch(handle: int, errors: int, meter: Meter, meanwhile: Callable[[], None] | None) -> tuple[bool, bytes]:
+    """Wait for a process's end or that of its allowance; return whether it ended, and the tail of what it wrote so far.
+
+    Waiting on the process's descriptor ends within microseconds of the process; a timed wait for it would poll.
+    """
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    poll.register(errors, select.POLLIN)
+    tail = b""
+    look_s = time.perf_counter() + EVERY_S
+    while True:
+        now_s = time.perf_counter()
+        if now_s >= meter.deadline_s:
+            return False, tail
+        if now_s >= look_s:
+            if meter.spent():
+                return False, tail
+            if meanwhile is not None:
+                meanwhile()
+            look_s = time.perf_counter() + EVERY_S
+        wait_s = min(meter.deadline_s, look_s) - time.perf_counter()
+        ready = {descriptor for descriptor, _ in poll.poll(max(wait_s, 0) * 1000 + 1)}
+        if handle in ready:
+            return True, tail
+        if errors in ready:
+            chunk = _read(errors)
+            tail = (tail + chunk)[-_TAIL_BYTES:]
+            if not chunk:
+                poll.unregister(errors)
+
+
+def _drain(errors: int, tail: bytes) -> bytes:
+    """Return the tail with what is still in the pipe; a process that got away may write on, so not for ever."""
+    for _ in range(_DRAIN_CHUNKS):
+        chunk = _read(errors)
+        if not chunk:
+            break
+        tail = (tail + chunk)[-_TAIL_BYTES:]
+    return tail
+
+
+def _read(errors: int) -> bytes:
+    try:
+        return os.read(errors, _CHUNK_BYTES)
+    except BlockingIOError:
+        return b""
+
+
+def _clear_registration(leader: int) -> None:
+    """Remove what libomp registers itself with in shared memory; it does so itself only at an exit of its own."""
+    with contextlib.suppress(OSError):
+        Path(f"/dev/shm/__KMP_REGISTERED_LIB_{leader}_{os.getuid()}").unlink(missing_ok=True)  # noqa: S108 - libomp's
+
+
+def _end_guard(guard: int) -> None:
+    """Have the guard kill what it guards, and wait for its end; it is reaped later, so its number is still its own."""
+    os.kill(guard, signal.SIGTERM)
+    os.waitid(os.P_PID, guard, os.WEXITED | os.WNOWAIT)
+
+
+def _kill_group(leader: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)

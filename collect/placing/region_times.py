@@ -1,0 +1,71 @@
+"""Region times: what the region clock counted in one run, with the names of the regions' functions."""
+
+import time
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.placing.census import MOST_BYTES, parse_census, stopped
+from numapredict.collect.placing.symbols import function_at
+
+
+class RegionTime(msgspec.Struct, frozen=True):
+    """One outermost parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads.
+
+    ``name`` is that of its outlined function as the linker knows it (C++ names stay mangled), or module and offset
+    where the module has no symbols. The last ``unfinished`` instances had not ended when the run did.
+    """
+
+    name: str
+    module: str
+    offset: int
+    count: int
+    time_s: float
+    team: int
+    unfinished: int = 0
+
+
+class RegionTimes(msgspec.Struct, frozen=True):
+    """The outermost parallel regions of one run, in the order in which they first began.
+
+    ``wall_s`` is the run's time until its end or until it was stopped; ``complete`` says which of the two.
+    """
+
+    regions: tuple[RegionTime, ...]
+    wall_s: float
+    complete: bool
+
+    @property
+    def region_time_s(self) -> float:
+        """Return the time in parallel regions: more than the wall time where threads run regions side by side."""
+        return sum(region.time_s for region in self.regions)
+
+
+def read_region_times(path: Path) -> RegionTimes | None:
+    """Return what a region file holds, or None when there is none or no region had begun by then.
+
+    To be called when the process has ended: what was running in it when it was killed is taken to have run until now.
+    """
+    try:
+        data = read_bounded(path, MOST_BYTES)
+    except OSError:
+        return None
+    census = parse_census(data)
+    if census is not None and any(region.unfinished for region in census.regions):
+        census = parse_census(stopped(data, time.monotonic_ns()))
+    if census is None:
+        return None
+    regions = tuple(
+        RegionTime(
+            name=function_at(region.path, region.offset) or region.name,
+            module=region.path or region.module,
+            offset=region.offset,
+            count=region.count,
+            time_s=region.time_s,
+            team=region.team,
+            unfinished=region.unfinished,
+        )
+        for region in census.regions
+    )
+    return RegionTimes(regions=regions, wall_s=census.time_s, complete=census.complete)

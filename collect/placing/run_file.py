@@ -1,0 +1,49 @@
+"""The files that a placed run leaves: refused before the program starts, or written whole after it."""
+
+import tempfile
+from pathlib import Path
+
+from numapredict.collect.data.durable import replace_file
+from numapredict.native.errors import NumapredictError, UnwritableError
+
+
+class InvalidRunFileError(NumapredictError):
+    """What a run is to write would go to what is no regular file, or to no file at all."""
+
+
+class UnwritableRunFileError(UnwritableError):
+    """The system does not let a run write where that is wanted."""
+
+
+def check_place(path: Path, what: str) -> None:
+    """Refuse what could not be written after the run, or is something else than a file; ``what`` it is, in a word."""
+    place = target(path, what)
+    if place.exists() and not place.is_file():
+        raise InvalidRunFileError(f"{what} {str(path)!r} cannot be written: it is no regular file; name another")
+    try:
+        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name}.", suffix=".numapredict"):
+            pass
+    except OSError as error:
+        raise _unwritable(path, what, error) from None
+
+
+def target(path: Path, what: str) -> Path:
+    """Return the file that a path means, so that what replaces it does not replace a link to it."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, until Python 3.13
+        reason = error.strerror if isinstance(error, OSError) else "its links go in a circle"
+        raise InvalidRunFileError(f"{what} {path} cannot be written: {reason}; name another file") from None
+
+
+def put(path: Path, what: str, data: bytes) -> None:
+    """Write a file in one step, with the rights that a new file has; raise one of the errors here."""
+    check_place(path, what)
+    try:
+        replace_file(target(path, what), data)
+    except OSError as error:
+        raise _unwritable(path, what, error) from None
+
+
+def _unwritable(path: Path, what: str, error: OSError) -> UnwritableRunFileError:
+    return UnwritableRunFileError(f"{what} {path} cannot be written: {error.strerror}; name another file")

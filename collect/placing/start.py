@@ -1,0 +1,172 @@
+"""What starts a program under a mapping on this computer: the preload library, or OMP_* and numactl without it."""
+
+import os
+import secrets
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from numapredict.collect.errors import UnsupportedMappingError
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import thread_slots
+from numapredict.collect.placing.command import (
+    EXPRESSIBLE,
+    Launch,
+    applied,
+    launch,
+    nearest_expressible,
+)
+from numapredict.collect.placing.elf import preload_obstacle
+from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.policies import memory_policies_refused
+from numapredict.collect.placing.preload import PlacementFiles, preload_environment
+from numapredict.collect.placing.variables import CONFLICTING, giving_way, thread_counts
+from numapredict.collect.program import Program
+from numapredict.collect.space import check
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import MissingNativePartError
+from numapredict.native.library import placement_library
+
+WITHOUT_LIBRARY = "OMP_* and numactl"
+"""What the provenance of a measurement begins with where the library did not place the program."""
+
+Way = Literal["library", "numactl"]
+_SEPARATORS = frozenset(": \t\n")  # ld.so(8): what separates the libraries of LD_PRELOAD; there is no escape
+
+
+class Start(msgspec.Struct, frozen=True):
+    """What starts a program under a mapping: the whole command, all of its environment, the PUs that it may use.
+
+    ``numactl`` is the part of the command that goes before the program, empty where there is none. ``obstacle`` says
+    why the library does not place it; ``overridden`` which of the caller's variables give way; ``doubts`` in what the
+    start does less than the mapping says.
+    """
+
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    cpus: tuple[int, ...]
+    way: Way
+    numactl: tuple[str, ...] = ()
+    obstacle: str = ""
+    overridden: str = ""
+    doubts: tuple[str, ...] = ()
+
+
+def start_of(
+    program: Program, mapping: Mapping, topology: Topology, files: PlacementFiles | None = None, *, near: bool = False
+) -> Start:
+    """Return what starts the program under the mapping, under the library wherever that can help.
+
+    Raises UnrunnableProgramError and InvalidMappingError; UnsupportedMappingError for a page policy that is neither
+    expressible nor permitted, and MissingNativePartError where numactl is needed and missing. With ``near`` these two
+    become doubts, and the start does what it can.
+    """
+    check(mapping, topology)
+    executable = executable_of(program)
+    command = (executable, *program.command[1:])
+    obstacle = library_obstacle() or preload_obstacle(_file(program, executable), placement_library())
+    caller = {**os.environ, **dict(program.environment)}
+    cpus = tuple(slot.pu for slot in thread_slots(mapping, topology))
+    if obstacle:
+        environment, prefix, doubts = _with_numactl(caller, mapping, topology, program.name, obstacle, near)
+        way: Way = "numactl"
+    else:
+        refused = policies_obstacle(mapping, topology)
+        if refused and not near:
+            raise UnsupportedMappingError(refused)
+        environment = preload_environment(
+            caller, mapping, topology, str(placement_library()), files, secrets.token_hex(8)
+        )
+        prefix, doubts, way = (), (refused,) if refused else (), "library"
+    return Start(
+        command=(*prefix, *command),
+        environment=environment,
+        cpus=cpus,
+        way=way,
+        numactl=prefix,
+        obstacle=obstacle,
+        overridden=giving_way(caller, environment),
+        doubts=doubts,
+    )
+
+
+def library_obstacle() -> str:
+    """Return why the preload library can place no program at all, or an empty text."""
+    try:
+        library = placement_library()
+    except MissingNativePartError as error:
+        return str(error)
+    if _SEPARATORS.intersection(str(library)):
+        return "the path that it is installed at has a space or a colon, which LD_PRELOAD cannot name"
+    return ""
+
+
+def policies_obstacle(mapping: Mapping, topology: Topology) -> str:
+    """Return why this system would not let the pages of a mapping be placed, or an empty text."""
+    if mapping.page_policy == "first-touch" or len(topology.memory_nodes) == 1:
+        return ""  # what the kernel does unasked
+    refused = memory_policies_refused()
+    return f"{mapping.label}: {_refusal(refused)}" if refused else ""
+
+
+def _file(program: Program, executable: str) -> Path:
+    return Path(program.directory or ".") / executable
+
+
+def _refusal(reason: str) -> str:
+    return (
+        f"this system refuses the memory policy ({reason}); run outside the container or give it the capability"
+        " SYS_NICE"
+    )
+
+
+def _with_numactl(
+    caller: dict[str, str], mapping: Mapping, topology: Topology, name: str, obstacle: str, near: bool
+) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
+    """Return the environment, the numactl call and the doubts of a start without the library."""
+    nearest = applied(mapping, topology)
+    doubts: tuple[str, ...] = ()
+    if nearest.page_policy not in EXPRESSIBLE:
+        nearest = nearest_expressible(mapping)
+        if not near:
+            raise UnsupportedMappingError(
+                f"{mapping.label}: page policy {mapping.page_policy} needs the preload library, which cannot place "
+                f"{name}: {obstacle}; use {', '.join(EXPRESSIBLE)}"
+            )
+        doubts = (f"without it page policy {mapping.page_policy} becomes {nearest.page_policy}",)
+    placed = launch(nearest, topology)
+    try:
+        prefix = _usable_prefix(placed, mapping)
+    except (MissingNativePartError, UnsupportedMappingError) as error:
+        if not near:
+            raise
+        prefix, doubts = (), (*doubts, f"{error}; its pages are left to the kernel")
+    environment = {name: value for name, value in caller.items() if name not in CONFLICTING}
+    environment |= dict(placed.environment)
+    environment["OMP_NUM_THREADS"] = thread_counts(mapping.threads, caller.get("OMP_NUM_THREADS"))
+    return environment, prefix, doubts
+
+
+def _usable_prefix(start: Launch, mapping: Mapping) -> tuple[str, ...]:
+    """Return the numactl call, or nothing where it is unusable and the mapping can do without."""
+    if shutil.which(start.numactl[0]) is None:
+        if start.memory_policy:
+            raise MissingNativePartError(
+                f"{mapping.label} needs numactl, which is not installed; install the package numactl"
+            )
+        return ()
+    probe = subprocess.run(
+        [*start.numactl, "true"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    if probe.returncode == 0:
+        return start.numactl
+    if start.memory_policy:
+        lines = probe.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        raise UnsupportedMappingError(f"{mapping.label}: {_refusal(lines[-1])}")
+    return ()

@@ -1,0 +1,117 @@
+"""The command by which a tool applies a mapping without us, and what it falls short of; pure."""
+
+from collections.abc import Mapping as Variables
+
+import msgspec
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placing.command import applied, nearest_expressible, without_page_policy
+from numapredict.collect.placing.tools.hwloc_bind import hwloc_bind
+from numapredict.collect.placing.tools.likwid_pin import likwid_pin
+from numapredict.collect.placing.tools.numactl import numactl
+from numapredict.collect.placing.tools.openmp import openmp
+from numapredict.collect.placing.tools.srun import srun
+from numapredict.collect.placing.tools.tools import TITLES, TOOLS, Tool
+from numapredict.collect.placing.tools.wrapping import RUN_ANYTHING, Expression, Wrapping
+from numapredict.collect.program import Program
+from numapredict.collect.terminal.printable import shell_word
+from numapredict.collect.topology import Topology
+
+_EXPRESSIONS: dict[Tool, Expression] = {
+    "env": openmp,
+    "numactl": numactl,
+    "hwloc": hwloc_bind,
+    "likwid": likwid_pin,
+    "slurm": srun,
+}
+
+
+class Emission(msgspec.Struct, frozen=True):
+    """A command for a shell, which applies ``mapping``: the one that was asked for where ``exact`` is true.
+
+    The threads are always placed as asked; the page policy of another ``mapping`` is the nearest that the tool has.
+    ``note`` says how it falls short and what it does to the shell's variables, ``cautions`` what must hold beside it.
+    """
+
+    text: str
+    mapping: Mapping
+    exact: bool
+    note: str
+    cautions: tuple[str, ...]
+
+
+def expresses(tool: Tool, mapping: Mapping, topology: Topology) -> bool:
+    """Return whether a tool can apply the mapping, pages and all."""
+    return _wrapping(tool, mapping, topology, (), {}) is not None
+
+
+def emit(
+    tool: Tool, mapping: Mapping, topology: Topology, program: Program, environment: Variables[str, str] | None = None
+) -> Emission:
+    """Return the command that runs ``program`` under ``mapping`` or the nearest to it, ready to be pasted into sh.
+
+    ``environment`` is the shell's own: variables in it that would counteract the mapping are unset by the command, and
+    those that the command overrides are named in the note.
+    """
+    shell = dict(environment or {})
+    notes = []
+    for candidate in (mapping, nearest_expressible(mapping), without_page_policy(mapping)):
+        wrapping = _wrapping(tool, candidate, topology, program.command, shell)
+        if wrapping is not None:
+            break
+    else:
+        raise AssertionError(f"{tool} must be able to leave pages to first touch: {mapping.label}")
+    if candidate != mapping:
+        notes.append(_shortfall(tool, mapping, candidate, topology))
+    unset = [name for name in wrapping.conflicting if name in shell]
+    changed = [name for name, value in wrapping.environment if shell.get(name, value) != value]
+    if unset:
+        notes.append(f"{', '.join(unset)} in your environment would counteract it and is unset here")
+    if changed:
+        notes.append(f"{', '.join(changed)} in your environment is overridden here")
+    text = _text(wrapping, program, unset)
+    return Emission(text, candidate, candidate == mapping, "; ".join(notes), wrapping.cautions)
+
+
+def _wrapping(
+    tool: Tool, mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]
+) -> Wrapping | None:
+    return _EXPRESSIONS[tool](applied(mapping, topology), topology, command, shell)
+
+
+def _shortfall(tool: Tool, mapping: Mapping, nearest: Mapping, topology: Topology) -> str:
+    """Return what the tool cannot do, what it does instead, and who can."""
+    others = [f"--emit {other}" for other in TOOLS if other != tool and expresses(other, mapping, topology)]
+    exact = " or ".join(others) or f"numapredict run --mapping {mapping.label}"
+    return (
+        f"{TITLES[tool]} cannot express {_pages(mapping)}: this command uses {_pages(nearest)} instead, with the"
+        f" threads as they should be; exact: {exact}"
+    )
+
+
+def _pages(mapping: Mapping) -> str:
+    """Return the page policy as a label has it."""
+    suffix = "" if mapping.page_nodes == mapping.thread_nodes else f"@{mapping.page_nodes}"
+    return f"{mapping.page_policy}{suffix}"
+
+
+def _text(wrapping: Wrapping, program: Program, unset: list[str]) -> str:
+    """Return the command line, every word quoted where a shell would read something into it.
+
+    What cannot be seen comes from printf, in octal: it would be copied without notice.
+    """
+    decided = {*dict(wrapping.environment), *wrapping.conflicting}
+    own = [pair for pair in program.environment if pair[0] not in decided]
+    words = [f"{name}={shell_word(value)}" for name, value in (*own, *wrapping.environment)]
+    if unset:
+        words = ["env", *(word for name in unset for word in ("-u", name)), *words]
+        words += RUN_ANYTHING if "=" in wrapping.words[0] else ()
+    first, *others = wrapping.words
+    text = " ".join([*words, _command_name(first), *map(shell_word, others)])
+    return text if program.directory is None else f"cd {shell_word(program.directory)} && {text}"
+
+
+def _command_name(word: str) -> str:
+    """Return a program's name as sh takes it: one with an equals sign, without quotes, would set a variable."""
+    quoted = shell_word(word)
+    return f"'{word}'" if quoted == word and "=" in word else quoted

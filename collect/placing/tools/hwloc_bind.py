@@ -1,0 +1,45 @@
+"""`hwloc`: OMP_* for the threads, hwloc-bind for the pages (hwloc-bind(1), hwloc(7), of hwloc 2.9).
+
+Objects are named by OS index: logical ones count what this computer's hwloc shows to whoever pastes the command, which
+differs by cgroup. Without --strict a node that is full sends pages to another one instead of failing.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Mapping as Variables
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placing.command import EXPRESSIBLE, openmp_variables, ranges
+from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
+from numapredict.collect.placing.variables import CONFLICTING
+from numapredict.collect.topology import Topology
+
+# hwloc(7), environment variables: with these it looks at something else than this computer, and then binds nothing.
+_ELSEWHERE = ("HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS")
+
+
+def hwloc_bind(
+    mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]
+) -> Wrapping | None:
+    """Return the call of hwloc-bind: all PUs of the threads, and a memory binding unless first touch is meant."""
+    del shell
+    if mapping.page_policy not in EXPRESSIBLE:
+        return None
+    cpus = _objects("pu", (slot.pu for slot in thread_slots(mapping, topology)))
+    words = ("hwloc-bind", "--physical", "--cpubind", *cpus, *_memory(mapping, topology), "--", *command)
+    return Wrapping(
+        openmp_variables(mapping, topology), words, (*CONFLICTING, *_ELSEWHERE), late_binding(mapping, topology)
+    )
+
+
+def _memory(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
+    if len(topology.memory_nodes) == 1 or mapping.page_policy == "first-touch":
+        return ()
+    policy = "interleave" if mapping.page_policy == "interleave" else "bind"
+    nodes = (topology.nodes[index].os_index for index in page_node_set(mapping, topology))
+    return ("--membind", "--mempolicy", policy, *_objects("numanode", nodes))
+
+
+def _objects(kind: str, numbers: Iterable[int]) -> tuple[str, ...]:
+    """Return objects as hwloc(7) writes them: ``pu:0-3 pu:8``."""
+    return tuple(f"{kind}:{part}" for part in ranges(numbers).split(","))

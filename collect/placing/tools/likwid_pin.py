@@ -1,0 +1,99 @@
+"""`likwid`: likwid-pin pins the threads in the order in which they are created, and sets a policy for all pages.
+
+Where it has no option for the page nodes, numactl sets the policy, started by likwid-pin. It creates no thread, so
+that the first to be pinned is still the program's.
+
+likwid-pin(1) of LIKWID 5.2: thread i gets the i-th processor of the list after -c; -i interleaves over the NUMA nodes
+of the processors in the list, -m binds to them. The policy is set for the whole list before OMP_NUM_THREADS cuts it
+short, so that processors after the last thread's add their nodes.
+"""
+
+import re
+from collections.abc import Mapping as Variables
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placing.command import EXPRESSIBLE, left_to_first_touch, memory_words
+from numapredict.collect.placing.tools.wrapping import RUN_ANYTHING, Wrapping, late_binding
+from numapredict.collect.placing.variables import CONFLICTING
+from numapredict.collect.topology import Topology
+
+_MASK_BITS = 64  # LIKWID, src/numa_proc.c: the nodes are the bits of one unsigned long
+_TAKEN_APART = re.compile(r"[ \t\n\v\f\r\"']")
+"""Where likwid-pin cuts words: at white space, and 5.4 at quotes, too, some of which it adds itself."""
+
+_PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
+"""What neither likwid-pin nor env -S reads otherwise."""
+
+_PLACING = (
+    "OMP_PLACES",
+    "OMP_PROC_BIND",
+    "LIKWID_SKIP",
+    "OMP_DISPLAY_AFFINITY",  # LLVM 14's runtime aborts on it under the KMP_AFFINITY=disabled that likwid-pin sets
+)
+
+
+def likwid_pin(
+    mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]
+) -> Wrapping | None:
+    """Return the call of likwid-pin, with numactl in it where its own policies do not reach exactly the page nodes."""
+    del shell
+    if mapping.page_policy not in EXPRESSIBLE:
+        return None
+    own = _memory(mapping, topology)
+    extra, policy = own or ((), ())
+    pages = () if own else memory_words(mapping, topology)
+    pus = [slot.pu for slot in thread_slots(mapping, topology)]
+    listed = ",".join(map(str, (*pus, *extra)))
+    variables, words = unsplit(command)
+    environment = (
+        ("OMP_NUM_THREADS", str(mapping.threads)),
+        ("OMP_DYNAMIC", "false"),
+        # Else the list counts what the shell's cpuset or taskset has left over, and is no list of OS indices.
+        ("LIKWID_IGNORE_CPUSET", "1"),
+        *variables,
+    )
+    return Wrapping(
+        environment,
+        ("likwid-pin", *policy, "-c", listed, *pages, *words),
+        (*CONFLICTING, *_PLACING),
+        (*(("the pages need numactl beside likwid-pin",) if pages else ()), *late_binding(mapping, topology)),
+    )
+
+
+def unsplit(command: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    r"""Return variables, and words that likwid-pin passes on whole: it joins them by spaces and cuts them up again.
+
+    env puts the words in that it would take apart (GNU coreutils, "env -S/--split-string syntax": ``\_`` parts words,
+    ``${NAME}`` is a variable, never parted), and keeps the variables from the program.
+    """
+    if not any(word == "" or _TAKEN_APART.search(word) for word in command):
+        return (), command
+    variables: list[tuple[str, str]] = []
+    words = []
+    for word in command:
+        if _PLAIN.fullmatch(word):
+            words.append(word)
+        else:
+            variables.append((f"NUMAPREDICT_WORD_{len(variables) + 1}", word))
+            words.append(f"${{{variables[-1][0]}}}")
+    unset = (f"-u{name}" for name, _ in variables)
+    before = RUN_ANYTHING if "=" in command[0] else ()
+    return tuple(variables), ("env", "-S" + r"\_".join([*unset, *before, *words]))
+
+
+def _memory(mapping: Mapping, topology: Topology) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
+    """Return the processors to list beside the threads' and the option of the policy, None where there is none."""
+    if len(topology.memory_nodes) == 1 or mapping.page_policy == "first-touch":
+        return (), ()
+    os_indices = [node.os_index for node in topology.nodes]
+    if sorted(os_indices) != list(range(len(os_indices))) or len(os_indices) > _MASK_BITS:
+        return ((), ()) if left_to_first_touch(mapping, topology) else None  # its mask counts nodes, without gaps
+    threads = {slot.node for slot in thread_slots(mapping, topology)}
+    pages = page_node_set(mapping, topology)
+    missing = [topology.nodes[index] for index in pages if index not in threads]
+    if not threads.issubset(pages) or not all(node.cores for node in missing):
+        return None
+    if len(pages) > 1:
+        return tuple(node.cores[0].pus[0] for node in missing), ("-i",)
+    return (), ("-m",)

@@ -1,0 +1,62 @@
+"""`slurm`: OMP_* for the threads, srun for the task's PUs, numactl inside it for the pages.
+
+srun(1); tests/slurm/test_emitted.py runs it under SLURM 22.05. Outside an allocation --exclusive implies --exact,
+so that a step has one CPU unless --cpus-per-task asks for all, and a mask beyond the step's CPUs is an error. Inside
+one, a step has all of the job's CPUs by itself, however many SLURM calls them. --mem-bind knows no interleaving, and
+does nothing without a plugin: numactl sets the policy. --hint excludes --cpu-bind, and one task needs no
+--distribution.
+"""
+
+from collections.abc import Mapping as Variables
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import thread_slots
+from numapredict.collect.placing.command import EXPRESSIBLE, memory_words, openmp_variables
+from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
+from numapredict.collect.placing.variables import CONFLICTING
+from numapredict.collect.topology import Topology
+
+# srun(1), input environment variables: each stands for an option that excludes or narrows --cpu-bind.
+_NARROWING = (
+    "SLURM_HINT",
+    "SLURM_EXACT",
+    "SLURM_THREADS_PER_CORE",
+    "SLURM_CPUS_PER_TASK",
+    "SRUN_CPUS_PER_TASK",
+)
+
+
+def srun(mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
+    """Return the call of srun, in the shell's allocation where SLURM_JOB_ID names one, else with a whole node."""
+    if mapping.page_policy not in EXPRESSIBLE:
+        return None
+    mask = sum(1 << slot.pu for slot in thread_slots(mapping, topology))
+    pages = memory_words(mapping, topology)
+    inside = "SLURM_JOB_ID" in shell
+    words = (
+        *("srun", "--nodes=1", "--ntasks=1"),
+        *(() if inside else ("--exclusive", f"--cpus-per-task={_pus(topology)}")),
+        *("--export=ALL", f"--cpu-bind=mask_cpu:{mask:#x}", "--mem-bind=none"),
+        *pages,
+        *command,
+    )
+    cautions = (*_cautions(topology, inside, bool(pages)), *late_binding(mapping, topology))
+    return Wrapping(openmp_variables(mapping, topology), words, (*CONFLICTING, *_NARROWING), cautions)
+
+
+def _pus(topology: Topology) -> int:
+    return sum(len(core.pus) for node in topology.nodes for core in node.cores)
+
+
+def _cautions(topology: Topology, inside: bool, nested: bool) -> tuple[str, ...]:
+    whole = (
+        "the job must have these PUs: ask for a whole node by --exclusive (salloc, sbatch)"
+        if inside
+        else f"--cpus-per-task={_pus(topology)} asks for all PUs of a node: where SLURM has another number of CPUs"
+        " there (CPUTot of scontrol show node), put that"
+    )
+    return (
+        whole,
+        "--cpu-bind needs SLURM's plugin task/affinity",
+        *(("the pages need numactl on the node",) if nested else ()),
+    )

@@ -1,0 +1,1 @@
+"""From a program and a model to advice: probes, assignment, evidence, words, and the verified run."""

@@ -1,0 +1,393 @@
+"""Advice on one program: run its two probes, predict, and put the answer into a record."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from numapredict.collect.mapping import OpaqueMapping, parse_label
+from numapredict.collect.measurement import Machine, Measurement
+from numapredict.collect.modelled.seen_regions import compared_in_words, in_common
+from numapredict.collect.modelled.teams import teams_of
+from numapredict.collect.placing.command import run_command
+from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_words
+from numapredict.collect.placing.start import WITHOUT_LIBRARY
+from numapredict.collect.placing.tools.emission import Emission, emit, expresses
+from numapredict.collect.placing.tools.tools import TOOLS, Tool
+from numapredict.collect.program import Program
+from numapredict.collect.terminal.printable import command_line
+from numapredict.collect.terminal.terminal import doing, warn
+from numapredict.predictor.advising.evidence import evidence_of, reached_by
+from numapredict.predictor.advising.explanation import Explanation, explain
+from numapredict.predictor.advising.own_threads import (
+    OwnThreads,
+    UnknownThreadsError,
+    depends_in_words,
+    model_of_threads,
+    own_team,
+)
+from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict, reading_of
+from numapredict.predictor.advising.unknown import Unknown
+from numapredict.predictor.advising.unseen import LEAST_SEEN, with_unseen
+from numapredict.predictor.advising.verification import Verification, verify
+from numapredict.predictor.learning.model import ExpectedSpeedup, Member, Model, RankedMapping
+from numapredict.predictor.learning.model_choice import ChosenModel
+from numapredict.predictor.learning.options import Reads
+from numapredict.predictor.learning.store import check_topology
+
+# Below these the answer comes with a warning.
+_ENOUGH_SEEN = 0.9
+_AMBIGUOUS = 0.6
+
+_SMALLER = "a smaller input, or fewer time steps, so that more of its regions run within the budget"
+_LONGER = "more time: --budget, in seconds, up to 3600"
+_TRAIN = "numapredict train, which keeps the measurements that this takes"
+_ASK_FOR_THREADS = "the program with a number of threads from OMP_NUM_THREADS, where it can be told to"
+
+NEARLY_ALL = 0.9
+"""The part of a run from which on a speedup of that part is one of the whole: the difference is within the interval."""
+
+
+class AdviceProbe(msgspec.Struct, frozen=True):
+    """One probe run: ``time_s`` is the run time of the model's clock, ``features`` all that was read.
+
+    ``noise`` is the standard error of the time in log2, by its repetitions; None where there are too few.
+    """
+
+    mapping: str
+    time_s: float
+    features: dict[str, float]
+    noise: float | None = None
+
+
+class AdviceCluster(msgspec.Struct, frozen=True):
+    """The cluster that the program was assigned to; ``descriptions`` are its members in words.
+
+    ``speedup`` is what the advised mapping gave the members, from the least to the greatest; None for the default.
+    """
+
+    id: int
+    members: tuple[str, ...]
+    centroid: str
+    descriptions: tuple[str, ...]
+    speedup: ExpectedSpeedup | None = None
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """The command of a tool that does without the preload library.
+
+    ``mapping`` is what it applies, and ``exact`` whether that is the advised one; otherwise it is the best that is
+    ranked of those that the tool can express, or where there is none the nearest, whose speedup is not known. Its
+    expected speedup has the discount that the advised mapping's has, and is never above that. ``note`` says what else
+    there is to know, and ``cautions`` what must hold beside the command.
+    """
+
+    tool: Tool
+    mapping: str
+    expected_speedup: ExpectedSpeedup | None
+    command: str
+    exact: bool
+    note: str
+    cautions: tuple[str, ...] = ()
+
+
+class Advice(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer, as `--json` prints it; speedups are over ``default``.
+
+    ``clock`` is ``regions`` where times and speedups are those of the parallel regions, ``process`` where they are of
+    the whole run. ``region_share`` is the regions' part of the slower probe's run time, where it is known.
+    ``confidence`` is the probability that the mapping beats the default, None for the default itself and where the
+    model does not say. ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false
+    for a program unlike any that the model has seen. ``trace_share`` is the part of the program's region time that
+    was seen, for modelled runs; ``whole_program`` is false when the native run that counts regions had to be stopped.
+    ``verification`` is what running default and choice in turn said, where that was asked for and the choice is not the
+    default; where the choice did not win, ``mapping`` is the default. ``judged_by`` is what was read beside the probes'
+    times: ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
+    ``explanation`` says why, as far as the readings tell. ``exit_code`` is what the program ends with, though its
+    parallel regions ran. ``own_threads`` is there for a program that sets its number of threads itself: only mappings
+    of that number compete, and ``default`` is what it gets today with so many. ``answer`` tells advice from
+    ``Unknown``.
+    ``command`` applies the mapping exactly, with the preload library, and ``alternatives`` without it as far as each
+    tool goes; ``alternative`` is numactl's. ``warnings`` say in words what makes the answer doubtful.
+    """
+
+    program: str
+    machine: str
+    modelled: bool
+    model: str
+    default: str
+    mapping: str
+    expected_speedup: ExpectedSpeedup
+    confidence: float | None
+    clock: str
+    region_share: float | None
+    trace_share: float | None
+    whole_program: bool
+    ambiguity: float
+    familiar: bool
+    cluster: AdviceCluster
+    probes: tuple[AdviceProbe, ...]
+    command: str
+    alternative: Alternative
+    alternatives: tuple[Alternative, ...]
+    warnings: tuple[str, ...]
+    judged_by: Reads
+    explanation: Explanation
+    verification: Verification | None = None
+    exit_code: int = 0
+    own_threads: OwnThreads | None = None
+    answer: Literal["advised"] = "advised"
+
+
+def whole_run(share: float, speedup: float) -> float | None:
+    """Return what a speedup of a part of the run makes of the whole (Amdahl's law), None where it is nearly all."""
+    return None if share >= NEARLY_ALL else 1 / (1 - share + share / speedup)
+
+
+def advise(
+    program: Program,
+    machine: Machine,
+    chosen: ChosenModel,
+    announce: Callable[[str], None] = lambda text: None,
+    *,
+    verifier: Machine | None = None,
+    controllers_GBps: Sequence[float] = (),
+) -> Advice | Unknown:
+    """Run the model's probes on the machine and return the advice, or that too little is known to give any.
+
+    With a ``verifier``, the same machine asked for single runs, the default and the advised mapping run there in turn,
+    and the default is advised unless it loses. ``controllers_GBps`` is what each node's memory controllers can read,
+    where that is known. Raises ModelMismatchError for a model of another topology,
+    UnusableProbeError for a probe that failed, and whatever the machine raises.
+    """
+    model, own = chosen.model, None
+    check_topology(model, machine.topology)
+    measured = _probed(program, machine, model, announce)
+    showing = next((m for m in measured if own_team(m) is not None), None)
+    if showing is not None:
+        try:
+            with doing(announce, "learning about mappings of as many threads"):
+                model, own = model_of_threads(model, showing, machine.topology)
+        except UnknownThreadsError as error:
+            return _unknown(program, chosen, measured, str(error), (_TRAIN, _ASK_FOR_THREADS))
+        measured = _probed(program, machine, model, announce, own)
+        if reason := depends_in_words(own, showing, measured):
+            return _unknown(program, chosen, measured, reason, (_ASK_FOR_THREADS,))
+        warn(announce, own.text)
+    measured = list(in_common(measured))
+    readings = [reading_of(measurement, model.clock) for measurement in measured]
+    for line in (*exit_codes_in_words(measured), *compared_in_words(measured)):
+        warn(announce, line)
+    share = _trace_share(measured)
+    if share is not None and share < LEAST_SEEN:
+        reason = f"the traces saw {share:.0%} of its region time, and below {LEAST_SEEN:.0%} nothing can be told"
+        return _unknown(program, chosen, measured, reason, (_SMALLER, _LONGER))
+    prediction = predict(model, readings, lambda label: _possible(label, machine))
+    if share is not None:
+        prediction = with_unseen(prediction, model.default, share)
+    verification = None
+    if verifier is not None and prediction.mapping != model.default:
+        verification = verify(program, verifier, (model.default, prediction.mapping), model.clock, announce)
+        if not verification.won:
+            prediction = _keeping(model.default, prediction)
+    lost = verification is not None and not verification.won
+    evidence = evidence_of(readings, model.default, reached_by(model), controllers_GBps)
+    if evidence is not None and lost:  # what the probes' times said did not hold
+        evidence = msgspec.structs.replace(evidence, speedup=None)
+    mapping = parse_label(prediction.mapping)
+    alternatives = {tool: _alternative(tool, prediction, machine, program) for tool in TOOLS}
+    return Advice(
+        program=command_line(program.command),
+        machine=machine.name,
+        modelled=machine.modelled,
+        model=chosen.origin,
+        default=model.default,
+        mapping=prediction.mapping,
+        expected_speedup=prediction.expected_speedup,
+        confidence=prediction.confidence,
+        clock=model.clock,
+        region_share=_region_share(measured),
+        trace_share=_trace_share(measured),
+        whole_program=not _is_cut(measured),
+        ambiguity=prediction.ambiguity,
+        familiar=prediction.familiar,
+        cluster=_cluster(prediction, model.default),
+        probes=tuple(_probe(reading) for reading in readings),
+        command=run_command(mapping, program),
+        alternative=alternatives["numactl"],
+        alternatives=tuple(alternatives.values()),
+        warnings=_warnings(measured, prediction),
+        judged_by=prediction.reads,
+        explanation=explain(evidence, prediction, model.default, expects=model.expectation is not None and not lost),
+        verification=verification,
+        exit_code=max(map(exit_code_of, measured)),
+        own_threads=own,
+    )
+
+
+def _unknown(
+    program: Program, chosen: ChosenModel, measured: list[Measurement], reason: str, to_try: tuple[str, ...]
+) -> Unknown:
+    return Unknown(
+        program=command_line(program.command),
+        machine=measured[0].machine,
+        modelled=measured[0].modelled,
+        model=chosen.origin,
+        reason=reason,
+        to_try=to_try,
+        trace_share=_trace_share(measured),
+        probes=tuple(reading_of(measurement, chosen.model.clock) for measurement in measured),
+        warnings=_warnings(measured, None),
+    )
+
+
+def _probed(
+    program: Program,
+    machine: Machine,
+    model: Model,
+    announce: Callable[[str], None],
+    own: OwnThreads | None = None,
+) -> list[Measurement]:
+    """Return the probes' measurements; of a program that sets its number of threads, unless known, the first alone."""
+    measured: list[Measurement] = []
+    for number, probe in enumerate(model.probes, 1):
+        announce(f"probe {number} of {len(model.probes)}: {program.name} under {probe.mapping}")
+        measurement = machine.run(program, parse_label(probe.mapping))
+        reading = reading_of(measurement, model.clock)
+        measured.append(measurement)
+        if own is None and own_team(measurement) is not None:
+            break
+        announce(f"probe {number} of {len(model.probes)}: {seconds_in_words(reading.time_s)}")
+    return measured
+
+
+def _keeping(default: str, prediction: Prediction) -> Prediction:
+    """Return a prediction that advises the default, which gains nothing over itself."""
+    none = RankedMapping(default, ExpectedSpeedup(1.0, 1.0, 1.0))
+    others = tuple(ranked for ranked in prediction.ranked if ranked.mapping != default)
+    return msgspec.structs.replace(
+        prediction, mapping=default, expected_speedup=none.expected_speedup, confidence=None, ranked=(none, *others)
+    )
+
+
+def _possible(label: str, machine: Machine) -> bool:
+    """Return whether a mapping can be advised: on a clock, only what can be applied."""
+    return machine.supports(parse_label(label))
+
+
+def _cluster(prediction: Prediction, default: str) -> AdviceCluster:
+    cluster = prediction.cluster
+    speedups = {each.mapping: each.expected_speedup for each in cluster.ranked if each.mapping != default}
+    groups: dict[str, list[Member]] = {}
+    for member in sorted(cluster.members, key=lambda member: member.name != cluster.centroid):
+        groups.setdefault(member.group or member.name, []).append(member)
+    return AdviceCluster(
+        id=cluster.id,
+        members=tuple(member.name for member in cluster.members),
+        centroid=cluster.centroid,
+        descriptions=tuple(_group_in_words(group, members) for group, members in groups.items()),
+        speedup=speedups.get(prediction.mapping),
+    )
+
+
+def _group_in_words(group: str, members: list[Member]) -> str:
+    """Return the variants of one code in words: `jacobi-2d (medium.serial): Sweeps a stencil.`."""
+    variants = [member.name.removeprefix(f"{group}.") for member in members if member.name != group]
+    shown = f" ({', '.join(variants[:3])}{', ...' if len(variants) > 3 else ''})" if variants else ""
+    summary = members[0].summary.split(" (")[0]
+    return f"{group}{shown}" + (f": {summary}" if summary else "")
+
+
+def _probe(reading: ProbeReading) -> AdviceProbe:
+    features = {"time_s": float(reading.time_s)}
+    if reading.local_bandwidth_GBps is not None:
+        features["local_bandwidth_GBps"] = float(reading.local_bandwidth_GBps)
+    if reading.local_share is not None:
+        features["local_share"] = float(reading.local_share)
+    return AdviceProbe(reading.mapping, features["time_s"], features, reading.noise)
+
+
+def _alternative(tool: Tool, prediction: Prediction, machine: Machine, program: Program) -> Alternative:
+    """Return the advised mapping where the tool can express it, else what it can and is worth most of the others.
+
+    What is expected to give more than the advised mapping is passed over, so that nothing is announced as better.
+    """
+    topology, shell = machine.topology, dict(os.environ)
+    emission = emit(tool, parse_label(prediction.mapping), topology, program, shell)
+    if emission.exact:
+        return _emitted(tool, prediction.mapping, prediction.expected_speedup, emission)
+    most = prediction.expected_speedup.median
+    ranked = [one for one in prediction.ranked if one.expected_speedup.median <= most]
+    if prediction.confidence is None:
+        ranked.sort(key=lambda one: -one.expected_speedup.median)
+    for one in ranked:
+        mapping = parse_label(one.mapping)
+        if expresses(tool, mapping, topology) and _possible(one.mapping, machine):
+            found = _emitted(tool, one.mapping, one.expected_speedup, emit(tool, mapping, topology, program, shell))
+            return msgspec.structs.replace(found, exact=False)
+    return _emitted(tool, emission.mapping.label, None, emission)
+
+
+def _emitted(tool: Tool, mapping: str, speedup: ExpectedSpeedup | None, emission: Emission) -> Alternative:
+    return Alternative(tool, mapping, speedup, emission.text, emission.exact, emission.note, emission.cautions)
+
+
+def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tuple[str, ...]:
+    """Return what makes the answer doubtful, a sentence each."""
+    told = {name: value for m in measured for name, value in m.provenance}
+    found = [*exit_codes_in_words(measured), *compared_in_words(measured)]
+    share = _trace_share(measured)
+    if share is not None and share < _ENOUGH_SEEN and prediction is not None:
+        found.append(
+            f"the traces saw {share:.0%} of the region time; the rest is assumed to gain the square root of what that "
+            "gains, within a factor of 3 (--budget or a smaller input shows more)"
+        )
+    if _is_cut(measured):
+        found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
+    found += [text for text in dict.fromkeys(map(_other_teams, measured)) if text]
+    placement = told.get("placement", "")
+    if placement.startswith(WITHOUT_LIBRARY):
+        found.append(f"the probes were placed by {placement}; so is what `numapredict run` does")
+    if prediction is None:
+        return tuple(found)
+    if not prediction.familiar:
+        found.append("the program is unlike any that the model has seen")
+    elif prediction.ambiguity > _AMBIGUOUS:
+        found.append("another cluster is nearly as close")
+    return tuple(found)
+
+
+def _other_teams(measurement: Measurement) -> str:
+    """Return which regions have other numbers of threads than they are asked for, an empty text where none have."""
+    if own_team(measurement) is not None or isinstance(measurement.mapping, OpaqueMapping):
+        return ""
+    asked = measurement.mapping.threads
+    listed = ", ".join(f"{t.threads} in {t.share:.0%}" for t in teams_of(measurement) if t.threads != asked)
+    return listed and f"regions have numbers of threads of their own: {listed} of the region time"
+
+
+def _is_cut(measured: list[Measurement]) -> bool:
+    return any(("census", "stopped by its time budget") in m.provenance for m in measured)
+
+
+def _region_share(measured: list[Measurement]) -> float | None:
+    slowest = max(measured, key=lambda m: m.time_s)
+    return None if slowest.region_time_s is None else slowest.region_time_s / slowest.time_s
+
+
+def _trace_share(measured: list[Measurement]) -> float | None:
+    shares = [float(value) for m in measured for name, value in m.provenance if name == "region_time_seen"]
+    return min(shares, default=None)
+
+
+def seconds_in_words(time_s: float) -> str:
+    """Return a time in the unit that suits it."""
+    if time_s >= 1:
+        return f"{time_s:.2f} s"
+    return f"{time_s * 1e3:.2f} ms" if time_s >= 1e-4 else f"{time_s * 1e6:.2f} us"
+
+
+def expected_in_words(speed: ExpectedSpeedup) -> str:
+    """Return what is expected of a mapping beside the advised one, with its interval."""
+    return f"{speed.median:.2f}x expected, {speed.low:.2f}x to {speed.high:.2f}x"

@@ -1,0 +1,205 @@
+"""Advice in words, for a person to read."""
+
+import textwrap
+
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.terminal.printable import name_cell, printable
+from numapredict.predictor.advising.advice import Advice, expected_in_words, seconds_in_words, whole_run
+from numapredict.predictor.advising.explanation import Close, Explanation
+from numapredict.predictor.advising.verification import Verification
+from numapredict.predictor.learning.model import ExpectedSpeedup
+
+_COLUMN = " " * 20  # where the answers begin
+_WIDTH = 100
+_WHY_LINES = 14
+_GOOD = "nearly as good"
+WITHOUT_COUNTERS = {
+    "share": "judged without counters: by times and by which sampled accesses were local",
+    "times": "judged without counters: by times alone",
+}
+"""What an answer says that was not judged by bandwidths."""
+
+
+def mapping_in_words(mapping: Mapping) -> str:
+    """Return what a mapping means, in a sentence's words."""
+    threads = f"{mapping.threads} thread{'s' if mapping.threads > 1 else ''}"
+    nodes = f"{mapping.thread_nodes} node{'s' if mapping.thread_nodes > 1 else ''}"
+    spread = "dealt out one node after the other" if mapping.thread_policy == "scatter" else "consecutive ones together"
+    spread = "" if mapping.thread_nodes == 1 else f", {spread}"
+    where = f"{mapping.page_nodes} node{'s' if mapping.page_nodes > 1 else ''}"
+    pages = {
+        "first-touch": "each page on the node of the thread that writes to it first",
+        "locality": "each page on the node whose threads use it most",
+        "balance": f"pages so that {where} get equally many accesses",
+        "interleave": f"pages dealt out over {where} by address",
+        "mix": f"pages by locality where one node dominates, the others balanced over {where}",
+        "dataset": f"each array cut into one chunk a thread, on {where}",
+        "bind": "all pages on the first of them" if mapping.thread_nodes > 1 else "all pages there",
+        "remote": "all pages on the farthest node",
+    }[mapping.page_policy]
+    return f"{threads} on {nodes}{spread}; {pages}"
+
+
+def advice_in_words(advice: Advice) -> str:
+    """Return the answer for a person to read."""
+    modelled = " (modelled)" if advice.modelled else ""
+    what = "its parallel regions" if advice.clock == "regions" else "the whole run"
+    lines = [
+        f"{printable(advice.program)} on {name_cell(advice.machine)}{modelled}",
+        "",
+        *([*_under("its own threads", advice.own_threads.text), ""] if advice.own_threads else []),
+        f"  best mapping      {advice.mapping}",
+        _wrapped(mapping_in_words(parse_label(advice.mapping))),
+        *_expectation_lines(advice, what),
+    ]
+    if advice.region_share is not None and advice.clock == "regions":
+        lines.append(_wrapped(_share_in_words(advice.region_share, advice.expected_speedup.median)))
+    lines += [
+        "",
+        *explanation_lines(advice.explanation),
+        "",
+        *_probe_lines(advice),
+        "",
+        *_cluster_lines(advice),
+        "",
+        *_command_lines(advice),
+    ]
+    return "\n".join(lines)
+
+
+def _share_in_words(share: float, speedup: float) -> str:
+    """Return how much of a run its parallel regions are, and what their speedup makes of the whole."""
+    whole = whole_run(share, speedup)
+    gain = f": about {whole:.2f}x for the whole run" if whole is not None and speedup != 1 else ""
+    return f"the regions take {share:.0%} of its run time under the probes{gain}"
+
+
+def _expectation_lines(advice: Advice, what: str) -> list[str]:
+    speed = advice.expected_speedup
+    if advice.verification is not None and not advice.verification.won:
+        return [f"  expected speedup  none: {_verified_in_words(advice.verification)}"]
+    if advice.mapping == advice.default:
+        return ["  expected speedup  none: that is what it gets today, and no other mapping is expected to beat it"]
+    least = "among the programs it resembles"
+    if advice.confidence is not None:
+        least = f"in nine cases of ten; it beats the default in {_percent(advice.confidence)}"
+    return [
+        f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
+        f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
+        *([_wrapped("both mappings were probes: this is what they gave")] if _is_measured(advice) else []),
+        *([_wrapped(_verified_in_words(advice.verification))] if advice.verification is not None else []),
+    ]
+
+
+def _is_measured(advice: Advice) -> bool:
+    """Return whether the speedup is that of one probe over the other."""
+    whole = advice.trace_share is None or advice.trace_share >= 1
+    both = {advice.mapping, advice.default} == {p.mapping for p in advice.probes}
+    return whole and both and advice.confidence is not None
+
+
+def _verified_in_words(verification: Verification) -> str:
+    """Return what running both mappings said, in a sentence's words."""
+    if verification.speedup is None:
+        return f"{verification.mapping} was advised, but {verification.reason}; the default is kept"
+    rounds = len(verification.chosen_s)
+    between = f" ({verification.low:.2f}x to {verification.high:.2f}x in {rounds} rounds)" if rounds > 1 else ""
+    if verification.won:
+        return f"verified: {verification.speedup:.2f}x when both were run{between}"
+    return (
+        f"{verification.mapping} was advised, but ran at {verification.speedup:.2f}x of the default's speed{between}; "
+        "the default is kept"
+    )
+
+
+def _percent(share: float) -> str:
+    return "more than 99%" if share > 0.99 else f"{share:.0%}"
+
+
+def explanation_lines(explanation: Explanation) -> list[str]:
+    """Return a few lines: why, what else is nearly as good, and what would change the answer.
+
+    Where there is too much to say, mappings beside the answer give way, the last first.
+    """
+    said = {
+        "why": [f.text for f in explanation.findings if f.topic in ("default", "binds")],
+        "by choice": [f.text for f in explanation.findings if f.topic == "choice"],
+        _GOOD: [],
+        "in the source": [f.text for f in explanation.findings if f.topic == "tip"],
+        "would change it": [f.text for f in explanation.findings if f.topic == "change"],
+    }
+    for shown in range(len(explanation.close), -1, -1):
+        said[_GOOD] = [", ".join(map(_close_in_words, explanation.close[:shown]))] if shown else []
+        lines = [line for title, texts in said.items() for line in _under(title, "; ".join(texts))]
+        if len(lines) <= _WHY_LINES:
+            break
+    return lines
+
+
+def _close_in_words(close: Close) -> str:
+    speed = close.expected_speedup
+    return f"{close.mapping} ({speed.median:.2f}x, {speed.low:.2f}x to {speed.high:.2f}x: {close.differs})"
+
+
+def _under(title: str, text: str) -> list[str]:
+    """Return a text as an answer under a title."""
+    return textwrap.fill(text, _WIDTH, initial_indent=f"  {title:18}", subsequent_indent=_COLUMN).splitlines()
+
+
+def _probe_lines(advice: Advice) -> list[str]:
+    lines = []
+    for number, probe in enumerate(advice.probes, 1):
+        bandwidth, share = probe.features.get("local_bandwidth_GBps"), probe.features.get("local_share")
+        read = f", {share:.0%} of accesses local" if share is not None else ""
+        read = f", {bandwidth:.2f} GB/s local memory bandwidth" if bandwidth is not None else read
+        lines.append(f"  probe {number}           {probe.mapping}: {seconds_in_words(probe.time_s)}{read}")
+    if advice.judged_by != "bandwidth":
+        lines.append(_wrapped(WITHOUT_COUNTERS[advice.judged_by]))
+    if advice.trace_share is not None:
+        lines.append(_wrapped(f"the traces saw regions with {advice.trace_share:.0%} of the native region time"))
+    return lines
+
+
+def _cluster_lines(advice: Advice) -> list[str]:
+    count = len(advice.cluster.members)
+    members = f"{count} program{'s' if count > 1 else ''} of the model"
+    gained = _members_in_words(advice.cluster.speedup)
+    lines = _under("it resembles", f"cluster {advice.cluster.id}, {members}{gained}:")
+    shown = advice.cluster.descriptions[:5]
+    lines += [_wrapped(f"- {text}") for text in shown]
+    if len(advice.cluster.descriptions) > len(shown):
+        lines.append(_wrapped(f"and {len(advice.cluster.descriptions) - len(shown)} more"))
+    if advice.warnings:
+        lines += ["", "  with care         " + _wrapped(f"- {advice.warnings[0]}").lstrip()]
+        lines += [_wrapped(f"- {text}") for text in advice.warnings[1:]]
+    return lines
+
+
+def _members_in_words(speedup: ExpectedSpeedup | None) -> str:
+    """Return what the members of a cluster gain by the advised mapping."""
+    if speedup is None:
+        return ""
+    return f"; by that mapping they gain {speedup.median:.2f}x ({speedup.low:.2f}x to {speedup.high:.2f}x)"
+
+
+def _command_lines(advice: Advice) -> list[str]:
+    other = advice.alternative
+    if other.exact:
+        without = "or with OMP_* and numactl alone, to the same effect"
+    elif other.mapping == advice.default != advice.mapping:
+        without = "or with OMP_* and numactl alone: the default, bound; of what else they can do none is sure to gain"
+    else:
+        speed = other.expected_speedup
+        expected = f" ({expected_in_words(speed)})" if speed is not None else ""
+        without = f"or with OMP_* and numactl alone, as near as they come: {other.mapping}{expected}"
+    without = textwrap.fill(without, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    lines = ["  run it so", f"  {advice.command}", "", without, f"  {other.command}"]
+    if other.note:
+        lines.append(f"  ({other.note})")
+    return lines
+
+
+def _wrapped(text: str) -> str:
+    """Return a text in lines of at most 100 columns that stand under the answers."""
+    rest = " " * 22 if text.startswith("- ") else _COLUMN
+    return textwrap.fill(text, _WIDTH, initial_indent=_COLUMN, subsequent_indent=rest)

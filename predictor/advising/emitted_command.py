@@ -1,0 +1,73 @@
+"""The command of another tool, on standard output alone, and in words what it falls short of."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from numapredict.collect.errors import UnrunnableProgramError, UnsupportedMappingError
+from numapredict.collect.host.host import host_topology
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placing.elf import preload_obstacle
+from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.tools.emission import emit
+from numapredict.collect.placing.tools.tools import TITLES, Tool
+from numapredict.collect.program import Program, program_of
+from numapredict.collect.space import check
+from numapredict.predictor.advising.advice import Advice, expected_in_words
+
+Say = Callable[[str], None]
+
+
+def command_for_mapping(tool: Tool, label: str, command: tuple[str, ...], say: Say) -> str:
+    """Return the command by which a tool runs the program under a mapping of this computer; nothing is run.
+
+    ``say`` gets a line for each thing that it cannot do. Raises InvalidLabelError and InvalidMappingError, and
+    UnsupportedMappingError where it would do nothing of what the mapping says.
+    """
+    topology = host_topology()
+    mapping = parse_label(label)
+    check(mapping, topology)
+    program = program_of(command)
+    emission = emit(tool, mapping, topology, program, os.environ)
+    obstacle = preloading_obstacle(tool, program)
+    if obstacle and emission.mapping.page_policy == "first-touch" and len(topology.memory_nodes) > 1:
+        raise UnsupportedMappingError(
+            f"{TITLES[tool]} can express nothing of {label} for {program.name}: {obstacle}, and it has no option for "
+            "the pages; the nearest is --emit numactl"
+        )
+    for line in (obstacle, emission.note, *emission.cautions):
+        if line:
+            say(line)
+    return emission.text
+
+
+def command_for_advice(tool: Tool, advice: Advice, program: Program, say: Say) -> str:
+    """Return the command by which a tool applies the advice, or the best mapping of the model that it can apply."""
+    alternative = next(one for one in advice.alternatives if one.tool == tool)
+    if not alternative.exact:
+        speed = alternative.expected_speedup
+        expected = f", {expected_in_words(speed)}" if speed is not None else ""
+        say(
+            f"{TITLES[tool]} cannot express {advice.mapping}, which is advised: this command applies"
+            f" {alternative.mapping}{expected}, as near as it comes; exact: {advice.command}"
+        )
+    for line in (preloading_obstacle(tool, program), alternative.note, *alternative.cautions):
+        if line:
+            say(line)
+    return alternative.command
+
+
+def preloading_obstacle(tool: Tool, program: Program) -> str:
+    """Return why likwid-pin would leave the program's threads unpinned, or an empty text.
+
+    It pins in pthread_create, by a library that it preloads. Of a program that is not here nothing is known.
+    """
+    if tool != "likwid":
+        return ""
+    try:
+        executable = Path(program.directory or ".") / executable_of(program)
+    except UnrunnableProgramError:
+        return ""
+    reason = preload_obstacle(executable, Path(sys.executable))
+    return f"likwid-pin preloads a library to pin threads, which does not work here: {reason}" if reason else ""

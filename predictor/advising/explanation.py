@@ -1,0 +1,239 @@
+"""Why an answer is what it is: findings in words, each beside the numbers that it rests on."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from numapredict.collect.mapping import Mapping, PagePolicy, parse_label
+from numapredict.predictor.advising.evidence import Evidence
+from numapredict.predictor.advising.predict import Prediction
+from numapredict.predictor.advising.verdicts import Bound, Pages, bound_of, is_shared, pages_gain_nothing, pages_of
+from numapredict.predictor.learning.model import ExpectedSpeedup, RankedMapping
+
+Topic = Literal["default", "binds", "choice", "tip", "change"]
+
+CLOSE_SHOWN = 3
+"""How many of the mappings that are nearly as good are named."""
+
+POLICIES_SHOWN = 6
+"""How many page policies are set beside each other."""
+
+PAGES_BY: dict[PagePolicy, str] = {
+    "first-touch": "first touch",
+    "locality": "by locality",
+    "balance": "balanced",
+    "interleave": "interleaved",
+    "mix": "by mix",
+    "dataset": "by dataset",
+    "bind": "bound",
+    "remote": "remote",
+}
+"""What the page policies are called beside each other."""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing to know: by which ``rule``, in words, and the numbers it rests on, by the fields of ``Evidence``.
+
+    Of the rule ``uncertain`` the numbers are those of the answer's expected speedup, of the topic ``choice`` the
+    expected speedups of the mappings that are set beside each other, by their labels.
+    """
+
+    topic: Topic
+    rule: str
+    text: str
+    evidence: dict[str, float]
+
+
+class Close(msgspec.Struct, frozen=True):
+    """A mapping of as many threads that is expected to be nearly as good, and in what it differs from the answer."""
+
+    mapping: str
+    expected_speedup: ExpectedSpeedup
+    differs: str
+
+
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+    """Why, in findings; ``close`` are the best mappings whose expected speedup lies within the answer's interval.
+
+    None of them is expected to give more than the answer: all have the same discount for what is not known of them.
+    """
+
+    pages: Pages
+    binds: Bound
+    findings: tuple[Finding, ...]
+    close: tuple[Close, ...]
+
+
+def explain(evidence: Evidence | None, prediction: Prediction, default: str, *, expects: bool) -> Explanation:
+    """Return the explanation of an answer; ``evidence`` is None where the default was no probe.
+
+    ``expects``: the model has an expectation, so that the answer's interval is the program's own.
+    """
+    pages: Pages = "unknown" if evidence is None else pages_of(evidence)
+    binds: Bound = "unknown" if evidence is None else bound_of(evidence, pages)
+    found: list[Finding] = []
+    if evidence is not None:
+        found += _default_findings(evidence, pages)
+    found.append(_bound_finding(evidence, pages, binds))
+    if expects and prediction.mapping != default:
+        found += _choice_findings(prediction.mapping, prediction.ranked)
+    if evidence is not None:
+        found += _change_findings(evidence, pages, binds, parse_label(default))
+    speed = prediction.expected_speedup
+    if expects and prediction.mapping != default and speed.low < 1:
+        text = f"the gain may be none ({speed.low:.2f}x to {speed.high:.2f}x): --verify runs both mappings"
+        found.append(Finding("change", "uncertain", text, {"low": speed.low, "high": speed.high}))
+    close = close_to(prediction.mapping, speed, prediction.ranked) if expects else ()
+    return Explanation(pages=pages, binds=binds, findings=tuple(found), close=close)
+
+
+def close_to(label: str, speed: ExpectedSpeedup, ranked: Sequence[RankedMapping]) -> tuple[Close, ...]:
+    """Return the best mappings of as many threads as ``label`` has whose expected speedup is in its interval, below it.
+
+    Above it are only mappings that cannot be applied.
+    """
+    chosen = parse_label(label)
+    found = []
+    for each in ranked:
+        mapping = parse_label(each.mapping)
+        near = speed.low <= each.expected_speedup.median <= speed.median
+        if near and mapping.threads == chosen.threads and mapping != chosen:
+            found.append(Close(each.mapping, each.expected_speedup, _differences(chosen, mapping)))
+    return tuple(found[:CLOSE_SHOWN])
+
+
+def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:
+    """Return what the default does to the program's pages, as far as that is told."""
+    found = []
+    here, home, gain = evidence.default_local_share, evidence.home_share, evidence.speedup
+    if pages == "one node" and home is not None:
+        text = (
+            f"the default has the pages on one node: its cores make {home:.0%} of the local accesses, and "
+            f"{here:.0%} of all accesses are local"
+        )
+        found.append(_finding("default", "one node", text, evidence, "home_share", "default_local_share"))
+    elif pages == "one node":
+        text = (
+            f"the default seems to have the pages on one node: {here:.0%} of the accesses seen are local, "
+            f"{evidence.other_local_share:.0%} under {evidence.other}"
+        )
+        read = ("default_local_share", "other_local_share", "speedup")
+        found.append(_finding("default", "one node by shares", text, evidence, *read))
+    elif pages == "own nodes" and pages_gain_nothing(evidence, pages):
+        text = (
+            f"the default has the pages where they are used: {here:.0%} of accesses are local; under "
+            f"{evidence.other} it is {gain:.2f}x as fast, and no placement of pages alone gains a tenth"
+        )
+        found.append(_finding("default", "own nodes", text, evidence, "default_local_share", "speedup"))
+    elif pages == "unknown" and None not in (here, evidence.other_local_share) and not is_shared(evidence):
+        there = f"{evidence.other_local_share:.0%} under {evidence.other}"
+        text = f"{here:.0%} of accesses are local under the default, {there}"
+        found.append(_finding("default", "unclear", text, evidence, "default_local_share", "other_local_share"))
+    if is_shared(evidence):
+        text = (
+            f"threads of several nodes use the same pages: no more than "
+            f"{max(here or 0.0, evidence.other_local_share or 0.0):.0%} of accesses are local under either probe"
+        )
+        if pages_gain_nothing(evidence, pages):
+            text += f"; under {evidence.other} it is {gain:.2f}x as fast, and no placement of pages alone gains a tenth"
+        found.append(
+            _finding("default", "shared", text, evidence, "default_local_share", "other_local_share", "speedup")
+        )
+    return found
+
+
+def _bound_finding(evidence: Evidence | None, pages: Pages, binds: Bound) -> Finding:
+    """Return what the program waits for, or why that cannot be told."""
+    if evidence is None:
+        text = "what binds it cannot be told: the default is none of this model's probes"
+        return Finding("binds", "unknown", text, {})
+    if binds == "unknown":
+        where = "where the default has the pages and " if pages == "unknown" and not is_shared(evidence) else ""
+        return Finding("binds", "unknown", f"{where}what binds it cannot be told from these readings", {})
+    text, read = _bound_in_words(evidence, binds)
+    return _finding("binds", binds, text, evidence, *read)
+
+
+def _bound_in_words(evidence: Evidence, binds: Bound) -> tuple[str, tuple[str, ...]]:
+    """Return what the program waits for in a sentence's words, and the names of the numbers that say so."""
+    gain = f"with pages on all nodes it is {evidence.speedup or 1.0:.2f}x as fast"
+    if binds == "one node's bandwidth":
+        return f"it waits for that node's bandwidth: {gain}", ("speedup",)
+    if binds == "one node's memory":
+        return f"it waits for that node's memory, its bandwidth or the way there: {gain}", ("speedup",)
+    if binds == "all nodes' bandwidth":
+        rate = f"{evidence.default_local_GBps:.1f} GB/s of the {evidence.controllers_GBps:.1f} that they can read"
+        return f"it waits for the bandwidth of all nodes: {rate}", ("default_local_GBps", "controllers_GBps")
+    most = max(evidence.default_traffic_GBps or 0.0, evidence.other_traffic_GBps or 0.0)
+    text = (
+        f"where pages are hardly matters: {most:.2f} GB/s of memory traffic, where training programs had up to "
+        f"{evidence.reached_GBps:.1f}; whether compute, caches or synchronisation bind it cannot be told"
+    )
+    return text, ("default_traffic_GBps", "other_traffic_GBps", "reached_GBps", "speedup")
+
+
+def _choice_findings(label: str, ranked: Sequence[RankedMapping]) -> list[Finding]:
+    """Return what each part of the advised mapping is expected to matter: the mappings that differ in it alone."""
+    chosen, expected = parse_label(label), {each.mapping: each.expected_speedup.median for each in ranked}
+    beside: dict[str, dict[str, Mapping]] = {"pages": {}, "threads": {}}
+    for each in ranked:
+        other = parse_label(each.mapping)
+        if msgspec.structs.replace(other, page_policy=chosen.page_policy) == chosen:
+            beside["pages"][PAGES_BY[other.page_policy]] = other
+        if msgspec.structs.replace(other, thread_policy=chosen.thread_policy) == chosen:
+            beside["threads"]["dealt out" if other.thread_policy == "scatter" else "in blocks"] = other
+    found = []
+    for part, others in beside.items():
+        by_speed = sorted(others.items(), key=lambda pair: (pair[1] != chosen, -expected[pair[1].label]))
+        if len(by_speed) > 1:
+            shown = by_speed[:POLICIES_SHOWN]
+            said = ", ".join(f"{words} {expected[mapping.label]:.2f}x" for words, mapping in shown)
+            numbers = {mapping.label: expected[mapping.label] for _, mapping in shown}
+            found.append(Finding("choice", part, f"{part} {said}", numbers))
+    return found
+
+
+def _change_findings(evidence: Evidence, pages: Pages, binds: Bound, default: Mapping) -> list[Finding]:
+    """Return what would change the answer, and what could be changed in the source."""
+    found = []
+    if pages == "one node" and binds in ("one node's bandwidth", "one node's memory"):
+        text = (
+            "initialise the arrays in a parallel loop shared out as those that use them: each page then lies with the "
+            "thread that writes it first, and the default itself gains most of this"
+        )
+        found.append(_finding("tip", "parallel first touch", text, evidence, "default_local_share", "speedup"))
+    if evidence.home_share is None and evidence.default_traffic_GBps is None:
+        text = "with hardware counters more of this could be told (numapredict doctor says how)"
+        found.append(Finding("change", "counters", text, {}))
+    if is_shared(evidence) and default.threads % default.thread_nodes == 0 and default.thread_nodes > 1:
+        text = (
+            "one node alone was not tried: its threads would share a cache, and no page would be remote; it seldom "
+            f"pays, but then much (numapredict characterize times {default.threads // default.thread_nodes}"
+            "x1-contiguous-bind, too)"
+        )
+        read = ("default_local_share", "other_local_share")
+        found.append(_finding("change", "one node alone", text, evidence, *read))
+    if binds == "not memory":
+        text = "an input too large for the caches was not tried: ask again with one"
+        found.append(_finding("change", "input", text, evidence, "default_traffic_GBps", "reached_GBps"))
+    return found
+
+
+def _finding(topic: Topic, rule: str, text: str, evidence: Evidence, *read: str) -> Finding:
+    """Return a finding with the numbers that it rests on."""
+    values = {name: getattr(evidence, name) for name in read}
+    return Finding(topic, rule, text, {name: float(value) for name, value in values.items() if value is not None})
+
+
+def _differences(chosen: Mapping, other: Mapping) -> str:
+    """Return in what another mapping differs, in a few words."""
+    found = []
+    if chosen.thread_nodes != other.thread_nodes:
+        found.append(f"threads on {other.thread_nodes} node{'s' if other.thread_nodes > 1 else ''}")
+    if chosen.thread_policy != other.thread_policy:
+        found.append("threads dealt out" if other.thread_policy == "scatter" else "consecutive threads together")
+    if (chosen.page_policy, chosen.page_nodes) != (other.page_policy, other.page_nodes):
+        few = f" on {other.page_nodes} node{'s' if other.page_nodes > 1 else ''}"
+        found.append(f"pages by {other.page_policy}{few if chosen.page_nodes != other.page_nodes else ''}")
+    return ", ".join(found)

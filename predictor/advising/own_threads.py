@@ -1,0 +1,178 @@
+"""Programs that set their own number of threads: which mappings compete for them, and what is known of those.
+
+Whatever mapping such a program is run under, it runs its own number of threads. Only mappings of that number compete,
+and they are judged by a model of their own: it is learned from the measurements of the model's dataset that have as
+many threads, with its own default, probes and expectation. So nothing that is due to the number of threads enters.
+Where a part of the regions follows OMP_NUM_THREADS, or no number holds half of the region time, all mappings compete.
+"""
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, InvalidDatasetError
+from numapredict.collect.mapping import InvalidMappingError, Mapping, OpaqueMapping, parse_label
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.modelled.teams import Team, processors_here, teams_of
+from numapredict.collect.space import canonical, check
+from numapredict.collect.topology import Topology
+from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
+from numapredict.predictor.learning.features import InsufficientDataError
+from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.model_choice import data_folder, trained_model_path
+
+_FEW = 0.1  # of the region time: so much and less may follow OMP_NUM_THREADS in a program with its own number
+_LEAST_SHARE = 0.5  # of the region time, for a number of threads to be the program's
+
+
+class OwnThreads(msgspec.Struct, frozen=True, kw_only=True):
+    """The number of threads that a program sets itself, in ``share`` of its region time; ``others`` in the rest of it.
+
+    ``competing`` is the number of threads of the mappings that compete, ``learned_from`` that of the measurements which
+    tell what they give; both are ``threads`` wherever the machine and the model's dataset have it. ``text`` says so.
+    """
+
+    threads: int
+    share: float
+    others: tuple[int, ...]
+    competing: int
+    learned_from: int
+    text: str
+
+
+class UnknownThreadsError(InsufficientDataError):
+    """A program sets a number of threads for which nothing tells what mappings give."""
+
+
+def own_team(measurement: Measurement) -> Team | None:
+    """Return the team of which a measurement's program has its own number of threads, None where it has none.
+
+    It holds at least half of the region time, and regions with as many threads as the mapping asks hold next to none.
+    """
+    teams, mapping = teams_of(measurement), measurement.mapping
+    if not teams or isinstance(mapping, OpaqueMapping) or teams[0].share < _LEAST_SHARE:
+        return None
+    following = sum(team.share for team in teams if team.threads == mapping.threads)
+    return None if following > _FEW else teams[0]
+
+
+def depends_in_words(own: OwnThreads, showing: Measurement, measured: Iterable[Measurement]) -> str:
+    """Return that a program's number of threads depends on what is asked for, an empty text where it does not.
+
+    ``showing`` showed the number; ``measured`` are of mappings of as many threads, where it must be the same.
+    """
+    known = {own.threads, *own.others}
+    for m in measured:
+        if isinstance(m.mapping, OpaqueMapping) or isinstance(showing.mapping, OpaqueMapping):
+            continue
+        new = [team for team in teams_of(m) if team.threads not in known | {m.mapping.threads}]
+        if sum(team.share for team in new) > _FEW:
+            return (
+                f"its number of threads depends on OMP_NUM_THREADS: {own.threads} of {showing.mapping.threads}, "
+                f"{new[0].threads} of {m.mapping.threads}"
+            )
+    return ""
+
+
+def model_of_threads(model: Model, measurement: Measurement, topology: Topology) -> tuple[Model, OwnThreads]:
+    """Return the model of the mappings that compete for a program which a measurement showed to set its own threads.
+
+    Raises UnknownThreadsError where the model's dataset is not here, or has too little to learn from.
+    """
+    team = own_team(measurement)
+    if team is None:
+        raise ValueError("the program runs as many threads as it is asked to")
+    others = tuple(each.threads for each in teams_of(measurement)[1:])
+    dataset = _dataset_of(model, topology)
+    counts = {m.mapping.threads for m in dataset.measurements if isinstance(m.mapping, Mapping)}
+    competing = min(team.threads, topology.core_count)
+    taught = min(counts, key=lambda n: (abs(math.log2(n / competing)), n))
+    part = _of_threads(dataset, taught, competing, topology)
+    own = OwnThreads(
+        threads=team.threads,
+        share=team.share,
+        others=others,
+        competing=competing,
+        learned_from=taught,
+        text=_in_words(team, others, competing, taught, measurement.modelled),
+    )
+    default = _default(parse_label(model.default), part, topology)
+    options = msgspec.structs.replace(model.options, default=default, n_clusters=None, probe_candidates=())
+    from numapredict.predictor.learning.train import (
+        train,  # scikit-learn is slow to load, and most answers do without it
+    )
+
+    try:
+        return train(part, options), own
+    except (InsufficientDataError, ValueError) as error:
+        raise UnknownThreadsError(
+            f"the dataset of {model.machine} has too few mappings of {taught} threads to learn from ({error})"
+        ) from error
+
+
+def _dataset_of(model: Model, topology: Topology) -> Dataset:
+    """Return the dataset that a model was learned from, by its name or place and the time it was made."""
+    places = [model.machine] if model.machine in shipped_datasets() else []
+    own = data_folder() / "datasets" / trained_model_path(model.machine, topology).stem
+    places += [str(own)] if (Path(own) / DESCRIPTION_FILE).is_file() else []
+    for place in places:
+        try:
+            found = open_dataset(place)
+        except InvalidDatasetError:
+            continue
+        if found.created == model.dataset_created:
+            return found
+    raise UnknownThreadsError(f"the dataset that the model of {model.machine} was learned from is not here")
+
+
+def _of_threads(dataset: Dataset, taught: int, competing: int, topology: Topology) -> Dataset:
+    """Return the measurements of a number of threads as if they were of another, where such mappings are possible."""
+    kept: dict[tuple[str, Mapping], Measurement] = {}
+    for m in dataset.measurements:
+        if not isinstance(m.mapping, Mapping) or m.mapping.threads != taught:
+            continue
+        mapping = msgspec.structs.replace(m.mapping, threads=competing)
+        try:
+            check(mapping, topology)
+        except InvalidMappingError:
+            continue
+        if taught == competing or canonical(mapping, topology) == mapping:
+            kept[m.program, mapping] = msgspec.structs.replace(m, mapping=mapping)
+    return msgspec.structs.replace(dataset, measurements=tuple(kept.values()))
+
+
+def _default(default: Mapping, part: Dataset, topology: Topology) -> str:
+    """Return what a program gets today with so many threads: the default's places, on as many nodes as there can be."""
+    mappings = {m.mapping for m in part.measurements if isinstance(m.mapping, Mapping)}
+    for nodes in range(default.thread_nodes, 0, -1):
+        for threads in {mapping.threads for mapping in mappings}:
+            wanted = msgspec.structs.replace(default, threads=threads, thread_nodes=nodes, page_nodes=nodes)
+            try:
+                check(wanted, topology)
+            except InvalidMappingError:
+                continue
+            if canonical(wanted, topology) in mappings:
+                return canonical(wanted, topology).label
+    raise UnknownThreadsError(f"the dataset of {part.machine} has no default mapping of so many threads")
+
+
+def _in_words(team: Team, others: tuple[int, ...], competing: int, taught: int, modelled: bool) -> str:
+    """Return in a sentence what the program does and what was done about it."""
+    threads = f"{team.threads} thread{'s' * (team.threads != 1)}"
+    text = f"the program sets its own number of threads: {threads}, whatever OMP_NUM_THREADS says"
+    if others:
+        text += f", in {team.share:.0%} of its region time (and {', '.join(map(str, others))} in other regions)"
+    if competing != team.threads:
+        text += f"; this machine has no mapping of {team.threads}: those of all its {competing} cores compete"
+    else:
+        text += f"; only mappings of {threads} compete"
+    if taught != competing:
+        text += f", judged by what the model's programs did with {taught}"
+    if modelled and team.threads == processors_here():
+        text += (
+            "; this computer has as many processors: a program that counts them in its affinity mask would run as many "
+            "threads as the machine has"
+        )
+    return text

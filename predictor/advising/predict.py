@@ -1,0 +1,240 @@
+"""Predict a program's mapping from its two probe runs."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr
+
+from numapredict.collect.measurement import Counters, Measurement
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.learning.features import time_by
+from numapredict.predictor.learning.gain_model import NINE_IN_TEN, Expectation, Outlook, discounted, outlook, worth
+from numapredict.predictor.learning.model import Cluster, ExpectedSpeedup, Model, RankedMapping
+from numapredict.predictor.learning.noise import noise_between, noise_of
+from numapredict.predictor.learning.options import Clock, Reads
+from numapredict.predictor.learning.probes import cluster_distances, scaled_features
+
+
+class UnusableProbeError(NumapredictError):
+    """A probe run failed, or did not read what the model needs."""
+
+
+class ProbeReading(msgspec.Struct, frozen=True):
+    """What one probe run read; bandwidths are None where there are no counters, the share where nothing tells it.
+
+    ``home_share`` is the largest part that one node's cores have in all local accesses, None where there are none.
+    ``noise`` is the standard error of the time in log2, from ``runs`` repetitions, None where too few tell it.
+    """
+
+    mapping: str
+    time_s: float
+    local_bandwidth_GBps: float | None = None
+    local_share: float | None = None
+    remote_bandwidth_GBps: float | None = None
+    home_share: float | None = None
+    noise: float | None = None
+    runs: int = 1
+
+
+class Prediction(msgspec.Struct, frozen=True, kw_only=True):
+    """The mapping that should run a program fastest, and how sure that is.
+
+    ``distance`` is to the chosen cluster in scaled features. ``ambiguity`` is that distance over the one to the next
+    cluster: 0 is clear, 1 a toss-up. ``familiar`` is false when the program lies farther from every training program
+    than any of them lies from its nearest neighbour. ``ranked`` holds all mappings, best first, with what is expected
+    of each: for this program, where the model has an expectation, or for its cluster's members. ``confidence`` is the
+    probability that the mapping beats the default, None without an expectation and for the default itself. ``reads``
+    says what was judged by beside the probes' times.
+    """
+
+    mapping: str
+    cluster: Cluster
+    expected_speedup: ExpectedSpeedup
+    ranked: tuple[RankedMapping, ...]
+    confidence: float | None
+    features: tuple[float, ...]
+    distance: float
+    ambiguity: float
+    familiar: bool
+    reads: Reads
+
+
+def reading_of(measurement: Measurement, clock: Clock) -> ProbeReading:
+    """Return what a probe's measurement read; UnusableProbeError when the run failed or lacks the model's clock."""
+    label = measurement.mapping.label
+    if measurement.status != "ok":
+        why = measurement.message or measurement.status
+        raise UnusableProbeError(f"probe run of {measurement.program} under {label} failed ({why}): nothing to predict")
+    time_s = time_by(clock, measurement)
+    if time_s is None:
+        raise UnusableProbeError(
+            f"probe run of {measurement.program} under {label} did not tell the time in parallel regions, which this "
+            "model was learned from: train a model on this machine"
+        )
+    counters = measurement.counters
+    return ProbeReading(
+        label,
+        time_s,
+        None if counters is None else counters.local_bandwidth_GBps,
+        measurement.local_share,
+        None if counters is None else counters.remote_bandwidth_GBps,
+        None if counters is None else _home_share(counters),
+        noise_of(measurement, clock),
+        len(measurement.repetitions),
+    )
+
+
+def _home_share(counters: Counters) -> float | None:
+    """Return the largest part that one node's cores have in all local accesses, None where there are none."""
+    whole = counters.local_accesses
+    return max(node.local_accesses for node in counters.nodes) / whole if whole > 0 else None
+
+
+def predict(
+    model: Model, readings: Sequence[ProbeReading], usable: Callable[[str], bool] = lambda _label: True
+) -> Prediction:
+    """Return the prediction for a program whose probes read ``readings``, in any order.
+
+    The best-ranked mapping of its cluster that is ``usable`` is chosen. UnusableProbeError when a probe's reading is
+    missing or not a positive number.
+    """
+    expectation = _expectation_for(model, readings)
+    row = np.array([_row(model, readings, expectation)])
+    members = [(member, cluster.id) for cluster in model.clusters for member in cluster.members]
+    rows = np.array([member.features for member, _ in members])
+    labels = np.array([cluster for _, cluster in members])
+    features = scaled_features(model.scales, row)
+    if np.isnan(features).any():  # no counters: the ratio of the times alone tells the cluster
+        features, rows = features[:, :1], rows[:, :1]
+    distances = cluster_distances(model.rule, features, rows, labels)[0]
+    cluster = model.clusters[int(distances.argmin())]
+    ranked, confidence = cluster.ranked, None
+    if expectation is not None:
+        ranked, confidences = _expected(model, expectation, readings)
+        confidence = next((confidences[each.mapping] for each in ranked if usable(each.mapping)), None)
+    choice = next((each for each in ranked if usable(each.mapping)), None)
+    if choice is None:
+        raise UnusableProbeError(
+            f"none of the model's mappings can be applied on {model.machine}: choose another model"
+        )
+    nearest, *others = sorted(distances)
+    return Prediction(
+        mapping=choice.mapping,
+        cluster=cluster,
+        expected_speedup=choice.expected_speedup,
+        ranked=ranked,
+        confidence=confidence,
+        features=tuple(map(float, features[0])),
+        distance=float(nearest),
+        ambiguity=_ambiguity(float(nearest), float(others[0])) if others else 0.0,
+        familiar=_is_familiar(features[0], rows),
+        reads=_read_by(model) if expectation is None else expectation.beside,
+    )
+
+
+def _expectation_for(model: Model, readings: Sequence[ProbeReading]) -> Expectation | None:
+    """Return the model's expectation, or the best of its fallbacks that the readings have all for."""
+    known = [reading for reading in readings if reading.mapping in {probe.mapping for probe in model.probes}]
+    for expectation in (model.expectation, *model.fallbacks):
+        if expectation is not None and None not in _beside(expectation, known):
+            return expectation
+    return model.expectation
+
+
+def _beside(expectation: Expectation, readings: Sequence[ProbeReading]) -> list[float | None]:
+    """Return what an expectation reads beside the times."""
+    if expectation.beside == "share":
+        return [reading.local_share for reading in readings]
+    return [reading.local_bandwidth_GBps for reading in readings] if expectation.beside == "bandwidth" else []
+
+
+def _read_by(model: Model) -> Reads:
+    """Return what the clusters of a model without an expectation read."""
+    return "times" if model.scales.kind == "times" else "bandwidth"
+
+
+def _row(model: Model, readings: Sequence[ProbeReading], expectation: Expectation | None) -> tuple[float, float, float]:
+    """Return time at the first probe, time and local bandwidth at the second, or NaN where that is not needed.
+
+    ``expectation`` is what will choose: what it does not read may be missing.
+    """
+    by_mapping = {reading.mapping: reading for reading in readings}
+    for probe in model.probes:
+        reading = by_mapping.get(probe.mapping)
+        if reading is None:
+            raise UnusableProbeError(f"no reading of probe {probe.mapping}: run the program under it first")
+        for name in probe.features:
+            value = getattr(reading, name)
+            if value is None and expectation is not model.expectation:
+                continue
+            if value is None:
+                raise UnusableProbeError(
+                    f"probe {probe.mapping} read no {name}: make counters readable (numapredict doctor says how), or "
+                    "train a model here"
+                )
+            if not math.isfinite(value) or value < 0 or (name == "time_s" and value == 0):
+                raise UnusableProbeError(f"probe {probe.mapping} read {name} = {value}: run it again")
+    first, second = (by_mapping[probe.mapping] for probe in model.probes)
+    bandwidth = second.local_bandwidth_GBps
+    return first.time_s, second.time_s, math.nan if bandwidth is None else bandwidth
+
+
+def _expected(
+    model: Model, expectation: Expectation, readings: Sequence[ProbeReading]
+) -> tuple[tuple[RankedMapping, ...], dict[str, float | None]]:
+    """Return all mappings by what they are worth to the program, and the probability that each beats the default."""
+    by_mapping = {reading.mapping: reading for reading in readings}
+    first, second = (by_mapping[probe.mapping] for probe in model.probes)
+    found = outlook(
+        expectation,
+        (first.time_s, second.time_s),
+        [value for value in _beside(expectation, (first, second)) if value is not None],
+        (first.mapping, second.mapping),
+        model.default,
+        measured_noise(expectation, (first, second)),
+    )
+    default = expectation.labels.index(model.default)
+    confidences = {
+        label: None if label == model.default else float(ndtr(gain / deviation))
+        for label, gain, deviation in zip(expectation.labels, found.gain, np.maximum(found.below, 1e-9), strict=True)
+    }
+    return ranked_by(expectation.labels, found, expectation.caution, default), confidences
+
+
+def measured_noise(expectation: Expectation | None, readings: Sequence[ProbeReading]) -> float:
+    """Return the deviation of the gain that probes measured, in log2: by their repetitions and the training's."""
+    learned = None if expectation is None else expectation.noise
+    return noise_between([each.noise for each in readings], [each.runs for each in readings], learned)
+
+
+def ranked_by(labels: Sequence[str], found: Outlook, caution: float, default: int) -> tuple[RankedMapping, ...]:
+    """Return all mappings, those first that are worth most, with what is expected of them after the same discount.
+
+    So none is said to give more than one that is ranked before it.
+    """
+    order = np.argsort(-worth(found.gain, found.deviation, caution, default), kind="stable")
+    said = discounted(found.gain, found.deviation, caution, default)
+    said[order] = np.minimum.accumulate(said[order])  # the default's gain is none, whatever is worth less than it
+    low, high = found.gain - NINE_IN_TEN * found.below, found.gain + NINE_IN_TEN * found.above
+    return tuple(RankedMapping(labels[at], _speedup(float(said[at]), float(low[at]), float(high[at]))) for at in order)
+
+
+def _speedup(said: float, low: float, high: float) -> ExpectedSpeedup:
+    """Return log2 gains as speedups: what is said of it, and the ends of the interval that holds nine in ten."""
+    return ExpectedSpeedup(2**said, 2 ** min(said, low), 2**high)
+
+
+def _ambiguity(nearest: float, second: float) -> float:
+    """Return how close the second cluster is, from 0 to 1."""
+    return nearest / second if second > 0 else 1.0
+
+
+def _is_familiar(features: npt.NDArray[np.float64], rows: npt.NDArray[np.float64]) -> bool:
+    """Return whether a program is no stranger among the training programs than the strangest of them."""
+    between = np.linalg.norm(rows[:, None, :] - rows[None, :, :], axis=2)
+    np.fill_diagonal(between, np.inf)
+    usual = between.min(axis=1).max() if len(rows) > 1 else np.inf
+    return bool(np.linalg.norm(rows - features, axis=1).min() <= usual)

@@ -1,0 +1,114 @@
+"""One question: which machine, which model, and then the advice; or why there is none to give."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.campaign.machine_choice import this_computer, virtual_machine
+from numapredict.collect.campaign.request import CampaignRequest, prepare
+from numapredict.collect.host.allocation_text import restriction_lines
+from numapredict.collect.host.environment import emulation
+from numapredict.collect.host.topology_text import shape_of
+from numapredict.collect.measurement import Machine
+from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.tracing import Budget, check_program
+from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.program import program_of
+from numapredict.collect.terminal.estimated_time import in_words
+from numapredict.collect.terminal.terminal import detail
+from numapredict.collect.topology import Topology
+from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.unknown import Unknown
+from numapredict.predictor.learning.model_choice import NoModelError, choose_model, nearest_shipped, shipped_models
+
+EMULATED = (
+    "this computer is emulated by {}: its times mean nothing, and neither do speedups; only placement can be tried"
+)
+
+# A census and two traces share the budget so; what the census leaves is not handed on, the parts are upper bounds.
+_CENSUS_PART = 0.2
+_TRACE_PART = 0.4
+
+
+class NothingToPlaceError(NoModelError):
+    """The computer has one NUMA node, so no mapping differs from another by its node."""
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What is asked: a command, of a described machine or of this computer, by a model or the machine's own.
+
+    ``budget_s`` is what modelled probes may take in all; ``verified``: see ``advise``; ``strict`` refuses a program
+    that ends with an exit code other than 0.
+    """
+
+    command: tuple[str, ...]
+    machine: str | None = None
+    model: str | None = None
+    budget_s: float = 100.0
+    verified: bool = False
+    strict: bool = False
+
+
+def ask(question: Question, announce: Callable[[str], None]) -> Advice | Unknown:
+    """Return the answer on a command; a NumapredictError with one clear line where there is none to give."""
+    program, machine_name, strict = program_of(question.command), question.machine, question.strict
+    machine: Machine
+    if machine_name is None:
+        executable_of(program)
+        machine = this_computer(announce=announce, strict=strict)
+        announce(f"this computer: {shape_of(machine.topology)}")
+        for line in restriction_lines(machine.topology):
+            announce(line)
+        if emulation():
+            announce(EMULATED.format(emulation()))
+        check_choice(machine.topology, program.command[0])
+    else:
+        check_program(program)
+        budget = Budget(census_s=question.budget_s * _CENSUS_PART, trace_s=question.budget_s * _TRACE_PART)
+        machine = virtual_machine(machine_name, budget, announce, strict=strict)
+        announce(f"{machine.name}, modelled: {shape_of(machine.topology)}")
+    chosen = choose_model(machine.name, machine.topology, question.model)
+    if chosen is None:
+        raise NoModelError(_no_model(machine.topology, machine_name))
+    announce(f"asking {chosen.origin}")
+    detail(
+        announce,
+        f"it was learned from {len(chosen.model.programs)} programs under {len(chosen.model.clusters[0].ranked)}"
+        f" mappings, in a dataset of {chosen.model.dataset_created}",
+    )
+    verifier = None
+    if question.verified:
+        here = machine_name is None
+        verifier = this_computer(repetitions=1, warm_up=0, announce=announce, strict=strict) if here else machine
+    controllers = machine.description.controller_read_GBps if isinstance(machine, VirtualMachine) else ()
+    return advise(program, machine, chosen, announce, verifier=verifier, controllers_GBps=controllers)
+
+
+def check_choice(topology: Topology, command: str) -> None:
+    """Raise NothingToPlaceError, naming what to try with ``command``, on a computer with a single node."""
+    if len(topology.nodes) > 1:
+        return
+    machine = next(iter(shipped_models()), "NAME")
+    raise NothingToPlaceError(
+        "this computer has one NUMA node: all memory is equally near, so there is nothing to place. To see what a NUMA "
+        f"machine would do, name one: numapredict --machine {machine} {command} (numapredict topology --list shows all)"
+    )
+
+
+def _no_model(topology: Topology, machine_name: str | None) -> str:
+    """Return what to do about a machine without a model: how to train one and how long that takes, what is shipped."""
+    request = CampaignRequest(machine=machine_name)
+    option = f" --machine {machine_name}" if machine_name else ""
+    estimate = prepare(request, Path("none")).estimate()
+    text = (
+        f"there is no model for {topology.name} yet: numapredict train{option} makes one "
+        f"({estimate.runs} runs, {in_words(estimate.time_s)}, {estimate.basis})"
+    )
+    nearest = nearest_shipped(topology)
+    if nearest is not None:
+        text += (
+            f". The shipped model of the nearest topology is {nearest}: numapredict --machine {nearest} ... answers "
+            "for that machine, modelled"
+        )
+    return text

@@ -1,0 +1,58 @@
+"""What the traces did not see of a program, and what that makes of an answer.
+
+Measured on the shipped datasets: 3072 pairs of codelets with the same initialisation, neither in the training, one seen
+and one not, mixed by their native times (two threads on one node). Of what was seen the advice is as good as ever; what
+was not seen gains half as much, in log2, and in nine cases of ten no more than three times more or less. Without that,
+the intervals hold 90% of the true gains where 95% of the time was seen, 75% where 90% was, 51% at 80% and 25% at 30%;
+with it, 87% or more at any share. With so wide an interval, 26% of the advised mappings are sure to gain where half of
+the time was seen, 20% at 30%, 12% at 20% and 3% at 10%: below 30% advice says nothing more.
+"""
+
+import math
+
+import msgspec
+from scipy.special import ndtr
+
+from numapredict.predictor.advising.predict import Prediction
+from numapredict.predictor.learning.gain_model import NINE_IN_TEN
+from numapredict.predictor.learning.model import ExpectedSpeedup, RankedMapping
+
+LEAST_SEEN = 0.3
+"""The part of the region time that has to be seen for an answer."""
+
+GAINS_AS_MUCH = 0.5
+"""What is not seen gains so much of what the rest does, in log2."""
+
+DEVIATION = 1.0
+"""Of what is not seen around that, in log2."""
+
+
+def with_unseen(prediction: Prediction, default: str, seen: float) -> Prediction:
+    """Return a prediction from readings of a part of a program, ``seen`` from 0 to 1, as one of the whole."""
+    if seen >= 1:
+        return prediction
+    ranked = tuple(
+        each if each.mapping == default else RankedMapping(each.mapping, speedup_of_whole(each.expected_speedup, seen))
+        for each in prediction.ranked
+    )
+    speedup, confidence = prediction.expected_speedup, prediction.confidence
+    if prediction.mapping != default:
+        speedup = speedup_of_whole(speedup, seen)
+        if confidence is not None:
+            deviation = math.log2(speedup.high / speedup.low) / (2 * NINE_IN_TEN)
+            confidence = float(ndtr(math.log2(speedup.median) / deviation))
+    return msgspec.structs.replace(prediction, ranked=ranked, expected_speedup=speedup, confidence=confidence)
+
+
+def speedup_of_whole(part: ExpectedSpeedup, seen: float) -> ExpectedSpeedup:
+    """Return the speedup of a whole program by that of the part of its time that was seen (Amdahl's law).
+
+    The rest gains the square root of the seen part's speedup, and at the ends of the interval NINE_IN_TEN deviations
+    less or more than the root of the seen part's end.
+    """
+    off = math.exp2(NINE_IN_TEN * DEVIATION)
+
+    def whole(speedup: float, factor: float) -> float:
+        return 1 / (seen / speedup + (1 - seen) / (math.pow(speedup, GAINS_AS_MUCH) * factor))
+
+    return ExpectedSpeedup(whole(part.median, 1.0), whole(part.low, 1 / off), whole(part.high, off))

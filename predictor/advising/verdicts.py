@@ -1,0 +1,97 @@
+"""What two probe runs tell of a program: where the default has its pages, and what it waits for.
+
+A rule turns readings into a claim that a dataset can contradict. ``explanation_check.py`` asks each rule of programs
+whose nature is known; ``numapredict report explanations`` prints how often it was right. The thresholds are round
+numbers, chosen with all four shipped datasets in sight; where runs were repeated, it is the near end of a speedup's
+interval that has to reach them. Not borne out by these, and so not said: that fewer threads
+would do as well, that remote latency or synchronisation binds a program, where pages are by times alone, and that the
+greatest bandwidth of the training programs is the memory's limit (on lpdquad it is that of the cores).
+"""
+
+from typing import Literal
+
+from numapredict.predictor.advising.evidence import Evidence
+
+Pages = Literal["one node", "own nodes", "unknown"]
+"""Where the default has the pages: on one node, or each where it is used."""
+
+Bound = Literal["one node's bandwidth", "one node's memory", "all nodes' bandwidth", "not memory", "unknown"]
+"""What a program waits for under the default; ``not memory`` is compute, caches or synchronisation."""
+
+LOCAL = 0.9
+"""The share of local accesses from which pages are called local, and of one node in them from which they are its."""
+
+SHARED = 0.65
+"""The share of local accesses below which, under both probes, pages are called shared."""
+
+NEAR = 0.1
+"""How far above that of pages on one node a sampled share of local accesses may be to speak for it."""
+
+RISE = 0.2
+"""By how much the other probe's share must be higher for that."""
+
+FASTER = 1.1
+"""The least speedup of the other probe that speaks for or against a placement of pages."""
+
+WAITS = 1.25
+"""The least speedup by spreading pages from which one node's memory is what the program waits for."""
+
+SATURATED = 1.5
+"""The least speedup by spreading pages from which one node's bandwidth is."""
+
+SAME = 1.05
+"""The largest factor between the probes' times at which they are called the same."""
+
+LITTLE = 0.05
+"""Memory traffic below this part of the most that any training program had is called little."""
+
+FULL = 0.9
+"""The part of all controllers' bandwidth from which they are called busy."""
+
+
+def pages_of(evidence: Evidence) -> Pages:
+    """Return where the default has the pages, by counters of each node or else by the shares of local accesses."""
+    here, there, gain = evidence.default_local_share, evidence.other_local_share, evidence.least_speedup
+    if here is None:
+        return "unknown"
+    if here >= LOCAL:
+        return "own nodes"
+    if evidence.home_share is not None:
+        return "one node" if evidence.home_share >= LOCAL else "unknown"
+    if there is None or gain is None or gain < FASTER:
+        return "unknown"
+    return "one node" if here <= 1 / evidence.nodes + NEAR and there >= here + RISE else "unknown"
+
+
+def bound_of(evidence: Evidence, pages: Pages) -> Bound:
+    """Return what the program waits for under the default, ``unknown`` where the readings do not tell."""
+    gain, most = evidence.least_speedup, evidence.most_speedup
+    if gain is not None and most is not None and has_little_traffic(evidence) and 1 / SAME <= gain <= most <= SAME:
+        return "not memory"
+    if pages == "one node" and gain is not None and gain >= WAITS:
+        return "one node's bandwidth" if gain >= SATURATED else "one node's memory"
+    local, limit = evidence.default_local_GBps, evidence.controllers_GBps
+    if pages == "own nodes" and local is not None and limit is not None and local >= FULL * limit:
+        return "all nodes' bandwidth"
+    return "unknown"
+
+
+def has_little_traffic(evidence: Evidence) -> bool:
+    """Return whether there is hardly any memory traffic under either probe."""
+    read = (evidence.default_traffic_GBps, evidence.other_traffic_GBps)
+    told = [value for value in read if value is not None]
+    return len(told) == 2 and evidence.reached_GBps is not None and max(told) < LITTLE * evidence.reached_GBps
+
+
+def is_shared(evidence: Evidence) -> bool:
+    """Return whether threads of several nodes use the same pages, so that no placement makes them local."""
+    shares = (evidence.default_local_share, evidence.other_local_share)
+    told = [share for share in shares if share is not None]
+    return len(told) == 2 and max(told) < SHARED and not has_little_traffic(evidence)
+
+
+def pages_gain_nothing(evidence: Evidence, pages: Pages) -> bool:
+    """Return whether no page policy is expected to gain a tenth: pages are local, or shared and not on one node."""
+    if evidence.most_speedup is None or evidence.most_speedup >= FASTER:
+        return False
+    return pages == "own nodes" or (pages == "unknown" and is_shared(evidence))

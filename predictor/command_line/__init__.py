@@ -1,0 +1,1 @@
+"""The command `numapredict`: its commands and options, help, manual pages, schemas."""

@@ -1,0 +1,274 @@
+"""The commands that learn, advise and run: `train`, `predict`, `run`, `evaluate`."""
+
+import io
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from numapredict.collect.campaign.campaign_options import STRICT, campaign_options
+from numapredict.collect.campaign.completion import files, machines, named
+from numapredict.collect.placing.tools.tools import TOOLS
+from numapredict.collect.terminal.command import JSON, Command, Interruption, terminal
+from numapredict.predictor.evaluation.evaluation_options import (
+    DATASET_NAMES,
+    DATASETS,
+    DEFAULT,
+    FILE,
+    JOBS,
+    KEEP_OUTLIERS,
+    shipped_models,
+)
+
+if TYPE_CHECKING:
+    from numapredict.collect.campaign.request import CampaignRequest
+    from numapredict.collect.placing.tools.tools import Tool
+
+MACHINE = click.option(
+    "--machine",
+    metavar="NAME",
+    shell_complete=named(machines, "file"),
+    help="A described machine, modelled, by name or .toml file.",
+)
+EMIT = click.option("--emit", "tool", type=click.Choice(TOOLS), help="Print only this tool's command, for a shell.")
+COMMAND = click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
+PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
+
+
+@click.command(
+    cls=Command,
+    context_settings=PROGRAM,
+    kept="finished traces are kept",
+    answers=["numapredict.predictor.advising.advice:Advice", "numapredict.predictor.advising.unknown:Unknown"],
+)
+@MACHINE
+@click.option(
+    "--model",
+    "wanted",
+    metavar="NAME|FILE",
+    shell_complete=named(shipped_models, "file"),
+    help="A shipped model, or one that `train` wrote.",
+)
+@click.option(
+    "--budget",
+    "budget_s",
+    type=click.FloatRange(5, 3600),
+    default=100,
+    show_default=True,
+    help="CPU seconds that modelled probes may take in all, the start up to the first region not counted; of the "
+    "native run, those of each of its two threads.",
+)
+@click.option(
+    "--verify",
+    "verified",
+    is_flag=True,
+    help="Run the default and the advised mapping in turn; keep the default unless it loses.",
+)
+@STRICT
+@EMIT
+@JSON
+@COMMAND
+def predict(
+    machine: str | None,
+    wanted: str | None,
+    budget_s: float,
+    verified: bool,
+    strict: bool,
+    tool: "Tool | None",
+    as_json: bool,
+    command: tuple[str, ...],
+) -> None:
+    """Say where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
+    from numapredict.collect.terminal.answer import print_answer
+    from numapredict.predictor.advising.advice_text import advice_in_words
+    from numapredict.predictor.advising.session import Question, ask
+    from numapredict.predictor.advising.unknown import Unknown, refuse_command, unknown_in_words
+
+    if tool is not None and as_json:
+        raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
+    advice = ask(Question(command, machine, wanted, budget_s, verified, strict), terminal())
+    if isinstance(advice, Unknown):
+        if tool is not None:
+            raise refuse_command(advice)
+        print_answer(advice, as_json, unknown_in_words)
+    elif tool is not None:
+        from numapredict.collect.program import program_of
+        from numapredict.predictor.advising.emitted_command import command_for_advice
+
+        click.echo(command_for_advice(tool, advice, program_of(command), _say), color=True)  # to the letter
+    else:
+        print_answer(advice, as_json, advice_in_words)
+
+
+@click.command(
+    cls=Command,
+    kept="finished runs are kept",
+    answers=[
+        "numapredict.predictor.learning.learning:Learned",
+        "numapredict.collect.campaign.plan:Estimate",
+        "numapredict.predictor.learning.budget:BudgetPlan",
+    ],
+)
+@campaign_options
+@click.option(
+    "--dataset",
+    metavar="NAME|FOLDER",
+    shell_complete=DATASET_NAMES,
+    help="Learn from this dataset instead of running a campaign.",
+)
+@click.option("--into", type=click.Path(path_type=Path), help="The campaign's folder; resumed if it exists.")
+@click.option("--output", type=click.Path(path_type=Path), help="Where to write the model.")
+@DEFAULT
+@click.option(
+    "--clusters", type=click.IntRange(1), help="The number of clusters; by cross-validation, at most 6, if not given."
+)
+@click.option(
+    "--budget",
+    "budget_text",
+    metavar="RUNS|SHARE|TIME",
+    help="Run no more than 2000 runs, 15% of all runs, or 45min: those that teach most.",
+)
+@KEEP_OUTLIERS
+@click.option("--dry-run", is_flag=True, help="Only say how many runs there are and how long they will take.")
+@JSON
+def train(
+    request: "CampaignRequest",
+    dataset: str | None,
+    into: Path | None,
+    output: Path | None,
+    default: str | None,
+    clusters: int | None,
+    budget_text: str | None,
+    keep_outliers: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Learn a model: run a campaign on a machine (this computer if none is named), then cluster its programs."""
+    with terminal().doing("loading what learns"):
+        from numapredict.collect.campaign.request import estimate_in_words
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.predictor.learning.budget import parse_budget, plan_budget, plan_in_words
+        from numapredict.predictor.learning.learning import (
+            Wishes,
+            campaign_for,
+            learn_from,
+            learn_from_campaign,
+            learned_in_words,
+        )
+
+    wishes = Wishes(default=default, clusters=clusters, keep_outliers=keep_outliers)
+    budget = parse_budget(budget_text) if budget_text is not None else None
+    if budget is not None and dataset is not None:
+        raise click.UsageError("--budget is for measuring: a dataset that is there already costs no runs")
+    if dataset is not None:
+        try:
+            learned = learn_from(dataset, output, wishes, terminal())
+        except KeyboardInterrupt:  # no campaign was run that could go on
+            raise Interruption("") from None
+    else:
+        with terminal().doing("counting the runs"):
+            campaign = campaign_for(request, into, default)
+            estimate = campaign.estimate() if dry_run and budget is None else None
+        if estimate is not None:
+            print_answer(estimate, as_json, estimate_in_words)
+            return
+        if dry_run and budget is not None:
+            print_answer(plan_budget(campaign, budget), as_json, plan_in_words)
+            return
+        learned = learn_from_campaign(campaign, output, wishes, terminal(), budget)
+    terminal().say(learned_in_words(learned))
+    if as_json:
+        print_answer(learned, as_json, learned_in_words)
+
+
+@click.command(
+    cls=Command, context_settings=PROGRAM, answers=["numapredict.collect.placing.placed_run_record:PlacedRun"]
+)
+@click.option("--mapping", "label", required=True, metavar="LABEL", help="Such as 16x2-contiguous-interleave.")
+@click.option("--verify", is_flag=True, help="Say at the end where threads and pages truly stood.")
+@click.option("--regions", is_flag=True, help="Say at the end how long each parallel region took.")
+@click.option("--profile", type=FILE, help="Sample which thread uses which page, and write it to this file.")
+@click.option("--use-profile", type=FILE, help="Place the pages by the profile of an earlier run.")
+@click.option(
+    "--json", "json_file", type=FILE, help="Write where threads and pages stood, and the regions' times, as JSON."
+)
+@EMIT
+@click.option("--no-numa-balancing", is_flag=True, help="Keep the kernel from moving pages meanwhile; needs root.")
+@COMMAND
+def run(
+    label: str,
+    verify: bool,
+    regions: bool,
+    profile: Path | None,
+    use_profile: Path | None,
+    json_file: Path | None,
+    tool: "Tool | None",
+    no_numa_balancing: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Run COMMAND on this computer under a mapping; the exit code is the command's own."""
+    from numapredict.collect.placing.placed_run import RunOptions, run_placed
+
+    if tool is not None:
+        from numapredict.predictor.advising.emitted_command import command_for_mapping
+
+        if any((verify, regions, profile, use_profile, json_file, no_numa_balancing)):
+            raise click.UsageError("--emit only prints a command: leave out what is asked of a run")
+        click.echo(command_for_mapping(tool, label, command, _say), color=True)  # to the letter
+        return 0
+    if profile is not None and use_profile is not None:
+        raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")
+    options = RunOptions(verify, regions, profile, use_profile, json_file, not no_numa_balancing)
+    return run_placed(label, command, options, _say_if_possible)
+
+
+def _say(text: str) -> None:
+    terminal().say(f"numapredict: {text}")
+
+
+def _say_if_possible(text: str) -> None:
+    """Say a line beside a program, which runs and ends as it does whether anybody can be told or not."""
+    try:
+        _say(text)
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except OSError:  # a full disk, a closed channel, a reader that has gone
+        sys.stderr = io.StringIO()  # what is left in the other one would fail once more at the end
+
+
+@click.command(
+    cls=Command, kept="finished folds are kept", answers=["numapredict.predictor.evaluation.evaluate:Evaluations"]
+)
+@DEFAULT
+@JOBS
+@click.option("--output", type=FILE, help="Where to save the JSON object; else in the user's data folder.")
+@click.option("--fresh", is_flag=True, help="Run folds again that an earlier evaluation has finished.")
+@KEEP_OUTLIERS
+@JSON
+@DATASETS
+def evaluate(
+    datasets: tuple[str, ...],
+    default: str | None,
+    jobs: int,
+    output: Path | None,
+    fresh: bool,
+    keep_outliers: bool,
+    as_json: bool,
+) -> None:
+    """Tell how good the advice is: every program of each DATASET is held out once, with all its variants.
+
+    DATASET is a shipped dataset by name, or a folder. Finished folds are kept: an evaluation that was interrupted goes
+    on where it was.
+    """
+    with terminal().doing(f"reading {', '.join(datasets)}"):
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets, save
+        from numapredict.predictor.evaluation.evaluation_text import doubts_in_words, evaluations_in_words
+
+    found = evaluate_datasets(datasets, default, jobs, fresh, terminal().follow, keep_outliers)
+    for line in doubts_in_words(found):
+        terminal().warn(line)
+    where, _ = save(found, datasets, output)
+    print_answer(found, as_json, evaluations_in_words)
+    terminal().say(f"saved as {where}")

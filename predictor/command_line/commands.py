@@ -1,0 +1,132 @@
+"""The group of all commands: those that the folders register, and anything else is a program to advise on.
+
+Only click is loaded here; a command's own libraries are loaded when it runs.
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from numapredict.collect.terminal.command import LOUDNESS, Group, ReaderGone
+from numapredict.predictor.command_line.registry import GROUP, load, registered
+
+PREDICT = "predict"
+
+
+@contextlib.contextmanager
+def _reader_minded() -> Iterator[None]:
+    """Say by a ReaderGone that nobody reads the output any more: click would end with 1 and tell nobody why."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderGone from None
+
+
+class Commands(Group):
+    """The commands that the folders of the package register under the entry point group `numapredict.commands`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands' names."""
+        return sorted(registered(GROUP))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name, loading its module."""
+        value = registered(GROUP).get(cmd_name)
+        command = None if value is None else load(value)
+        return command if isinstance(command, click.Command) else None
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - click's
+    ) -> click.Context:
+        """Return the context; what `--help` and `--version` print may have lost its reader."""
+        with _reader_minded():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
+        """Run the command; its output may lose its reader."""
+        with _reader_minded():
+            return super().invoke(ctx)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take what begins with no command for a program, also while a shell completes."""
+        completing = ctx.resilient_parsing
+        if not (completing and all(word in LOUDNESS for word in args)):
+            args = arguments_of(args, self.list_commands(ctx))
+        return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands and options that begin so, or ask the shell for files: a program may come here, too."""
+        found = super().shell_complete(ctx, incomplete)
+        advising = self.get_command(ctx, PREDICT) if incomplete.startswith("-") else None
+        if advising is not None:  # its options may stand before a program
+            known = {item.value for item in found}
+            more = advising.shell_complete(click.Context(advising, info_name=PREDICT, parent=ctx), incomplete)
+            found += [item for item in more if item.value not in known]
+        return found or [CompletionItem(incomplete, type="file")]
+
+
+# A \b tells click to keep the line breaks of a paragraph.
+_HELP = """Say, after two short runs of PROGRAM, where its threads and memory pages should live on a NUMA machine.
+
+\b
+numapredict ./app input.dat                             on this computer
+numapredict --machine sandybridge-4x8 ./app input.dat   on a described machine, modelled
+"""
+
+EXIT_CODES = {
+    0: "done",
+    1: "failed on the way: every run failed, a worker died, output could not be written",
+    2: "a mistake: one line on standard error says what is wrong and what to do",
+    130: "interrupted: one line says what is kept, another how to go on",
+    141: "whoever read the output has gone: nothing is said",
+}
+
+RUN_ENDS = "`run` ends as its program does, with the program's exit code or signal."
+
+NOTE = """A program called like a command: numapredict -- train. More options: numapredict predict --help."""
+
+_EPILOG = "\n".join(
+    [NOTE, "", "\b", "Exit codes:", *(f"  {code:<4} {text}" for code, text in EXIT_CODES.items()), f"  {RUN_ENDS}"]
+)
+
+
+def _tell_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from numapredict.predictor.command_line.version_text import version_text
+
+        click.echo(version_text())
+        context.exit()
+
+
+@click.group(
+    cls=Commands,
+    help=_HELP,
+    options_metavar="[-q|-v]",
+    subcommand_metavar="[OPTIONS] PROGRAM [ARGUMENTS]...",
+    epilog=_EPILOG,
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Say what is installed."
+)
+def commands() -> None:
+    """Hold the commands; a click group needs a function."""
+
+
+def arguments_of(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the arguments with `predict` put first unless they begin with a command's name or ask for help.
+
+    `-q` and `-v` may stand before a command's name.
+    """
+    loud = next((at for at, word in enumerate(words) if word not in LOUDNESS), len(words))
+    if loud == len(words):
+        return [*words, "--help"]
+    if words[loud] in {*names, "--help", "--version"}:
+        return list(words)
+    return [PREDICT, *words]

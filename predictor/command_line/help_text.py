@@ -1,0 +1,59 @@
+"""What `numapredict --help` says, so that it need not load what makes it.
+
+Made by `python -m numapredict.predictor.command_line.man_page predictor/man`; a test compares it.
+"""
+
+COMMANDS = (
+    "numapredict.collect.cli:collect",
+    "numapredict.collect.cli:doctor",
+    "numapredict.collect.cli:topology",
+    "numapredict.predictor.command_line.cli:evaluate",
+    "numapredict.predictor.command_line.cli:predict",
+    "numapredict.predictor.command_line.cli:run",
+    "numapredict.predictor.command_line.cli:train",
+    "numapredict.predictor.command_line.reference:completion",
+    "numapredict.predictor.command_line.reference:schema",
+    "numapredict.reports.cli:characterize",
+    "numapredict.reports.cli:report",
+)
+
+TEXT = (
+    "Usage: numapredict [-q|-v] [OPTIONS] PROGRAM [ARGUMENTS]...\n"
+    "\n"
+    "  Say, after two short runs of PROGRAM, where its threads and memory pages\n"
+    "  should live on a NUMA machine.\n"
+    "\n"
+    "  numapredict ./app input.dat                             on this computer\n"
+    "  numapredict --machine sandybridge-4x8 ./app input.dat   on a described machine, modelled\n"
+    "\n"
+    "Options:\n"
+    "  --version      Say what is installed.\n"
+    "  -q, --quiet    Say nothing on the way; warnings and errors stay.\n"
+    "  -v, --verbose  Say more: which model, what the cache had, how long things\n"
+    "                 took.\n"
+    "  --help         Show this message and exit.\n"
+    "\n"
+    "Commands:\n"
+    "  characterize  Show what threads, nodes and policies do to COMMAND:...\n"
+    "  collect       Measure programs under mappings: list codelets, run...\n"
+    "  completion    Print the script that makes SHELL complete numapredict's...\n"
+    "  doctor        Say what disturbs measuring here, and which counters can...\n"
+    "  evaluate      Tell how good the advice is: every program of each...\n"
+    "  predict       Say where COMMAND's threads and pages should live (what...\n"
+    "  report        Draw what was measured or learned, as one HTML page or as...\n"
+    "  run           Run COMMAND on this computer under a mapping; the exit...\n"
+    "  schema        Print the JSON Schema of what COMMAND prints with --json,...\n"
+    "  topology      Show a machine's NUMA nodes: this computer's, or a...\n"
+    "  train         Learn a model: run a campaign on a machine (this computer...\n"
+    "\n"
+    "  A program called like a command: numapredict -- train. More options:\n"
+    "  numapredict predict --help.\n"
+    "\n"
+    "  Exit codes:\n"
+    "    0    done\n"
+    "    1    failed on the way: every run failed, a worker died, output could not be written\n"
+    "    2    a mistake: one line on standard error says what is wrong and what to do\n"
+    "    130  interrupted: one line says what is kept, another how to go on\n"
+    "    141  whoever read the output has gone: nothing is said\n"
+    "    `run` ends as its program does, with the program's exit code or signal.\n"
+)

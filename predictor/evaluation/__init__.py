@@ -1,0 +1,1 @@
+"""How good the advice is on programs that were held out."""

@@ -1,0 +1,52 @@
+"""What simpler choices give, to compare predictions with. Gains are log2 of speedups over the default."""
+
+import numpy as np
+
+from numapredict.collect import space
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.topology import Topology
+from numapredict.predictor.learning.clustering import Array
+from numapredict.predictor.learning.features import Observations, gains_of
+
+
+def baselines_of(observations: Observations, default: int, topology: Topology | None) -> dict[str, Array]:
+    """Return each baseline's log2 gains, float64[programs], by its name.
+
+    ``default`` keeps the default mapping; ``interleave`` and ``scatter first-touch`` are what people set today on all
+    cores; ``fixed`` takes the mapping with the best geometric mean over the programs of the other groups; ``random`` is
+    what a blind choice gives on geometric average; ``oracle`` is every program's best. A named subset's oracle is the
+    best that a method limited to that part of the space could do, were it never wrong (thesis sec. 7, fig. 30); what
+    was not measured is left out.
+    """
+    gains = gains_of(observations.time_s, default)
+    found = {"default": gains[:, default], "random": gains.mean(axis=1)}
+    for name, label in customary(topology).items() if topology is not None else ():
+        if label in observations.labels:
+            found[name] = gains[:, observations.column(label)]
+    found["fixed"] = _best_fixed(gains, observations.groups)
+    for name in space.SUBSETS if topology is not None else ():
+        labels = {mapping.label for mapping in space.subset(name, topology)} if topology else set()
+        columns = [column for column, label in enumerate(observations.labels) if label in labels]
+        if name != "full" and columns:
+            found[f"{name} oracle"] = gains[:, columns].max(axis=1)
+    return {**found, "oracle": gains.max(axis=1)}
+
+
+def customary(topology: Topology) -> dict[str, str]:
+    """Return the labels of what people set today on all cores: interleaved pages, or scattered threads."""
+    nodes = len(topology.cpu_nodes)
+    wanted = {
+        "interleave": Mapping(topology.core_count, nodes, "contiguous", nodes, "interleave"),
+        "scatter first-touch": Mapping(topology.core_count, nodes, "scatter", nodes, "first-touch"),
+    }
+    return {name: space.canonical(mapping, topology).label for name, mapping in wanted.items()}
+
+
+def _best_fixed(gains: Array, groups: tuple[str, ...]) -> Array:
+    """Return each program's gain from the mapping that is best on average for the other groups."""
+    names = np.array(groups)
+    chosen = np.empty(len(names))
+    for name in np.unique(names):
+        others = gains[names != name] if (names != name).any() else gains
+        chosen[names == name] = gains[names == name, int(others.mean(axis=0).argmax())]
+    return chosen

@@ -1,0 +1,158 @@
+"""How much of the gain is left when a model is learned from a part of all runs, on programs held out."""
+
+from collections.abc import Generator, Sequence
+
+import joblib
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.terminal.printable import counted
+from numapredict.predictor.learning.features import InsufficientDataError, Observations, gains_of, observe
+from numapredict.predictor.learning.following import Follow, unfollowed
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.pivots import SmallBudgetError, pilot_groups, pivot_columns, split_budget
+from numapredict.predictor.learning.probe_search import advised_columns
+from numapredict.predictor.learning.train import default_label
+
+SHARES = (0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
+LEAST_GROUPS = 3
+DRAWS = 3
+"""Pilots are drawn so many times; the median is told, with the least and the most."""
+
+
+class CurvePoint(msgspec.Struct, frozen=True, kw_only=True):
+    """What a share of the runs gives: gain captured over all mappings' oracle; the median of draws, least and most.
+
+    ``by_chance`` is the same with mappings drawn at random instead of by the pilots.
+    """
+
+    share: float
+    pilots: int
+    mappings: int
+    gain_captured: float
+    low: float
+    high: float
+    by_chance: float
+
+
+class BudgetCurve(msgspec.Struct, frozen=True, kw_only=True):
+    """One dataset's curve; ``full`` is the gain captured by a model of all runs."""
+
+    machine: str
+    modelled: bool
+    programs: int
+    mappings: int
+    full: float
+    points: tuple[CurvePoint, ...]
+
+
+def budget_curve(
+    dataset: Dataset,
+    options: TrainingOptions,
+    shares: Sequence[float] = SHARES,
+    draws: int = DRAWS,
+    jobs: int = 1,
+    follow: Follow = unfollowed,
+) -> BudgetCurve:
+    """Return the curve of a dataset: each group held out once, pilots and mappings chosen among the others' runs.
+
+    Shares too small to learn from are left out. InsufficientDataError where there are fewer than three groups: one is
+    held out, and of the others some are pilots.
+    """
+    observations = observe(dataset, default_label(dataset, options))
+    names = tuple(dict.fromkeys(observations.groups))
+    if len(names) < LEAST_GROUPS:
+        raise InsufficientDataError(
+            f"dataset of {dataset.machine} has {counted(len(names), 'group')} of programs: a budget is divided among "
+            f"at least {LEAST_GROUPS}; collect more programs"
+        )
+    default = observations.column(default_label(dataset, options))
+    running: Generator[_Fold, None, None] = joblib.Parallel(n_jobs=jobs, return_as="generator")(
+        joblib.delayed(_fold)(observations, default, name, tuple(shares), draws) for name in names
+    )
+    folds = list(follow(running, len(names), f"folds of {dataset.machine}"))
+    oracle = sum(fold.oracle for fold in folds)
+    points = []
+    for number, share in enumerate(shares):
+        splits = [_split(observations, name, share) for name in names]
+        split = splits[0]
+        if split is None or None in splits:
+            continue
+        gained = np.array([fold.gained[number] for fold in folds]).sum(axis=0) / oracle
+        points.append(
+            CurvePoint(
+                share=share,
+                pilots=split[0],
+                mappings=split[1],
+                gain_captured=float(np.median(gained)),
+                low=float(gained.min()),
+                high=float(gained.max()),
+                by_chance=float(np.median(np.array([fold.chance[number] for fold in folds]).sum(axis=0) / oracle)),
+            )
+        )
+    return BudgetCurve(
+        machine=dataset.machine,
+        modelled=dataset.modelled,
+        programs=len(observations.names),
+        mappings=len(observations.labels),
+        full=float(sum(fold.full for fold in folds) / oracle),
+        points=tuple(points),
+    )
+
+
+class _Fold(msgspec.Struct, frozen=True):
+    """Sums of log2 gains of one held-out group: with all runs, at best, and by share and draw."""
+
+    full: float
+    oracle: float
+    gained: tuple[tuple[float, ...], ...]
+    chance: tuple[tuple[float, ...], ...]
+
+
+def _fold(observations: Observations, default: int, held_out: str, shares: tuple[float, ...], draws: int) -> _Fold:
+    inside = [row for row, name in enumerate(observations.groups) if name != held_out]
+    outside = [row for row, name in enumerate(observations.groups) if name == held_out]
+    train, test = observations.rows(inside), observations.rows(outside)
+    every = np.arange(len(observations.labels))
+    gains = gains_of(train.time_s, default)
+    gained, chance = [], []
+    for share in shares:
+        split = _split(observations, held_out, share)
+        by_draw, at_random = [], []
+        for draw in range(draws) if split is not None else ():
+            pilots, count = split or (0, 0)
+            chosen = pilot_groups(train.groups, pilots, draw)
+            rows = [row for row, name in enumerate(train.groups) if name in chosen]
+            by_draw.append(_gain(train, test, pivot_columns(gains[rows], count, default), default))
+            others = np.random.default_rng(draw).permutation(np.delete(every, default))[: count - 1]
+            at_random.append(_gain(train, test, np.append(default, others), default))
+        gained.append(tuple(by_draw))
+        chance.append(tuple(at_random))
+    return _Fold(
+        _gain(train, test, every, default),
+        float(gains_of(test.time_s, default).max(axis=1).sum()),
+        tuple(gained),
+        tuple(chance),
+    )
+
+
+def _split(observations: Observations, held_out: str, share: float) -> tuple[int, int] | None:
+    """Return how many pilots and mappings a share of the others' runs allows, or None if it is too small."""
+    _, sizes = np.unique([name for name in observations.groups if name != held_out], return_counts=True)
+    runs = int(share * sizes.sum() * len(observations.labels))
+    try:
+        split = split_budget(runs, [int(size) for size in sizes], len(observations.labels))
+    except SmallBudgetError:
+        return None
+    return split.pilots, split.mappings
+
+
+def _gain(train: Observations, test: Observations, columns: npt.NDArray[np.int64], default: int) -> float:
+    """Return the sum of the log2 gains of what a model of these columns advises the held-out programs."""
+    kept = np.sort(columns)
+    asked = test.columns(kept)
+    at = int(np.flatnonzero(kept == default)[0])
+    chosen = advised_columns(train.columns(kept), asked, at)
+    return float(gains_of(asked.time_s, at)[np.arange(len(chosen)), chosen].sum())

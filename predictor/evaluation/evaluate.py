@@ -1,0 +1,129 @@
+"""Say how good predictions are for programs that the model has never seen.
+
+Every group of programs is held out in turn. The whole training (clusters, probes, features, scales, and every choice
+among them) happens on the others, and the held-out programs are then predicted from their probe runs exactly as a
+user's program would be. What simpler ways of choosing give is judged in the same folds.
+"""
+
+from collections.abc import Generator, Sequence
+
+import joblib
+import msgspec
+import numpy as np
+
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.data.outliers import Outlier
+from numapredict.collect.data.similar_programs import Pair
+from numapredict.predictor.evaluation.baselines import baselines_of
+from numapredict.predictor.evaluation.calibration import Calibration, calibration_of
+from numapredict.predictor.evaluation.folds import Fold, HeldOut, dataset_frame, evaluate_group
+from numapredict.predictor.evaluation.scores import Score, score_of
+from numapredict.predictor.evaluation.thesis import measured_probes
+from numapredict.predictor.evaluation.transfer import Across
+from numapredict.predictor.learning.features import Array, InsufficientDataError, gains_of, observe
+from numapredict.predictor.learning.following import Follow, unfollowed
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.train import default_label
+
+
+class Evaluation(Score, frozen=True, kw_only=True):
+    """The score of all held-out programs of one dataset, and of what simpler choices would have given, by name.
+
+    ``outliers`` were left out of its times; ``sisters`` are programs that may be one code base and yet are in no group.
+    """
+
+    machine: str
+    modelled: bool
+    default: str
+    mappings: int
+    groups: int
+    options: TrainingOptions
+    baselines: dict[str, Score]
+    calibration: Calibration
+    held_out: tuple[HeldOut, ...]
+    dropped_programs: tuple[str, ...]
+    dropped_mappings: tuple[str, ...]
+    outliers: tuple[Outlier, ...] = ()
+    sisters: tuple[Pair, ...] = ()
+
+
+class Evaluations(Score, frozen=True, kw_only=True):
+    """The score over the programs of all ``datasets`` together; of baselines those that every dataset has.
+
+    ``across`` holds the scores of models on other machines of the same shape, where there are such.
+    """
+
+    baselines: dict[str, Score]
+    calibration: Calibration
+    datasets: tuple[Evaluation, ...]
+    across: tuple[Across, ...] = ()
+
+
+def evaluate_held_out(
+    dataset: Dataset,
+    options: TrainingOptions | None = None,
+    jobs: int = 1,
+    memory: joblib.Memory | None = None,
+    follow: Follow = unfollowed,
+) -> Evaluation:
+    """Return how every program fares when its group is left out of the training; ``jobs`` folds run at a time.
+
+    Folds that ``memory`` has are not run again. InsufficientDataError when there are fewer than two groups.
+    """
+    options = options or TrainingOptions()
+    label = default_label(dataset, options)
+    observations = observe(dataset, label)
+    default = observations.column(label)
+    names = tuple(dict.fromkeys(observations.groups))
+    if len(names) < 2:
+        raise InsufficientDataError(
+            f"dataset of {dataset.machine} has {len(names)} group of programs: holding one out needs at least two"
+        )
+    one = (memory or joblib.Memory(None)).cache(evaluate_group)
+    recipe = measured_probes(observations, dataset.topology)
+    running: Generator[Fold, None, None] = joblib.Parallel(n_jobs=jobs, return_as="generator")(
+        joblib.delayed(one)(observations, dataset_frame(dataset), options, recipe, name) for name in names
+    )
+    folds = list(follow(running, len(names), f"folds of {dataset.machine}"))
+    by_program = {held.program: held for fold in folds for held in fold.held}
+    programs = tuple(by_program[name] for name in observations.names)
+    chosen = baselines_of(observations, default, dataset.topology)
+    for rival in folds[0].rivals:
+        gain = {name: value for fold in folds for name, value in fold.rivals[rival].items()}
+        chosen[rival] = np.array([gain[name] for name in observations.names])
+    best = gains_of(observations.time_s, default).max(axis=1)
+    gains = np.log2([held.speedup for held in programs])
+    return Evaluation(
+        **msgspec.structs.asdict(score_of(gains, best, observations.groups)),
+        machine=dataset.machine,
+        modelled=dataset.modelled,
+        default=label,
+        mappings=len(observations.labels),
+        groups=len(names),
+        options=options,
+        baselines={name: score_of(values, best, observations.groups) for name, values in chosen.items()},
+        calibration=calibration_of(programs),
+        held_out=tuple(with_rivals(held, chosen, row) for row, held in enumerate(programs)),
+        dropped_programs=observations.dropped_programs,
+        dropped_mappings=observations.dropped_labels,
+    )
+
+
+def with_rivals(held: HeldOut, chosen: dict[str, Array], row: int) -> HeldOut:
+    """Return the program with the speedups that the baselines would have given it."""
+    return msgspec.structs.replace(held, baselines={name: float(2 ** gains[row]) for name, gains in chosen.items()})
+
+
+def together(evaluations: Sequence[Evaluation], across: tuple[Across, ...] = ()) -> Evaluations:
+    """Return the evaluations with the score over all their programs; groups of different machines are different."""
+    held = [each for evaluation in evaluations for each in evaluation.held_out]
+    groups = [f"{number}/{each.group}" for number, e in enumerate(evaluations) for each in e.held_out]
+    best = np.log2([each.oracle_speedup for each in held])
+    common = [name for name in evaluations[0].baselines if all(name in e.baselines for e in evaluations)]
+    return Evaluations(
+        **msgspec.structs.asdict(score_of(np.log2([each.speedup for each in held]), best, groups)),
+        baselines={name: score_of(np.log2([each.baselines[name] for each in held]), best, groups) for name in common},
+        calibration=calibration_of(held),
+        datasets=tuple(evaluations),
+        across=across,
+    )

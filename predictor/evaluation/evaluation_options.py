@@ -1,0 +1,32 @@
+"""The options of all commands that ask what held-out programs would be told. Only click is loaded here."""
+
+from pathlib import Path
+
+import click
+
+from numapredict.collect.campaign.completion import named
+
+
+def shipped_datasets() -> tuple[str, ...]:
+    """Return the shipped datasets, for a shell."""
+    from numapredict.predictor.learning import datasets
+
+    return datasets.shipped_datasets()
+
+
+def shipped_models() -> tuple[str, ...]:
+    """Return the shipped models, for a shell."""
+    from numapredict.predictor.learning import model_choice
+
+    return model_choice.shipped_models()
+
+
+DATASET_NAMES = named(shipped_datasets, "dir")
+DATASETS = click.argument("datasets", nargs=-1, required=True, metavar="DATASET...", shell_complete=DATASET_NAMES)
+DEFAULT = click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
+JOBS = click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
+KEEP_OUTLIERS = click.option(
+    "--keep-outliers", is_flag=True, help="Believe times, too, that are far from all others of program and mapping."
+)
+
+FILE = click.Path(path_type=Path, dir_okay=False)

@@ -1,0 +1,117 @@
+"""An evaluation at the edge: datasets by name, folds that earlier evaluations finished, and the saved result."""
+
+import hashlib
+import shutil
+import time
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import joblib
+import msgspec
+
+from numapredict.collect.data.durable import reason_and_advice, replace_file
+from numapredict.collect.data.outliers import without_outliers
+from numapredict.collect.data.similar_programs import sisters_of
+from numapredict.collect.host.cache import cache_folder, require_room
+from numapredict.native.errors import UnwritableError
+from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
+from numapredict.predictor.evaluation.transfer import evaluate_across
+from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
+from numapredict.predictor.learning.following import Follow, unfollowed
+from numapredict.predictor.learning.learning import options_of
+from numapredict.predictor.learning.model_choice import data_folder
+
+KEPT_S = 30 * 24 * 3600
+"""How long the folds of another version of the code are kept."""
+
+
+class UnwritableEvaluationError(UnwritableError):
+    """An evaluation could not be saved."""
+
+
+def evaluate_datasets(
+    names: Sequence[str],
+    default: str | None = None,
+    jobs: int = 1,
+    fresh: bool = False,
+    follow: Follow = unfollowed,
+    keep_outliers: bool = False,
+) -> Evaluations:
+    """Return the evaluation of datasets by their names or folders; folds run at most once, unless ``fresh``.
+
+    Times that cannot be right (``outliers``) are left out, unless they are to be kept.
+    """
+    memory = fold_memory()
+    if fresh:
+        memory.clear(warn=False)
+    different = different_datasets(names)
+    opened, outliers = open_datasets(different, follow), []
+    if not keep_outliers:
+        opened, outliers = map(list, zip(*map(without_outliers, opened), strict=True))
+    options = [options_of(default, None, dataset) for dataset in opened]
+    evaluations = [
+        msgspec.structs.replace(
+            evaluate_held_out(dataset, options[number], jobs, memory, follow),
+            outliers=() if keep_outliers else outliers[number],
+            sisters=sisters_of(dataset),
+        )
+        for number, dataset in enumerate(opened)
+    ]
+    return together(evaluations, evaluate_across(opened, options, follow))
+
+
+def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = None) -> tuple[Path, str]:
+    """Write the evaluation to a file, and return which one and what is in it.
+
+    Raises UnwritableEvaluationError.
+    """
+    different = different_datasets(names)
+    title = "+".join(Path(name).name or "dataset" for name in different)[:80]
+    if any(Path(name).exists() for name in different):  # folders of the same name are not the same
+        title += "-" + hashlib.sha256("\n".join(_identity(name) for name in different).encode()).hexdigest()[:8]
+    path = output or data_folder() / "evaluations" / f"{title}.json"
+    document = msgspec.json.format(msgspec.json.encode(evaluations))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, document + b"\n")
+    except OSError as error:
+        raise UnwritableEvaluationError(f"{path}: cannot save the evaluation: {reason_and_advice(error)}") from error
+    return path, document.decode()
+
+
+def different_datasets(names: Sequence[str]) -> list[str]:
+    """Return the names without those that mean a dataset named before."""
+    return list({_identity(name): name for name in reversed(names)}.values())[::-1]
+
+
+def _identity(name: str) -> str:
+    return name if name in shipped_datasets() else str(Path(name).resolve())
+
+
+def fold_memory() -> joblib.Memory:
+    """Return where finished folds are kept: those of this version of the code; others' go when they are a month old.
+
+    Raises UnwritableCacheError.
+    """
+    folder = cache_folder() / "folds"
+    mine = folder / _version_of_the_code()
+    require_room(mine, "cache of finished folds")
+    if folder.is_dir():
+        for other in folder.iterdir():
+            if other != mine and time.time() - other.stat().st_mtime > KEPT_S:
+                shutil.rmtree(other, ignore_errors=True)
+    return joblib.Memory(mine, verbose=0)
+
+
+@cache
+def _version_of_the_code() -> str:
+    """Return a digest of what a fold's result depends on beside its data: sources, and the libraries' versions."""
+    digest = hashlib.sha256()
+    for folder in ("predictor", "collect"):
+        for path in sorted((Path(__file__).parents[2] / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    for library in ("numpy", "scipy", "scikit-learn"):
+        digest.update(version(library).encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,101 @@
+"""Evaluations in words: one line a held-out program, then the scores."""
+
+from collections.abc import Mapping
+
+from numapredict.collect.data.outliers import outliers_in_words
+from numapredict.collect.data.similar_programs import sisters_in_words
+from numapredict.collect.terminal.printable import counted, name_cell, printable
+from numapredict.predictor.evaluation.calibration import Calibration
+from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
+from numapredict.predictor.evaluation.scores import Interval, Score
+
+OURS = "two probes"
+
+
+def evaluations_in_words(evaluations: Evaluations) -> str:
+    """Return tables for a person to read: each dataset's, then one over all of them where there are several."""
+    parts = [_one(evaluation) for evaluation in evaluations.datasets]
+    if len(parts) > 1:
+        head = f"all {len(parts)} datasets together, {counted(evaluations.programs, 'program')}"
+        parts.append(
+            "\n".join([head, "", *_scores(evaluations, evaluations.baselines), "", _sure(evaluations.calibration)])
+        )
+    if evaluations.across:
+        named = {f"{each.trained_on} -> {each.machine}": each for each in evaluations.across}
+        parts.append("\n".join(["learned on one machine, asked about another of the same shape", "", *_table(named)]))
+    return "\n\n".join(parts)
+
+
+def doubts_in_words(evaluations: Evaluations) -> list[str]:
+    """Return a line each for what was left out as an outlier, and for programs that may be one code base."""
+    found = []
+    for each in evaluations.datasets:
+        found += [outliers_in_words(each.outliers, each.machine, each.default)] if each.outliers else []
+        found += [sisters_in_words(each.sisters, each.machine)] if each.sisters else []
+    return found
+
+
+def _one(evaluation: Evaluation) -> str:
+    made = "modelled" if evaluation.modelled else "measured"
+    names = [name_cell(entry.program) for entry in evaluation.held_out]
+    width = max(len("program"), *map(len, names))
+    chosen = max(len("chosen mapping"), *(len(entry.mapping) for entry in evaluation.held_out))
+    programs, groups = counted(evaluation.programs, "program"), counted(evaluation.groups, "group")
+    mappings = counted(evaluation.mappings, "mapping")
+    lines = [
+        f"{printable(evaluation.machine)} ({made}), {mappings}, speedups over {evaluation.default};",
+        f"{programs} of {groups}, each held out with all its variants",
+        "",
+        f"{'program':{width}}  {'chosen mapping':{chosen}}  speedup  oracle  regret  oracle mapping",
+    ]
+    lines += [
+        f"{name:{width}}  {entry.mapping:{chosen}}  {entry.speedup:7.2f}  {entry.oracle_speedup:6.2f}  "
+        f"{entry.regret:6.2f}  {entry.oracle_mapping}"
+        for name, entry in zip(names, evaluation.held_out, strict=True)
+    ]
+    left_out = [
+        f"left out, since not everything was measured: {', '.join(map(printable, left))}"
+        for left in (evaluation.dropped_programs, evaluation.dropped_mappings)
+        if left
+    ]
+    return "\n".join(
+        [*lines, *left_out, "", *_scores(evaluation, evaluation.baselines), "", _sure(evaluation.calibration)]
+    )
+
+
+def _scores(ours: Score, baselines: Mapping[str, Score]) -> list[str]:
+    return _table({OURS: ours, **baselines})
+
+
+def _table(scores: Mapping[str, Score]) -> list[str]:
+    width = max(len("speedup over the default"), *map(len, scores))
+    lines = [
+        f"{'speedup over the default':{width}}  geometric  arithmetic   worst  slower  regret: median    95%    most  "
+        "gain captured (95% interval)"
+    ]
+    for name, score in scores.items():
+        captured = "" if score.gain_captured is None else f"{score.gain_captured:13.2f}"
+        lines.append(
+            f"{name:{width}}  {score.speedup.geometric:8.2f}x  {score.speedup.arithmetic:9.2f}x  "
+            f"{score.worst_speedup:5.2f}x  {score.slower_than_default:6.1%}  {score.regret.median:14.2f}  "
+            f"{score.regret.p95:5.2f}  {score.regret.max:6.2f}  {captured}{_ends(score.gain_captured_interval)}"
+        )
+    return lines
+
+
+def _sure(calibration: Calibration) -> str:
+    left = calibration.programs + calibration.tried
+    if not left:
+        return "the default was kept for every program"
+    advised = f"{counted(left, 'program')} {'was' if left == 1 else 'were'} advised to leave the default"
+    if not calibration.programs:
+        return f"{advised}, for mappings that had been probes"
+    return (
+        f"{advised}, {calibration.tried} of them for a mapping that had been a probe; of the other "
+        f"{calibration.programs} {calibration.faster} became faster, where {calibration.stated:.1f} were expected to, "
+        f"and {calibration.within} came out within the interval that should hold {0.9 * calibration.programs:.1f}"
+    )
+
+
+def _ends(interval: Interval | None) -> str:
+    return "" if interval is None else f" ({interval.low:.2f} to {interval.high:.2f})"

@@ -1,0 +1,208 @@
+"""How often explanations are right: each rule's claim against what a dataset says of programs whose nature is known.
+
+The rules read a program's two probes; the claims are about its other runs, about its variant with the other
+initialisation, or about how it was initialised. The programs are the codelets, whose names end in that. A program's own
+group is left out of what its readings are held against.
+"""
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import parse_label
+from numapredict.predictor.advising.evidence import Evidence, evidence_of
+from numapredict.predictor.advising.explanation import close_to
+from numapredict.predictor.advising.predict import ProbeReading, ranked_by, reading_of
+from numapredict.predictor.advising.verdicts import FASTER, LOCAL, bound_of, is_shared, pages_gain_nothing, pages_of
+from numapredict.predictor.evaluation.ground_truth import PARALLEL, SERIAL, Truth
+from numapredict.predictor.learning.features import InsufficientDataError, Observations, gains_of, observe
+from numapredict.predictor.learning.gain_model import (
+    CAUTION,
+    Array,
+    Outlook,
+    deviations,
+    held_out_gains,
+    readings_of,
+    with_what_is_known,
+)
+from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.options import Reads
+from numapredict.predictor.learning.probe_search import held_out_spread, noise_at
+
+BUSY = 1.5
+"""Half the threads take less than this times as long where bandwidth binds a program."""
+
+CLAIMS = {
+    "one node": "the program initialises serially",
+    "own nodes": "no page policy gains 10%",
+    "shared": "no page policy makes 90% of the accesses local",
+    "shared, nothing to gain": "no page policy gains 10%",
+    "one node's memory": "interleaving alone gains 10%",
+    "one node's bandwidth": f"half the threads take less than {BUSY} times as long",
+    "all nodes' bandwidth": f"half the threads take less than {BUSY} times as long",
+    "not memory": "page policies differ by less than 10%",
+    "parallel first touch": "the variant so initialised gains 10%, and half of what the other probe does",
+    "nearly as good": "within 10% of the advised mapping's time",
+}
+"""What each rule says of a program beyond its two probes."""
+
+
+class RuleScore(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule on one machine: how often it was said, how often its claim was right, and of which programs not.
+
+    ``reads`` says what the rule was given beside the times: all counters, or the share of local accesses alone.
+    ``holds`` of ``cases`` is how often the claim is right of whatever program, or mapping, said or not: what a guess
+    would come to.
+    """
+
+    machine: str
+    reads: Reads
+    rule: str
+    said: int
+    right: int
+    holds: int
+    cases: int
+    wrong: tuple[str, ...]
+
+
+class Case(msgspec.Struct, frozen=True):
+    """One program, or one mapping of it, and a rule: whether it is said, and whether its claim is right."""
+
+    program: str
+    said: bool
+    right: bool
+
+
+def check_explanations(dataset: Dataset, model: Model, controllers_GBps: Sequence[float] = ()) -> tuple[RuleScore, ...]:
+    """Return every rule's score on a dataset of codelets, with the probes of a model of the same machine.
+
+    ``controllers_GBps`` is what each node's memory controllers can read, where that is known. Claims about runs that
+    were not measured are left out. Raises InsufficientDataError for programs that are no codelets, and
+    where the default or a probe was not measured.
+    """
+    observations = observe(dataset, model.default)
+    for label in (model.default, *(probe.mapping for probe in model.probes)):
+        observations.column(label)
+    programs = [name for name in observations.names if name.endswith((SERIAL, PARALLEL))]
+    if not programs:
+        raise InsufficientDataError(
+            f"dataset of {dataset.machine}: no program's name ends in {SERIAL} or {PARALLEL}: collect codelets"
+        )
+    runs = {(m.program, m.mapping.label): m for m in dataset.measurements if m.status == "ok"}
+    reached = _reached_without(observations, model.probes[1].mapping)
+    full: dict[str, list[Case]] = {rule: [] for rule in CLAIMS}
+    bare: dict[str, list[Case]] = {rule: [] for rule in CLAIMS}
+    for program in programs:
+        row = observations.names.index(program)
+        truth = Truth(observations, row, model.default)
+        readings = [reading_of(runs[program, probe.mapping], observations.clock) for probe in model.probes]
+        shares = [ProbeReading(each.mapping, each.time_s, local_share=each.local_share) for each in readings]
+        for cases, evidence in (
+            (full, evidence_of(readings, model.default, reached[row], controllers_GBps)),
+            (bare, evidence_of(shares, model.default, None)),
+        ):
+            if evidence is not None:
+                rules = _said(evidence)
+                for rule, right in _claims(evidence, truth).items():
+                    if right is not None:
+                        cases[rule].append(Case(program, rule in rules, right))
+    full["nearly as good"] = _judged_closeness(observations, model)
+    return (
+        *(_score(dataset.machine, "bandwidth", rule, found) for rule, found in full.items()),
+        *(_score(dataset.machine, "share", rule, found) for rule, found in bare.items()),
+    )
+
+
+def _score(machine: str, reads: Reads, rule: str, cases: Sequence[Case]) -> RuleScore:
+    said = [case for case in cases if case.said]
+    return RuleScore(
+        machine=machine,
+        reads=reads,
+        rule=rule,
+        said=len(said),
+        right=sum(case.right for case in said),
+        holds=sum(case.right for case in cases),
+        cases=len(cases),
+        wrong=tuple(dict.fromkeys(case.program for case in said if not case.right)),
+    )
+
+
+def _said(evidence: Evidence) -> set[str]:
+    """Return the rules that speak of these readings."""
+    pages = pages_of(evidence)
+    binds = bound_of(evidence, pages)
+    nothing = pages_gain_nothing(evidence, pages)
+    waits = binds in ("one node's bandwidth", "one node's memory")
+    told = {
+        "one node": pages == "one node",
+        "own nodes": pages == "own nodes" and nothing,
+        "shared": is_shared(evidence),
+        "shared, nothing to gain": is_shared(evidence) and nothing,
+        "one node's memory": waits,
+        "parallel first touch": waits,
+    }
+    return {binds, *(rule for rule, said in told.items() if said)}
+
+
+def _claims(evidence: Evidence, truth: Truth) -> dict[str, bool | None]:
+    """Return whether each rule's claim is right of a program, None where that was not measured."""
+    idle = truth.gain_of_pages < FASTER
+    busy = None if truth.half is None else truth.half < BUSY
+    gained = truth.initialised_in_parallel
+    return {
+        "one node": truth.serial,
+        "own nodes": idle,
+        "shared": None if truth.most_local is None else truth.most_local < LOCAL,
+        "shared, nothing to gain": idle,
+        "one node's memory": None if truth.interleaved is None else truth.interleaved >= FASTER,
+        "one node's bandwidth": busy,
+        "all nodes' bandwidth": busy,
+        "not memory": truth.range_of_pages < FASTER,
+        "parallel first touch": None if gained is None else gained >= max(FASTER, math.sqrt(evidence.speedup or 1.0)),
+    }
+
+
+def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
+    """Return of every mapping of the advised number of threads whether it is called nearly as good, and whether it is.
+
+    Each program's group is held out.
+    """
+    default = observations.column(model.default)
+    probes = (observations.column(model.probes[0].mapping), observations.column(model.probes[1].mapping))
+    local = observations.local_bandwidth_GBps
+    if model.expectation is None or local is None or model.expectation.beside != "bandwidth":
+        return []
+    times, gains = observations.time_s[:, probes], gains_of(observations.time_s, default)
+    readings = readings_of(times, local[:, probes], np.array(model.expectation.floors_GBps))
+    expected = held_out_gains(readings, gains, observations.groups)
+    spread = deviations(expected, gains, observations.groups, default, readings.shape[1])
+    own = held_out_spread(observations, readings, expected, default, model.expectation.relative)
+    noise = np.array([noise_at(observations, row, probes) for row in range(len(gains))])
+    gain, deviation = with_what_is_known(expected, spread, times, probes, default, noise)
+    _, below = with_what_is_known(expected, own, times, probes, default, noise)
+    threads = np.array([parse_label(label).threads for label in observations.labels])
+    found = []
+    for row, program in enumerate(observations.names):
+        ranked = ranked_by(
+            observations.labels, Outlook(gain[row], deviation[row], below[row], below[row]), CAUTION, default
+        )
+        advised = observations.column(ranked[0].mapping)
+        close = {each.mapping for each in close_to(ranked[0].mapping, ranked[0].expected_speedup, ranked)}
+        allowed = float(observations.time_s[row, advised]) * FASTER
+        for column in np.flatnonzero(threads == threads[advised]):
+            if column != advised:
+                right = bool(observations.time_s[row, column] <= allowed)
+                found.append(Case(program, observations.labels[column] in close, right))
+    return found
+
+
+def _reached_without(observations: Observations, label: str) -> Sequence[float | None]:
+    """Return for every program the greatest local bandwidth, in GB/s, of programs of other groups."""
+    if observations.local_bandwidth_GBps is None:
+        return [None] * len(observations.names)
+    local: Array = observations.local_bandwidth_GBps[:, observations.column(label)]
+    groups = np.asarray(observations.groups)
+    return [float(local[groups != group].max()) for group in groups]

@@ -1,0 +1,76 @@
+"""What a dataset of codelets says of one program beyond its two probes: by it explanations are judged."""
+
+import msgspec
+
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.predictor.learning.features import Observations
+
+SERIAL, PARALLEL = ".serial", ".parallel"
+"""How the names of codelets end, by who writes their data first."""
+
+_SPREAD = ("first-touch", "locality", "mix", "dataset", "balance", "interleave")
+
+
+class Truth:
+    """One program's other runs; what was not measured is None."""
+
+    def __init__(self, observations: Observations, row: int, default: str) -> None:
+        self._observations, self._row, self._default = observations, row, parse_label(default)
+        self._time_s = dict(zip(observations.labels, map(float, observations.time_s[row]), strict=True))
+        self._policies = [label for label in observations.labels if self._only_places_differ(parse_label(label))]
+
+    @property
+    def serial(self) -> bool:
+        """Return whether one thread writes the program's data first."""
+        return self._observations.names[self._row].endswith(SERIAL)
+
+    @property
+    def gain_of_pages(self) -> float:
+        """Return the greatest speedup over the default by a page policy, on as many threads and nodes."""
+        return self._time_s[self._default.label] / min(self._time_s[label] for label in self._policies)
+
+    @property
+    def range_of_pages(self) -> float:
+        """Return the factor between the worst and the best page policy, on as many threads and nodes."""
+        times = [self._time_s[label] for label in self._policies]
+        return max(times) / min(times)
+
+    @property
+    def most_local(self) -> float | None:
+        """Return the greatest share of local accesses under any page policy, on as many threads and nodes."""
+        shares = self._observations.local_share
+        if shares is None:
+            return None
+        return max(float(shares[self._row, self._observations.column(label)]) for label in self._policies)
+
+    @property
+    def half(self) -> float | None:
+        """Return how many times as long half the threads take, on as many nodes."""
+        speedup = self._speedup(msgspec.structs.replace(self._default, threads=self._default.threads // 2))
+        return None if speedup is None else 1 / speedup
+
+    @property
+    def interleaved(self) -> float | None:
+        """Return the speedup over the default by interleaving alone."""
+        return self._speedup(msgspec.structs.replace(self._default, page_policy="interleave"))
+
+    @property
+    def initialised_in_parallel(self) -> float | None:
+        """Return the default's speedup over itself for the variant that initialises in parallel; 1 if this one does."""
+        names = self._observations.names
+        other = names[self._row].removesuffix(SERIAL) + PARALLEL
+        if not self.serial:
+            return 1.0
+        if other not in names:
+            return None
+        column = self._observations.column(self._default.label)
+        return self._time_s[self._default.label] / float(self._observations.time_s[names.index(other), column])
+
+    def _speedup(self, mapping: Mapping) -> float | None:
+        time_s = self._time_s.get(mapping.label)
+        return None if time_s is None else self._time_s[self._default.label] / time_s
+
+    def _only_places_differ(self, other: Mapping) -> bool:
+        """Return whether a mapping has as many threads on as many nodes, and pages on all of them."""
+        same = (self._default.threads, self._default.thread_nodes) == (other.threads, other.thread_nodes)
+        return same and other.page_nodes == other.thread_nodes and other.page_policy in _SPREAD

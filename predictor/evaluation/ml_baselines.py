@@ -1,0 +1,44 @@
+"""Textbook learners on the same two probes, to compare our choice with.
+
+Each learns the log2 gains of all mappings from the probes' readings, standardised, and takes the mapping with the
+largest expected gain (Sanchez Barrera et al., ICS'20, choose by a tree from two profile runs in this way).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
+
+from numapredict.predictor.learning.features import Array, Observations, gains_of
+from numapredict.predictor.learning.probe_search import readings_at
+
+Choice = npt.NDArray[np.int64]
+
+NEIGHBOURS, LEAF, TREES, SEED = 3, 3, 100, 1
+
+LEARNERS: dict[str, Callable[[int], object]] = {
+    "nearest neighbours": lambda programs: KNeighborsRegressor(min(NEIGHBOURS, programs)),
+    "decision tree": lambda _programs: DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=SEED),
+    "random forest": lambda _programs: RandomForestRegressor(TREES, min_samples_leaf=LEAF, random_state=SEED),
+}
+
+
+def rival_choices(train: Observations, test: Observations, default: int, probes: tuple[int, int]) -> dict[str, Choice]:
+    """Return the column that each learner, taught by ``train``, chooses for each program of ``test``, int64[programs].
+
+    ``probes`` are columns, as is ``default``.
+    """
+    _, known, floors = readings_at(train, probes)
+    _, asked, _ = readings_at(test, probes, floors)
+    gains = gains_of(train.time_s, default)
+    found = {}
+    for name, learner in LEARNERS.items():
+        model = make_pipeline(StandardScaler(), learner(len(known)))
+        expected: Array = np.asarray(model.fit(known, gains).predict(asked))
+        found[name] = expected.reshape(len(asked), -1).argmax(axis=1).astype(np.int64)
+    return found

@@ -1,0 +1,179 @@
+"""The thesis's estimators as they stand (Stupnikova, sec. 5 and 6), as references; our own are elsewhere.
+
+Programs are clustered by Ward's method on one of its feature sets; each cluster's centroid is the member closest to the
+mean of the cluster's vectors, and the centroid's fastest mapping is the prediction for all members (sec. 6).
+
+- ``times``: run times over those of a default mapping (sec. 5.1), one of three: 16 threads on two nodes, contiguous,
+  with locality; 8 threads on one node; 8 threads on one node with all pages on another (figs. 26 and 27).
+- ``local_accesses``, ``remote_accesses``, ``local_bandwidth_GBps``, ``remote_bandwidth_GBps``: the average over nodes
+  under every mapping, each divided by the largest of any program (fig. 28).
+- ``two_probes``: the run time at 16x4-contiguous-balance and the local bandwidth at 16x2-contiguous-locality, each
+  divided by the largest of any program (fig. 29). Only this one can place a program that was not clustered.
+
+On another machine than 4 x 8 cores the mappings keep their meaning: one full node, two full nodes, half of all cores
+on all nodes.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect import space
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.topology import Topology
+from numapredict.predictor.learning.clustering import Array, Labels, centroid_members, cut, ward_linkage
+from numapredict.predictor.learning.features import (
+    InsufficientDataError,
+    Observations,
+    normalise_across_programs,
+    normalise_by_default,
+)
+
+FeatureSet = Literal[
+    "times", "local_accesses", "remote_accesses", "local_bandwidth_GBps", "remote_bandwidth_GBps", "two_probes"
+]
+FEATURE_SETS: tuple[FeatureSet, ...] = get_args(FeatureSet)
+CLUSTERS = 6
+"""The number that fig. 29 settles on."""
+
+
+class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
+    """The speedups over the default of the centroids' mappings, in sample, with so many clusters."""
+
+    clusters: int
+    speedup_arithmetic: float
+    speedup_geometric: float
+
+
+class Sweep(msgspec.Struct, frozen=True, kw_only=True):
+    """One curve of figs. 26 to 29."""
+
+    features: FeatureSet
+    default: str
+    points: tuple[SweepPoint, ...]
+
+
+def reference_defaults(topology: Topology) -> tuple[str, ...]:
+    """Return the labels of the three default mappings of sec. 5.1 that fit a topology, in the thesis's order."""
+    node = len(topology.cpu_nodes[0].cores)
+    wanted = (
+        Mapping(node, 1, "contiguous", 1, "bind"),
+        Mapping(2 * node, 2, "contiguous", 2, "locality"),
+        Mapping(node, 1, "contiguous", 1, "remote"),
+    )
+    return tuple(space.canonical(mapping, topology).label for mapping in wanted if _fits(mapping, topology))
+
+
+def reference_probes(topology: Topology) -> tuple[str, str]:
+    """Return the labels of fig. 29's two probes: run time is read at the first, local bandwidth at the second."""
+    nodes, node = len(topology.cpu_nodes), len(topology.cpu_nodes[0].cores)
+    first = Mapping(topology.core_count // 2, nodes, "contiguous", nodes, "balance")
+    second = Mapping(2 * node, 2, "contiguous", 2, "locality")
+    return space.canonical(first, topology).label, space.canonical(second, topology).label
+
+
+def feature_rows(
+    features: FeatureSet, observations: Observations, default: int, probes: tuple[int, int] | None = None
+) -> Array:
+    """Return the vectors that are clustered, float64[programs, features]; InsufficientDataError without counters."""
+    if features == "times":
+        return normalise_by_default(observations.time_s, default)
+    if features == "two_probes":
+        local = _counted("local_bandwidth_GBps", observations)
+        if probes is None:
+            raise InsufficientDataError("two_probes needs the columns of its probes")
+        return normalise_across_programs(np.column_stack([observations.time_s[:, probes[0]], local[:, probes[1]]]))
+    return normalise_across_programs(_counted(features, observations))
+
+
+def centroid_columns(time_s: Array, rows: Array, labels: Labels) -> npt.NDArray[np.int64]:
+    """Return the fastest mapping of each cluster's centroid, int64[clusters]."""
+    best: npt.NDArray[np.int64] = time_s[centroid_members(rows, labels)].argmin(axis=1).astype(np.int64)
+    return best
+
+
+def sweep(
+    features: FeatureSet,
+    observations: Observations,
+    default: int,
+    probes: tuple[int, int] | None = None,
+    counts: Sequence[int] = (),
+) -> Sweep:
+    """Return the speedups in sample with 1, 2, ... clusters, or with the numbers given (figs. 26 to 29)."""
+    rows = feature_rows(features, observations, default, probes)
+    tree = ward_linkage(rows)
+    time_s, points = observations.time_s, []
+    for count in counts or range(1, len(rows) + 1):
+        labels = cut(tree, count)
+        chosen = centroid_columns(time_s, rows, labels)[labels]
+        speedup = time_s[:, default] / time_s[np.arange(len(rows)), chosen]
+        points.append(
+            SweepPoint(
+                clusters=count,
+                speedup_arithmetic=float(speedup.mean()),
+                speedup_geometric=float(np.exp(np.log(speedup).mean())),
+            )
+        )
+    return Sweep(features=features, default=observations.labels[default], points=tuple(points))
+
+
+def sweeps_of(observations: Observations, topology: Topology) -> tuple[Sweep, ...]:
+    """Return the curves of figs. 26 to 29 for one dataset; those whose mappings were not measured are left out."""
+    found = [
+        sweep("times", observations, observations.column(label))
+        for label in reference_defaults(topology)
+        if label in observations.labels
+    ]
+    default = space.default_mapping(topology).label
+    main = next((label for label in (*reference_defaults(topology)[1:2], default) if label in observations.labels), "")
+    for features in FEATURE_SETS[1:]:
+        probes = measured_probes(observations, topology)
+        if main and observations.counters and (features != "two_probes" or probes):
+            found.append(sweep(features, observations, observations.column(main), probes))
+    return tuple(found)
+
+
+def measured_probes(observations: Observations, topology: Topology | None) -> tuple[int, int] | None:
+    """Return the columns of fig. 29's probes, or None where one was not measured or there are no counters."""
+    if topology is None or len(topology.cpu_nodes) < 2 or observations.local_bandwidth_GBps is None:
+        return None
+    labels = reference_probes(topology)
+    if not set(labels) <= set(observations.labels) or labels[0] == labels[1]:
+        return None
+    return observations.column(labels[0]), observations.column(labels[1])
+
+
+def recipe_choices(
+    train: Observations, test: Observations, probes: tuple[int, int], clusters: int = CLUSTERS
+) -> npt.NDArray[np.int64]:
+    """Return the column that fig. 29's recipe, with the clusters of ``train``, chooses for each program of ``test``.
+
+    A program joins the cluster whose mean is nearest to its two readings. int64[programs].
+    """
+    known = np.column_stack([train.time_s[:, probes[0]], _counted("local_bandwidth_GBps", train)[:, probes[1]]])
+    asked = np.column_stack([test.time_s[:, probes[0]], _counted("local_bandwidth_GBps", test)[:, probes[1]]])
+    largest = np.where(known.max(axis=0) > 0, known.max(axis=0), 1.0)
+    rows = known / largest
+    labels = cut(ward_linkage(rows), clusters)
+    centres = np.array([rows[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
+    nearest = np.linalg.norm((asked / largest)[:, None] - centres[None], axis=2).argmin(axis=1)
+    chosen: npt.NDArray[np.int64] = centroid_columns(train.time_s, rows, labels)[nearest]
+    return chosen
+
+
+def _counted(features: str, observations: Observations) -> Array:
+    counted = observations.counters.get(features)
+    if counted is None:
+        raise InsufficientDataError(f"clustering on {features} needs counters in every run: collect with counters")
+    return counted
+
+
+def _fits(mapping: Mapping, topology: Topology) -> bool:
+    try:
+        space.check(mapping, topology)
+    except space.InvalidMappingError:
+        return False
+    return True

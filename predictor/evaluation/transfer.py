@@ -1,0 +1,88 @@
+"""How a model does on another machine of the same shape: learned on one, asked about programs of the other."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+import numpy as np
+
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.topology import Topology
+from numapredict.predictor.evaluation.folds import dataset_frame, predict_row
+from numapredict.predictor.evaluation.scores import Score, score_of
+from numapredict.predictor.learning.features import Observations, gains_of, observe
+from numapredict.predictor.learning.following import Follow, unfollowed
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.train import default_label, train_on
+
+LEAST_COMMON = 3
+"""The default and two mappings more: with fewer there is no choice."""
+
+
+class Across(Score, frozen=True, kw_only=True):
+    """The score of a model of ``trained_on`` for the programs of ``machine``.
+
+    A program that both machines ran is held out of the training with its group.
+    """
+
+    trained_on: str
+    machine: str
+    mappings: int
+
+
+def evaluate_across(
+    datasets: Sequence[Dataset], options: Sequence[TrainingOptions], follow: Follow = unfollowed
+) -> tuple[Across, ...]:
+    """Return the score of every ordered pair of datasets whose machines have the same shape."""
+    found = []
+    for number, taught in enumerate(datasets):
+        for other, asked in enumerate(datasets):
+            if number != other and same_shape(taught.topology, asked.topology):
+                across = _across(taught, asked, options[number], default_label(asked, options[other]), follow)
+                found += [across] if across is not None else []
+    return tuple(found)
+
+
+def same_shape(one: Topology | None, other: Topology | None) -> bool:
+    """Return whether two machines have equally many nodes with equally many cores each, so that mappings mean the same.
+
+    Machines that nobody described have no shape.
+    """
+    if one is None or other is None:
+        return False
+    return [len(node.cores) for node in one.nodes] == [len(node.cores) for node in other.nodes]
+
+
+def _across(taught: Dataset, asked: Dataset, options: TrainingOptions, label: str, follow: Follow) -> Across | None:
+    known, new = observe(taught, label), observe(asked, label)
+    common = [name for name in known.labels if name in new.labels]
+    if label not in common or len(common) < LEAST_COMMON:
+        return None
+    if known.clock != new.clock:  # times of the whole run on one, of the parallel regions on the other
+        return None
+    known, new = _under(known, common), _under(new, common)
+    if known.local_bandwidth_GBps is None or new.local_bandwidth_GBps is None:
+        known, new = (replace(each, local_bandwidth_GBps=None) for each in (known, new))
+    options = msgspec.structs.replace(options, default=label)
+    column = new.column(label)
+    gains = gains_of(new.time_s, column)
+    chosen = np.empty(len(gains), dtype=np.int64)
+    groups = dict.fromkeys(new.groups)
+    for group in follow(groups, len(groups), f"folds from {taught.machine} to {asked.machine}"):
+        held = [row for row, name in enumerate(new.groups) if name == group]
+        # A program may be in groups of different names here and there: all that share one with it are left out.
+        names = {new.names[row] for row in held}
+        out = {group, *(name for name, program in zip(known.groups, known.names, strict=True) if program in names)}
+        model = train_on(
+            known.rows(n for n, name in enumerate(known.groups) if name not in out), dataset_frame(taught), options
+        )
+        for row in held:
+            chosen[row] = new.column(predict_row(model, new, row).mapping)
+    score = score_of(gains[np.arange(len(gains)), chosen], gains.max(axis=1), new.groups)
+    return Across(
+        **msgspec.structs.asdict(score), trained_on=taught.machine, machine=asked.machine, mappings=len(common)
+    )
+
+
+def _under(observations: Observations, labels: Sequence[str]) -> Observations:
+    return observations.columns([observations.column(label) for label in labels])

@@ -1,0 +1,1 @@
+"""From a dataset to a model: features, clustering, choice of probes, gain models."""

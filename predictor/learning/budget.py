@@ -1,0 +1,189 @@
+"""Training within a budget: pilots under every mapping, then all programs under the mappings that the pilots choose."""
+
+import re
+
+import msgspec
+
+from numapredict.collect.campaign.campaign import Campaign
+from numapredict.collect.campaign.request import run_campaign
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.program import Program
+from numapredict.collect.terminal.estimated_time import in_words
+from numapredict.collect.terminal.terminal import Terminal
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.learning.features import gains_of, group_of, observe
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.pivots import (
+    LEAST_MAPPINGS,
+    SmallBudgetError,
+    pilot_groups,
+    pivot_columns,
+    split_budget,
+)
+from numapredict.predictor.learning.train import default_label
+
+MOST = 1e9
+"""No campaign has so many runs, or hours."""
+
+_BUDGET = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>%|min|h|)")
+
+
+class InvalidBudgetError(NumapredictError):
+    """A text is no budget."""
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """Runs, a share of all runs, or seconds: one of them is set."""
+
+    runs: int | None = None
+    share: float | None = None
+    time_s: float | None = None
+
+    def in_runs(self, all_runs: int, all_time_s: float) -> int:
+        """Return the budget in runs of a campaign of so many runs, which would take so long."""
+        if self.runs is not None:
+            return self.runs
+        if self.share is not None:
+            return round(self.share * all_runs)
+        return int(all_runs * (self.time_s or 0.0) / max(all_time_s, 1e-9))
+
+
+def parse_budget(text: str) -> Budget:
+    """Return the budget that a text means: `2000` runs, `15%` of all runs, `45min` or `2h`."""
+    found = _BUDGET.fullmatch(text.strip())
+    number = float(found["number"]) if found else 0.0
+    found = found if number < MOST else None
+    unit = found["unit"] if found else ""
+    if found is None or number <= 0 or (unit == "%" and number > 100) or (not unit and number != int(number)):
+        raise InvalidBudgetError(
+            f"--budget {text!r} is no budget: write runs (2000), a share (15%) or time (45min, 2h)"
+        )
+    if unit == "%":
+        return Budget(share=number / 100)
+    return Budget(time_s=number * {"min": 60, "h": 3600}[unit]) if unit else Budget(runs=int(number))
+
+
+def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, terminal: Terminal) -> Dataset:
+    """Run the part of a campaign that a budget allows and return its dataset without holes.
+
+    What was measured earlier counts as spent. The folder's dataset holds the pilots' other runs, too. A budget in time
+    is turned into runs by the campaign's estimate, and anew by the pace of the pilots. SmallBudgetError where the
+    budget is too small to learn from.
+    """
+    groups = [group_of(program) for program in campaign.programs]
+    mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
+    total = len(groups) * len(mappings)
+    if budget.time_s is not None:
+        _measure_pace(campaign, mappings, terminal)
+    runs = budget.in_runs(total, _whole_time_s(campaign, total))
+    if runs >= total:
+        return run_campaign(campaign, terminal)
+    split = split_budget(runs, [groups.count(name) for name in dict.fromkeys(groups)], len(mappings))
+    chosen = pilot_groups(groups, split.pilots)
+    pilots = tuple(program for program in campaign.programs if group_of(program) in chosen)
+    terminal.say(
+        f"budget: {runs} of {total} runs; first {len(pilots)} programs under all {len(mappings)} mappings: "
+        f"{', '.join(chosen)}"
+    )
+    first = run_campaign(_part(campaign, pilots, mappings), terminal)
+    count = split.mappings
+    if budget.time_s is not None:
+        count = _affordable(campaign, budget.time_s, len(pilots), len(mappings))
+    label = default_label(first, options)
+    mine = {program.name for program in pilots}
+    seen = observe(_only(first, mine, {mapping.label for mapping in mappings}), label)
+    columns = pivot_columns(gains_of(seen.time_s, seen.column(label)), count, seen.column(label))
+    labels = {seen.labels[column] for column in columns}
+    terminal.say(
+        f"then all {len(campaign.programs)} programs under {len(labels)} mappings: {', '.join(sorted(labels))}"
+    )
+    kept = [mapping for mapping in mappings if mapping.label in labels]
+    whole = run_campaign(_part(campaign, campaign.programs, kept), terminal)
+    return _only(whole, {program.name for program in campaign.programs}, labels)
+
+
+def _measure_pace(campaign: Campaign, mappings: list[Mapping], terminal: Terminal) -> None:
+    """Run a little of a campaign, so that its estimate rests on what a run takes here."""
+    groups = [group_of(program) for program in campaign.programs]
+    first = pilot_groups(groups, 1)
+    programs = tuple(program for program in campaign.programs if group_of(program) in first)[:1]
+    terminal.say(f"first {LEAST_MAPPINGS} runs of {programs[0].name}, to see how long a run takes")
+    run_campaign(_part(campaign, programs, mappings[-LEAST_MAPPINGS:]), terminal)
+
+
+class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What a budget would be spent on: ``runs`` of ``all_runs``, and how long they take in seconds.
+
+    ``pilots`` codes run under all ``mappings``, the others under ``pivots`` of them; None where all runs are made.
+    """
+
+    runs: int
+    all_runs: int
+    time_s: float
+    mappings: int
+    pilots: int | None = None
+    pivots: int | None = None
+
+
+def plan_budget(campaign: Campaign, budget: Budget) -> BudgetPlan:
+    """Return what a budget would be spent on; nothing is run. SmallBudgetError as ``run_within``."""
+    groups = [group_of(program) for program in campaign.programs]
+    mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
+    total = len(groups) * len(mappings)
+    whole_s = _whole_time_s(campaign, total)
+    runs = min(budget.in_runs(total, whole_s), total)
+    if runs == total:
+        return BudgetPlan(runs=total, all_runs=total, time_s=whole_s, mappings=len(mappings))
+    split = split_budget(runs, [groups.count(name) for name in dict.fromkeys(groups)], len(mappings))
+    return BudgetPlan(
+        runs=runs,
+        all_runs=total,
+        time_s=whole_s * runs / total,
+        mappings=len(mappings),
+        pilots=split.pilots,
+        pivots=split.mappings,
+    )
+
+
+def plan_in_words(plan: BudgetPlan) -> str:
+    """Return in words what a budget would be spent on."""
+    if plan.pilots is None:
+        return f"all {plan.all_runs} runs: {in_words(plan.time_s)}"
+    return (
+        f"{plan.runs} of {plan.all_runs} runs, {in_words(plan.time_s)}: {plan.pilots} codes under all {plan.mappings} "
+        f"mappings, the others under {plan.pivots}"
+    )
+
+
+def _whole_time_s(campaign: Campaign, total: int) -> float:
+    """Return how long all runs of a campaign take, by the estimate for those that are left."""
+    estimate = campaign.estimate()
+    return estimate.time_s * total / estimate.runs if estimate.runs else 0.0
+
+
+def _affordable(campaign: Campaign, time_s: float, pilots: int, mappings: int) -> int:
+    """Return under how many mappings all programs can run in the time that the pilots left, by their pace."""
+    estimate = campaign.estimate()
+    each_s = estimate.time_s / max(estimate.runs, 1)
+    left = max(time_s / max(each_s, 1e-9) - pilots * mappings, 0)
+    count = int(left / max(len(campaign.programs) - pilots, 1))
+    if count < LEAST_MAPPINGS:
+        raise SmallBudgetError(
+            f"the pilots have used up the budget: a run takes {each_s:.2g} s, so {LEAST_MAPPINGS} mappings for all "
+            f"programs need {in_words((LEAST_MAPPINGS - count) * len(campaign.programs) * each_s)} more; "
+            "run the same command with a larger --budget, what was measured is kept"
+        )
+    return min(count, mappings)
+
+
+def _part(campaign: Campaign, programs: tuple[Program, ...], mappings: list[Mapping]) -> Campaign:
+    return Campaign(campaign.machine, campaign.folder, programs, mappings, campaign.made_by, campaign.options)
+
+
+def _only(dataset: Dataset, programs: set[str], labels: set[str]) -> Dataset:
+    return msgspec.structs.replace(
+        dataset,
+        programs=tuple(program for program in dataset.programs if program.name in programs),
+        measurements=tuple(m for m in dataset.measurements if m.program in programs and m.mapping.label in labels),
+    )

@@ -1,0 +1,31 @@
+"""Datasets by name: the shipped ones, and any folder."""
+
+import importlib.resources
+from collections.abc import Sequence
+from pathlib import Path
+
+from numapredict.collect.data.dataset import Dataset, InvalidDatasetError, read_dataset
+from numapredict.predictor.learning.following import Follow
+
+
+def shipped_datasets() -> tuple[str, ...]:
+    """Return the names of the datasets that are part of the package."""
+    folder = importlib.resources.files("numapredict.training_data")
+    return tuple(sorted(entry.name for entry in folder.iterdir() if (entry / "dataset.json").is_file()))
+
+
+def open_dataset(name: str) -> Dataset:
+    """Return a shipped dataset by its name, or the dataset in a folder; InvalidDatasetError if there is neither."""
+    if name in shipped_datasets():
+        with importlib.resources.as_file(importlib.resources.files("numapredict.training_data") / name) as folder:
+            return read_dataset(folder)
+    if not Path(name).exists():
+        raise InvalidDatasetError(
+            f"no dataset {name!r}: the shipped ones are {', '.join(shipped_datasets()) or 'none'}; else name a folder"
+        )
+    return read_dataset(Path(name))
+
+
+def open_datasets(names: Sequence[str], follow: Follow) -> list[Dataset]:
+    """Return the datasets of different names, in their order, and let ``follow`` show how many have been read."""
+    return list(follow(map(open_dataset, names), len(names), "datasets read"))

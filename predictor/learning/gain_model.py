@@ -1,0 +1,274 @@
+"""What a program may expect from every mapping, given what its two probe runs read.
+
+The log2 gains over the default, one a mapping, are regressed on the probes' readings (ridge regression, the groups of
+programs weighing the same). How far the regression is off is measured on programs held out by group, a mapping at a
+time, and a mapping's expected gain is discounted by a part of that before mappings are compared: of many that look
+good, the one that looks best is often only the least known. The default's gain is known to be none, so where no other
+is expected to win after its discount, the default is kept. If one of the probes is the default, the other's gain was
+measured.
+
+A program's own deviations are wider where programs whose probes read alike were farther off than usual (``nearby``),
+and by a part of what is expected, which is an inference; that part is chosen for what held-out programs, and programs
+of kinds that were held out, deviate by (``kinds``). How much a measured gain varies is learned from repetitions.
+
+Readings enter in scale-free form: the ratio of the times, and bandwidths or, without counters, shares of local
+accesses, which do not change when a program runs longer.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import t as student
+
+from numapredict.predictor.learning.nearby import Nearby, spread_of, threads_of, widening_of
+from numapredict.predictor.learning.noise import MEASURED_NOISE
+from numapredict.predictor.learning.options import Reads
+from numapredict.predictor.learning.probes import MIN_DEVIATION
+
+Array = npt.NDArray[np.float64]
+
+RIDGE = 0.05
+"""Added to the variance of every standardised reading: as if each told 5% more noise than it does."""
+
+CAUTION = 0.75
+"""The part of its deviation by which a mapping's gain is discounted, where no other was chosen."""
+
+NOISE = 0.1
+"""The least deviation of a gain that was not measured, in log2 (7%): runs of the same program differ."""
+
+LEAST_GAIN = 0.0144
+"""The least gain worth leaving the default for, in log2 (1%)."""
+
+NINE_IN_TEN = 1.645
+"""Deviations of a normal distribution to either side that hold nine in ten."""
+
+
+class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A fitted regression; one value a reading in ``centre``, ``scale`` and ``slopes``, one a mapping in the others.
+
+    ``labels`` order the mappings; ``gain`` and ``deviation`` are in log2 over the default; ``slopes`` has a row a
+    reading. ``reads`` says what is read beside the times; ``floors_GBps`` are the lowest bandwidths told apart at
+    either probe, empty where none are read. ``nearby`` and ``relative`` make a program's own deviations of these (none
+    and 0 in models of schema 3 and before); ``noise`` is the deviation of a measured gain, None where the training
+    repeated no run.
+    """
+
+    labels: tuple[str, ...]
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+    gain: tuple[float, ...]
+    slopes: tuple[tuple[float, ...], ...]
+    deviation: tuple[float, ...]
+    floors_GBps: tuple[float, ...]
+    caution: float = CAUTION
+    reads: Reads = "bandwidth"
+    relative: float = 0.0
+    noise: float | None = None
+    nearby: Nearby | None = None
+
+    @property
+    def beside(self) -> Reads:
+        """Return what is truly read beside the times: in models of schema 2, ``reads`` is not told."""
+        return self.reads if len(self.centre) > 1 else "times"
+
+    def __post_init__(self) -> None:
+        """Refuse parts of different lengths and values that no gain could be made of."""
+        width, count = len(self.centre), len(self.labels)
+        beside = len(self.floors_GBps) + (2 if self.reads == "share" else 0)
+        if not width or width != 1 + beside or {len(self.scale), len(self.slopes)} != {width}:
+            raise ValueError("expectation: centre, scale and slopes must have a value a reading")
+        if not count or {len(self.gain), len(self.deviation), *map(len, self.slopes)} != {count}:
+            raise ValueError("expectation: gain, deviation and slopes must have a value a mapping")
+        if min(*self.scale, *self.deviation, *self.floors_GBps, 1.0) <= 0:
+            raise ValueError("expectation: scale, deviation and floors must be positive")
+        if self.relative < 0 or (self.noise is not None and self.noise <= 0):
+            raise ValueError("expectation: relative must not be negative, noise must be positive")
+        if self.nearby is not None:
+            if len(self.nearby.readings[0]) != width:
+                raise ValueError("expectation: nearby must have as many readings")
+            if not set(map(int, threads_of(self.labels))) <= set(self.nearby.threads):
+                raise ValueError("expectation: nearby must have errors for every number of threads")
+
+
+class Outlook(msgspec.Struct, frozen=True, eq=False):
+    """What one program may expect: log2 gains over the default and their deviations, float64[mappings] each.
+
+    By ``deviation``, that of all programs, mappings are discounted before they are compared; ``below`` and ``above``
+    are the program's own, for what is less and more than expected: intervals and confidence are made of these. To
+    compare by the program's own, too, captured 0.006 less of the gain on sandybridge-4x8 and as much elsewhere.
+    """
+
+    gain: Array
+    deviation: Array
+    below: Array
+    above: Array
+
+
+def worth(gain: Array, deviation: Array, caution: float, default: int) -> Array:
+    """Return what mappings are compared by, float64[..., mappings]: gains after their discount.
+
+    The default counts as LEAST_GAIN, so that it is kept where no other mapping is expected to gain as much.
+    """
+    found: Array = gain - caution * deviation
+    found[..., default] = LEAST_GAIN
+    return found
+
+
+def discounted(gain: Array, deviation: Array, caution: float, default: int) -> Array:
+    """Return what is said to be expected of mappings, float64[mappings] in log2, in the order of ``worth``.
+
+    Gains after their discount, of which the best known one's, that of a measured gain, is given back to all: so what
+    was measured is said as it was. Without it the mapping of the greatest promise would be overrated: of held-out
+    programs' choices that were no probe, the speedup fell short of the promise by 0.05 to 0.39 in log2.
+    """
+    others = np.arange(gain.shape[-1]) != default
+    known = float(deviation[others].min()) if others.any() else 0.0
+    found: Array = gain - caution * (deviation - known)
+    found[default] = 0.0
+    return found
+
+
+def group_weights(groups: Sequence[str]) -> Array:
+    """Return float64[programs]: the weights with which every group counts the same; they add up to 1."""
+    _, inverse, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+    return 1 / counts[inverse] / len(counts)
+
+
+def readings_of(times: Array, beside: Array, floors: Array) -> Array:
+    """Return float64[programs, 1 or 3]: the readings of times float64[programs, 2] and what was read beside them.
+
+    ``beside`` has as many columns, or none: bandwidths, not told apart below ``floors``, or without floors shares.
+    """
+    ratio = np.log2(times[:, :1]) - np.log2(times[:, 1:])
+    if not beside.shape[1]:
+        return ratio
+    return np.hstack([ratio, np.log2(np.maximum(beside, floors)) if len(floors) else beside])
+
+
+def regress(readings: Array, gains: Array, weights: Array) -> tuple[Array, Array, Array, Array]:
+    """Return centre and scale of the readings, mean gain, and slopes float64[readings, mappings]."""
+    centre = weights @ readings
+    scale: Array = np.sqrt(np.maximum(weights @ (readings - centre) ** 2, MIN_DEVIATION**2))
+    standard = (readings - centre) / scale
+    gain = weights @ gains
+    weighted = (standard * weights[:, None]).T
+    inner = weighted @ standard + RIDGE * np.eye(readings.shape[1])
+    slopes = np.asarray(np.linalg.solve(inner, weighted @ (gains - gain)), dtype=np.float64)
+    return centre, scale, gain, slopes
+
+
+def held_out_gains(readings: Array, gains: Array, groups: Sequence[str]) -> Array:
+    """Return float64[programs, mappings]: what is expected of each program by the programs of the other groups.
+
+    One fit serves all groups: without a group, its residuals are (I - H)^-1 times those of the fit with it, where H is
+    the group's block of the hat matrix (Cook and Weisberg, Residuals and Influence in Regression, 1982, sec. 2.2). Only
+    centre and scale of the readings are those of all programs.
+    """
+    names, inverse, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+    weights = group_weights(groups)
+    if len(names) < 2:
+        return np.tile(weights @ gains, (len(gains), 1))
+    centre, scale, _, _ = regress(readings, gains, weights)
+    rows = np.hstack([np.ones((len(readings), 1)), (readings - centre) / scale])
+    penalty = np.diag([0.0] + [RIDGE] * readings.shape[1])
+    weighted = (rows * weights[:, None]).T
+    inner = np.linalg.inv(weighted @ rows + penalty)
+    residual = gains - rows @ (inner @ (weighted @ gains))
+    order = np.argsort(inverse, kind="stable")
+    starts = np.cumsum(counts) - counts
+    for size in np.unique(counts):
+        members = order[starts[counts == size][:, None] + np.arange(size)]  # [groups of that size, size]
+        block = rows[members] @ inner @ (rows[members] * weights[members][:, :, None]).transpose(0, 2, 1)
+        residual[members] = np.linalg.solve(np.eye(size) - block, residual[members])
+    expected: Array = gains - residual
+    return expected
+
+
+def deviations(expected: Array, gains: Array, groups: Sequence[str], default: int, readings: int) -> Array:
+    """Return float64[mappings]: how far expected gains are off, at least by noise; the default's is known.
+
+    With few groups an error is itself little known: nine in ten of Student's distribution lie as far as of a normal
+    one with what is returned; the degrees of freedom are the groups less the fitted values, of ``readings`` and a mean.
+    """
+    found = np.sqrt(group_weights(groups) @ (gains - expected) ** 2 + NOISE**2)
+    freedom = max(len(set(groups)) - 1 - readings, 1)
+    found *= float(student.ppf(0.95, freedom)) / NINE_IN_TEN
+    found[default] = MEASURED_NOISE
+    return found
+
+
+def with_what_is_known(
+    expected: Array,
+    deviation: Array,
+    times: Array,
+    probes: tuple[int, int],
+    default: int,
+    noise: float | Array = MEASURED_NOISE,
+) -> tuple[Array, Array]:
+    """Return gains and deviations float64[programs, mappings] with those that were measured, or are none, in place.
+
+    ``probes`` are the probes' columns, in the order of ``times`` float64[programs, 2]; ``deviation`` is
+    float64[mappings] or has a row a program; ``noise`` is the deviation of a measured gain, one or one a program.
+    """
+    gain, spread = expected.copy(), np.broadcast_to(deviation, expected.shape).copy()
+    gain[:, default], spread[:, default] = 0.0, 0.0
+    if default in probes:
+        at = probes.index(default)
+        other = probes[1 - at]
+        gain[:, other] = np.log2(times[:, at] / times[:, 1 - at])
+        spread[:, other] = noise
+    return gain, spread
+
+
+def fit_expectation(
+    labels: Sequence[str], readings: Array, floors: Array, gains: Array, groups: Sequence[str], default: int
+) -> Expectation:
+    """Return the expectation that programs of these readings and gains teach."""
+    centre, scale, gain, slopes = regress(readings, gains, group_weights(groups))
+    spread = deviations(held_out_gains(readings, gains, groups), gains, groups, default, readings.shape[1])
+    return Expectation(
+        labels=tuple(labels),
+        centre=_floats(centre),
+        scale=_floats(scale),
+        gain=_floats(gain),
+        slopes=tuple(map(_floats, slopes)),
+        deviation=_floats(spread),
+        floors_GBps=_floats(floors),
+        reads="bandwidth" if len(floors) else "share" if readings.shape[1] > 1 else "times",
+    )
+
+
+def outlook(
+    expectation: Expectation,
+    times: tuple[float, float],
+    beside: Sequence[float],
+    probes: tuple[str, str],
+    default: str,
+    noise: float = MEASURED_NOISE,
+) -> Outlook:
+    """Return what a program may expect whose probes took these times and read this beside, as the expectation reads.
+
+    ``noise`` is the deviation of the gain that the probes measured. More of it than the training had makes what is
+    inferred from that gain as much less certain.
+    """
+    time = np.array([times])
+    readings = readings_of(time, np.array([beside]).reshape(1, -1), np.array(expectation.floors_GBps))
+    standard = (readings - np.array(expectation.centre)) / np.array(expectation.scale)
+    expected = np.array(expectation.gain) + standard @ np.array(expectation.slopes)
+    columns = (expectation.labels.index(probes[0]), expectation.labels.index(probes[1]))
+    known = max(MEASURED_NOISE, expectation.noise or 0.0)
+    more = np.sqrt(max(noise**2 - known**2, 0.0)) * np.array(expectation.slopes[0]) / expectation.scale[0]
+    wider = widening_of(expectation.nearby, standard[0], expectation.labels)
+    deviation, relative = np.array(expectation.deviation), expectation.relative
+    own = (spread_of(deviation, factors, expected[0], relative) for factors in (wider.below, wider.above))
+    found = [
+        with_what_is_known(expected, np.hypot(each, more), time, columns, expectation.labels.index(default), noise)
+        for each in (deviation, *own)
+    ]
+    return Outlook(found[0][0][0], *(each[0] for _, each in found))
+
+
+def _floats(values: Array) -> tuple[float, ...]:
+    return tuple(map(float, values))

@@ -1,0 +1,70 @@
+"""By how much expectations are off for programs of a kind that the training lacks.
+
+A program that is held out leaves others of its kind behind; what a user brings may have none there. So the merge tree
+of the programs' reactions is cut into kinds, each kind is left out in turn, and the part of an expected gain that
+counts as uncertain is the one by which both the programs and the kinds that were left out are the least surprising.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.predictor.learning.clustering import Labels, cut, ward_linkage
+from numapredict.predictor.learning.gain_model import Array, deviations, group_weights, held_out_gains, regress
+from numapredict.predictor.learning.nearby import held_out_widening, spread_of
+
+KINDS = 6
+"""How many kinds are told apart: as many as the thesis has clusters (sec. 6)."""
+
+RELATIVES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+"""The parts of an expected gain that may count as uncertain."""
+
+
+def kinds_of(gains: Array) -> Labels:
+    """Return int64[programs]: which kind a program is of, by its log2 gains float64[programs, mappings]."""
+    if len(gains) < 2:
+        return np.zeros(len(gains), dtype=np.int64)
+    return cut(ward_linkage(-gains), min(KINDS, len(gains)))
+
+
+def without_kind(readings: Array, gains: Array, groups: Sequence[str], kinds: Labels) -> Array:
+    """Return float64[programs, mappings]: what is expected of each program by the programs of other kinds."""
+    names = np.asarray(groups)
+    expected = np.tile(group_weights(groups) @ gains, (len(gains), 1))
+    for kind in np.unique(kinds):
+        inside, others = kinds == kind, kinds != kind
+        others &= ~np.isin(names, names[inside])  # variants of a program that is left out are no others
+        if len(set(names[others])) > 1:
+            centre, scale, gain, slopes = regress(readings[others], gains[others], group_weights(list(names[others])))
+            expected[inside] = gain + (readings[inside] - centre) / scale @ slopes
+    return expected
+
+
+def choose_relative(
+    readings: Array, gains: Array, groups: Sequence[str], labels: Sequence[str], probes: tuple[int, int]
+) -> float:
+    """Return the part of an expected gain that counts as uncertain, of RELATIVES.
+
+    ``probes`` are the columns of the probes, the default first; their gains are measured and do not count. What
+    is least is the mean of -log of the normal density, over programs left out by group and by kind.
+    """
+    weights = group_weights(groups)
+    expected = held_out_gains(readings, gains, groups)
+    deviation = deviations(expected, gains, groups, probes[0], readings.shape[1])
+    centre, scale, _, _ = regress(readings, gains, weights)
+    factors = held_out_widening((readings - centre) / scale, gains - expected, labels, groups)
+    inferred = [column for column in range(gains.shape[1]) if column not in probes]
+    if not inferred:
+        return 0.0
+    surprise = np.zeros(len(RELATIVES))
+    for each in (expected, without_kind(readings, gains, groups, kinds_of(gains))):
+        for index, relative in enumerate(RELATIVES):
+            spread = spread_of(deviation, factors.both, each, relative)[:, inferred]
+            surprise[index] += float(weights @ _surprise((gains - each)[:, inferred], spread).mean(axis=1))
+    return RELATIVES[int(surprise.argmin())]
+
+
+def _surprise(error: Array, spread: Array) -> npt.NDArray[np.float64]:
+    found: Array = np.log(spread) + (error / spread) ** 2 / 2
+    return found

@@ -1,0 +1,159 @@
+"""From a campaign or a dataset to a model file."""
+
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.campaign.campaign import Campaign
+from numapredict.collect.campaign.request import CampaignRequest, prepare, run_campaign
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.data.outliers import Outlier, outliers_in_words, without_outliers
+from numapredict.collect.host.environment import emulation
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.space import canonical, default_mapping
+from numapredict.collect.terminal.printable import counted
+from numapredict.collect.terminal.terminal import Terminal
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.advising.session import EMULATED, check_choice
+from numapredict.predictor.learning.budget import Budget, run_within
+from numapredict.predictor.learning.datasets import open_dataset
+from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.model_choice import data_folder, trained_model_path
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.store import write_model
+from numapredict.predictor.learning.train import STEPS, default_label, train
+
+
+class UnappliableModelError(NumapredictError):
+    """A model was asked for whose mappings nothing could apply."""
+
+
+class Learned(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that was written, as `--json` of `train` prints it: where, and what it knows."""
+
+    path: str
+    machine: str
+    modelled: bool
+    default: str
+    clusters: int
+    programs: int
+    probes: tuple[str, ...]
+    outliers: tuple[Outlier, ...] = ()
+
+
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command line may say about learning: default mapping, number of clusters, whether outliers stay."""
+
+    default: str | None = None
+    clusters: int | None = None
+    keep_outliers: bool = False
+
+
+def options_of(default: str | None, clusters: int | None, dataset: Dataset | None = None) -> TrainingOptions:
+    """Return the training options of a command line.
+
+    InvalidLabelError for a default that is no label, unless it is for a ``dataset`` of other people's mappings.
+    """
+    topology = dataset.topology if dataset is not None else None
+    foreign = dataset is not None and topology is None
+    label = default if foreign or default is None else _mapping(default, topology).label
+    # A program of any length may come: only features without the scale of its run time carry over. The clusters
+    # explain: the thesis has 6 (sec. 6, fig. 29), and on its linear scale one of them would hold nearly all programs.
+    return TrainingOptions(
+        default=label,
+        scale="log",
+        n_clusters=clusters,
+        max_clusters=6,
+        feature_kinds=("ratio",),
+        method="expectation",
+    )
+
+
+def _mapping(label: str, topology: Topology | None) -> Mapping:
+    """Return the mapping of a label, as it is called in a dataset of the topology where that is known."""
+    return canonical(parse_label(label), topology) if topology is not None else parse_label(label)
+
+
+def campaign_for(request: CampaignRequest, into: Path | None, default: str | None) -> Campaign:
+    """Return the campaign of a request, kept in the user's data folder unless another is named.
+
+    It runs the default mapping in any case, since speedups are counted from it.
+    """
+    campaign = prepare(request, into or Path())
+    topology = campaign.machine.topology
+    first = _mapping(default, topology) if default else default_mapping(topology)
+    campaign.mappings = tuple(dict.fromkeys((*campaign.mappings, first)))
+    if request.machine is None:
+        check_choice(campaign.machine.topology, "./app")
+    if into is None:
+        model = trained_model_path(campaign.machine.name, campaign.machine.topology)
+        campaign.folder = data_folder() / "datasets" / model.stem
+    return campaign
+
+
+def learn_from_campaign(
+    campaign: Campaign,
+    output: Path | None,
+    wishes: Wishes,
+    terminal: Terminal,
+    budget: Budget | None = None,
+) -> Learned:
+    """Run a campaign, or what a budget allows of it, learn from it, write the model, and return what it knows."""
+    if wishes.default:
+        label = _mapping(wishes.default, campaign.machine.topology).label
+        wishes = msgspec.structs.replace(wishes, default=label)
+    if not campaign.machine.modelled and emulation():
+        terminal.warn(EMULATED.format(emulation()))
+    if budget is None:
+        dataset = run_campaign(campaign, terminal)
+    else:
+        dataset = run_within(campaign, budget, options_of(wishes.default, wishes.clusters), terminal)
+    return _learn(dataset, output, wishes, terminal)
+
+
+def learn_from(name: str, output: Path | None, wishes: Wishes, terminal: Terminal) -> Learned:
+    """Learn from a shipped dataset or a folder, write the model, and return what it knows."""
+    with terminal.doing(f"reading {name}"):
+        dataset = open_dataset(name)
+    return _learn(dataset, output, wishes, terminal)
+
+
+def _learn(dataset: Dataset, output: Path | None, wishes: Wishes, terminal: Terminal) -> Learned:
+    if dataset.topology is None:
+        raise UnappliableModelError(
+            f"the dataset of {dataset.machine} has mappings of other people's, which nothing here could apply: "
+            "`numapredict evaluate` says what predicting among them would give"
+        )
+    options, topology = options_of(wishes.default, wishes.clusters, dataset), dataset.topology
+    outliers: tuple[Outlier, ...] = ()
+    if not wishes.keep_outliers:
+        dataset, outliers = without_outliers(dataset)
+    if outliers:
+        terminal.warn(outliers_in_words(outliers, dataset.machine, default_label(dataset, options)))
+    with terminal.steps(STEPS, "steps of learning") as advance:
+        model = train(dataset, options, advance)
+    path = output or trained_model_path(dataset.machine, topology)
+    write_model(model, path)
+    return learned(model, path, outliers)
+
+
+def learned(model: Model, path: Path, outliers: tuple[Outlier, ...] = ()) -> Learned:
+    """Return what a model knows, where it is, and what was left out of what it learned from."""
+    return Learned(
+        path=str(path),
+        machine=model.machine,
+        modelled=model.modelled,
+        default=model.default,
+        clusters=len(model.clusters),
+        programs=len(model.programs),
+        probes=tuple(probe.mapping for probe in model.probes),
+        outliers=outliers,
+    )
+
+
+def learned_in_words(found: Learned) -> str:
+    """Return what a model knows, and where it is, in a line."""
+    modelled = "modelled " if found.modelled else ""
+    clusters, programs = counted(found.clusters, "cluster"), counted(found.programs, "program")
+    return f"{found.path}: {clusters} of {programs} on {modelled}{found.machine}; probes {' and '.join(found.probes)}"

@@ -1,0 +1,87 @@
+"""Which model to ask: the one trained here, a shipped one by name, or a file; and which shipped one comes nearest."""
+
+import importlib.resources
+import os
+from pathlib import Path
+
+import msgspec
+import platformdirs
+
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.store import read_model
+
+FOLDER_VARIABLE = "NUMAPREDICT_DATA"
+
+
+class NoModelError(NumapredictError):
+    """There is no model for a machine yet, or none of a name."""
+
+
+class ChosenModel(msgspec.Struct, frozen=True):
+    """A model and where it came from, in words."""
+
+    model: Model
+    origin: str
+
+
+def data_folder() -> Path:
+    """Return the folder of what was trained on this computer."""
+    return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_data_dir("numapredict"))
+
+
+def trained_model_path(machine: str, topology: Topology) -> Path:
+    """Return where `numapredict train` keeps a machine's model: under its name and shape."""
+    plain = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in machine).strip(".")[:60]
+    return data_folder() / "models" / f"{plain}-{topology.fingerprint}.json"
+
+
+def shipped_models() -> tuple[str, ...]:
+    """Return the names of the models that are part of the package."""
+    folder = importlib.resources.files("numapredict.models")
+    return tuple(sorted(e.name.removesuffix(".json") for e in folder.iterdir() if e.name.endswith(".json")))
+
+
+def choose_model(machine: str, topology: Topology, wanted: str | None = None) -> ChosenModel | None:
+    """Return the model of a machine, or None where there is none yet.
+
+    ``wanted`` is a file or the name of a shipped model. Otherwise the model trained here goes before the shipped one of
+    the machine's name. NoModelError for an unknown name; InvalidModelError for a file that is no model.
+    """
+    if wanted is not None:
+        return named_model(wanted)
+    own = trained_model_path(machine, topology)
+    if own.exists():
+        return ChosenModel(read_model(own), "the model trained here")
+    if machine in shipped_models():
+        return ChosenModel(_shipped(machine), f"the shipped model {machine}")
+    return None
+
+
+def named_model(wanted: str) -> ChosenModel:
+    """Return the shipped model of a name, or the model in a file; NoModelError where there is neither."""
+    if wanted in shipped_models():
+        return ChosenModel(_shipped(wanted), f"the shipped model {wanted}")
+    if not wanted.endswith(".json") and not Path(wanted).exists():
+        raise NoModelError(
+            f"unknown model {wanted!r}: the shipped models are {', '.join(shipped_models()) or 'none'}; for your "
+            "own give its .json file"
+        )
+    return ChosenModel(read_model(Path(wanted)), wanted)
+
+
+def nearest_shipped(topology: Topology) -> str | None:
+    """Return the shipped model whose machine has the most similar shape: nodes first, then cores a node."""
+    own = (len(topology.cpu_nodes), topology.core_count / len(topology.cpu_nodes))
+
+    def difference(name: str) -> tuple[float, float]:
+        summary = _shipped(name).topology
+        return abs(summary.cpu_nodes - own[0]), abs(summary.cores / summary.cpu_nodes - own[1])
+
+    return min(shipped_models(), key=difference, default=None)
+
+
+def _shipped(name: str) -> Model:
+    with importlib.resources.as_file(importlib.resources.files("numapredict.models") / f"{name}.json") as path:
+        return read_model(path)

@@ -1,0 +1,108 @@
+"""Two probe runs place a new program in a cluster (thesis sec. 6, fig. 29).
+
+Three kinds of features can be made of the two runs:
+
+- ``thesis``: the run time at the first probe and the local bandwidth at the second, each divided by its largest
+  value over the training programs. A raw run time also says how big the problem is.
+- ``ratio``: log2(time at the first / time at the second) and log2(local bandwidth at the second), each divided by its
+  standard deviation over the training programs: neither changes when a program merely runs longer.
+- ``times``: the first of these only, for machines without bandwidth counters.
+"""
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.predictor.learning.options import FeatureKind, Rule
+
+Array = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.int64]
+
+FLOOR_SHARE = 0.01
+"""A local bandwidth below this share of the largest counts as this share: the logarithm of none has no meaning."""
+
+MIN_DEVIATION = 0.05
+"""The least standard deviation divided by, in log2 (3.5%): smaller differences between programs are noise."""
+
+
+class Probe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One mapping that a model wants a new program run under, and the features it reads from that run."""
+
+    mapping: str
+    features: tuple[str, ...]
+
+
+class Scales(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How readings become features: the kind, one divisor a feature, and the lowest bandwidth told apart."""
+
+    kind: FeatureKind
+    divisors: tuple[float, ...]
+    floor_GBps: float
+
+    def __post_init__(self) -> None:
+        """Refuse divisors that would give no finite features."""
+        if len(self.divisors) != (1 if self.kind == "times" else 2):
+            raise ValueError(f"{self.kind} features need another number of divisors than {len(self.divisors)}")
+        if min(*self.divisors, self.floor_GBps) <= 0:
+            raise ValueError("divisors and floor must be positive")
+
+
+def probes_of(kind: FeatureKind, first: str, second: str) -> tuple[Probe, Probe]:
+    """Return the two probes that this kind of features reads from."""
+    at_second = {"thesis": (BANDWIDTH,), "ratio": (TIME, BANDWIDTH), "times": (TIME,)}[kind]
+    return Probe(first, (TIME,)), Probe(second, at_second)
+
+
+TIME = "time_s"
+BANDWIDTH = "local_bandwidth_GBps"
+SHARE = "local_share"
+
+
+def learn_scales(kind: FeatureKind, readings: Array) -> Scales:
+    """Return the scales of training readings float64[n, 3]: first time, second time, second local bandwidth."""
+    floor = 1.0 if kind == "times" else bandwidth_floor(readings[:, 2])
+    raw = _raw(kind, readings, float(floor))
+    spread = raw.max(axis=0) if kind == "thesis" else np.maximum(raw.std(axis=0), MIN_DEVIATION)
+    return Scales(kind=kind, divisors=tuple(float(d) if d > 0 else 1.0 for d in spread), floor_GBps=float(floor))
+
+
+def bandwidth_floor(bandwidth_GBps: Array) -> Array:
+    """Return the lowest bandwidth told apart, over the first axis; 1 where no program has any."""
+    largest = bandwidth_GBps.max(axis=0)
+    floor: Array = np.where(largest > 0, largest * FLOOR_SHARE, 1.0)
+    return floor
+
+
+def scaled_features(scales: Scales, readings: Array) -> Array:
+    """Return float64[n, d]: the features of readings float64[n, 3] on the scales."""
+    features: Array = _raw(scales.kind, readings, scales.floor_GBps) / np.asarray(scales.divisors)
+    return features
+
+
+def _raw(kind: FeatureKind, readings: Array, floor: float) -> Array:
+    """Return the features before division."""
+    if kind == "thesis":
+        return readings[:, [0, 2]]
+    ratio = np.log2(readings[:, 0] / readings[:, 1])
+    if kind == "times":
+        return ratio[:, None]
+    return np.column_stack([ratio, np.log2(np.maximum(readings[:, 2], floor))])
+
+
+def cluster_distances(rule: Rule, features: Array, rows: Array, labels: Labels) -> Array:
+    """Return float64[n, k]: how far each feature row is from every cluster of the training rows.
+
+    By the rule ``centre`` that is the distance to the mean of the cluster's rows, by ``member`` to its nearest row.
+    """
+    clusters = range(int(labels.max()) + 1)
+    if rule == "centre":
+        targets = np.array([rows[labels == cluster].mean(axis=0) for cluster in clusters])
+        return _distances(features, targets)
+    nearest = _distances(features, rows)
+    return np.column_stack([nearest[:, labels == cluster].min(axis=1) for cluster in clusters])
+
+
+def _distances(left: Array, right: Array) -> Array:
+    """Return the Euclidean distance of every left row to every right row."""
+    distances: Array = np.linalg.norm(left[:, None, :] - right[None, :, :], axis=2)
+    return distances

@@ -1,0 +1,171 @@
+"""Learn a model from a dataset (thesis sec. 5 and 6)."""
+
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+
+from numapredict.collect import space
+from numapredict.collect.data.dataset import Dataset
+from numapredict.predictor.learning.assignment import ProbeAssignment
+from numapredict.predictor.learning.clustering import Array, Labels, WardClustering
+from numapredict.predictor.learning.features import InsufficientDataError, Observations, clustering_rows, observe
+from numapredict.predictor.learning.gain_model import Expectation
+from numapredict.predictor.learning.model import (
+    Cluster,
+    ExpectedSpeedup,
+    Member,
+    Merge,
+    Model,
+    RankedMapping,
+    summarise,
+)
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.probe_search import learn_expectation, search_probes
+from numapredict.predictor.learning.probes import BANDWIDTH, SHARE, TIME, Probe, probes_of
+from numapredict.predictor.learning.selection import Choice, mapping_costs, select
+
+STEPS = 5
+"""Of a training by expectation, the usual one: probes, clusters, and up to three expectations."""
+
+
+def train(
+    dataset: Dataset, options: TrainingOptions | None = None, advance: Callable[[], None] = lambda: None
+) -> Model:
+    """Return the model of a dataset's machine; InsufficientDataError where there is too little to learn from.
+
+    ``advance`` is called after each of at most STEPS steps.
+    """
+    options = options or TrainingOptions()
+    return train_on(observe(dataset, default_label(dataset, options)), dataset, options, advance)
+
+
+def default_label(dataset: Dataset, options: TrainingOptions) -> str:
+    """Return the label of the default mapping: the options', the dataset's, or what programs get there today."""
+    label = options.default or dataset.default
+    if label is None and dataset.topology is not None:
+        label = space.default_mapping(dataset.topology).label
+    if label is None:
+        raise InsufficientDataError(
+            f"dataset of {dataset.machine} has no default mapping: name one with --default, here or when importing"
+        )
+    return label
+
+
+def train_on(
+    observations: Observations,
+    dataset: Dataset,
+    options: TrainingOptions,
+    advance: Callable[[], None] = lambda: None,
+) -> Model:
+    """Return the model of these observations alone; of the dataset only the machine is used."""
+    default = observations.column(default_label(dataset, options))
+    expectation: Expectation | None = None
+    fallbacks: tuple[Expectation, ...] = ()
+    if options.method == "expectation" and len(set(observations.groups)) > 1:  # else nothing says how far it is off
+        pair = search_probes(observations, default, _candidates(observations, options))
+        advance()
+        probes = (observations.labels[pair.first], observations.labels[pair.second])
+        # The cluster is the explanation: it is chosen for these probes.
+        clusters = options.n_clusters or min(options.max_clusters, len(observations.programs))
+        fixed = msgspec.structs.replace(options, probe_candidates=probes, n_clusters=clusters)
+        choice = select(observations, default, fixed)
+        advance()
+        columns = (observations.column(choice.first), observations.column(choice.second))
+        learned = []
+        for reads in observations.reads:
+            learned.append(learn_expectation(observations, default, columns, reads))
+            advance()
+        expectation, *others = learned
+        fallbacks = tuple(others)
+    else:
+        choice = select(observations, default, options)
+    rows = clustering_rows(observations.time_s, default, options.scale)
+    clustering = WardClustering(choice.n_clusters).fit(rows)
+    assignment = ProbeAssignment(choice.kind, choice.rule).fit(
+        probe_readings(observations, choice.first, choice.second), clustering.labels_
+    )
+    costs = mapping_costs(observations.time_s, default, rows, clustering.labels_, options.ranking)
+    return Model(
+        machine=dataset.machine,
+        modelled=dataset.modelled,
+        topology=summarise(dataset.topology, dataset.machine),
+        dataset_created=dataset.created,
+        options=options,
+        clock=observations.clock,
+        default=observations.labels[default],
+        probes=_probes(choice, expectation),
+        scales=assignment.scales_,
+        rule=choice.rule,
+        selection_speedup=choice.speedup,
+        programs=observations.names,
+        dropped_programs=observations.dropped_programs,
+        dropped_mappings=observations.dropped_labels,
+        linkage=tuple(Merge(int(a), int(b), float(d), int(n)) for a, b, d, n in clustering.linkage_),
+        clusters=tuple(
+            Cluster(
+                id=cluster,
+                members=_members(observations, default, clustering.members(cluster), assignment.rows_),
+                centroid=observations.names[clustering.centroid_members_[cluster]],
+                centre=tuple(map(float, assignment.rows_[clustering.members(cluster)].mean(axis=0))),
+                ranked=_ranked(observations, default, clustering.members(cluster), costs[cluster]),
+            )
+            for cluster in range(clustering.n_clusters_)
+        ),
+        expectation=expectation,
+        fallbacks=fallbacks,
+    )
+
+
+def _probes(choice: Choice, expectation: Expectation | None) -> tuple[Probe, Probe]:
+    """Return the probes with all that is read from each."""
+    if expectation is None or expectation.beside == "times":
+        return probes_of(choice.kind, choice.first, choice.second)
+    read = (TIME, BANDWIDTH if expectation.beside == "bandwidth" else SHARE)
+    return Probe(choice.first, read), Probe(choice.second, read)
+
+
+def _candidates(observations: Observations, options: TrainingOptions) -> tuple[int, ...]:
+    return tuple(observations.column(label) for label in dict.fromkeys(options.probe_candidates))
+
+
+def probe_readings(observations: Observations, first: str, second: str) -> Array:
+    """Return float64[programs, 3]: time at the first probe, time and local bandwidth (or NaN) at the second."""
+    a, b = observations.column(first), observations.column(second)
+    bandwidth = observations.local_bandwidth_GBps
+    return np.column_stack(
+        [
+            observations.time_s[:, a],
+            observations.time_s[:, b],
+            np.full(len(observations.programs), np.nan) if bandwidth is None else bandwidth[:, b],
+        ]
+    )
+
+
+def _members(observations: Observations, default: int, inside: Labels, features: Array) -> tuple[Member, ...]:
+    """Return a cluster's members in the dataset's order."""
+    best = observations.time_s.argmin(axis=1)
+    return tuple(
+        Member(
+            name=observations.names[row],
+            group=observations.groups[row],
+            summary=observations.programs[row].summary,
+            best=observations.labels[best[row]],
+            best_speedup=float(observations.time_s[row, default] / observations.time_s[row, best[row]]),
+            features=tuple(map(float, features[row])),
+        )
+        for row in inside
+    )
+
+
+def _ranked(observations: Observations, default: int, inside: Labels, cost: Array) -> tuple[RankedMapping, ...]:
+    """Return all mappings, cheapest first, with the speedups that the members got from each."""
+    speedups = observations.time_s[inside][:, [default]] / observations.time_s[inside]
+    median, low, high = np.median(speedups, axis=0), speedups.min(axis=0), speedups.max(axis=0)
+    return tuple(
+        RankedMapping(
+            observations.labels[column],
+            ExpectedSpeedup(float(median[column]), float(low[column]), float(high[column])),
+        )
+        for column in np.argsort(cost, kind="stable")
+    )

@@ -1,0 +1,55 @@
+"""What a campaign takes when nothing is named, and what it takes by name."""
+
+import io
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from numapredict.collect.campaign.campaign import Campaign, CampaignError
+from numapredict.collect.campaign.codelets import codelets
+from numapredict.collect.campaign.request import CampaignRequest, prepare, run_campaign
+from numapredict.collect.data.dataset import Dataset, read_dataset
+from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.collect.terminal.terminal import Terminal
+from tests.planted import planted_dataset
+
+pytestmark = pytest.mark.native
+
+
+def groups(request: CampaignRequest) -> set[str]:
+    return {program.group for program in prepare(request, Path("nowhere")).programs}
+
+
+def test_a_campaign_takes_all_codelets_unless_some_are_named() -> None:
+    assert groups(CampaignRequest(machine="sandybridge-4x8")) == {codelet.name for codelet in codelets()}
+    named = ("nested-stream", "task-recursion")
+    assert groups(CampaignRequest(machine="sandybridge-4x8", codelets=named)) == set(named)
+
+
+def campaign_of(dataset: Dataset, folder: Path) -> Campaign:
+    mappings = tuple(dict.fromkeys(m.mapping for m in dataset.measurements))
+    return Campaign(RecordedMachine(dataset), folder, dataset.programs, mappings, "made by a test")
+
+
+def test_a_campaign_of_which_every_run_failed_is_an_error_and_keeps_what_it_found(tmp_path: Path) -> None:
+    dataset = planted_dataset(2)
+    broken = msgspec.structs.replace(
+        dataset,
+        measurements=tuple(
+            msgspec.structs.replace(m, status="crashed", message="killed by SIGSEGV", repetitions=())
+            for m in dataset.measurements
+        ),
+    )
+    with pytest.raises(CampaignError, match=r"all 46 runs failed, the first with: killed by SIGSEGV"):
+        run_campaign(campaign_of(broken, tmp_path), Terminal(io.StringIO()))
+    assert len(read_dataset(tmp_path).measurements) == 46
+
+
+def test_a_campaign_of_which_some_runs_failed_is_none(tmp_path: Path) -> None:
+    dataset = planted_dataset(2)
+    first = msgspec.structs.replace(dataset.measurements[0], status="crashed", message="no", repetitions=())
+    partly = msgspec.structs.replace(dataset, measurements=(first, *dataset.measurements[1:]))
+    said = io.StringIO()
+    run_campaign(campaign_of(partly, tmp_path), Terminal(said))
+    assert "1 run failed" in said.getvalue()

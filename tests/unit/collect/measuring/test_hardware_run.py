@@ -1,0 +1,164 @@
+"""One measurement step by step: endings, disturbances and clocks are planted, for none come on demand."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring import hardware_run
+from numapredict.collect.measuring.disturbance import Disturbance
+from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.measuring.stopping_rule import Care
+from numapredict.collect.placing.process import Ending
+from numapredict.collect.program import Program
+from numapredict.collect.topology import Core, Node, Topology
+
+pytestmark = pytest.mark.native
+PU = min(os.sched_getaffinity(0))
+HERE = Topology("this-computer", (Node(0, 0, (Core(0, (PU,)),), 1 << 30),), (), ((10.0,),))
+ONE = parse_label("1x1-contiguous-bind")
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
+    """Run a measurement whose runs take planned times, and are disturbed and clocked as planned."""
+
+    def measure(runs: list[tuple[float, float, tuple[str, ...]]], care: Care) -> Measurement:
+        left = iter(runs)
+        now: list[tuple[float, float, tuple[str, ...]]] = []
+
+        def execute(*_: object) -> Ending:
+            now.append(next(left))
+            return Ending(now[-1][0], 0, False, "")
+
+        def judge(_before: object, _after: object, _pus: int, highest_MHz: float) -> Disturbance:
+            asked.append(highest_MHz)
+            return Disturbance(others=0.0, frequency_MHz=now[-1][1], reasons=now[-1][2])
+
+        monkeypatch.setattr(hardware_run, "run_process", execute)
+        monkeypatch.setattr(hardware_run, "disturbance", judge)
+        monkeypatch.setattr(hardware_run, "wait_for_quiet", lambda *given: waited.append(given))
+        machine = HardwareMachine(HERE, repetitions=care, warm_up=0)
+        return machine.run(Program(name="true", command=("true",)), ONE)
+
+    asked.clear()
+    waited.clear()
+    return measure
+
+
+asked: list[float] = []
+waited: list[object] = []
+
+
+def test_disturbed_runs_are_left_out_and_their_times_told(planned: Callable[..., Measurement]) -> None:
+    load = ("other programs used 1.0 of its 1 PUs",)
+    found = planned(
+        [(1.0, 0.0, ()), (9.0, 0.0, load), (1.1, 0.0, ()), (8.0, 0.0, load), (1.2, 0.0, ())],
+        Care(least=3, most=3, redo=5, patience_s=0.7),
+    )
+    assert [repetition.time_s for repetition in found.repetitions] == [1.0, 1.1, 1.2]
+    notes = dict(found.provenance)
+    assert notes["redone"] == f"2 (9, 8 s): {load[0]}"
+    assert "disturbed" not in notes
+    assert waited == [((PU,), 0.7)] * 2
+
+
+def test_after_so_many_disturbed_ones_they_are_kept(planned: Callable[..., Measurement]) -> None:
+    moved = ("the kernel moved 3 pages between nodes",)
+    found = planned([(float(n), 0.0, moved) for n in range(1, 6)], Care(least=3, most=3, redo=2))
+    assert [repetition.time_s for repetition in found.repetitions] == [3.0, 4.0, 5.0]
+    notes = dict(found.provenance)
+    assert notes["redone"].startswith("2 (1, 2 s)")
+    assert notes["disturbed"].startswith("3 of 3")
+
+
+def test_a_clock_is_held_against_the_fastest_of_all_runs(planned: Callable[..., Measurement]) -> None:
+    slow = ("the clock ran at 900 MHz, not 2000",)
+    planned(
+        [(1.0, 1500.0, ()), (1.0, 2000.0, slow), (1.0, 900.0, ()), (1.0, 1800.0, ())], Care(least=3, most=3, redo=5)
+    )
+    assert asked == [0.0, 1500.0, 2000.0, 2000.0]
+
+
+def test_scattered_times_are_repeated(planned: Callable[..., Measurement]) -> None:
+    times = [1.0, 2.0, 3.0, 1.0, 2.0]
+    assert len(planned([(t, 0.0, ()) for t in times], Care(least=2, most=5, redo=0)).repetitions) == 5
+    assert len(planned([(1.0, 0.0, ())] * 5, Care(least=2, most=5, redo=0)).repetitions) == 2
+
+
+CAMPAIGN = """
+import sys
+from pathlib import Path
+from numapredict.predictor.command_line.main import main
+sys.argv = ["numapredict", "collect", "campaign", "--into", sys.argv[1], "--program", sys.argv[2],
+            "--mapping", "1x1-contiguous-bind", "--repetitions", "1"]
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Start a campaign whose program waits for ever, and say the program's process number."""
+    script = tmp_path / "app"
+    script.write_text(
+        f"#!/bin/sh\necho $$ > {tmp_path}/pid.new\nmv {tmp_path}/pid.new {tmp_path}/pid\nexec sleep 1000\n"
+    )
+    script.chmod(0o755)
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    command = [sys.executable, "-c", CAMPAIGN, str(tmp_path / "into"), str(script)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(folder)}) as process:
+        while not (tmp_path / "pid").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        try:
+            yield process, int((tmp_path / "pid").read_text())
+        finally:
+            process.kill()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL])
+def test_no_program_outlives_its_campaign(
+    campaign: tuple[subprocess.Popen[bytes], int], number: signal.Signals, tmp_path: Path
+) -> None:
+    process, pid = campaign
+    assert is_running(pid)
+    process.send_signal(number)
+    code = process.wait(60)
+    for _ in range(1000):  # a killed process is gone a moment later
+        if not is_running(pid):
+            break
+        time.sleep(0.01)
+    assert not is_running(pid)
+    if number == signal.SIGKILL:
+        assert code == -signal.SIGKILL
+    else:
+        assert code == 128 + number
+        assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_region_times_are_of_the_run_itself(tmp_path: Path) -> None:
+    """A run that writes none has none, whatever the one before it left; and never more than the run took."""
+    script = tmp_path / "app"
+    script.write_text(f'#!/bin/sh\necho "$NUMAPLACE" >> {tmp_path}/log\n')
+    script.chmod(0o755)
+    found = HardwareMachine(HERE, repetitions=2).run(Program(name="app", command=(str(script),)), ONE)
+    assert [repetition.region_time_s for repetition in found.repetitions] == [None, None]
+    assert json.dumps((tmp_path / "log").read_text()).count("report=") == 3

@@ -1,0 +1,77 @@
+import msgspec
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
+from numapredict.collect.measuring.disturbance import Disturbance
+from numapredict.collect.measuring.repetitions import Repeated, Timed, disturbed_in_words, repetition_notes
+
+
+def run(time_s: float, *reasons: str, others: float = 0.0, uncounted: str = "") -> Timed:
+    found = Disturbance(others=others, frequency_MHz=0.0, reasons=reasons)
+    return Timed(time_s=time_s, region_time_s=time_s / 2, disturbance=found, uncounted=uncounted)
+
+
+def test_quiet_runs_have_little_to_say() -> None:
+    quiet = Repeated((run(1.0, others=0.01), run(1.02), run(1.01)), ())
+    assert dict(repetition_notes(quiet)) == {
+        "load_of_others": "0.01 PUs at most",
+        "median_within": "2.0% in nine cases of ten",
+    }
+    assert quiet.repetitions(0.25) == tuple(Repetition(t, t / 2, None, (), 0.25) for t in (1.0, 1.02, 1.01))
+
+
+def test_outliers_are_kept_and_told() -> None:
+    kept = tuple(run(t) for t in (1.0, 1.01, 0.99, 1.02, 1.5))
+    notes = dict(repetition_notes(Repeated(kept, ())))
+    assert notes["outliers"] == "1 of 5, kept: 1.49 times the median"
+    assert len(Repeated(kept, ()).repetitions(None)) == 5
+
+
+def test_what_was_redone_and_what_stays_disturbed_is_told_once_a_kind() -> None:
+    load, more = "other programs used 40% of its PUs", "other programs used 50% of its PUs"
+    moved = "the kernel moved 3 pages between nodes"
+    notes = dict(repetition_notes(Repeated((run(1.0), run(2.0, moved)), (run(3.0, load), run(4.0, more, moved)))))
+    assert notes["redone"] == f"2 (3, 4 s): {load}; {moved}"
+    assert notes["disturbed"] == f"1 of 2: {moved}"
+
+
+def test_what_the_counters_say_of_themselves_is_told() -> None:
+    counters = Counters((NodeCounters(1.0, 0.0, 1.0, 0.0),))
+    base = msgspec.structs.replace(run(1.0), counters=counters, counting_notes=("without the kernel",))
+    scaled = msgspec.structs.replace(base, counted_share=0.31, counting_notes=("without the kernel", "scaled"))
+    notes = dict(repetition_notes(Repeated((base, scaled), ())))
+    assert notes["counted_share"] == "31% of the time, scaled up"
+    assert notes["counting"] == "without the kernel; scaled"
+    assert "counted_share" not in dict(repetition_notes(Repeated((base,), ())))
+    assert "counting" not in dict(repetition_notes(Repeated((run(1.0),), ())))
+
+
+def test_failed_counters_are_told() -> None:
+    notes = dict(repetition_notes(Repeated((run(1.0), run(1.0, uncounted="it broke")), ())))
+    assert notes["uncounted"] == "1 of 2: it broke"
+
+
+def test_a_campaign_ends_with_what_disturbed_it() -> None:
+    def of(**notes: str) -> Measurement:
+        return Measurement(
+            program="p",
+            mapping=parse_label("2x1-contiguous-bind"),
+            machine="m",
+            modelled=False,
+            repetitions=(Repetition(1.0),),
+            provenance=tuple(notes.items()),
+        )
+
+    found = [
+        of(redone="2 (1, 2 s): x"),
+        of(redone="3: x", disturbed="1 of 5: x"),
+        of(placement_did_not_hold="90.0% of pages"),
+        of(),
+    ]
+    assert disturbed_in_words(found) == (
+        "5 disturbed runs were redone (2 of 4 measurements)",
+        "1 disturbed runs stay, for redoing was of no use: measure when nobody else works (1 of 4 measurements)",
+        "in 1 of 4 measurements the placement did not hold: p under 2x1-contiguous-bind: 90.0% of pages",
+    )
+    assert disturbed_in_words([of()]) == ()
+    assert disturbed_in_words([msgspec.structs.replace(found[0], modelled=True)]) == ()

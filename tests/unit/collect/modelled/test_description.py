@@ -1,0 +1,223 @@
+import csv
+import statistics
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.modelled.description import (
+    CacheShape,
+    InvalidDescriptionError,
+    Link,
+    MachineDescription,
+    NodeShape,
+    load_description,
+    machine_names,
+)
+from numapredict.collect.modelled.description_file import parse_file
+
+MACHINES = (
+    "broadwell-2x10",
+    "diassrv8",
+    "lpd48core",
+    "lpdquad",
+    "lpdxeon2680",
+    "ol-collab1",
+    "opteron-4x4",
+    "sandybridge-4x8",
+)
+MEASURED = ("diassrv8", "lpd48core", "lpdquad", "lpdxeon2680", "ol-collab1")
+ROOT = Path(__file__).parents[4]
+MCTOP = ROOT.parent / "shared" / "datasets" / "mctop" / "memory.csv"
+
+
+def path_of(name: str) -> Path:
+    return ROOT / "models" / "machines" / f"{name}.toml"
+
+
+def test_the_described_machines() -> None:
+    assert machine_names() == MACHINES
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_description_is_complete(name: str) -> None:
+    machine = load_description(name)
+    nodes = range(len(machine.nodes))
+    assert machine.name == name
+    for i in nodes:
+        assert machine.routes[i][i] == ()
+        for j in nodes:
+            chain = [machine.links[link] for link in machine.routes[i][j]]
+            assert (i, *(link.target for link in chain)) == (*(link.source for link in chain), j)
+            assert machine.read_latency_ns[i][i] <= machine.read_latency_ns[i][j]
+            assert machine.write_latency_ns[i][i] <= machine.write_latency_ns[i][j]
+    topology = machine.topology
+    assert topology.name == name
+    assert [len(node.cores) for node in topology.nodes] == [node.cores for node in machine.nodes]
+    assert [node.memory_bytes for node in topology.nodes] == [node.memory_bytes for node in machine.nodes]
+    assert [topology.distances[i][i] for i in nodes] == [10.0 for _ in nodes]
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_figure_is_published_or_said_to_be_assumed(name: str) -> None:
+    machine = load_description(name)
+    sources = dict(machine.sources)
+    given = {"core.frequency_GHz", "memory.page_bytes", "shared_cache.latency_ns", "nodes.cores", "latency.read"}
+    assert given <= sources.keys()
+    for figure, text in sources.items():
+        assert any(character.isdigit() for character in text) or text.startswith("assumption: "), figure
+    assert sources["core.cycles_per_instruction"].startswith("assumption: ")
+
+
+@pytest.mark.parametrize("name", ["sandybridge-4x8", "broadwell-2x10", "opteron-4x4"])
+def test_one_thread_alone_never_draws_more_where_memory_is_farther(name: str) -> None:
+    machine = load_description(name)
+    for latencies, bandwidths in (
+        (machine.read_latency_ns, machine.thread_read_GBps),
+        (machine.write_latency_ns, machine.thread_write_GBps),
+    ):
+        for latency, bandwidth in zip(latencies, bandwidths, strict=True):
+            in_flight = [one * two for one, two in zip(latency, bandwidth, strict=True)]  # bytes
+            assert max(in_flight) / min(in_flight) == pytest.approx(1.0, abs=0.01)
+
+
+def test_sandybridge_is_the_thesis_machine() -> None:
+    machine = load_description("sandybridge-4x8")
+    assert machine.frequency_GHz == 2.7
+    assert machine.nodes == (NodeShape(8, 32 * 2**30),) * 4
+    assert machine.shared_cache.size_bytes == 20 * 2**20
+    assert machine.private_cache == CacheShape(256 * 1024, 8)
+    assert machine.write_latency_ns == machine.read_latency_ns
+    # Leis et al. sec. 5.3: 257 ns and 41 GB/s for accesses spread evenly over all nodes
+    assert sum(machine.read_latency_ns[0]) / 4 == pytest.approx(257, abs=0.1)
+    assert sum(machine.controller_read_GBps) == pytest.approx(121)
+    users = [sum(link in route for row in machine.routes for route in row) for link in range(len(machine.links))]
+    assert users == [2] * 8
+    assert machine.links[0].read_GBps / users[0] * 16 == pytest.approx(41)
+
+
+def test_sandybridge_topology() -> None:
+    topology = load_description("sandybridge-4x8").topology
+    assert [core.pus for core in topology.nodes[1].cores] == [(pu,) for pu in range(8, 16)]
+    assert [cache.cores for cache in topology.caches if cache.level == 2] == [(core,) for core in range(32)]
+    shared = [cache for cache in topology.caches if cache.level == 3]
+    assert [cache.cores for cache in shared] == [tuple(range(first, first + 8)) for first in (0, 8, 16, 24)]
+    assert {cache.size_bytes for cache in shared} == {20 * 2**20}
+    assert topology.distances[0] == pytest.approx((10.0, 29.604, 32.574, 29.604), abs=1e-3)
+
+
+def test_opteron_has_the_latencies_of_forestgomp_table_4() -> None:
+    machine = load_description("opteron-4x4")
+    for node in range(4):
+        neighbours, opposite = ((node + 1) % 4, (node + 3) % 4), (node + 2) % 4
+        for table, figures in ((machine.read_latency_ns, (83, 98, 117)), (machine.write_latency_ns, (142, 177, 208))):
+            assert table[node][node] == figures[0]
+            assert {table[node][neighbour] for neighbour in neighbours} == {figures[1]}
+            assert table[node][opposite] == figures[2]
+        assert len(machine.routes[node][opposite]) == 2
+        # STREAM's triad counts 24 of 32 bytes moved: 16 read, 8 written at half the speed
+        triad = 24 / (16 / machine.controller_read_GBps[node] + 8 / machine.controller_write_GBps[node])
+        assert triad == pytest.approx(5.151, abs=0.001)
+
+
+def test_measured_pairs_become_controllers_and_links() -> None:
+    machine = load_description("lpdxeon2680")
+    assert machine.controller_read_GBps == (46.044875, 46.282278)
+    assert machine.links == (Link(0, 1, 24.416026, 19.281494), Link(1, 0, 24.275843, 18.739919))
+    assert machine.routes == (((), (0,)), ((1,), ()))
+    assert machine.read_latency_ns[0] == pytest.approx((92.5, 180.357), abs=1e-3)  # 259 and 505 cycles at 2.8 GHz
+
+
+def bandwidth(machine: MachineDescription, quantity: str, source: int, target: int) -> float:
+    """What a description says for a cell of the data set's bandwidth tables."""
+    _, _, kind = quantity.removesuffix("_GBps").rpartition("_")
+    if quantity.startswith("thread"):
+        return (machine.thread_read_GBps if kind == "read" else machine.thread_write_GBps)[source][target]
+    if source == target:
+        return (machine.controller_read_GBps if kind == "read" else machine.controller_write_GBps)[source]
+    (link,) = (machine.links[index] for index in machine.routes[source][target])
+    return link.read_GBps if kind == "read" else link.write_GBps
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", MEASURED)
+def test_every_measured_value_is_unchanged(name: str) -> None:
+    if not MCTOP.is_file():
+        pytest.skip("the foreign measurements (datasets/mctop/memory.csv beside the repository) are not here")
+    machine = load_description(name)
+    measured_by = parse_file(path_of(name).read_bytes(), name).thread_bandwidth.measured_by or range(len(machine.nodes))
+    seen = 0
+    for row in csv.DictReader(MCTOP.read_text().splitlines()):
+        if row["machine"] != name:
+            continue
+        source, target, value = int(row["source"]), int(row["memory_node"]), float(row["value"])
+        if row["quantity"] == "latency_cycles":
+            assert machine.read_latency_ns[source][target] * machine.frequency_GHz == pytest.approx(value, rel=1e-12)
+        else:
+            assert bandwidth(machine, row["quantity"], measured_by[source], target) == value
+        seen += 1
+    assert seen == 5 * len(machine.nodes) ** 2
+
+
+def test_diassrv8_is_read_so_that_local_memory_is_fastest() -> None:
+    machine = load_description("diassrv8")
+    for node, local in enumerate(machine.controller_read_GBps):
+        assert local > max(link.read_GBps for link in machine.links if link.source == node)
+    nearness = [1 / latency for row in machine.read_latency_ns for latency in row]
+    published = parse_file(path_of("diassrv8").read_bytes(), "diassrv8").thread_bandwidth.read_GBps
+    for rows, least, most in ((machine.thread_read_GBps, 0.9, 1.0), (published, 0.0, 0.5)):
+        assert least < statistics.correlation(nearness, [value for row in rows for value in row]) < most
+
+
+def test_a_path_is_read_like_a_name(tmp_path: Path) -> None:
+    copy = tmp_path / "mine.toml"
+    copy.write_bytes(path_of("lpdquad").read_bytes())
+    assert load_description(str(copy)) == load_description("lpdquad")
+
+
+def test_an_unknown_machine_gets_the_list_of_the_known() -> None:
+    with pytest.raises(
+        InvalidDescriptionError, match=r"unknown machine 'sandybridge'.*lpdquad.*sandybridge-4x8.*\.toml"
+    ):
+        load_description("sandybridge")
+
+
+@pytest.mark.parametrize("name", ["", "../lpdquad", "lpdquad/", "README", "a\x00b"])
+def test_a_name_is_no_path(name: str) -> None:
+    with pytest.raises(InvalidDescriptionError, match="unknown machine"):
+        load_description(name)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidDescriptionError, match=r"none\.toml: cannot be read: No such file"):
+        load_description(str(tmp_path / "none.toml"))
+    folder = tmp_path / "folder.toml"
+    folder.mkdir()
+    with pytest.raises(InvalidDescriptionError, match=r"folder\.toml: cannot be read: Is a directory"):
+        load_description(str(folder))
+    with pytest.raises(InvalidDescriptionError, match="cannot be read: embedded null byte"):
+        load_description("a\x00b.toml")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("[0, 3]]\nread_GBps", "[0, 2]]\nread_GBps", "links: path [1, 0, 3] is not a route: there is no link 0 -> 3"),
+        ("paths = [[0, 1, 2],", "paths = [[0, 2],", "links: path [0, 2] is not a route"),
+        (
+            "cores = [8, 8, 8, 8]",
+            "cores = [0, 0, 0, 0]",
+            "nodes: topology 'sandybridge-4x8': no NUMA node has a usable",
+        ),
+        ("[3, 0], [0, 3]]", "[2, 0], [0, 2]]", "there is no link"),
+    ],
+)
+def test_a_machine_that_cannot_be_is_refused(tmp_path: Path, before: str, after: str, said: str) -> None:
+    text = path_of("sandybridge-4x8").read_text()
+    assert before in text
+    broken = tmp_path / "broken.toml"
+    broken.write_text(text.replace(before, after))
+    with pytest.raises(InvalidDescriptionError) as caught:
+        load_description(str(broken))
+    assert str(caught.value).startswith(f"machine description {broken}: ")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,123 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import PageAccesses, place_pages
+from numapredict.collect.placing import page_plan
+from numapredict.collect.placing.page_plan import PagePlan, plan_of
+from numapredict.collect.placing.plan_file import plan_text, write_plan
+from numapredict.collect.placing.profile_file import parse_profile
+from tests.profiles import profile_bytes
+from tests.shapes import shape
+
+TOPOLOGY = shape([2, 2])  # nodes 10 and 11 to the operating system
+LOCALITY = parse_label("4x2-contiguous-locality")  # threads 0, 1 on node 0; 2, 3 on node 1
+
+Samples = list[tuple[int, int, float]]
+
+
+def plan(ranges: list[tuple[int, Samples]], label: str = LOCALITY.label, slots: int = 4, **changes: int) -> PagePlan:
+    return plan_of(parse_profile(profile_bytes(ranges, slots, **changes)), parse_label(label), TOPOLOGY)
+
+
+def nodes(found: PagePlan) -> list[list[int]]:
+    """Return each range's node page by page, and check that the runs cover it in order."""
+    result = []
+    for planned in found.ranges:
+        row: list[int] = []
+        for first, count, node in planned.runs:
+            assert first == len(row)
+            assert count > 0
+            row += [node] * count
+        assert len(row) == planned.range.pages
+        assert all(a[2] != b[2] for a, b in zip(planned.runs, planned.runs[1:], strict=False))
+        result.append(row)
+    return result
+
+
+def test_a_page_goes_to_the_node_whose_threads_use_it_most() -> None:
+    found = plan([(3, [(0, 0, 1.0), (1, 0, 2.0), (1, 2, 1.5), (1, 3, 1.0), (2, 3, 1.0)])])
+    assert nodes(found) == [[10, 11, 11]]
+
+
+def test_a_page_without_samples_is_used_as_the_nearest_sampled_one() -> None:
+    found = plan([(12, [(2, 0, 1.0), (7, 2, 1.0)])])
+    # Pages 3 and 4 are nearer to 2, 5 and 6 to 7.
+    assert nodes(found) == [[10] * 5 + [11] * 7]
+    assert nodes(plan([(5, [(1, 0, 1.0), (3, 2, 1.0)])])) == [[10, 10, 10, 11, 11]]  # page 2: the one before
+
+
+def test_ranges_that_were_never_sampled_are_left_out() -> None:
+    found = plan([(3, []), (2, [(0, 3, 1.0)])])
+    assert [planned.range.site for planned in found.ranges] == [2]
+    assert plan([(3, [])]).ranges == ()
+    assert plan([]).ranges == ()
+
+
+def test_balance_goes_over_all_ranges() -> None:
+    found = plan([(2, [(0, 0, 1.0), (1, 0, 1.0)]), (2, [(0, 0, 2.0), (1, 0, 1.0)])], "4x2-contiguous-balance")
+    assert nodes(found) == [[10, 11], [10, 11]]
+
+
+def test_another_number_of_threads_is_rescaled() -> None:
+    found = plan([(2, [(0, 0, 1.0), (1, 7, 1.0)])], slots=8, range_slot=6, range_first_slot=7)
+    assert found.rescaled_from == 8
+    assert nodes(found) == [[10, 11]]
+    assert found.ranges[0].range.slot == 3
+    assert plan([(2, [(0, 0, 1.0)])]).rescaled_from is None
+
+
+def test_ranges_that_rescaling_makes_one_are_planned_once() -> None:
+    data = profile_bytes([(1, [(0, 0, 1.0)]), (1, [(0, 0, 1.0)])], range_site=5)
+    assert len(plan_of(parse_profile(data), LOCALITY, TOPOLOGY).ranges) == 1
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 39), st.integers(0, 3), st.integers(1, 9)), min_size=1, max_size=30),
+    st.sampled_from(["locality", "balance", "mix"]),
+)
+def test_page_by_page_it_is_what_place_pages_says(found: list[tuple[int, int, int]], policy: str) -> None:
+    samples = sorted((page, slot, float(rate)) for page, slot, rate in found)
+    mapping = parse_label(f"4x2-contiguous-{policy}")
+    sampled = sorted({page for page, _, _ in samples})
+    accesses = np.zeros((40, 4))
+    for page in range(40):
+        nearest = min(sampled, key=lambda candidate: (abs(candidate - page), candidate))
+        for at, slot, rate in samples:
+            if at == nearest:
+                accesses[page, slot] += rate
+    zeros = np.zeros(40, np.int32)
+    expected = place_pages(mapping, TOPOLOGY, PageAccesses(np.arange(40), accesses, zeros, zeros))
+    assert nodes(plan([(40, samples)], mapping.label)) == [(expected + 10).tolist()]
+
+
+def test_too_many_runs_are_placed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples: Samples = [(page, page % 2 * 2, 1.0) for page in range(64)]
+    assert plan([(64, samples)]).block_pages == 1
+    monkeypatch.setattr(page_plan, "MOST_RUNS", 10)
+    coarse = plan([(63, [(page, page // 4 % 2 * 2, 1.0) for page in range(63)])])
+    assert coarse.block_pages == 8
+    assert len(nodes(coarse)[0]) == 63
+    even = plan([(64, samples)], "4x2-contiguous-balance")
+    assert (even.block_pages, len(even.ranges[0].runs)) == (8, 8)
+
+
+def test_an_absurd_profile_costs_little() -> None:
+    found = plan([(1 << 32, [(0, 0, 1.0), (1 << 31, 3, 1.0)])])
+    first, second = found.ranges[0].runs
+    assert (first[2], second[2]) == (10, 11)
+    assert second[0] + second[1] == 1 << 32
+
+
+def test_the_file_is_as_the_library_reads_it(tmp_path: Path) -> None:
+    found = plan([(12, [(2, 0, 1.0), (7, 2, 1.0)]), (1, [(0, 3, 1.0)])])
+    write_plan(found, tmp_path / "plan")
+    assert (tmp_path / "plan").read_text() == plan_text(found) == (
+        "numaplace-plan 1\n"
+        "range 1 0000000000000001 0 0 12\nrun 0 5 10\nrun 5 7 11\n"
+        "range 1 0000000000000002 0 0 1\nrun 0 1 11\n"
+    )  # fmt: skip

@@ -1,0 +1,208 @@
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
+from numapredict.collect.placing.preload import (
+    PlacementFiles,
+    escaped,
+    number_list,
+    preload_environment,
+    settings_text,
+)
+from numapredict.collect.space import full_space
+from numapredict.collect.topology import Topology
+from tests.samples import topology_of
+from tests.shapes import shape
+
+TOPOLOGY = topology_of((4, 4), os_indices=(0, 2))  # PUs alternate: node 0 has 0, 2, 4, 6
+UGLY = "/some/a;b,c%d\ne=f \u00fc\udcff:*-"
+PLACEMENT = Path(__file__).parents[4] / "native" / "placement"
+GCC = shutil.which("gcc") or ""
+
+# Prints what the library understands; paths in hexadecimal.
+READER = r"""
+#include "settings.h"
+#include <stdio.h>
+#include <stdlib.h>
+static void row(const char *name, const uint16_t *values, uint32_t count)
+{
+    printf("%s", name);
+    for (uint32_t i = 0; i < count; i++)
+        printf(" %u", values[i]);
+    putchar('\n');
+}
+static void path(const char *name, const char *text)
+{
+    printf("%s ", name);
+    for (; text && *text; text++)
+        printf("%02x", (unsigned char)*text);
+    putchar('\n');
+}
+int main(void)
+{
+    settings_load();
+    const struct settings *s = settings();
+    if (!s)
+        return 1;
+    row("cpus", s->cpu, s->slots);
+    row("homes", s->home, s->slots);
+    row("nodes", s->node, s->nodes);
+    row("chunks", s->chunk, s->pages == PAGES_DATASET ? s->slots : 0);
+    printf("scatter %d\npages %d\n", s->scatter, (int)s->pages);
+    path("claim", s->claim);
+    path("plan", s->plan);
+    path("report", s->report);
+    path("profile", s->profile);
+    path("map", s->map);
+    return 0;
+}
+"""
+
+
+def pairs(text: str) -> dict[str, str]:
+    assert text.startswith("version=1;")
+    return dict(pair.split("=", 1) for pair in text.split(";"))
+
+
+def numbers(text: str) -> list[int]:
+    """Read a list by settings.h's own rules."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, row, last = part.partition("-")
+        value, repeated, times = first.partition("*")
+        found += range(int(first), int(last) + 1) if row else [int(value)] * (int(times) if repeated else 1)
+    return found
+
+
+def test_a_mapping_is_written_in_the_operating_systems_numbers() -> None:
+    assert settings_text(parse_label("4x2-contiguous-first-touch"), TOPOLOGY) == (
+        "version=1;cpus=0,2,1,3;homes=0*2,2*2;threads=contiguous;pages=first-touch;nodes=0,2"
+    )
+    assert settings_text(parse_label("8x2-scatter-dataset"), TOPOLOGY) == (
+        "version=1;cpus=0-7;homes=0,2,0,2,0,2,0,2;threads=scatter;pages=dataset;nodes=0,2;chunks=0,2,0,2,0,2,0,2"
+    )
+    assert pairs(settings_text(parse_label("4x1-contiguous-remote"), TOPOLOGY))["nodes"] == "2"
+
+
+def test_what_one_node_makes_equal_to_bind_is_asked_for_as_bind() -> None:
+    for label in ("4x1-contiguous-locality", "4x1-contiguous-dataset", "4x2-contiguous-mix@1"):
+        found = pairs(settings_text(parse_label(label), TOPOLOGY))
+        assert (found["pages"], found["nodes"], "chunks" in found) == ("bind", "0", False)
+
+
+def test_page_nodes_keep_their_order_but_the_kernel_interleaves_upwards() -> None:
+    # Node 2 is nearer to node 0 than node 1 is.
+    topology = shape([2, 2, 2], distances=[[10, 30, 20], [30, 10, 20], [20, 20, 10]])
+    assert pairs(settings_text(parse_label("2x1-contiguous-balance@3"), topology))["nodes"] == "10,12,11"
+    assert pairs(settings_text(parse_label("2x1-contiguous-interleave@3"), topology))["nodes"] == "10-12"
+
+
+def test_threads_without_memory_of_their_own_have_a_home() -> None:
+    topology = shape([2, 2], memory=[1 << 30, 0])
+    assert pairs(settings_text(parse_label("4x2-contiguous-first-touch"), topology))["homes"] == "10*4"
+
+
+def test_paths_survive() -> None:
+    text = settings_text(parse_label("4x1-contiguous-bind"), TOPOLOGY, PlacementFiles(plan=UGLY, map="/m", report="/r"))
+    found = pairs(text)
+    assert unquote_to_bytes(found["plan"]) == os.fsencode(UGLY)
+    assert (found["map"], found["report"], "profile" in found) == ("/m", "/r", False)
+    assert text.isascii()
+    assert text.isprintable()
+
+
+@given(st.binary(min_size=1).filter(lambda path: b"\0" not in path))
+def test_any_path_is_escaped_without_the_separators(path: bytes) -> None:
+    text = escaped(os.fsdecode(path))
+    assert unquote_to_bytes(text) == path
+    assert not set(text) & set(";,=*\n ")
+
+
+@given(st.lists(st.integers(0, 4095), min_size=1, max_size=60) | st.lists(st.integers(0, 2), min_size=1, max_size=60))
+def test_lists_keep_every_number_and_their_order(row: list[int]) -> None:
+    assert numbers(number_list(row)) == row
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not GCC:
+        pytest.skip("gcc is not installed")
+    folder = tmp_path_factory.mktemp("reader")
+    (folder / "reader.c").write_text(READER)
+    sources = [folder / "reader.c", PLACEMENT / "settings.c", PLACEMENT / "system.c"]
+    command = [GCC, "-std=gnu11", "-I", PLACEMENT, "-o", folder / "reader", *sources]
+    subprocess.run(command, check=True)
+    return folder / "reader"
+
+
+POLICIES = ("first-touch", "bind", "remote", "interleave", "locality", "balance", "mix", "dataset")
+
+
+@pytest.mark.parametrize("topology", [TOPOLOGY, shape([1, 3, 2, 2], memory=[1, 1, 0, 1], pus=2)])
+def test_the_library_reads_what_is_meant(reader: Path, topology: Topology) -> None:
+    files = PlacementFiles(plan=UGLY, profile="/p", map="/m")
+    for mapping in full_space(topology):
+        environment = preload_environment({}, mapping, topology, "/nowhere.so", files, "0123456789abcdef")
+        done = subprocess.run(
+            [reader], env={"NUMAPLACE": environment["NUMAPLACE"]}, capture_output=True, text=True, check=True
+        )
+        found = {line.split(" ")[0]: line.split(" ")[1:] for line in done.stdout.splitlines()}
+        check_read(found, mapping, topology)
+        assert bytes.fromhex(found["plan"][0]) == os.fsencode(UGLY)
+        assert (bytes.fromhex(found["profile"][0]), bytes.fromhex(found["map"][0])) == (b"/p", b"/m")
+        assert found["report"] == [""]
+        assert bytes.fromhex(found["claim"][0]) == b"0123456789abcdef-0000000000-0000000000"
+
+
+@pytest.mark.parametrize("claim", ["", "x-0000000000-0000000000", "1-000000000-0000000000", "1-0000000000-0000000000-"])
+def test_a_claim_of_another_form_leaves_the_library_idle(reader: Path, claim: str) -> None:
+    text = settings_text(parse_label("4x1-contiguous-bind"), TOPOLOGY)
+    assert subprocess.run([reader], env={"NUMAPLACE": text}, capture_output=True, check=False).returncode == 0
+    idle = subprocess.run([reader], env={"NUMAPLACE": f"{text};claim={claim}"}, capture_output=True, check=False)
+    assert idle.returncode == 1
+
+
+def check_read(found: dict[str, list[str]], mapping: Mapping, topology: Topology) -> None:
+    def os_indices(nodes: list[int]) -> list[str]:
+        return [str(topology.nodes[node].os_index) for node in nodes]
+
+    slots = thread_slots(mapping, topology)
+    assert found["cpus"] == [str(slot.pu) for slot in slots]
+    assert found["homes"] == os_indices([topology.home(slot.node) for slot in slots])
+    assert found["scatter"] == [str(int(mapping.thread_policy == "scatter"))]
+    assert POLICIES[int(found["pages"][0])] == mapping.page_policy
+    nodes = os_indices(list(page_node_set(mapping, topology)))
+    assert found["nodes"] == (sorted(nodes, key=int) if mapping.page_policy == "interleave" else nodes)
+    if mapping.page_policy == "dataset":
+        assert found["chunks"] == os_indices(list(dataset_chunk_nodes(mapping, topology)))
+
+
+def test_the_library_comes_first_and_the_runtime_does_not_bind() -> None:
+    caller = {
+        "PATH": "/bin",
+        "LD_PRELOAD": "/a.so /lib/place.so:/b.so",
+        "OMP_NUM_THREADS": "64, 3,2",
+        "OMP_PLACES": "cores",
+        "OMP_PROC_BIND": "spread",
+        "KMP_AFFINITY": "compact",
+        "OMP_SCHEDULE": "dynamic",
+        "NUMAPLACE": "version=1;old",
+    }
+    found = preload_environment(caller, parse_label("4x2-scatter-bind@1"), TOPOLOGY, "/lib/place.so")
+    assert found.pop("NUMAPLACE").startswith("version=1;cpus=0-3;")
+    assert found == {
+        "PATH": "/bin",
+        "LD_PRELOAD": "/lib/place.so:/a.so:/b.so",
+        "OMP_NUM_THREADS": "4, 3,2",
+        "OMP_PROC_BIND": "false",
+        "OMP_DYNAMIC": "false",
+        "OMP_SCHEDULE": "dynamic",
+    }

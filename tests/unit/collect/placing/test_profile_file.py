@@ -1,0 +1,83 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from numapredict.collect.placing.profile_file import InvalidProfileError, parse_profile, read_profile
+from tests.profiles import profile_bytes
+
+RANGES = [(10, [(0, 0, 5.0), (0, 3, 2.0), (9, 1, 1.0)]), (4, []), (1, [(0, 2, 0.5)])]
+
+
+def test_a_profile_is_read(tmp_path: Path) -> None:
+    (tmp_path / "profile").write_bytes(profile_bytes(RANGES, range_first_slot=-1))
+    profile = read_profile(tmp_path / "profile")
+    assert (profile.slots, profile.page_bytes, profile.armed, profile.touched) == (4, 4096, 100, 90)
+    assert [(r.site, r.pages, r.first, r.count, r.first_slot) for r in profile.ranges] == [
+        (1, 10, 0, 3, -1),
+        (2, 4, 3, 0, -1),
+        (3, 1, 3, 1, -1),
+    ]
+    assert (profile.ranges[1].module, profile.ranges[1].offset) == ("/home/some one/app", 128)
+    assert profile.samples["rate"].tolist() == [5.0, 2.0, 1.0, 0.5]
+
+
+DAMAGE = {
+    "another magic": profile_bytes(RANGES, header_magic=1),
+    "a later version": profile_bytes(RANGES, header_version=2),
+    "too many samples": profile_bytes(RANGES, header_samples=5),
+    "absurdly many samples": profile_bytes(RANGES, header_samples=2**63),
+    "absurdly many ranges": profile_bytes(RANGES, header_ranges=2**32 - 1),
+    "no threads": profile_bytes(RANGES, header_slots=0),
+    "too many threads": profile_bytes(RANGES, header_slots=70000),
+    "a thread beyond": profile_bytes(RANGES, slots=3),
+    "no pages": profile_bytes(RANGES, range_pages=0),
+    "absurdly many pages": profile_bytes(RANGES, range_pages=2**60),
+    "a page beyond": profile_bytes([(5, [(5, 0, 1.0)])]),
+    "pages out of order": profile_bytes([(5, [(3, 0, 1.0), (2, 0, 1.0)])]),
+    "samples beyond": profile_bytes(RANGES, range_first_sample=2**64 - 1),
+    "a first toucher beyond": profile_bytes(RANGES, range_first_slot=4),
+    "a path beyond": profile_bytes(RANGES, range_module=19),
+    "a negative rate": profile_bytes([(5, [(0, 0, -1.0)])]),
+    "an endless rate": profile_bytes([(5, [(0, 0, float("inf"))])]),
+    "no rate": profile_bytes([(5, [(0, 0, float("nan"))])]),
+    "nothing": b"",
+    "text": b"hello\n" * 100,
+    "a byte too many": profile_bytes(RANGES) + b"\0",
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damage_gets_one_line(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "profile").write_bytes(DAMAGE[kind])
+    with pytest.raises(InvalidProfileError) as error:
+        read_profile(tmp_path / "profile")
+    assert "\n" not in str(error.value)
+    assert "numapredict run --profile" in str(error.value)
+
+
+def test_every_truncation_is_noticed() -> None:
+    whole = profile_bytes(RANGES)
+    for length in range(len(whole)):
+        with pytest.raises(ValueError, match=r"."):
+            parse_profile(whole[:length])
+
+
+@given(st.lists(st.tuples(st.integers(0, len(profile_bytes(RANGES)) - 1), st.integers(0, 255)), min_size=1))
+def test_any_damage_is_refused_or_harmless(damage: list[tuple[int, int]]) -> None:
+    data = bytearray(profile_bytes(RANGES))
+    for at, value in damage:
+        data[at] = value
+    try:
+        profile = parse_profile(bytes(data))
+    except ValueError:
+        return
+    for known in profile.ranges:
+        sampled = profile.samples[known.first : known.first + known.count]
+        assert (sampled["page"] < known.pages).all()
+
+
+def test_a_missing_file_gets_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InvalidProfileError, match="cannot be read"):
+        read_profile(tmp_path / "none")

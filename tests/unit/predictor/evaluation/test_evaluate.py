@@ -1,0 +1,183 @@
+from pathlib import Path
+
+import joblib
+import msgspec
+import numpy as np
+import pytest
+
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.measurement import Measurement
+from numapredict.predictor.evaluation import folds
+from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
+from numapredict.predictor.evaluation.thesis import measured_probes
+from numapredict.predictor.learning.features import InsufficientDataError, gains_of, observe
+from numapredict.predictor.learning.learning import options_of
+from numapredict.predictor.learning.options import TrainingOptions
+from tests.planted import planted_dataset
+
+DEFAULT = "32x4-contiguous-first-touch"
+
+
+def with_times(dataset: Dataset, program: str, keep: tuple[str, ...], seed: int) -> Dataset:
+    """Return the dataset with one program's figures replaced by nonsense, except under the kept labels."""
+    generator = np.random.default_rng(seed)
+
+    def wild(m: Measurement) -> Measurement:
+        if m.program != program or m.mapping.label in keep:
+            return m
+        time_s = float(np.exp(generator.normal(0, 4)))
+        return msgspec.structs.replace(m, repetitions=(msgspec.structs.replace(m.repetitions[0], time_s=time_s),))
+
+    return msgspec.structs.replace(dataset, measurements=tuple(map(wild, dataset.measurements)))
+
+
+RECIPE = ("16x4-contiguous-balance", "16x2-contiguous-locality")
+
+
+@pytest.mark.parametrize("options", [TrainingOptions(), options_of(None, None)], ids=["cluster", "expectation"])
+@pytest.mark.parametrize("program", ["stream-0", "line-solve-1", "fine-grain-1"])
+def test_a_held_out_program_is_judged_by_its_probes_alone(program: str, options: TrainingOptions) -> None:
+    dataset = planted_dataset(10)
+    before = next(h for h in evaluate_held_out(dataset, options).held_out if h.program == program)
+    changed = with_times(dataset, program, (*before.probes, *RECIPE, DEFAULT), seed=5)
+    after = next(h for h in evaluate_held_out(changed, options).held_out if h.program == program)
+    same = ("mapping", "expected_speedup", "confidence", "probes", "features", "n_clusters", "ambiguity", "familiar")
+    assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
+    assert after.regret != before.regret, "the judgement itself does use the program's times"
+
+
+@pytest.mark.parametrize("program", ["stream-0", "line-solve-1"])
+def test_the_other_learners_choose_without_the_held_out_program(program: str) -> None:
+    """Nonsense in place of its times, but for those that are read: each learner's choice stays, by what it gains."""
+    dataset = planted_dataset(10)
+    row = next(n for n, p in enumerate(dataset.programs) if p.name == program)
+    before = chosen_by_rivals(dataset, row)
+    probes = before.pop("probes")
+    blind = {"no counters: times and local share", "no counters: times alone"}
+    assert set(before) == {"nearest neighbours", "decision tree", "random forest", "thesis recipe", *blind}
+    for seed in range(3):
+        changed = with_times(dataset, program, (*probes, *RECIPE, DEFAULT), seed=seed)
+        after = chosen_by_rivals(changed, row)
+        assert after["probes"] == probes
+        assert all(set(labels) & set(after[name]) for name, labels in before.items())
+
+
+def chosen_by_rivals(dataset: Dataset, row: int) -> dict[str, list[str]]:
+    """Return the mappings whose gain each learner got in the fold of one program, and the fold's probes."""
+    options = options_of(None, None)
+    observations = observe(dataset, DEFAULT)
+    recipe = measured_probes(observations, dataset.topology)
+    fold = folds.evaluate_group(observations, folds.dataset_frame(dataset), options, recipe, observations.groups[row])
+    gains = gains_of(observations.time_s, observations.column(DEFAULT))[row]
+    found = {"probes": list(fold.held[0].probes)}
+    for name, by_program in fold.rivals.items():
+        gained = by_program[observations.names[row]]
+        found[name] = [label for label, gain in zip(observations.labels, gains, strict=True) if gain == gained]
+    return found
+
+
+@pytest.mark.parametrize("options", [TrainingOptions(), options_of(None, None)], ids=["cluster", "expectation"])
+def test_variants_of_the_held_out_program_do_not_help(options: TrainingOptions) -> None:
+    dataset = planted_dataset(10)
+    grouped = msgspec.structs.replace(
+        dataset,
+        programs=tuple(msgspec.structs.replace(p, group=p.name.rsplit("-", 1)[0]) for p in dataset.programs),
+    )
+    before = {h.program: h for h in evaluate_held_out(grouped, options).held_out}
+    changed = with_times(grouped, "stream-1", (*before["stream-0"].probes, DEFAULT), seed=6)
+    after = {h.program: h for h in evaluate_held_out(changed, options).held_out}
+    assert after["stream-0"].mapping == before["stream-0"].mapping
+    assert after["stream-0"].expected_speedup == before["stream-0"].expected_speedup
+
+
+def test_definitions_hold_for_every_program() -> None:
+    dataset = planted_dataset(10, jitter=0.4)
+    observations = observe(dataset)
+    evaluation = evaluate_held_out(dataset)
+    assert evaluation.default == DEFAULT
+    assert [h.program for h in evaluation.held_out] == list(observations.names)
+    for held, time_s in zip(evaluation.held_out, observations.time_s, strict=True):
+        default_s, chosen_s = time_s[observations.column(DEFAULT)], time_s[observations.column(held.mapping)]
+        assert held.speedup == pytest.approx(default_s / chosen_s)
+        assert held.oracle_speedup == pytest.approx(default_s / time_s.min())
+        assert held.regret == pytest.approx(chosen_s / time_s.min() - 1)
+        assert held.regret >= 0
+        if held.gain_captured is not None:
+            assert held.gain_captured == pytest.approx(np.log(held.speedup) / np.log(held.oracle_speedup))
+    speedups = [h.speedup for h in evaluation.held_out]
+    assert evaluation.speedup.geometric == pytest.approx(np.exp(np.log(speedups).mean()))
+    assert evaluation.regret.median == pytest.approx(np.median([h.regret for h in evaluation.held_out]))
+
+
+def test_planted_kinds_are_predicted_nearly_as_well_as_can_be() -> None:
+    evaluation = evaluate_held_out(planted_dataset(15))
+    baselines = evaluation.baselines
+    assert evaluation.gain_captured is not None
+    assert evaluation.gain_captured > 0.95
+    assert evaluation.speedup.geometric > baselines["fixed"].speedup.geometric
+    assert baselines["default"].speedup.geometric == 1.0
+    assert evaluation.speedup.geometric <= baselines["oracle"].speedup.geometric + 1e-12
+
+
+def test_folds_in_two_processes_give_the_same() -> None:
+    dataset = planted_dataset(5)
+    assert evaluate_held_out(dataset, jobs=2) == evaluate_held_out(dataset, jobs=1)
+
+
+def test_options_reach_the_folds() -> None:
+    evaluation = evaluate_held_out(
+        planted_dataset(5, counters=False), TrainingOptions(n_clusters=2, default="16x2-contiguous-locality")
+    )
+    assert {h.n_clusters for h in evaluation.held_out} == {2}
+    assert {h.features for h in evaluation.held_out} == {"times"}
+    assert evaluation.default == "16x2-contiguous-locality"
+
+
+def test_one_group_cannot_be_held_out() -> None:
+    with pytest.raises(InsufficientDataError, match="at least two"):
+        evaluate_held_out(planted_dataset(1))
+
+
+def test_an_evaluation_can_be_printed_as_json() -> None:
+    document = msgspec.json.decode(msgspec.json.encode(together([evaluate_held_out(planted_dataset(5))])))
+    wanted = {"programs", "gain_captured", "speedup", "oracle_speedup", "regret", "slower_than_default"}
+    for score in (document, *document["baselines"].values(), *document["datasets"]):
+        assert set(score) >= wanted
+        assert score["programs"] == 5
+        assert set(score["speedup"]) == set(score["oracle_speedup"]) == {"geometric", "arithmetic"}
+        assert set(score["regret"]) == {"median", "p95", "max"}
+    assert len(document["datasets"][0]["held_out"]) == 5
+
+
+def test_one_dataset_together_is_that_dataset() -> None:
+    evaluation = evaluate_held_out(planted_dataset(5))
+    whole = together([evaluation])
+    for one, all_ in ((evaluation, whole), (evaluation.baselines["fixed"], whole.baselines["fixed"])):
+        assert all_.programs == one.programs == 5
+        assert all_.gain_captured == pytest.approx(one.gain_captured)
+        assert all_.speedup.arithmetic == pytest.approx(one.speedup.arithmetic)
+        assert all_.regret.p95 == pytest.approx(one.regret.p95)
+        assert all_.slower_than_default == one.slower_than_default
+
+
+def test_datasets_together_weigh_by_their_programs() -> None:
+    one, two = evaluate_held_out(planted_dataset(5)), evaluate_held_out(planted_dataset(10, seed=3, counters=False))
+    whole = together([one, two])
+    assert whole.programs == 15
+    logs = [np.log(held.speedup) for e in (one, two) for held in e.held_out]
+    assert whole.speedup.geometric == pytest.approx(np.exp(np.mean(logs)))
+    assert "thesis recipe" in one.baselines
+    assert "thesis recipe" not in whole.baselines  # one of the two has no bandwidth to read
+
+
+def test_finished_folds_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset, memory = planted_dataset(5), joblib.Memory(tmp_path, verbose=0)
+    first = evaluate_held_out(dataset, memory=memory)
+
+    def fail(*_given: object) -> None:
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(folds, "train_on", fail)
+    assert evaluate_held_out(dataset, memory=memory) == first
+    with pytest.raises(AssertionError, match="trained again"):
+        evaluate_held_out(planted_dataset(5, seed=2), memory=memory)

@@ -1,0 +1,92 @@
+import msgspec
+import numpy as np
+import pytest
+
+from numapredict.collect.program import Program
+from numapredict.predictor.evaluation import thesis
+from numapredict.predictor.learning.clustering import cut, ward_linkage
+from numapredict.predictor.learning.features import InsufficientDataError, Observations, observe
+from tests.planted import four_by_eight, planted_dataset
+
+LABELS = ("8x1-contiguous-bind", "16x2-contiguous-locality", "16x4-contiguous-balance")
+
+
+def made_up(times: list[list[float]], bandwidths: list[list[float]]) -> Observations:
+    programs = tuple(Program(name=f"p{n}", command=("x",)) for n in range(len(times)))
+    return Observations(programs, LABELS, np.array(times), local_bandwidth_GBps=np.array(bandwidths))
+
+
+def test_the_references_of_the_4x8_machine_are_those_of_the_thesis() -> None:
+    assert thesis.reference_defaults(four_by_eight()) == (
+        "8x1-contiguous-bind",
+        "16x2-contiguous-locality",
+        "8x1-contiguous-remote",
+    )
+    assert thesis.reference_probes(four_by_eight()) == ("16x4-contiguous-balance", "16x2-contiguous-locality")
+
+
+def test_two_probes_are_divided_by_the_largest_of_any_program() -> None:
+    observations = made_up([[9, 9, 2], [9, 9, 8]], [[7, 30, 7], [7, 10, 7]])
+    rows = thesis.feature_rows("two_probes", observations, 0, (2, 1))
+    assert rows.tolist() == [[0.25, 1.0], [1.0, pytest.approx(1 / 3)]]
+
+
+def test_a_cluster_takes_the_best_mapping_of_the_member_nearest_to_its_mean() -> None:
+    # Three alike, of which the middle one is the centroid (best: column 2), and one alone (best: column 0).
+    observations = made_up(
+        [[4, 1.9, 2.0], [4, 2.1, 2.0], [4, 2.2, 2.0], [1, 9, 9]], [[1, 1, 1], [1, 2, 1], [1, 3, 1], [1, 90, 1]]
+    )
+    curve = thesis.sweep("local_bandwidth_GBps", observations, 0, counts=(2, 4))
+    assert curve.default == LABELS[0]
+    speedups = np.array([4 / 2, 4 / 2, 4 / 2, 1])
+    assert curve.points[0].speedup_arithmetic == pytest.approx(speedups.mean())
+    own = np.array([4 / 1.9, 4 / 2, 4 / 2, 1])
+    assert curve.points[1].speedup_geometric == pytest.approx(np.exp(np.log(own).mean()))
+
+
+def test_with_a_cluster_a_program_all_get_their_best() -> None:
+    dataset = planted_dataset(10, jitter=0.4)
+    observations = observe(dataset)
+    for curve in thesis.sweeps_of(observations, four_by_eight()):
+        default = observations.time_s[:, observations.column(curve.default)]
+        assert curve.points[-1].speedup_arithmetic == pytest.approx((default / observations.time_s.min(axis=1)).mean())
+        assert [point.clusters for point in curve.points] == list(range(1, 11))
+
+
+def test_every_figure_has_its_curve_where_counters_were_read() -> None:
+    with_counters = thesis.sweeps_of(observe(planted_dataset(5)), four_by_eight())
+    assert [curve.features for curve in with_counters] == ["times"] * 3 + list(thesis.FEATURE_SETS[1:])
+    without = thesis.sweeps_of(observe(planted_dataset(5, counters=False)), four_by_eight())
+    assert [curve.features for curve in without] == ["times"] * 3
+    with pytest.raises(InsufficientDataError, match="needs counters"):
+        thesis.feature_rows("remote_accesses", observe(planted_dataset(5, counters=False)), 0)
+
+
+def test_the_recipe_puts_a_new_program_into_the_nearest_cluster() -> None:
+    train = made_up([[1, 5, 1.0], [1, 5, 1.1], [5, 1, 9.0], [5, 1, 9.1]], [[0, 9, 0], [0, 9, 0], [0, 1, 0], [0, 1, 0]])
+    test = made_up([[7, 7, 1.2], [7, 7, 8.0]], [[0, 8, 0], [0, 2, 0]])
+    assert thesis.recipe_choices(train, test, (2, 1), clusters=2).tolist() == [0, 1]
+    # Readings are divided by what the training programs had at most, not by the new programs'.
+    assert thesis.recipe_choices(train, test.rows([0]), (2, 1), clusters=2).tolist() == [0]
+
+
+def test_the_recipe_learns_nothing_from_the_programs_it_is_asked_about() -> None:
+    observations = observe(planted_dataset(15))
+    probes = thesis.measured_probes(observations, four_by_eight())
+    assert probes is not None
+    train, test = observations.rows(range(10)), observations.rows(range(10, 15))
+    wild = test.time_s.copy()
+    wild[:, [c for c in range(wild.shape[1]) if c not in probes]] *= 100
+    changed = Observations(test.programs, test.labels, wild, test.local_bandwidth_GBps)
+    same = thesis.recipe_choices(train, test, probes).tolist()
+    assert thesis.recipe_choices(train, changed, probes).tolist() == same
+    labels = cut(ward_linkage(thesis.feature_rows("two_probes", train, 0, probes)), thesis.CLUSTERS)
+    rows = thesis.feature_rows("two_probes", train, 0, probes)
+    assert set(same) <= set(thesis.centroid_columns(train.time_s, rows, labels).tolist())
+
+
+def test_a_dataset_without_the_probes_has_no_recipe() -> None:
+    dataset = planted_dataset(5)
+    kept = tuple(m for m in dataset.measurements if m.mapping.label != "16x4-contiguous-balance")
+    assert thesis.measured_probes(observe(msgspec.structs.replace(dataset, measurements=kept)), four_by_eight()) is None
+    assert thesis.measured_probes(observe(dataset), None) is None

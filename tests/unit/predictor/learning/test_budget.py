@@ -1,0 +1,176 @@
+import io
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.campaign.campaign import Campaign
+from numapredict.collect.campaign.plan import Estimate
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.collect.terminal.terminal import Terminal
+from numapredict.predictor.learning.budget import (
+    Budget,
+    InvalidBudgetError,
+    parse_budget,
+    plan_budget,
+    plan_in_words,
+    run_within,
+)
+from numapredict.predictor.learning.features import observe
+from numapredict.predictor.learning.learning import Wishes, learn_from_campaign, options_of
+from numapredict.predictor.learning.pivots import LEAST_MAPPINGS, SmallBudgetError
+from numapredict.predictor.learning.store import read_model
+from tests.planted import planted_dataset
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return planted_dataset(15)
+
+
+def campaign_in(folder: Path, dataset: Dataset) -> Campaign:
+    mappings = tuple(dict.fromkeys(m.mapping for m in dataset.measurements))
+    return Campaign(RecordedMachine(dataset), folder, dataset.programs, mappings, "numapredict train")
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("2000", Budget(runs=2000)),
+        ("15%", Budget(share=0.15)),
+        ("0.5%", Budget(share=0.005)),
+        ("45min", Budget(time_s=2700)),
+        ("1.5h", Budget(time_s=5400)),
+    ],
+)
+def test_budgets_in_words(text: str, budget: Budget) -> None:
+    found = parse_budget(text)
+    assert (found.runs, found.time_s) == (budget.runs, budget.time_s)
+    assert found.share == pytest.approx(budget.share)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "-3", "101%", "2.5", "10s", "min", "1e3", "15 %", "nan", "inf%", "9" * 400, "9" * 400 + "min"]
+)
+def test_what_is_no_budget_is_refused(text: str) -> None:
+    with pytest.raises(InvalidBudgetError, match="write runs"):
+        parse_budget(text)
+
+
+def test_a_third_of_the_runs_is_spent_and_no_more(dataset: Dataset, tmp_path: Path) -> None:
+    campaign, said = campaign_in(tmp_path, dataset), io.StringIO()
+    total = len(campaign.programs) * len(campaign.mappings)
+    found = run_within(campaign, Budget(share=0.35), options_of(None, None), Terminal(said))
+    observations = observe(found)
+    assert not observations.dropped_programs
+    assert not observations.dropped_labels
+    assert len(observations.names) == 15
+    assert "32x4-contiguous-first-touch" in observations.labels
+    spent = len({(m.program, m.mapping) for m in campaign.finish().measurements})
+    assert 0.2 * total < spent <= 0.35 * total
+    assert "under all" in said.getvalue()
+
+
+def test_it_goes_on_where_it_was_and_a_larger_budget_adds_to_it(dataset: Dataset, tmp_path: Path) -> None:
+    options = options_of(None, None)
+    one = run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options, Terminal(io.StringIO()))
+    again = io.StringIO()
+    assert run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options, Terminal(again)) == one
+    more = run_within(campaign_in(tmp_path, dataset), Budget(share=0.6), options, Terminal(io.StringIO()))
+    assert {m.mapping for m in one.measurements} <= {m.mapping for m in more.measurements}
+    whole = run_within(campaign_in(tmp_path, dataset), Budget(share=1.0), options, Terminal(io.StringIO()))
+    assert {(m.program, m.mapping) for m in whole.measurements} == {
+        (m.program, m.mapping) for m in dataset.measurements
+    }
+
+
+def test_a_model_comes_of_it(dataset: Dataset, tmp_path: Path) -> None:
+    campaign = campaign_in(tmp_path / "data", dataset)
+    path = tmp_path / "model.json"
+    said = learn_from_campaign(campaign, path, Wishes(), Terminal(io.StringIO()), Budget(share=0.4))
+    assert said.path == str(path)
+    model = read_model(path)
+    assert len(model.programs) == 15
+    assert len(model.clusters[0].ranked) < len(campaign.mappings)
+
+
+class Paced(Campaign):
+    """A campaign whose runs are thought to take a second each, and are known to take longer once some have run."""
+
+    later_s = 1.0
+    known_after = 3  # runs
+
+    def estimate(self) -> Estimate:
+        started = self.plan().finished > self.known_after
+        left = len(self.plan().batches) and sum(len(batch.mappings) for batch in self.plan().batches)
+        return Estimate(left, 0, 0, left * (self.later_s if started else 1.0), "by the clock")
+
+
+@pytest.mark.parametrize(("later_s", "fewer"), [(1.0, False), (1.3, True)])
+def test_time_is_turned_into_runs_by_the_pilots_pace(
+    dataset: Dataset, tmp_path: Path, later_s: float, fewer: bool
+) -> None:
+    plain = campaign_in(tmp_path, dataset)
+    total = len(plain.programs) * len(plain.mappings)
+    paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
+    paced.later_s = later_s
+    found = run_within(paced, Budget(time_s=0.5 * total), options_of(None, None), Terminal(io.StringIO()))
+    expected = run_within(
+        campaign_in(tmp_path / "other", dataset),
+        Budget(runs=total // 2),
+        options_of(None, None),
+        Terminal(io.StringIO()),
+    )
+    labels, at_first = (len(observe(data).labels) for data in (found, expected))
+    assert (labels < at_first) == fewer
+    assert labels <= at_first
+
+
+def test_pilots_that_take_too_long_keep_what_was_measured(dataset: Dataset, tmp_path: Path) -> None:
+    plain = campaign_in(tmp_path, dataset)
+    paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
+    paced.later_s = 50.0
+    with pytest.raises(SmallBudgetError, match="larger --budget, what was measured is kept"):
+        run_within(
+            paced,
+            Budget(time_s=0.5 * len(plain.programs) * len(plain.mappings)),
+            options_of(None, None),
+            Terminal(io.StringIO()),
+        )
+    assert len(plain.finish().measurements) >= len(plain.mappings)
+
+
+def test_a_slow_machine_is_noticed_after_three_runs(dataset: Dataset, tmp_path: Path) -> None:
+    """By the estimate the budget holds the whole campaign; runs take fifty times longer."""
+    plain = campaign_in(tmp_path, dataset)
+    total = len(plain.programs) * len(plain.mappings)
+    paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
+    paced.later_s, paced.known_after = 50.0, 2
+    with pytest.raises(SmallBudgetError, match="at least"):
+        run_within(paced, Budget(time_s=1.0 * total), options_of(None, None), Terminal(io.StringIO()))
+    assert len(plain.finish().measurements) == LEAST_MAPPINGS
+
+
+def test_too_little_is_refused_before_anything_runs(dataset: Dataset, tmp_path: Path) -> None:
+    campaign = campaign_in(tmp_path / "data", dataset)
+    for budget in (Budget(runs=10), Budget(time_s=1e-6)):
+        with pytest.raises(SmallBudgetError, match="at least"):
+            plan_in_words(plan_budget(campaign, budget))
+    with pytest.raises(SmallBudgetError, match="at least"):
+        run_within(campaign, Budget(runs=10), options_of(None, None), Terminal(io.StringIO()))
+    assert not (tmp_path / "data").exists()
+
+
+def test_the_plan_is_told(dataset: Dataset, tmp_path: Path) -> None:
+    campaign = campaign_in(tmp_path, dataset)
+    total = len(campaign.programs) * len(campaign.mappings)
+    assert f"{round(0.35 * total)} of {total} runs" in plan_in_words(plan_budget(campaign, Budget(share=0.35)))
+    assert f"all {total} runs" in plan_in_words(plan_budget(campaign, Budget(runs=10**9)))
+
+
+def test_foreign_programs_in_the_folder_are_not_learned_from(dataset: Dataset, tmp_path: Path) -> None:
+    campaign_in(tmp_path, dataset).run()
+    campaign = campaign_in(tmp_path, dataset)
+    campaign.programs = dataset.programs[:10]
+    found = run_within(campaign, Budget(share=0.5), options_of(None, None), Terminal(io.StringIO()))
+    assert {program.name for program in found.programs} == {program.name for program in campaign.programs}

@@ -1,0 +1,40 @@
+"""From a request to a model: whatever is asked for, the default is measured."""
+
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.campaign.request import CampaignRequest
+from numapredict.collect.mapping import InvalidMappingError, parse_label
+from numapredict.collect.space import canonical, default_mapping, subset
+from numapredict.predictor.learning.learning import campaign_for, options_of
+from tests.planted import planted_dataset
+
+MACHINE = "broadwell-2x10"
+
+
+@pytest.mark.parametrize("space", ["thesis", "dashti", "diener", "wang", "denoyelle", "full"])
+def test_the_default_is_measured_in_every_space(space: str, tmp_path: Path) -> None:
+    campaign = campaign_for(CampaignRequest(machine=MACHINE, space=space), tmp_path, None)
+    topology = campaign.machine.topology
+    default = default_mapping(topology)
+    assert campaign.mappings.count(default) == 1
+    assert set(campaign.mappings) == {*subset(space, topology), default}
+
+
+def test_another_default_is_measured_by_its_usual_name(tmp_path: Path) -> None:
+    request = CampaignRequest(machine=MACHINE, labels=("4x1-contiguous-bind",))
+    campaign = campaign_for(request, tmp_path, "10x1-contiguous-first-touch")
+    assert [mapping.label for mapping in campaign.mappings] == ["4x1-contiguous-bind", "10x1-contiguous-bind"]
+    with pytest.raises(InvalidMappingError):
+        campaign_for(request, tmp_path, "40x2-contiguous-first-touch")
+
+
+def test_a_default_is_called_as_in_the_dataset() -> None:
+    dataset = planted_dataset(4)
+    assert dataset.topology is not None
+    label = "2x1-contiguous-first-touch"
+    usual = canonical(parse_label(label), dataset.topology).label
+    assert usual != label
+    assert options_of(label, None, dataset).default == usual
+    assert options_of(label, None).default == label

@@ -1,0 +1,111 @@
+import dataclasses
+import itertools
+
+import msgspec
+import numpy as np
+import pytest
+
+from numapredict.predictor.learning.assignment import ProbeAssignment
+from numapredict.predictor.learning.clustering import WardClustering
+from numapredict.predictor.learning.features import InsufficientDataError, Observations, clustering_rows, observe
+from numapredict.predictor.learning.options import Ranking, Scale, TrainingOptions
+from numapredict.predictor.learning.selection import mapping_costs, score_choices, select
+from numapredict.predictor.learning.train import probe_readings
+from tests.planted import planted_dataset
+
+DEFAULT = "32x4-contiguous-first-touch"
+CANDIDATES = ("8x1-contiguous-bind", "16x2-contiguous-locality", "32x4-contiguous-balance", DEFAULT)
+
+
+def noisy(programs: int, seed: int = 3) -> Observations:
+    """Return observations without structure, so that nothing agrees by chance."""
+    observations = observe(planted_dataset(programs, jitter=0.5))
+    noise = np.exp(np.random.default_rng(seed).normal(0, 0.4, observations.time_s.shape))
+    return dataclasses.replace(observations, time_s=observations.time_s * noise)
+
+
+@pytest.mark.parametrize(("ranking", "scale"), [("centroid", "linear"), ("pooled", "log")])
+def test_scoring_all_pairs_at_once_equals_doing_one_after_the_other(ranking: Ranking, scale: Scale) -> None:
+    observations = noisy(9)
+    default = observations.column(DEFAULT)
+    options = TrainingOptions(
+        probe_candidates=CANDIDATES,
+        max_clusters=4,
+        ranking=ranking,
+        scale=scale,
+        feature_kinds=("ratio", "thesis", "times"),
+    )
+    scores = score_choices(observations, default, options)
+    for (a, kind), (b, rule), (c, count) in itertools.product(
+        enumerate(scores.kinds), enumerate(options.rules), enumerate(scores.counts)
+    ):
+        for (i, first), (j, second) in itertools.permutations(enumerate(CANDIDATES), 2):
+            gains = []
+            for row in range(9):
+                train = observations.rows(other for other in range(9) if other != row)
+                rows = clustering_rows(train.time_s, default, scale)
+                labels = WardClustering(count).fit(rows).labels_
+                chosen = mapping_costs(train.time_s, default, rows, labels, ranking).argmin(axis=1)
+                assigned = ProbeAssignment(kind, rule).fit(probe_readings(train, first, second), labels)
+                cluster = assigned.predict(probe_readings(observations.rows([row]), first, second))[0]
+                gains.append(np.log2(observations.time_s[row, default] / observations.time_s[row, chosen[cluster]]))
+            assert scores.log2_gain[a, b, c, i, j] == pytest.approx(np.mean(gains), abs=1e-6), (kind, rule, count)
+
+
+def test_planted_kinds_are_told_apart() -> None:
+    observations = observe(planted_dataset(15))
+    choice = select(observations, observations.column(DEFAULT), TrainingOptions())
+    oracle = np.exp(
+        np.log(observations.time_s[:, observations.column(DEFAULT)] / observations.time_s.min(axis=1)).mean()
+    )
+    assert choice.n_clusters >= 3
+    assert choice.first != choice.second
+    assert choice.speedup == pytest.approx(oracle, rel=0.02)
+
+
+def test_without_counters_only_times_are_used() -> None:
+    observations = observe(planted_dataset(10, counters=False))
+    assert select(observations, observations.column(DEFAULT), TrainingOptions()).kind == "times"
+
+
+def test_options_bound_the_choice() -> None:
+    observations = observe(planted_dataset(10))
+    options = TrainingOptions(n_clusters=3, feature_kinds=("thesis",), rules=("member",), probe_candidates=CANDIDATES)
+    choice = select(observations, observations.column(DEFAULT), options)
+    assert (choice.n_clusters, choice.kind, choice.rule) == (3, "thesis", "member")
+    assert {choice.first, choice.second} <= set(CANDIDATES)
+
+
+def test_variants_of_one_group_are_left_out_together() -> None:
+    dataset = planted_dataset(10)
+    grouped = tuple(msgspec.structs.replace(p, group=p.name.rsplit("-", 1)[0]) for p in dataset.programs)
+    observations = observe(msgspec.structs.replace(dataset, programs=grouped))
+    default = observations.column(DEFAULT)
+    alone = select(observe(dataset), default, TrainingOptions())
+    together = select(observations, default, TrainingOptions())
+    assert together.speedup < alone.speedup, "with its twin left out too, a program is harder to place"
+
+
+def test_one_program_still_gets_a_choice() -> None:
+    observations = observe(planted_dataset(1))
+    choice = select(observations, observations.column(DEFAULT), TrainingOptions())
+    assert choice.n_clusters == 1
+    assert choice.first != choice.second
+
+
+def test_one_candidate_is_too_few() -> None:
+    observations = observe(planted_dataset(3))
+    with pytest.raises(InsufficientDataError, match="two probes"):
+        select(observations, observations.column(DEFAULT), TrainingOptions(probe_candidates=(DEFAULT,)))
+
+
+def test_mapping_costs_by_hand() -> None:
+    times = np.array([[1.0, 0.5, 2.0], [1.0, 0.5, 0.25], [1.0, 4.0, 4.0]])
+    rows = np.array([[0.0], [1.0], [9.0]])
+    labels = np.array([0, 0, 1])
+    assert mapping_costs(times, 0, rows, labels, "centroid").tolist() == [[0, -1, 1], [0, 2, 2]]
+    assert mapping_costs(times, 0, rows, labels, "members").tolist() == [[0, -1, -0.5], [0, 2, 2]]
+    # The mean over all is (0, 0, 1/3): it counts as one more member of each cluster.
+    assert mapping_costs(times, 0, rows, labels, "pooled") == pytest.approx(
+        np.array([[0, -2 / 3, -2 / 9], [0, 1, 7 / 6]])
+    )
