@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from numapredict.collect.data.durable import reason_and_advice, replace_file
 from numapredict.collect.fidelity.claim import Claim, Comparison
+from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.native.errors import UnwritableError
 
 _HEAD = (

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Bbox
 
-from numapredict.collect.data.durable import reason_and_advice, replace_file
+from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.native.errors import UnwritableError
 
 FORMATS = ("png", "svg")

@@ -17,7 +17,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-from numapredict.collect.data.durable import reason_and_advice, replace_file
+from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.collect.terminal.printable import printable_lines, shortened
 from numapredict.native.errors import UnwritableError
 from numapredict.reports.contents import PageData

@@ -9,7 +9,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, PagePolicy, ThreadPolicy
 from numapredict.collect.topology import Topology
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
-from numapredict.predictor.evaluation.scores import Score
+from numapredict.predictor.learning.scores import Score
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.source import evaluated_origins, source_line

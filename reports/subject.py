@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
-from numapredict.collect.data.durable import reason_and_advice
 from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.host.durable import reason_and_advice
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets

@@ -8,9 +8,9 @@ import numpy as np
 from numapredict.predictor.evaluation.calibration import calibration_of
 from numapredict.predictor.evaluation.evaluate import Evaluation
 from numapredict.predictor.evaluation.folds import HeldOut
-from numapredict.predictor.evaluation.scores import score_of
 from numapredict.predictor.learning.model import ExpectedSpeedup
 from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.scores import score_of
 
 DEFAULT, PROBE, OTHER = "32x4-contiguous-first-touch", "32x4-scatter-locality", "16x4-scatter-interleave"
 

@@ -16,7 +16,6 @@ from numapredict.collect.data.dataset import (
     read_dataset,
     write_dataset,
 )
-from numapredict.collect.data.durable import reason_and_advice
 from numapredict.collect.data.journal import (
     JOURNAL_FILE,
     CampaignError,
@@ -27,6 +26,7 @@ from numapredict.collect.data.journal import (
     create_journal,
     read_journal,
 )
+from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.host.environment import host_environment
 from numapredict.collect.mapping import Mapping, order_of
 from numapredict.collect.measurement import Machine, Measurement

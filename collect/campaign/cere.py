@@ -17,8 +17,8 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.data.durable import reason_and_advice
 from numapredict.collect.host.bounded_file import MIB, read_bounded
+from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.program import Program
 from numapredict.native.errors import NumapredictError
 

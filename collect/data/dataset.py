@@ -17,8 +17,8 @@ from pathlib import Path, PurePath
 
 import msgspec
 
-from numapredict.collect.data.durable import reason_and_advice, replace_file
 from numapredict.collect.host.bounded_file import MIB, read_bounded
+from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.topology import InvalidTopologyError, Topology

@@ -16,11 +16,11 @@ from typing import NamedTuple
 import msgspec
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.data.durable import reason_and_advice
 from numapredict.collect.data.measurement_fault import LEAST_TIME_S, MOST_TIME_S
 from numapredict.collect.data.outliers import Outlier
 from numapredict.collect.data.similar_programs import Pair
 from numapredict.collect.host.bounded_file import MIB, read_bounded
+from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.mapping import mapping_named
 from numapredict.collect.measurement import Measurement, Repetition, Status
 from numapredict.collect.program import Program

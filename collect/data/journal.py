@@ -22,9 +22,9 @@ from typing import Self
 import msgspec
 
 from numapredict.collect.data.dataset import same_command
-from numapredict.collect.data.durable import reason_and_advice, replace_file, sync_folder
 from numapredict.collect.data.measurement_fault import fault_of
 from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.host.durable import reason_and_advice, replace_file, sync_folder
 from numapredict.collect.mapping import InvalidLabelError, parse_label
 from numapredict.collect.measurement import Measurement, Repetition, Status
 from numapredict.collect.program import Program

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import platformdirs
 
-from numapredict.collect.data.durable import reason_and_advice, replace_file
+from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.native.errors import UnwritableError
 
 FOLDER_VARIABLE = "NUMAPREDICT_CACHE"

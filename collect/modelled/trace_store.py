@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from numapredict.collect.data.durable import replace_file
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.cache import cache_folder, require_room, unwritable
+from numapredict.collect.host.durable import replace_file
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.trace import MOST_BYTES as MOST_FILE_BYTES
 from numapredict.collect.modelled.trace import InvalidTraceError, Trace, parse_trace

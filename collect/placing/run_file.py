@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from numapredict.collect.data.durable import replace_file
+from numapredict.collect.host.durable import replace_file
 from numapredict.native.errors import NumapredictError, UnwritableError
 
 

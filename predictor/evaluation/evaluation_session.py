@@ -11,10 +11,10 @@ from pathlib import Path
 import joblib
 import msgspec
 
-from numapredict.collect.data.durable import reason_and_advice, replace_file
 from numapredict.collect.data.outliers import without_outliers
 from numapredict.collect.data.similar_programs import sisters_of
 from numapredict.collect.host.cache import cache_folder, require_room
+from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.native.errors import UnwritableError
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.evaluation.transfer import evaluate_across

@@ -7,7 +7,7 @@ from numapredict.collect.data.similar_programs import sisters_in_words
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.evaluation.calibration import Calibration
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
-from numapredict.predictor.evaluation.scores import Interval, Score
+from numapredict.predictor.learning.scores import Interval, Score
 
 OURS = "two probes"
 

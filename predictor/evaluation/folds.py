@@ -9,11 +9,11 @@ import numpy as np
 from numapredict.collect.data.dataset import Dataset
 from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict
 from numapredict.predictor.evaluation.ml_baselines import Choice, rival_choices
-from numapredict.predictor.evaluation.scores import gain_captured
 from numapredict.predictor.evaluation.thesis import recipe_choices
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.model import ExpectedSpeedup, Model
 from numapredict.predictor.learning.options import Reads, TrainingOptions
+from numapredict.predictor.learning.scores import gain_captured
 from numapredict.predictor.learning.train import train_on
 
 WITHOUT_COUNTERS: dict[Reads, str] = {

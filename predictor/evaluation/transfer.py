@@ -9,10 +9,10 @@ import numpy as np
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.topology import Topology
 from numapredict.predictor.evaluation.folds import dataset_frame, predict_row
-from numapredict.predictor.evaluation.scores import Score, score_of
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.following import Follow, unfollowed
 from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.scores import Score, score_of
 from numapredict.predictor.learning.train import default_label, train_on
 
 LEAST_COMMON = 3

@@ -31,7 +31,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.predictor.evaluation.scores import SLOWER
 from numapredict.predictor.learning.features import InsufficientDataError, Observations, gains_of
 from numapredict.predictor.learning.gain_model import (
     Array,
@@ -51,6 +50,7 @@ from numapredict.predictor.learning.nearby import held_out_widening, learn_nearb
 from numapredict.predictor.learning.noise import MEASURED_NOISE, noise_between, noise_of_gains
 from numapredict.predictor.learning.options import Reads
 from numapredict.predictor.learning.probes import bandwidth_floor
+from numapredict.predictor.learning.scores import SLOWER
 
 DOUBT = 1.0
 """The part of a score's standard error that is taken from it."""

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.data.durable import reason_and_advice, replace_file
 from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError, UnwritableError
 from numapredict.predictor.learning.model import SCHEMA_VERSION, Model

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.campaign.characterisation.result import Characterisation
-from numapredict.collect.data.durable import reason_and_advice, replace_file
+from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.collect.terminal.terminal import counting
 from numapredict.native.errors import UnwritableError
 from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.data.durable import reason_and_advice
 from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.host.durable import reason_and_advice
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.evaluation.calibration import Calibration
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
 from numapredict.predictor.evaluation.evaluation_text import OURS
-from numapredict.predictor.evaluation.scores import Score
 from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.scores import Score
 from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES
 
 

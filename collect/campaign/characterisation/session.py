@@ -12,8 +12,8 @@ from numapredict.collect.campaign.characterisation.result import Characterisatio
 from numapredict.collect.campaign.machine_choice import this_computer, virtual_machine
 from numapredict.collect.campaign.request import made_by, say_estimate
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, TABLE_FILE, read_dataset
-from numapredict.collect.data.durable import reason_and_advice
 from numapredict.collect.data.journal import JOURNAL_FILE, FailedCampaignError, read_journal
+from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.mapping import PagePolicy

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.data.durable import replace_file
 from numapredict.collect.host.bounded_file import MIB, read_bounded
+from numapredict.collect.host.durable import replace_file
 from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.selftest import loads, self_test
 from numapredict.collect.measuring.counters.source import CounterSource, Obstacle

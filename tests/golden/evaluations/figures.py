@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.predictor.evaluation.evaluate import Evaluation
-from numapredict.predictor.evaluation.scores import Score
+from numapredict.predictor.learning.scores import Score
 
 FILE = Path(__file__).parent / "figures.json"
 QUOTED = ("fixed", "oracle", "thesis recipe", "no counters: times and local share", "no counters: times alone")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.predictor.evaluation.scores import Score, gain_captured, score_of
+from numapredict.predictor.learning.scores import Score, gain_captured, score_of
 
 
 def score(speedups: list[float], oracle: list[float], groups: list[str] | None = None) -> Score:

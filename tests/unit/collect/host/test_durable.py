@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.data.durable import reason_and_advice, replace_file
+from numapredict.collect.host.durable import reason_and_advice, replace_file
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
