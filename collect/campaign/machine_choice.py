@@ -13,8 +13,9 @@ from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.measuring.stopping_rule import Care, careful
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.modelled.modelled_machine import VirtualMachine
-from numapredict.collect.modelled.trace_store import TraceStore, say_nothing
+from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.modelled.tracing import Budget
+from numapredict.collect.terminal.terminal import say_nothing
 
 
 def virtual_machine(

@@ -9,8 +9,9 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Counters, Measurement, Repetition
 from numapredict.collect.modelled.description import MachineDescription, load_description
 from numapredict.collect.modelled.modelled_machine import VirtualMachine
-from numapredict.collect.modelled.trace_store import TraceStore, say_nothing
+from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
+from numapredict.collect.terminal.terminal import say_nothing
 from numapredict.native.errors import NumapredictError
 
 

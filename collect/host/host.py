@@ -14,6 +14,7 @@ from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.cgroup import CgroupFolder, levels, own_cgroup_folders
 from numapredict.collect.host.hwloc import MAX_SIZE_BYTES, topology_from_xml
 from numapredict.collect.host.kernel_file import kernel_text
+from numapredict.collect.index_list import parse_index_list
 from numapredict.collect.topology import InvalidTopologyError, Topology, restrict
 from numapredict.native.errors import MissingNativePartError
 
@@ -96,17 +97,6 @@ def allowance_of_status(text: str) -> Allowance:
     """Return what the lines Cpus_allowed_list and Mems_allowed_list of /proc/PID/status allow."""
     lines = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
     return Allowance(_listed(lines.get("Cpus_allowed_list", "")), _listed(lines.get("Mems_allowed_list", "")))
-
-
-def parse_index_list(text: str) -> frozenset[int]:
-    """Return the numbers in a list as the kernel writes it ("0-3,8"); raise ValueError for another text."""
-    numbers: set[int] = set()
-    for part in text.strip().split(",") if text.strip() else ():
-        match = re.fullmatch(r"([0-9]{1,5})(?:-([0-9]{1,5}))?", part.strip())
-        if match is None:
-            raise ValueError(f"{text[:40]!r} is not a list of numbers such as 0-3,8")
-        numbers.update(range(int(match[1]), int(match[2] or match[1]) + 1))
-    return frozenset(numbers)
 
 
 def _synthetic_topology(description: str) -> Topology:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.host.host import parse_index_list
+from numapredict.collect.index_list import parse_index_list
 
 
 class Package(msgspec.Struct, frozen=True):

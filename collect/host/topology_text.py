@@ -1,6 +1,6 @@
 """A topology in words, for a person."""
 
-from numapredict.collect.placing.command import ranges
+from numapredict.collect.index_list import index_list
 from numapredict.collect.topology import Node, Topology
 
 
@@ -8,7 +8,7 @@ def describe(topology: Topology) -> str:
     """Return a table of a topology's nodes and their distances."""
     lines = [f"{topology.name}: {shape_of(topology)}", "", "node  cores  PUs of the cores     memory  distances"]
     for node in topology.nodes:
-        pus = ranges([core.pus[0] for core in node.cores]) or "none"
+        pus = index_list([core.pus[0] for core in node.cores]) or "none"
         memory = f"{node.memory_bytes / 2**30:.1f} GiB" if node.memory_bytes else "none"
         row = " ".join(f"{distance:4.0f}" for distance in topology.distances[node.index])
         lines.append(f"{node.os_index:4}  {len(node.cores):5}  {pus:<17} {memory:>9}  {row}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.host.facts.load import STOLEN
 from numapredict.collect.host.kernel_file import kernel_line, kernel_text
 from numapredict.collect.host.processor_times import TICK_S, ticks_by_pu
 
@@ -19,9 +20,6 @@ OTHERS_PUS = 0.1
 
 OTHERS_EACH = 0.002
 """And of each: what a kernel does for itself."""
-
-STOLEN = 0.02
-"""The share that the hypervisor may take."""
 
 LOOKED_AT = 8
 """How many PUs' clocks are looked at: each look may interrupt one."""

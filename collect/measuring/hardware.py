@@ -17,15 +17,14 @@ from numapredict.collect.measuring.measurement_lock import Turns
 from numapredict.collect.measuring.repetitions import Repeated, repetition_notes
 from numapredict.collect.measuring.stopping_rule import Care
 from numapredict.collect.measuring.warm_up import Look
-from numapredict.collect.modelled.teams import teams_note
-from numapredict.collect.modelled.trace_store import say_nothing
 from numapredict.collect.placing.command import EXPRESSIBLE, applied
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.start import WITHOUT_LIBRARY, Start, library_obstacle, policies_obstacle, start_of
+from numapredict.collect.placing.teams import teams_note
 from numapredict.collect.program import Program
 from numapredict.collect.space import check
-from numapredict.collect.terminal.terminal import counting
+from numapredict.collect.terminal.terminal import counting, say_nothing
 from numapredict.collect.topology import Topology
 
 _NEXT_TOUCH: tuple[PagePolicy, ...] = ("locality", "balance", "mix")

@@ -21,7 +21,6 @@ from numapredict.collect.measuring.disturbance import Disturbance, Speeds, distu
 from numapredict.collect.measuring.repetitions import Repeated, Timed
 from numapredict.collect.measuring.stopping_rule import Care
 from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
-from numapredict.collect.modelled.teams import timed_teams
 from numapredict.collect.placing.census import read_census
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import may_be_habit, refusal
@@ -29,6 +28,7 @@ from numapredict.collect.placing.launcher import Launching, launcher_command, re
 from numapredict.collect.placing.preload import VARIABLE
 from numapredict.collect.placing.process import Ending, run_process
 from numapredict.collect.placing.start import Start, start_of
+from numapredict.collect.placing.teams import timed_teams
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import MissingNativePartError

@@ -8,7 +8,7 @@ import msgspec
 from numapredict.collect.measurement import Counters, Measurement, Repetition
 from numapredict.collect.measuring.disturbance import Disturbance
 from numapredict.collect.measuring.precision import outliers, relative_width
-from numapredict.collect.modelled.teams import Team
+from numapredict.collect.placing.teams import Team
 
 WHOLE = 0.999
 """The share of a run from which an event counts as counted all the time."""

@@ -17,14 +17,15 @@ from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.phases import PhasedTrace, phase_trace, slots
 from numapredict.collect.modelled.seen_regions import regions_note
 from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
-from numapredict.collect.modelled.teams import teams_note, traced_teams
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.modelled.trace_store import TraceStore
+from numapredict.collect.modelled.traced_teams import traced_teams
 from numapredict.collect.modelled.tracing import TracingError
 from numapredict.collect.placement import PageAccesses, place_pages, thread_slots
 from numapredict.collect.placing.census import Census
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.exit_code import refusal
+from numapredict.collect.placing.teams import teams_note
 from numapredict.collect.program import Program
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology

@@ -21,7 +21,7 @@ from numapredict.collect.modelled.trace import InvalidTraceError, Trace, parse_t
 from numapredict.collect.modelled.tracing import Budget, check_program, take_census, take_trace
 from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.program import Program
-from numapredict.collect.terminal.terminal import detail, lasting
+from numapredict.collect.terminal.terminal import detail, lasting, say_nothing
 from numapredict.native.errors import NumapredictError
 from numapredict.native.library import marks_library, tracer_plugin
 
@@ -36,10 +36,6 @@ T = TypeVar("T")
 
 class TraceStoreError(NumapredictError):
     """The trace cache holds what it should not."""
-
-
-def say_nothing(_text: str) -> None:
-    """Take what a store is doing and say nothing; a lambda could not be sent to another process."""
 
 
 class TraceStore:

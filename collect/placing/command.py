@@ -4,10 +4,11 @@ OMP_PLACES lists one place a thread in thread order, so that thread i of a team 
 place i (OpenMP 5.2 sec. 10.1.3); ``close`` is asked for because the placement under ``true`` is left to the runtime.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
+from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping, PagePolicy
 from numapredict.collect.placement import page_node_set, thread_slots
 from numapredict.collect.program import Program
@@ -75,7 +76,7 @@ def launch(mapping: Mapping, topology: Topology) -> Launch:
     pus = [slot.pu for slot in thread_slots(mapping, topology)]
     option = _memory_option(mapping, topology)
     return Launch(
-        openmp_variables(mapping, topology), ("numactl", f"--physcpubind={ranges(pus)}", *option), bool(option)
+        openmp_variables(mapping, topology), ("numactl", f"--physcpubind={index_list(pus)}", *option), bool(option)
     )
 
 
@@ -116,21 +117,10 @@ def places(pus: Sequence[int]) -> str:
     return ",".join(parts)
 
 
-def ranges(numbers: Iterable[int]) -> str:
-    """Return numbers as numactl writes them: ``0-3,8``."""
-    runs: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-
-
 def _memory_option(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
     if len(topology.memory_nodes) == 1:
         return ()  # every policy is equal here, and a container may forbid set_mempolicy
-    nodes = ranges(topology.nodes[index].os_index for index in page_node_set(mapping, topology))
+    nodes = index_list(topology.nodes[index].os_index for index in page_node_set(mapping, topology))
     if mapping.page_policy == "interleave":
         return (f"--interleave={nodes}",)
     if mapping.page_policy in {"bind", "remote"}:

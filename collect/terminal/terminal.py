@@ -182,6 +182,10 @@ def counting(announce: Callable[[str], None], total: int, what: str) -> Iterator
         yield lambda: None
 
 
+def say_nothing(_text: str) -> None:
+    """Announce nothing: for callers whom nobody watches."""
+
+
 def detail(announce: Callable[[str], None], text: str) -> None:
     """Tell a terminal what only `-v` asks for; anybody else is not told."""
     if isinstance(announce, Terminal):

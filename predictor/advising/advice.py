@@ -9,10 +9,10 @@ import msgspec
 from numapredict.collect.mapping import OpaqueMapping, parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.modelled.seen_regions import compared_in_words, in_common
-from numapredict.collect.modelled.teams import teams_of
 from numapredict.collect.placing.command import run_command
 from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_words
 from numapredict.collect.placing.start import WITHOUT_LIBRARY
+from numapredict.collect.placing.teams import teams_of
 from numapredict.collect.placing.tools.emission import Emission, emit, expresses
 from numapredict.collect.placing.tools.tools import TOOLS, Tool
 from numapredict.collect.program import Program

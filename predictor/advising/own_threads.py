@@ -15,7 +15,7 @@ import msgspec
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, InvalidDatasetError
 from numapredict.collect.mapping import InvalidMappingError, Mapping, OpaqueMapping, parse_label
 from numapredict.collect.measurement import Measurement
-from numapredict.collect.modelled.teams import Team, processors_here, teams_of
+from numapredict.collect.placing.teams import Team, processors_here, teams_of
 from numapredict.collect.space import canonical, check
 from numapredict.collect.topology import Topology
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets

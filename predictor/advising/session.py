@@ -20,19 +20,17 @@ from numapredict.collect.terminal.terminal import detail
 from numapredict.collect.topology import Topology
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.unknown import Unknown
-from numapredict.predictor.learning.model_choice import NoModelError, choose_model, nearest_shipped, shipped_models
-
-EMULATED = (
-    "this computer is emulated by {}: its times mean nothing, and neither do speedups; only placement can be tried"
+from numapredict.predictor.learning.model_choice import (
+    EMULATED,
+    NoModelError,
+    check_choice,
+    choose_model,
+    nearest_shipped,
 )
 
 # A census and two traces share the budget so; what the census leaves is not handed on, the parts are upper bounds.
 _CENSUS_PART = 0.2
 _TRACE_PART = 0.4
-
-
-class NothingToPlaceError(NoModelError):
-    """The computer has one NUMA node, so no mapping differs from another by its node."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -83,17 +81,6 @@ def ask(question: Question, announce: Callable[[str], None]) -> Advice | Unknown
         verifier = this_computer(repetitions=1, warm_up=0, announce=announce, strict=strict) if here else machine
     controllers = machine.description.controller_read_GBps if isinstance(machine, VirtualMachine) else ()
     return advise(program, machine, chosen, announce, verifier=verifier, controllers_GBps=controllers)
-
-
-def check_choice(topology: Topology, command: str) -> None:
-    """Raise NothingToPlaceError, naming what to try with ``command``, on a computer with a single node."""
-    if len(topology.nodes) > 1:
-        return
-    machine = next(iter(shipped_models()), "NAME")
-    raise NothingToPlaceError(
-        "this computer has one NUMA node: all memory is equally near, so there is nothing to place. To see what a NUMA "
-        f"machine would do, name one: numapredict --machine {machine} {command} (numapredict topology --list shows all)"
-    )
 
 
 def _no_model(topology: Topology, machine_name: str | None) -> str:

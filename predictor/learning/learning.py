@@ -15,11 +15,10 @@ from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.terminal import Terminal
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.advising.session import EMULATED, check_choice
 from numapredict.predictor.learning.budget import Budget, run_within
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model import Model
-from numapredict.predictor.learning.model_choice import data_folder, trained_model_path
+from numapredict.predictor.learning.model_choice import EMULATED, check_choice, data_folder, trained_model_path
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.store import write_model
 from numapredict.predictor.learning.train import STEPS, default_label, train

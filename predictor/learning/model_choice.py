@@ -13,10 +13,17 @@ from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.store import read_model
 
 FOLDER_VARIABLE = "NUMAPREDICT_DATA"
+EMULATED = (
+    "this computer is emulated by {}: its times mean nothing, and neither do speedups; only placement can be tried"
+)
 
 
 class NoModelError(NumapredictError):
     """There is no model for a machine yet, or none of a name."""
+
+
+class NothingToPlaceError(NoModelError):
+    """The computer has one NUMA node, so no mapping differs from another by its node."""
 
 
 class ChosenModel(msgspec.Struct, frozen=True):
@@ -41,6 +48,17 @@ def shipped_models() -> tuple[str, ...]:
     """Return the names of the models that are part of the package."""
     folder = importlib.resources.files("numapredict.models")
     return tuple(sorted(e.name.removesuffix(".json") for e in folder.iterdir() if e.name.endswith(".json")))
+
+
+def check_choice(topology: Topology, command: str) -> None:
+    """Raise NothingToPlaceError, naming what to try with ``command``, on a computer with a single node."""
+    if len(topology.nodes) > 1:
+        return
+    machine = next(iter(shipped_models()), "NAME")
+    raise NothingToPlaceError(
+        "this computer has one NUMA node: all memory is equally near, so there is nothing to place. To see what a NUMA "
+        f"machine would do, name one: numapredict --machine {machine} {command} (numapredict topology --list shows all)"
+    )
 
 
 def choose_model(machine: str, topology: Topology, wanted: str | None = None) -> ChosenModel | None:

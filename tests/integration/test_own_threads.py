@@ -12,8 +12,8 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.hardware import HardwareMachine
-from numapredict.collect.modelled.teams import Team, teams_of
 from numapredict.collect.modelled.tracing import Budget
+from numapredict.collect.placing.teams import Team, teams_of
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Core, Node, Topology
 from numapredict.predictor.advising.advice import Advice, advise

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from numapredict.collect.host.cgroup import CgroupFolder, levels, own_cgroup_folders
 from numapredict.collect.host.facts.fact import UNKNOWN, Fact
-from numapredict.collect.host.host import allowance, parse_index_list
+from numapredict.collect.host.host import allowance
 from numapredict.collect.host.kernel_file import kernel_line, kernel_text
-from numapredict.collect.placing.command import ranges
+from numapredict.collect.index_list import index_list, parse_index_list
 
 _NONE = "no limit"
 _UNLIMITED_BYTES = 1 << 60  # version 1 writes a limit of nearly 2^63 for none
@@ -74,7 +74,7 @@ def allowed_pus(root: Path) -> Fact:
         return Fact("PUs", f"all {len(online)}")
     return Fact(
         "PUs",
-        f"{len(mine)} of {len(online)} ({ranges(mine)})",
+        f"{len(mine)} of {len(online)} ({index_list(mine)})",
         why="numapredict looks at this part of the machine alone",
     )
 

@@ -13,7 +13,9 @@ from numapredict.collect.host.facts.fact import UNKNOWN, Fact
 from numapredict.collect.host.host import allowance
 from numapredict.collect.host.kernel_file import kernel_text
 from numapredict.collect.host.processor_times import Ticks, ticks_by_pu
-from numapredict.collect.measuring.disturbance import STOLEN
+
+STOLEN = 0.02
+"""The share of processor time that the hypervisor may take from a measurement."""
 
 LOOK_S = 0.5
 _BUSY = 0.1  # five of a look's ticks of 10 ms: above what a kernel does for itself, and one such PU delays a barrier

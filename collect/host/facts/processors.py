@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 from numapredict.collect.host.facts.fact import UNKNOWN, Fact
-from numapredict.collect.host.host import parse_index_list
 from numapredict.collect.host.kernel_file import kernel_line
+from numapredict.collect.index_list import parse_index_list
 
 _CPUS = "sys/devices/system/cpu"
 _STEADY = "performance"

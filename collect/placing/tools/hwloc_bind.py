@@ -7,9 +7,10 @@ differs by cgroup. Without --strict a node that is full sends pages to another o
 from collections.abc import Iterable
 from collections.abc import Mapping as Variables
 
+from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.placement import page_node_set, thread_slots
-from numapredict.collect.placing.command import EXPRESSIBLE, openmp_variables, ranges
+from numapredict.collect.placing.command import EXPRESSIBLE, openmp_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 from numapredict.collect.topology import Topology
@@ -42,4 +43,4 @@ def _memory(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
 
 def _objects(kind: str, numbers: Iterable[int]) -> tuple[str, ...]:
     """Return objects as hwloc(7) writes them: ``pu:0-3 pu:8``."""
-    return tuple(f"{kind}:{part}" for part in ranges(numbers).split(","))
+    return tuple(f"{kind}:{part}" for part in index_list(numbers).split(","))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.host.host import parse_index_list
+from numapredict.collect.index_list import parse_index_list
 from numapredict.collect.measuring.counters.errors import CounterError
 
 _DEVICES = "sys/bus/event_source/devices"

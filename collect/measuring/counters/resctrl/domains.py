@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.host.host import parse_index_list
 from numapredict.collect.host.kernel_file import kernel_line
+from numapredict.collect.index_list import parse_index_list
 from numapredict.native.errors import NumapredictError
 
 

@@ -9,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.host import host
-from numapredict.collect.host.host import (
-    Allowance,
-    allowance,
-    allowance_of_status,
-    host_topology,
-    parse_index_list,
-    topology_from_file,
-)
+from numapredict.collect.host.host import Allowance, allowance, allowance_of_status, host_topology, topology_from_file
+from numapredict.collect.index_list import parse_index_list
 from numapredict.collect.topology import InvalidTopologyError
 from numapredict.native.errors import MissingNativePartError
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.placement import thread_slots
-from numapredict.collect.placing.command import EXPRESSIBLE, launch, places, ranges, run_command
+from numapredict.collect.placing.command import EXPRESSIBLE, launch, places, run_command
 from numapredict.collect.placing.tools.emission import Emission, emit
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.space import full_space
@@ -132,7 +133,7 @@ def test_one_memory_node_needs_no_memory_policy() -> None:
 @given(st.sets(st.integers(0, 300)))
 def test_ranges_name_exactly_the_numbers(numbers: set[int]) -> None:
     found: list[int] = []
-    for part in filter(None, ranges(numbers).split(",")):
+    for part in filter(None, index_list(numbers).split(",")):
         first, _, last = part.partition("-")
         found += range(int(first), int(last or first) + 1)
     assert found == sorted(numbers)

@@ -5,8 +5,9 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from numapredict.collect.modelled.teams import Team, traced_teams
+from numapredict.collect.modelled.traced_teams import traced_teams
 from numapredict.collect.placing.census import CENSUS_THREADS
+from numapredict.collect.placing.teams import Team
 from tests.traces import Segment, census_of, trace_of
 
 

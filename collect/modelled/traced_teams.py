@@ -1,0 +1,27 @@
+"""How many threads a traced program's regions truly had, whatever number was asked for."""
+
+import numpy as np
+
+from numapredict.collect.modelled.trace import Trace
+from numapredict.collect.placing.census import CENSUS_THREADS, Census, Region
+from numapredict.collect.placing.teams import Team, teams_by_time
+
+
+def traced_teams(census: Census, trace: Trace, asked: int) -> tuple[Team, ...]:
+    """Return the teams of a traced program, weighed by native times.
+
+    Threads of nested teams count for the region around them. A region that was not traced had the threads asked for,
+    unless it had more than that in the census.
+    """
+    segments = trace.segments[trace.segments["region"] != 0]
+    threads = {}
+    for key in np.unique(segments["region"]):
+        mine = segments[segments["region"] == key]
+        threads[int(key)] = max(int(mine["team"].max()), len(np.unique(mine["contiguous"])))
+    return teams_by_time(
+        (threads.get(region.key, _untraced(region, asked)), region.time_s) for region in census.regions
+    )
+
+
+def _untraced(region: Region, asked: int) -> int:
+    return region.team if region.team > CENSUS_THREADS else asked
