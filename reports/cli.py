@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 from numapredict.collect.campaign.campaign_options import MACHINE, STRICT
 from numapredict.collect.campaign.completion import files, named
 from numapredict.collect.mapping import PAGE_POLICIES, PagePolicy
-from numapredict.collect.terminal.command import JSON, LOUDNESS, Command, Group, terminal
+from numapredict.collect.terminal.command import JSON, VERBOSITY, Command, Group, terminal
 from numapredict.predictor.evaluation.evaluation_options import (
     DATASET_NAMES,
     DATASETS,
@@ -63,7 +63,7 @@ class Reports(Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `page` first unless a report is named or help is asked for."""
-        if args and args[0] not in {*self.commands, *ctx.help_option_names, *LOUDNESS}:
+        if args and args[0] not in {*self.commands, *ctx.help_option_names, *VERBOSITY}:
             args = [PAGE, *args]
         return super().parse_args(ctx, args)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.campaign.plan import Estimate, Options, Plan, estimate, left_by_program, pace_of, plan
+from numapredict.collect.campaign.plan import Estimate, Options, Plan, estimate, left_by_program, plan, time_estimate_of
 from numapredict.collect.campaign.workers import Refusal, run_here, run_in_workers
 from numapredict.collect.data.dataset import (
     DESCRIPTION_FILE,
@@ -32,7 +32,7 @@ from numapredict.collect.mapping import Mapping, order_of
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.program import Program
-from numapredict.collect.terminal.progress import Observer, Silence, Standing
+from numapredict.collect.terminal.progress import CampaignProgress, Observer, Silence
 
 # What a caller needs to make a campaign and read its answers.
 __all__ = ["Campaign", "CampaignError", "Estimate", "Options", "Plan", "Summary"]
@@ -129,15 +129,15 @@ class Campaign:
         return dataset
 
     def _run(self, journal: Journal, todo: Plan, observer: Observer) -> Summary:
-        pace, left = pace_of(journal.record), left_by_program(todo)
+        time_estimate, left = time_estimate_of(journal.record), left_by_program(todo)
         finished, failed, refused = todo.finished, todo.failed, []
         parallel = min(self.options.jobs, max(len(todo.batches), 1))
         introduced = {batch.program.name: batch.program for batch in todo.batches}
 
-        def standing() -> Standing:
-            left_s = pace.left_s(left)
+        def progress() -> CampaignProgress:
+            left_s = time_estimate.left_s(left)
             total = finished + left.total()
-            return Standing(finished, total, failed, None if left_s is None else left_s / parallel)
+            return CampaignProgress(finished, total, failed, None if left_s is None else left_s / parallel)
 
         if self.options.jobs > 1:
             results = run_in_workers(self.machine, todo.batches, self.options.jobs)
@@ -146,7 +146,7 @@ class Campaign:
         with contextlib.ExitStack() as stack:
             stack.callback(observer.ended)
             stack.callback(results.close)
-            observer.started(standing())
+            observer.started(progress())
             for result in results:
                 if isinstance(result, Refusal):
                     left[result.program] -= result.runs
@@ -155,11 +155,11 @@ class Campaign:
                     continue
                 journal.introduce(introduced[result.measurement.program])
                 measurement = journal.finished(result.measurement, result.took_s)
-                pace.add(measurement.program, result.took_s)
+                time_estimate.add(measurement.program, result.took_s)
                 left[measurement.program] -= 1
                 finished += 1
                 failed += measurement.status != "ok"
-                observer.finished(measurement, standing())
+                observer.finished(measurement, progress())
         return Summary(finished, failed, todo.unsupported, tuple(refused))
 
     def _plan(self, record: Record) -> Plan:

@@ -7,30 +7,30 @@ import msgspec
 from numapredict.collect.host.cache import cache_folder
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.tasks import check_one_asker
-from numapredict.collect.measuring.counters.calibration import Believed, believed_source
+from numapredict.collect.measuring.counters.calibration import CalibratedSource, calibrated_source
 from numapredict.collect.measuring.counters.sources import all_sources
 from numapredict.collect.measuring.hardware import HardwareMachine
-from numapredict.collect.measuring.stopping_rule import Care, careful
+from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repetitions, stopping_rule_of
 from numapredict.collect.modelled.description import load_description
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.modelled.tracing import Budget
 from numapredict.collect.terminal.terminal import say_nothing
 
 
-def virtual_machine(
+def modelled_machine(
     name: str, budget: Budget | None = None, announce: Callable[[str], None] = say_nothing, *, strict: bool = False
-) -> VirtualMachine:
+) -> ModelledMachine:
     """Return the modelled machine of a description's name or .toml file; InvalidDescriptionError if there is none.
 
     ``strict`` refuses programs that end with an exit code other than 0.
     """
     description = load_description(name)
-    return VirtualMachine(description, TraceStore(description, budget, announce), strict=strict)
+    return ModelledMachine(description, TraceStore(description, budget, announce), strict=strict)
 
 
 def this_computer(
-    repetitions: int | Care | None = None,
+    repetitions: int | StoppingRule | None = None,
     warm_up: int = 1,
     announce: Callable[[str], None] = say_nothing,
     *,
@@ -44,13 +44,13 @@ def this_computer(
     check_one_asker()
     topology = host_topology()
 
-    def counters() -> Believed | None:
+    def counters() -> CalibratedSource | None:
         if len(topology.memory_nodes) < 2:
             return None  # all memory is local, and nothing is chosen by it
-        return believed_source(all_sources(topology), topology, cache_folder(), announce)
+        return calibrated_source(all_sources(topology), topology, cache_folder(), announce)
 
-    care = careful(5) if repetitions is None else repetitions
-    if not isinstance(care, Care):
-        care = Care(least=care, most=care, redo=0)
-    care = msgspec.structs.replace(care, strict=strict)
-    return HardwareMachine(topology, repetitions=care, warm_up=warm_up, counters=counters, announce=announce)
+    rule = stopping_rule_of(5) if repetitions is None else repetitions
+    if not isinstance(rule, StoppingRule):
+        rule = fixed_repetitions(rule)
+    rule = msgspec.structs.replace(rule, strict=strict)
+    return HardwareMachine(topology, repetitions=rule, warm_up=warm_up, counters=counters, announce=announce)

@@ -11,7 +11,7 @@ from numapredict.collect.data.journal import CampaignError, Record
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Machine
 from numapredict.collect.program import Program
-from numapredict.collect.terminal.estimated_time import Pace
+from numapredict.collect.terminal.estimated_time import TimeEstimate
 
 ASSUMED_EXECUTION_S = 10.0
 
@@ -103,9 +103,9 @@ def estimate(todo: Plan, machine: Machine, record: Record, options: Options) -> 
     A machine may offer ``estimate_s(program)``, the time of one run in seconds or None, and ``executions``, how often
     a run executes the program.
     """
-    pace = pace_of(record)
+    time_estimate = time_estimate_of(record)
     counts = left_by_program(todo)
-    time_s = pace.left_s(counts)
+    time_s = time_estimate.left_s(counts)
     basis = f"from the {len(record.measurements)} runs finished so far"
     estimate_s = getattr(machine, "estimate_s", None)
     if time_s is None and callable(estimate_s):
@@ -120,12 +120,12 @@ def estimate(todo: Plan, machine: Machine, record: Record, options: Options) -> 
     return Estimate(todo.runs, todo.finished, todo.unsupported, time_s / options.jobs, basis)
 
 
-def pace_of(record: Record) -> Pace:
+def time_estimate_of(record: Record) -> TimeEstimate:
     """Return the pace of the runs in a journal."""
-    pace = Pace()
+    time_estimate = TimeEstimate()
     for measurement, took_s in zip(record.measurements, record.took_s, strict=True):
-        pace.add(measurement.program, took_s)
-    return pace
+        time_estimate.add(measurement.program, took_s)
+    return time_estimate
 
 
 def left_by_program(todo: Plan) -> Counter[str]:

@@ -9,14 +9,14 @@ import msgspec
 from numapredict.collect.campaign.campaign import Campaign, Options
 from numapredict.collect.campaign.cere import Cere
 from numapredict.collect.campaign.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
-from numapredict.collect.campaign.machine_choice import this_computer, virtual_machine
+from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.journal import FailedCampaignError
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Machine
 from numapredict.collect.measuring.repetitions import disturbed_in_words
-from numapredict.collect.measuring.stopping_rule import careful
+from numapredict.collect.measuring.stopping_rule import stopping_rule_of
 from numapredict.collect.modelled.seen_regions import compared_in_words
 from numapredict.collect.placing.exit_code import exit_codes_in_words
 from numapredict.collect.program import Program
@@ -90,7 +90,7 @@ def summary_in_words(summary: CampaignSummary) -> str:
 def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     """Return the campaign that a request describes; nothing is run or written."""
     machine: Machine
-    machine = virtual_machine(request.machine, strict=request.strict) if request.machine else _this_computer(request)
+    machine = modelled_machine(request.machine, strict=request.strict) if request.machine else _this_computer(request)
     if not machine.modelled and request.jobs > 1:
         raise EmptyRequestError(
             "--jobs is for modelled machines: programs that run at the same time disturb each other"
@@ -149,7 +149,9 @@ def made_by() -> str:
 
 
 def _this_computer(request: CampaignRequest) -> Machine:
-    return this_computer(careful(request.repetitions), announce=terminal_of_the_command().say, strict=request.strict)
+    return this_computer(
+        stopping_rule_of(request.repetitions), announce=terminal_of_the_command().say, strict=request.strict
+    )
 
 
 def _replayed(request: CampaignRequest) -> tuple[Program, ...]:

@@ -80,7 +80,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 
     ``holes`` are pairs of a program and a mapping without a time, of ``programs`` x ``mappings``. ``varying`` are
     columns that nobody named and that differ among the repetitions of a pair, in more than numbers. ``outliers`` were
-    left out, and are holes; ``sisters`` are programs that may be one code base and yet are in different groups.
+    left out, and are holes; ``similar`` are programs that may be one code base and yet are in different groups.
     """
 
     rows: int
@@ -94,7 +94,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     holes: int
     varying: tuple[str, ...] = ()
     outliers: tuple[Outlier, ...] = ()
-    sisters: tuple[Pair, ...] = ()
+    similar: tuple[Pair, ...] = ()
 
 
 def read_rows(path: Path) -> tuple[Row, ...]:
@@ -127,13 +127,13 @@ def _rows(path: Path, reader: "csv.DictReader[str]") -> tuple[Row, ...]:
             if None in cells or None in cells.values():
                 found = len(names) + len(cells.get(None) or ()) if None in cells else "fewer"
                 raise InvalidTableError(
-                    f"{path}: line {reader.line_num} has {found} cells, the first line {len(names)}; mend the line"
+                    f"{path}: line {reader.line_num} has {found} cells, the first line {len(names)}; fix the line"
                 )
             if len(rows) == MOST_ROWS:
                 raise InvalidTableError(f"{path}: has more than {MOST_ROWS} rows; split the file")
             rows.append(Row(reader.line_num, cells))
     except csv.Error as error:
-        raise InvalidTableError(f"{path}: line {reader.line_num} is no CSV ({error}); mend the line") from error
+        raise InvalidTableError(f"{path}: line {reader.line_num} is no CSV ({error}); fix the line") from error
     return tuple(rows)
 
 
@@ -158,9 +158,7 @@ def dataset_of_rows(
         program = " ".join(filter(None, (row.cells[name].strip() for name in columns.program)))
         label = "-".join(row.cells[name].strip() for name in columns.mapping)
         if not program or not label.strip("-"):
-            raise InvalidTableError(
-                f"a row names no {'mapping' if program else 'program'}: {_shown(row)}; mend the row"
-            )
+            raise InvalidTableError(f"a row names no {'mapping' if program else 'program'}: {_shown(row)}; fix the row")
         group = row.cells[columns.group].strip() if columns.group else program
         if groups.setdefault(program, group) != group:
             raise InvalidTableError(
@@ -221,7 +219,7 @@ def _run(row: Row, columns: TableColumns) -> tuple[Status, Repetition | None]:
     if not LEAST_TIME_S <= time * columns.unit_s <= MOST_TIME_S:
         raise InvalidTableError(
             f"line {row.line}, column {columns.time!r}: {text!r} is a time of {time * columns.unit_s:g} s, and runs"
-            f" take {LEAST_TIME_S:g} to {MOST_TIME_S:g} s; mend the row, or check --time-unit"
+            f" take {LEAST_TIME_S:g} to {MOST_TIME_S:g} s; fix the row, or check --time-unit"
         )
     readings = tuple(
         (name, _number(row, name)) for name in columns.counters if row.cells[name].strip().lower() not in MISSING
@@ -235,7 +233,7 @@ def _number(row: Row, column: str) -> float:
     if not math.isfinite(value):
         raise InvalidTableError(
             f"line {row.line}, column {column!r}: {row.cells[column]!r} is no number such as 1234.5 or 1.2345e3;"
-            " mend the row"
+            " fix the row"
         )
     return value
 

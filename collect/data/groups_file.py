@@ -21,7 +21,7 @@ def read_groups(path: Path) -> dict[str, str]:
             )
         program, group = (row.cells[name].strip() for name in COLUMNS)
         if not program or not group:
-            raise InvalidTableError(f"{path}: line {row.line} names no {'group' if program else 'program'}; mend it")
+            raise InvalidTableError(f"{path}: line {row.line} names no {'group' if program else 'program'}; fix it")
         if groups.setdefault(program, group) != group:
             raise InvalidTableError(
                 f"{path}: line {row.line} puts {program!r} into {group!r}, a line before into {groups[program]!r};"

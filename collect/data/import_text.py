@@ -2,7 +2,7 @@
 
 from numapredict.collect.data.foreign_table import Tally
 from numapredict.collect.data.outliers import outliers_in_words
-from numapredict.collect.data.similar_programs import sisters_in_words
+from numapredict.collect.data.similar_programs import similar_in_words
 from numapredict.collect.terminal.printable import counted, printable
 
 
@@ -29,4 +29,4 @@ def tally_in_words(tally: Tally) -> str:
 def doubts_in_words(tally: Tally, dataset: str, default: str | None) -> list[str]:
     """Return a line each for what was left out as an outlier, and for programs that may be one code base."""
     found = [outliers_in_words(tally.outliers, dataset, default)] if tally.outliers else []
-    return found + ([sisters_in_words(tally.sisters, dataset)] if tally.sisters else [])
+    return found + ([similar_in_words(tally.similar, dataset)] if tally.similar else [])

@@ -24,7 +24,7 @@ _MOST_NAMED = 5
 Pair = tuple[str, str]
 
 
-def sisters_of(dataset: Dataset) -> tuple[Pair, ...]:
+def similar_programs(dataset: Dataset) -> tuple[Pair, ...]:
     """Return the pairs of programs of different groups whose times nearly agree, in the dataset's order.
 
     That is a rank correlation over RANK_CORRELATION, and the same scale: of their ratios the typical one (the median
@@ -48,7 +48,7 @@ def sisters_of(dataset: Dataset) -> tuple[Pair, ...]:
     )
 
 
-def sisters_in_words(pairs: tuple[Pair, ...], machine: str) -> str:
+def similar_in_words(pairs: tuple[Pair, ...], machine: str) -> str:
     """Return one line that names the pairs and says what to do about them."""
     named = "; ".join(" and ".join(map(printable, pair)) for pair in pairs[:_MOST_NAMED])
     more = f"; and {len(pairs) - _MOST_NAMED} more pairs" if len(pairs) > _MOST_NAMED else ""

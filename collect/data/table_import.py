@@ -11,7 +11,7 @@ from numapredict.collect.data.foreign_table import InvalidTableError, TableColum
 from numapredict.collect.data.groups_file import read_groups
 from numapredict.collect.data.journal import JOURNAL_FILE
 from numapredict.collect.data.outliers import Outlier, without_outliers
-from numapredict.collect.data.similar_programs import sisters_of
+from numapredict.collect.data.similar_programs import similar_programs
 from numapredict.collect.host.environment import package_version
 
 MACHINE_COLUMN = "machine"
@@ -56,7 +56,7 @@ def import_table(file: Path, into: Path, columns: TableColumns, asked: About) ->
         dataset, outliers = without_outliers(dataset)
     write_dataset(dataset, into)
     return msgspec.structs.replace(
-        tally, holes=tally.holes + len(outliers), outliers=outliers, sisters=sisters_of(dataset)
+        tally, holes=tally.holes + len(outliers), outliers=outliers, similar=similar_programs(dataset)
     )
 
 

@@ -8,7 +8,7 @@ from numapredict.collect.campaign.codelets import codelet_programs
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Counters, Measurement, Repetition
 from numapredict.collect.modelled.description import MachineDescription, load_description
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.terminal import say_nothing
@@ -37,35 +37,35 @@ class Bench:
 
     def __init__(self, announce: Callable[[str], None] = say_nothing) -> None:
         self.announce = announce
-        self._machines: dict[str, VirtualMachine] = {}
+        self._machines: dict[str, ModelledMachine] = {}
 
-    def machine(self, name: str) -> VirtualMachine:
+    def machine(self, name: str) -> ModelledMachine:
         """Return the machine that is shipped under a name, the same one each time."""
         if name not in self._machines:
             self._machines[name] = self.machine_of(load_description(name))
         return self._machines[name]
 
-    def machine_of(self, description: MachineDescription) -> VirtualMachine:
+    def machine_of(self, description: MachineDescription) -> ModelledMachine:
         """Return the machine of a description."""
-        return VirtualMachine(description, TraceStore(description, announce=self.announce))
+        return ModelledMachine(description, TraceStore(description, announce=self.announce))
 
     def codelet(self, name: str, size: str = "large", initialisation: str = "parallel") -> Program:
         """Return one codelet as a program."""
         return codelet_programs((name,), (size,), (initialisation,))[0]
 
-    def run(self, machine: VirtualMachine, program: Program, label: str) -> Measurement:
+    def run(self, machine: ModelledMachine, program: Program, label: str) -> Measurement:
         """Return a program's measurement under a mapping. Raises FidelityError where the program fails."""
         measurement = machine.run(program, parse_label(label))
         if measurement.status != "ok":
             raise FidelityError(f"{program.name} on {machine.name}: {measurement.message}")
         return measurement
 
-    def region_s(self, machine: VirtualMachine, program: Program, label: str) -> float:
+    def region_s(self, machine: ModelledMachine, program: Program, label: str) -> float:
         """Return the time of a program's parallel regions under a mapping."""
         return self.run(machine, program, label).repetitions[0].region_time_s or 0.0
 
     def on_nodes(
-        self, machine: VirtualMachine, program: Program, threads: Iterable[int], pages: Iterable[int]
+        self, machine: ModelledMachine, program: Program, threads: Iterable[int], pages: Iterable[int]
     ) -> Repetition:
         """Return the run with threads on the given nodes, one entry a thread, and all pages dealt out over nodes."""
         thread_node = tuple(threads)

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from numapredict.collect.fidelity.bench import Bench
 from numapredict.collect.fidelity.claim import Claim, Comparison, at_most
 from numapredict.collect.host.work_folder import work_folder
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
@@ -39,7 +39,7 @@ def _claims(bench: Bench, program: Program) -> tuple[Claim, Claim]:
     runs: list[list[float]] = []
     for _ in range(TRACES):
         with work_folder() as folder:
-            machine = VirtualMachine(description, TraceStore(description, announce=bench.announce, folder=folder))
+            machine = ModelledMachine(description, TraceStore(description, announce=bench.announce, folder=folder))
             labels = [mapping.label for mapping in full_space(machine.topology) if mapping.threads == THREADS]
             runs.append([bench.region_s(machine, program, label) for label in labels])
     times = np.array(runs)

@@ -12,7 +12,7 @@ import msgspec
 from numapredict.collect.fidelity.bench import Bench, traffic_GBps
 from numapredict.collect.fidelity.claim import Claim, Comparison, as_given, at_most, median_error
 from numapredict.collect.modelled.description import MachineDescription
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.program import Program
 
 MACHINES = ("lpd48core", "diassrv8", "lpdquad", "lpdxeon2680", "ol-collab1")
@@ -94,7 +94,7 @@ def described_by_row(machine: MachineDescription) -> MachineDescription:
 
 
 def _claims(
-    bench: Bench, machine: VirtualMachine, published: MachineDescription, wanted: Callable[[int], bool], reason: str
+    bench: Bench, machine: ModelledMachine, published: MachineDescription, wanted: Callable[[int], bool], reason: str
 ) -> tuple[Claim, ...]:
     reader, writer = bench.codelet(READER), bench.codelet(WRITER)
     reads = _node_table(published, published.controller_read_GBps, [link.read_GBps for link in published.links])
@@ -132,7 +132,7 @@ def _node_table(
     )
 
 
-def _bandwidth_GBps(bench: Bench, machine: VirtualMachine, program: Program, case: tuple[int, int, bool]) -> float:
+def _bandwidth_GBps(bench: Bench, machine: ModelledMachine, program: Program, case: tuple[int, int, bool]) -> float:
     """Return what threads of one node draw from another's memory: useful bytes, so a written line counts once."""
     source, target, alone = case
     threads = 1 if alone else len(machine.topology.nodes[source].cores)

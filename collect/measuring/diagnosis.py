@@ -8,9 +8,9 @@ from numapredict.collect.host.allocation import Allocation, allocation
 from numapredict.collect.host.cache import cache_folder
 from numapredict.collect.host.facts.fact import Fact
 from numapredict.collect.host.facts.facts import facts
-from numapredict.collect.measuring.counters.calibration import Examined, examine, write_trust
+from numapredict.collect.measuring.counters.calibration import Examined, examine, write_calibrations
 from numapredict.collect.measuring.counters.source import CounterSource
-from numapredict.collect.measuring.measurement_lock import Turns
+from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.topology import Topology
 
 
@@ -33,9 +33,9 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 def diagnose(topology: Topology, sources: Sequence[CounterSource], announce: Callable[[str], None]) -> Diagnosis:
     """Look at this computer, test its counters on known loads, keep what the test found, and return all of it."""
     found = facts()
-    with Turns(announce).take():
+    with MeasurementLock(announce).take():
         examined = examine(sources, topology, announce)
-    write_trust(cache_folder(), topology, examined)
+    write_calibrations(cache_folder(), topology, examined)
     given = allocation(topology)
     return Diagnosis(
         machine=topology.name,

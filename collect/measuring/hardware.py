@@ -11,11 +11,11 @@ from numapredict.collect.host.facts.state import machine_state
 from numapredict.collect.host.work_folder import require_room, work_folder
 from numapredict.collect.mapping import InvalidMappingError, Mapping, PagePolicy
 from numapredict.collect.measurement import Measurement
-from numapredict.collect.measuring.counters.calibration import Believed
+from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.hardware_run import Conditions, Failed, HardwareRun
-from numapredict.collect.measuring.measurement_lock import Turns
+from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.measuring.repetitions import Repeated, repetition_notes
-from numapredict.collect.measuring.stopping_rule import Care
+from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repetitions
 from numapredict.collect.measuring.warm_up import Look
 from numapredict.collect.placing.command import EXPRESSIBLE, applied
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
@@ -40,11 +40,11 @@ class HardwareMachine:
 
     A program that the library cannot help is placed by OMP_* and numactl, as far as they can express the mapping. A
     measurement is ``warm_up`` untimed runs, which fill the page cache and show whether the placement holds, and then
-    timed ones, each stopped after ``timeout_s`` seconds: ``repetitions`` of them, or as many as a Care asks for, which
-    also says when disturbed ones are redone. Measurements on one computer take turns, whoever asks for them. Times are
-    wall times of the whole process, with its start-up, and under the library also those of its parallel regions.
-    A program that ends with an exit code other than 0 has worked if its parallel regions were seen and it ends so in
-    every run, also in one without any placement, which is made once; a Care may be strict, and then it has failed.
+    timed ones, each stopped after ``timeout_s`` seconds: ``repetitions`` of them, or as many as a StoppingRule asks
+    for, which also says when disturbed ones are redone. Measurements on one computer take turns, whoever asks for them.
+    Times are wall times of the whole process, with its start-up, and under the library also those of its parallel
+    regions. A program that ends with an exit code other than 0 has worked if its parallel regions were seen and it ends so in
+    every run, also in one without any placement, which is made once; under a strict StoppingRule it has failed.
     ``counters`` is asked at the first measurement for the source that passed the self-test; where there is none, the
     last untimed run samples whose accesses are local.
     """
@@ -55,20 +55,20 @@ class HardwareMachine:
         self,
         topology: Topology,
         *,
-        repetitions: int | Care = 5,
+        repetitions: int | StoppingRule = 5,
         warm_up: int = 1,
         timeout_s: float = 600.0,
-        counters: Callable[[], Believed | None] = no_counters,
+        counters: Callable[[], CalibratedSource | None] = no_counters,
         announce: Callable[[str], None] = say_nothing,
     ) -> None:
         if warm_up < 0 or not timeout_s > 0:
             raise ValueError("the time-out must be positive, and the warm-up not negative")
         self.topology = topology
-        care = repetitions if isinstance(repetitions, Care) else Care(least=repetitions, most=repetitions, redo=0)
-        self.conditions = Conditions(topology, care, warm_up, timeout_s, None, None if care.strict else {})
-        self._counters: Callable[[], Believed | None] | None = counters
+        rule = repetitions if isinstance(repetitions, StoppingRule) else fixed_repetitions(repetitions)
+        self.conditions = Conditions(topology, rule, warm_up, timeout_s, None, None if rule.strict else {})
+        self._counters: Callable[[], CalibratedSource | None] | None = counters
         self._announce = announce
-        self._turns = Turns(announce)
+        self._lock = MeasurementLock(announce)
 
     @property
     def name(self) -> str:
@@ -78,7 +78,7 @@ class HardwareMachine:
     @property
     def executions(self) -> int:
         """Return how often one measurement executes the program, at least."""
-        return self.conditions.warm_up + self.conditions.care.least
+        return self.conditions.warm_up + self.conditions.stopping_rule.least
 
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
@@ -94,7 +94,7 @@ class HardwareMachine:
         """Run the program under the mapping and return its times; raise what ``start_of`` does."""
         with work_folder() as folder, contextlib.ExitStack() as stack:
             start = start_of(program, mapping, self.topology, PlacementFiles(report=str(folder / "regions")))
-            alone = stack.enter_context(self._turns.take())
+            alone = stack.enter_context(self._lock.take())
             if self._counters is not None:  # only now: a dry run needs none, and the self-test takes its turn as well
                 self.conditions = replace(self.conditions, counters=self._counters())
                 self._counters = None
@@ -143,7 +143,7 @@ class HardwareMachine:
         )
 
 
-def _counters_in_words(believed: Believed | None) -> str:
+def _counters_in_words(believed: CalibratedSource | None) -> str:
     if believed is None:
         return "none: times and sampled touches of pages only"
     return f"{believed.source.name}, which counts {believed.factor:.2f} bytes for each one moved"

@@ -14,12 +14,12 @@ from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.host.work_folder import require_room
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Status
-from numapredict.collect.measuring.counters.calibration import Believed
+from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.source import Counting, Traffic, counters_of
 from numapredict.collect.measuring.disturbance import Disturbance, Speeds, disturbance, snapshot, wait_for_quiet
 from numapredict.collect.measuring.repetitions import Repeated, Timed
-from numapredict.collect.measuring.stopping_rule import Care
+from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
 from numapredict.collect.placing.census import read_census
 from numapredict.collect.placing.executable import executable_of
@@ -45,10 +45,10 @@ class Conditions:
     """
 
     topology: Topology
-    care: Care
+    stopping_rule: StoppingRule
     warm_up: int
     timeout_s: float
-    counters: Believed | None
+    counters: CalibratedSource | None
     usual_codes: dict[str, int | None] | None = None
 
 
@@ -98,17 +98,17 @@ class HardwareRun:
 
     def repeat(self) -> tuple[Failed | None, Repeated]:
         """Run timed, as often as the machine's care asks for; return the failure, if there is one, and the runs."""
-        care, cpus = self.conditions.care, self.start.cpus
+        stopping_rule, cpus = self.conditions.stopping_rule, self.start.cpus
         kept: list[Timed] = []
         redone: list[Timed] = []
-        while not care.enough([run.time_s for run in kept]):
+        while not stopping_rule.enough([run.time_s for run in kept]):
             highest_MHz = max((run.disturbance.frequency_MHz for run in (*kept, *redone)), default=0.0)
             failed, timed = self._timed(highest_MHz)
             if failed is not None:
                 return failed, Repeated((), ())
-            if timed.disturbance.reasons and len(redone) < care.redo:
+            if timed.disturbance.reasons and len(redone) < stopping_rule.redo:
                 redone.append(timed)
-                wait_for_quiet(cpus, care.patience_s)
+                wait_for_quiet(cpus, stopping_rule.patience_s)
             else:
                 kept.append(timed)
         regions = read_census(self.report)

@@ -36,7 +36,7 @@ class Patience(msgspec.Struct, frozen=True):
     look_s: float = 0.05
 
 
-class Turns:
+class MeasurementLock:
     """The turns of one process. ``announce`` gets a line when it has to wait, and when it goes on without a turn.
 
     Once it went on without, it does not wait again before it had a turn: a lock that is held for ever costs one wait.

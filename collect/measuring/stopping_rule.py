@@ -1,4 +1,4 @@
-"""How much care a measurement takes: how often a run is repeated, and how often a disturbed one is redone."""
+"""The stopping rule of a measurement: how often a run is repeated, and how often a disturbed one is redone."""
 
 import statistics
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import msgspec
 from numapredict.collect.measuring.precision import relative_width
 
 
-class Care(msgspec.Struct, frozen=True, kw_only=True):
+class StoppingRule(msgspec.Struct, frozen=True, kw_only=True):
     """When a measurement is good enough.
 
     There are at least ``least`` timed runs, and more, ``most`` at most, until the interval of their median is no wider
@@ -41,6 +41,11 @@ class Care(msgspec.Struct, frozen=True, kw_only=True):
         return len(times_s) > 1 and relative_width(times_s) <= self.width
 
 
-def careful(repetitions: int) -> Care:
-    """Return the care of a measurement of at least so many runs: twice as many where they scatter; one stays one."""
-    return Care(least=repetitions, most=2 * repetitions if repetitions > 1 else 1, redo=repetitions)
+def fixed_repetitions(repetitions: int) -> StoppingRule:
+    """Return the rule that runs so many times, whatever the runs show."""
+    return StoppingRule(least=repetitions, most=repetitions, redo=0)
+
+
+def stopping_rule_of(repetitions: int) -> StoppingRule:
+    """Return the rule of a measurement of at least so many runs: twice as many where they scatter; one stays one."""
+    return StoppingRule(least=repetitions, most=2 * repetitions if repetitions > 1 else 1, redo=repetitions)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.modelled import trace as t
-from numapredict.collect.modelled.native_pace import NativePace, native_pace
+from numapredict.collect.modelled.native_rate import NativeRate, native_rate
 from numapredict.collect.placing.census import Census
 
 Mask = npt.NDArray[np.bool_]
@@ -61,7 +61,7 @@ class CutRegion(msgspec.Struct, frozen=True):
 def cut_regions(segments: npt.NDArray[np.void], keep: Mask, census: Census) -> dict[int, CutRegion]:
     """Return the regions, by key, whose only kept instance was cut off, or ended by the clock."""
     barriers = {region.key: region.barriers / region.count for region in census.regions}
-    paces = {region.key: native_pace(region) for region in census.regions}
+    rates = {region.key: native_rate(region) for region in census.regions}
     inside = keep & (segments["region"] != 0)
     found = {}
     for key in np.unique(segments["region"][inside]):
@@ -78,15 +78,15 @@ def cut_regions(segments: npt.NDArray[np.void], keep: Mask, census: Census) -> d
         np.add.at(work, segments["phase"][mine], segments["instructions"][mine].astype(np.float64))
         repeats_from = _repeats_from(work[:passed])
         if cut or repeats_from is not None:
-            found[int(key)] = _cut_region(passed, expected, repeats_from, paces.get(int(key)))
+            found[int(key)] = _cut_region(passed, expected, repeats_from, rates.get(int(key)))
     return found
 
 
-def _cut_region(passed: int, expected: float, repeats_from: int | None, pace: NativePace | None) -> CutRegion:
-    if not passed or pace is None:
+def _cut_region(passed: int, expected: float, repeats_from: int | None, rate: NativeRate | None) -> CutRegion:
+    if not passed or rate is None:
         return CutRegion(passed, expected, None)
-    goes_on = pace.goes_on_after(passed)
-    return CutRegion(passed, expected, repeats_from if goes_on else None, pace.share_of(passed))
+    goes_on = rate.goes_on_after(passed)
+    return CutRegion(passed, expected, repeats_from if goes_on else None, rate.share_of(passed))
 
 
 def unended(segments: npt.NDArray[np.void], keep: Mask, found: Mapping[int, CutRegion]) -> Mask:

@@ -1,4 +1,4 @@
-"""VirtualMachine: a described NUMA machine; its figures come from a trace and a description, never from a clock."""
+"""ModelledMachine: a described NUMA machine; its figures come from a trace and a description, never from a clock."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -58,7 +58,7 @@ class TracedProgram:
         return self.lines.phased
 
 
-class VirtualMachine:
+class ModelledMachine:
     """A machine that exists as a description: it traces a program once a thread count, and any mapping is arithmetic.
 
     The model, in order: private caches (in the tracer), shared caches as the mapping groups the threads, pages by the

@@ -13,11 +13,11 @@ from rich.text import Text
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.progress import (
-    Standing,
+    CampaignProgress,
     failure_in_words,
+    progress_words,
     refusal_in_words,
     run_in_words,
-    standing_words,
 )
 
 NARROW = 70
@@ -142,14 +142,14 @@ class CampaignBar:
         self._progress: Progress | None = None
         self._task: TaskID | None = None
 
-    def started(self, standing: Standing) -> None:
+    def started(self, progress: CampaignProgress) -> None:
         """Show the bar."""
         self._progress = self._bars.started(transient=False)
         self._task = self._progress.add_task(
-            "", total=standing.total, completed=standing.done, words=standing_words(standing)
+            "", total=progress.total, completed=progress.done, words=progress_words(progress)
         )
 
-    def finished(self, measurement: Measurement, standing: Standing) -> None:
+    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
         """Move the bar, and print a failure above it."""
         if self._progress is None or self._task is None:
             return
@@ -157,8 +157,8 @@ class CampaignBar:
             self._bars.write(failure_in_words(measurement), "yellow")
         self._progress.update(
             self._task,
-            completed=standing.done,
-            words=standing_words(standing),
+            completed=progress.done,
+            words=progress_words(progress),
             description=run_in_words(measurement),
         )
 

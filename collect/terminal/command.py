@@ -14,10 +14,10 @@ from click.shell_completion import CompletionItem
 if TYPE_CHECKING:
     from numapredict.collect.terminal.terminal import Terminal
 
-_LOUDNESS = "numapredict.loudness"
+_VERBOSITY = "numapredict.verbosity"
 _TERMINAL = "numapredict.terminal"
 
-LOUDNESS = frozenset({"-q", "-v", "--quiet", "--verbose"})
+VERBOSITY = frozenset({"-q", "-v", "--quiet", "--verbose"})
 """The options that stand before or behind a command's name."""
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output (see `numapredict schema`).")
@@ -36,22 +36,22 @@ class ReaderGone(Exception):  # noqa: N818 - it is no error
     """Whoever read the output reads no more."""
 
 
-def _set_loudness(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+def _set_verbosity(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     if not value or ctx.resilient_parsing:
         return
     wanted = -1 if parameter.name == "quiet" else 1
-    if ctx.meta.setdefault(_LOUDNESS, wanted) != wanted:
+    if ctx.meta.setdefault(_VERBOSITY, wanted) != wanted:
         raise click.UsageError("--quiet and --verbose exclude each other", ctx)
 
 
-def loudness_options() -> list[click.Parameter]:
+def verbosity_options() -> list[click.Parameter]:
     """Return the options that say how much a person wants to be told."""
     texts = {
         "quiet": "Say nothing on the way; warnings and errors stay.",
         "verbose": "Say more: which model, what the cache had, how long things took.",
     }
     return [
-        click.Option([f"-{name[0]}", f"--{name}"], is_flag=True, expose_value=False, callback=_set_loudness, help=text)
+        click.Option([f"-{name[0]}", f"--{name}"], is_flag=True, expose_value=False, callback=_set_verbosity, help=text)
         for name, text in texts.items()
     ]
 
@@ -71,7 +71,7 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return its own parameters, the shared options, and last `--help`."""
         *own, last = super().get_params(ctx)
-        return [*own, *loudness_options(), last]
+        return [*own, *verbosity_options(), last]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the options that begin so; behind a program, whose options are its own, ask the shell for files."""
@@ -96,15 +96,15 @@ class Group(click.Group):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return its own parameters, the shared options, and last `--help`."""
         *own, last = super().get_params(ctx)
-        return [*own, *loudness_options(), last]
+        return [*own, *verbosity_options(), last]
 
 
 def terminal() -> "Terminal":
     """Return the terminal of the command that runs, as loud as its options say."""
-    from numapredict.collect.terminal.terminal import Loudness, Terminal
+    from numapredict.collect.terminal.terminal import Terminal, Verbosity
 
     ctx = click.get_current_context(silent=True)
     if ctx is None:
         return Terminal(sys.stderr)
-    found: Terminal = ctx.meta.setdefault(_TERMINAL, Terminal(sys.stderr, Loudness(ctx.meta.get(_LOUDNESS, 0))))
+    found: Terminal = ctx.meta.setdefault(_TERMINAL, Terminal(sys.stderr, Verbosity(ctx.meta.get(_VERBOSITY, 0))))
     return found

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 
-class Pace:
+class TimeEstimate:
     """The mean time of a program's runs so far; a program that never ran is taken for an average one."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from numapredict.collect.terminal.printable import counted, name_cell, printable
 _LINE_EVERY_S = 10.0
 
 
-class Standing(msgspec.Struct, frozen=True):
+class CampaignProgress(msgspec.Struct, frozen=True):
     """How far a campaign is, in runs; ``left_s`` is None while nothing tells how long a run takes."""
 
     done: int
@@ -25,11 +25,11 @@ class Standing(msgspec.Struct, frozen=True):
 class Observer(Protocol):
     """Whoever wants to know how a campaign goes; none of the calls may raise."""
 
-    def started(self, standing: Standing) -> None:
-        """Take notice that the runs begin, ``standing.done`` of them finished earlier."""
+    def started(self, progress: CampaignProgress) -> None:
+        """Take notice that the runs begin, ``progress.done`` of them finished earlier."""
         ...
 
-    def finished(self, measurement: Measurement, standing: Standing) -> None:
+    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
         """Take notice of a run that is now in the journal."""
         ...
 
@@ -45,10 +45,10 @@ class Observer(Protocol):
 class Silence:
     """An observer that says nothing."""
 
-    def started(self, standing: Standing) -> None:
+    def started(self, progress: CampaignProgress) -> None:
         """Say nothing."""
 
-    def finished(self, measurement: Measurement, standing: Standing) -> None:
+    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
         """Say nothing."""
 
     def refused(self, program: str, reason: str) -> None:
@@ -69,17 +69,17 @@ class PlainLines:
         self._clock = clock
         self._last_s = 0.0
 
-    def started(self, standing: Standing) -> None:
+    def started(self, progress: CampaignProgress) -> None:
         """Write how many runs there are."""
-        earlier = f", {standing.done} of them finished earlier" if standing.done else ""
-        self._write(f"{counted(standing.total, 'run')}{earlier}")
+        earlier = f", {progress.done} of them finished earlier" if progress.done else ""
+        self._write(f"{counted(progress.total, 'run')}{earlier}")
 
-    def finished(self, measurement: Measurement, standing: Standing) -> None:
+    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
         """Write how far it is, if the run failed, was the last, or the last line is long ago."""
         if measurement.status != "ok":
             self._write(failure_in_words(measurement))
-        elif standing.done == standing.total or self._clock() - self._last_s >= self._every_s:
-            self._write(f"{standing_in_words(standing)}: {run_in_words(measurement)}")
+        elif progress.done == progress.total or self._clock() - self._last_s >= self._every_s:
+            self._write(f"{progress_in_words(progress)}: {run_in_words(measurement)}")
 
     def refused(self, program: str, reason: str) -> None:
         """Write why a program is left out."""
@@ -96,27 +96,27 @@ class PlainLines:
 class FailuresOnly(PlainLines):
     """Lines about failures and refusals, and nothing else: what is left when a person wants quiet."""
 
-    def started(self, standing: Standing) -> None:
+    def started(self, progress: CampaignProgress) -> None:
         """Write nothing."""
 
-    def finished(self, measurement: Measurement, standing: Standing) -> None:
+    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
         """Write how a run failed."""
         if measurement.status != "ok":
-            super().finished(measurement, standing)
+            super().finished(measurement, progress)
 
 
-def standing_in_words(standing: Standing) -> str:
+def progress_in_words(progress: CampaignProgress) -> str:
     """Return how far it is: ``120 of 2400 runs, 5 %, 3 failed, about 4 min left``."""
-    share = 100 * standing.done // max(standing.total, 1)
-    words = standing_words(standing)
-    return f"{standing.done} of {counted(standing.total, 'run')}, {share} %{', ' * bool(words)}{words}"
+    share = 100 * progress.done // max(progress.total, 1)
+    words = progress_words(progress)
+    return f"{progress.done} of {counted(progress.total, 'run')}, {share} %{', ' * bool(words)}{words}"
 
 
-def standing_words(standing: Standing) -> str:
+def progress_words(progress: CampaignProgress) -> str:
     """Return failures and the time left, as far as there are any: ``3 failed, about 4 min left``."""
-    parts = [f"{standing.failed} failed"] if standing.failed else []
-    if standing.left_s is not None and standing.done < standing.total:
-        parts.append(f"about {in_words(standing.left_s)} left")
+    parts = [f"{progress.failed} failed"] if progress.failed else []
+    if progress.left_s is not None and progress.done < progress.total:
+        parts.append(f"about {in_words(progress.left_s)} left")
     return ", ".join(parts)
 
 

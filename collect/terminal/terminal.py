@@ -21,7 +21,7 @@ LINE_EVERY_S = 10.0
 T = TypeVar("T")
 
 
-class Loudness(enum.IntEnum):
+class Verbosity(enum.IntEnum):
     """How much is told: errors and warnings alone, what goes on, or also what it rests on."""
 
     QUIET = -1
@@ -36,23 +36,23 @@ class Terminal:
     """
 
     def __init__(
-        self, stream: TextIO, loudness: Loudness = Loudness.NORMAL, environment: Mapping[str, str] | None = None
+        self, stream: TextIO, verbosity: Verbosity = Verbosity.NORMAL, environment: Mapping[str, str] | None = None
     ) -> None:
         self.stream = stream
-        self.loudness = loudness
+        self.verbosity = verbosity
         self._environment = os.environ if environment is None else environment
         self._bars: Bars | None = None
 
     def say(self, text: str) -> None:
         """Tell what goes on; nothing under `-q`."""
-        if self.loudness > Loudness.QUIET:
+        if self.verbosity > Verbosity.QUIET:
             self._write(text)
 
     __call__ = say
 
     def detail(self, text: str) -> None:
         """Tell what only `-v` asks for."""
-        if self.loudness >= Loudness.VERBOSE:
+        if self.verbosity >= Verbosity.VERBOSE:
             self._write(text, "dim")
 
     def warn(self, text: str) -> None:
@@ -67,7 +67,7 @@ class Terminal:
 
     def observer(self) -> Observer:
         """Return who is told how a campaign goes."""
-        if self.loudness <= Loudness.QUIET:
+        if self.verbosity <= Verbosity.QUIET:
             return FailuresOnly(self.stream)
         bars = self.bars()
         return PlainLines(self.stream) if bars is None else bars.campaign()
@@ -87,7 +87,7 @@ class Terminal:
     @contextlib.contextmanager
     def steps(self, total: int, what: str) -> Iterator[Callable[[], None]]:
         """Show how many of ``total`` steps are done; yield what is to be called after each."""
-        bars = None if self.loudness <= Loudness.QUIET else self.bars()
+        bars = None if self.verbosity <= Verbosity.QUIET else self.bars()
         began_s = last_s = time.monotonic()
         done = 0
         draw: Callable[[int, str], None] | None = None
@@ -112,7 +112,7 @@ class Terminal:
     @contextlib.contextmanager
     def doing(self, what: str) -> Iterator[None]:
         """Show what goes on, such as ``reading data``, for as long as it does: on a terminal alone, or afterwards."""
-        bars = None if self.loudness <= Loudness.QUIET else self.bars()
+        bars = None if self.verbosity <= Verbosity.QUIET else self.bars()
         began_s = time.monotonic()
         with contextlib.nullcontext() if bars is None else bars.activity(printable(what)):
             yield
@@ -122,7 +122,7 @@ class Terminal:
     def at_most(self, text: str, most_s: float) -> Iterator[None]:
         """Say what begins, which takes at most so many seconds, and show what is left of them meanwhile."""
         self.say(text)
-        bars = None if self.loudness <= Loudness.QUIET else self.bars()
+        bars = None if self.verbosity <= Verbosity.QUIET else self.bars()
         began_s = time.monotonic()
         with contextlib.nullcontext() if bars is None else bars.countdown(most_s):
             yield

@@ -219,7 +219,7 @@ def advise(
         alternatives=tuple(alternatives.values()),
         warnings=_warnings(measured, prediction),
         judged_by=prediction.reads,
-        explanation=explain(evidence, prediction, model.default, expects=model.expectation is not None and not lost),
+        explanation=explain(evidence, prediction, model.default, expects=model.gain_model is not None and not lost),
         verification=verification,
         exit_code=max(map(exit_code_of, measured)),
         own_threads=own,

@@ -50,7 +50,7 @@ def advice_in_words(advice: Advice) -> str:
         *([*_under("its own threads", advice.own_threads.text), ""] if advice.own_threads else []),
         f"  best mapping      {advice.mapping}",
         _wrapped(mapping_in_words(parse_label(advice.mapping))),
-        *_expectation_lines(advice, what),
+        *_expected_gain_lines(advice, what),
     ]
     if advice.region_share is not None and advice.clock == "regions":
         lines.append(_wrapped(_share_in_words(advice.region_share, advice.expected_speedup.median)))
@@ -74,7 +74,7 @@ def _share_in_words(share: float, speedup: float) -> str:
     return f"the regions take {share:.0%} of its run time under the probes{gain}"
 
 
-def _expectation_lines(advice: Advice, what: str) -> list[str]:
+def _expected_gain_lines(advice: Advice, what: str) -> list[str]:
     speed = advice.expected_speedup
     if advice.verification is not None and not advice.verification.won:
         return [f"  expected speedup  none: {_verified_in_words(advice.verification)}"]

@@ -11,7 +11,14 @@ from scipy.special import ndtr
 from numapredict.collect.measurement import Counters, Measurement
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.learning.features import time_by
-from numapredict.predictor.learning.gain_model import NINE_IN_TEN, Expectation, Outlook, discounted, outlook, worth
+from numapredict.predictor.learning.gain_model import (
+    NINE_IN_TEN,
+    GainModel,
+    PredictedGains,
+    discounted,
+    predict_gains,
+    risk_adjusted_gain,
+)
 from numapredict.predictor.learning.model import Cluster, ExpectedSpeedup, Model, RankedMapping
 from numapredict.predictor.learning.noise import noise_between, noise_of
 from numapredict.predictor.learning.options import Clock, Reads
@@ -101,8 +108,8 @@ def predict(
     The best-ranked mapping of its cluster that is ``usable`` is chosen. UnusableProbeError when a probe's reading is
     missing or not a positive number.
     """
-    expectation = _expectation_for(model, readings)
-    row = np.array([_row(model, readings, expectation)])
+    gain_model = _gain_model_for(model, readings)
+    row = np.array([_row(model, readings, gain_model)])
     members = [(member, cluster.id) for cluster in model.clusters for member in cluster.members]
     rows = np.array([member.features for member, _ in members])
     labels = np.array([cluster for _, cluster in members])
@@ -112,8 +119,8 @@ def predict(
     distances = cluster_distances(model.rule, features, rows, labels)[0]
     cluster = model.clusters[int(distances.argmin())]
     ranked, confidence = cluster.ranked, None
-    if expectation is not None:
-        ranked, confidences = _expected(model, expectation, readings)
+    if gain_model is not None:
+        ranked, confidences = _expected(model, gain_model, readings)
         confidence = next((confidences[each.mapping] for each in ranked if usable(each.mapping)), None)
     choice = next((each for each in ranked if usable(each.mapping)), None)
     if choice is None:
@@ -131,24 +138,24 @@ def predict(
         distance=float(nearest),
         ambiguity=_ambiguity(float(nearest), float(others[0])) if others else 0.0,
         familiar=_is_familiar(features[0], rows),
-        reads=_read_by(model) if expectation is None else expectation.beside,
+        reads=_read_by(model) if gain_model is None else gain_model.beside,
     )
 
 
-def _expectation_for(model: Model, readings: Sequence[ProbeReading]) -> Expectation | None:
+def _gain_model_for(model: Model, readings: Sequence[ProbeReading]) -> GainModel | None:
     """Return the model's expectation, or the best of its fallbacks that the readings have all for."""
     known = [reading for reading in readings if reading.mapping in {probe.mapping for probe in model.probes}]
-    for expectation in (model.expectation, *model.fallbacks):
-        if expectation is not None and None not in _beside(expectation, known):
-            return expectation
-    return model.expectation
+    for gain_model in (model.gain_model, *model.fallbacks):
+        if gain_model is not None and None not in _beside(gain_model, known):
+            return gain_model
+    return model.gain_model
 
 
-def _beside(expectation: Expectation, readings: Sequence[ProbeReading]) -> list[float | None]:
+def _beside(gain_model: GainModel, readings: Sequence[ProbeReading]) -> list[float | None]:
     """Return what an expectation reads beside the times."""
-    if expectation.beside == "share":
+    if gain_model.beside == "share":
         return [reading.local_share for reading in readings]
-    return [reading.local_bandwidth_GBps for reading in readings] if expectation.beside == "bandwidth" else []
+    return [reading.local_bandwidth_GBps for reading in readings] if gain_model.beside == "bandwidth" else []
 
 
 def _read_by(model: Model) -> Reads:
@@ -156,10 +163,10 @@ def _read_by(model: Model) -> Reads:
     return "times" if model.scales.kind == "times" else "bandwidth"
 
 
-def _row(model: Model, readings: Sequence[ProbeReading], expectation: Expectation | None) -> tuple[float, float, float]:
+def _row(model: Model, readings: Sequence[ProbeReading], gain_model: GainModel | None) -> tuple[float, float, float]:
     """Return time at the first probe, time and local bandwidth at the second, or NaN where that is not needed.
 
-    ``expectation`` is what will choose: what it does not read may be missing.
+    ``gain_model`` is what will choose: what it does not read may be missing.
     """
     by_mapping = {reading.mapping: reading for reading in readings}
     for probe in model.probes:
@@ -168,7 +175,7 @@ def _row(model: Model, readings: Sequence[ProbeReading], expectation: Expectatio
             raise UnusableProbeError(f"no reading of probe {probe.mapping}: run the program under it first")
         for name in probe.features:
             value = getattr(reading, name)
-            if value is None and expectation is not model.expectation:
+            if value is None and gain_model is not model.gain_model:
                 continue
             if value is None:
                 raise UnusableProbeError(
@@ -183,40 +190,42 @@ def _row(model: Model, readings: Sequence[ProbeReading], expectation: Expectatio
 
 
 def _expected(
-    model: Model, expectation: Expectation, readings: Sequence[ProbeReading]
+    model: Model, gain_model: GainModel, readings: Sequence[ProbeReading]
 ) -> tuple[tuple[RankedMapping, ...], dict[str, float | None]]:
     """Return all mappings by what they are worth to the program, and the probability that each beats the default."""
     by_mapping = {reading.mapping: reading for reading in readings}
     first, second = (by_mapping[probe.mapping] for probe in model.probes)
-    found = outlook(
-        expectation,
+    found = predict_gains(
+        gain_model,
         (first.time_s, second.time_s),
-        [value for value in _beside(expectation, (first, second)) if value is not None],
+        [value for value in _beside(gain_model, (first, second)) if value is not None],
         (first.mapping, second.mapping),
         model.default,
-        measured_noise(expectation, (first, second)),
+        measured_noise(gain_model, (first, second)),
     )
-    default = expectation.labels.index(model.default)
+    default = gain_model.labels.index(model.default)
     confidences = {
         label: None if label == model.default else float(ndtr(gain / deviation))
-        for label, gain, deviation in zip(expectation.labels, found.gain, np.maximum(found.below, 1e-9), strict=True)
+        for label, gain, deviation in zip(gain_model.labels, found.gain, np.maximum(found.below, 1e-9), strict=True)
     }
-    return ranked_by(expectation.labels, found, expectation.caution, default), confidences
+    return ranked_by(gain_model.labels, found, gain_model.risk_weight, default), confidences
 
 
-def measured_noise(expectation: Expectation | None, readings: Sequence[ProbeReading]) -> float:
+def measured_noise(gain_model: GainModel | None, readings: Sequence[ProbeReading]) -> float:
     """Return the deviation of the gain that probes measured, in log2: by their repetitions and the training's."""
-    learned = None if expectation is None else expectation.noise
+    learned = None if gain_model is None else gain_model.noise
     return noise_between([each.noise for each in readings], [each.runs for each in readings], learned)
 
 
-def ranked_by(labels: Sequence[str], found: Outlook, caution: float, default: int) -> tuple[RankedMapping, ...]:
+def ranked_by(
+    labels: Sequence[str], found: PredictedGains, risk_weight: float, default: int
+) -> tuple[RankedMapping, ...]:
     """Return all mappings, those first that are worth most, with what is expected of them after the same discount.
 
     So none is said to give more than one that is ranked before it.
     """
-    order = np.argsort(-worth(found.gain, found.deviation, caution, default), kind="stable")
-    said = discounted(found.gain, found.deviation, caution, default)
+    order = np.argsort(-risk_adjusted_gain(found.gain, found.deviation, risk_weight, default), kind="stable")
+    said = discounted(found.gain, found.deviation, risk_weight, default)
     said[order] = np.minimum.accumulate(said[order])  # the default's gain is none, whatever is worth less than it
     low, high = found.gain - NINE_IN_TEN * found.below, found.gain + NINE_IN_TEN * found.above
     return tuple(RankedMapping(labels[at], _speedup(float(said[at]), float(low[at]), float(high[at]))) for at in order)

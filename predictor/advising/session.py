@@ -5,13 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.campaign.machine_choice import this_computer, virtual_machine
+from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.campaign.request import CampaignRequest, prepare
 from numapredict.collect.host.allocation_text import restriction_lines
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.measurement import Machine
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.tracing import Budget, check_program
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.program import program_of
@@ -64,7 +64,7 @@ def ask(question: Question, announce: Callable[[str], None]) -> Advice | Unknown
     else:
         check_program(program)
         budget = Budget(census_s=question.budget_s * _CENSUS_PART, trace_s=question.budget_s * _TRACE_PART)
-        machine = virtual_machine(machine_name, budget, announce, strict=strict)
+        machine = modelled_machine(machine_name, budget, announce, strict=strict)
         announce(f"{machine.name}, modelled: {shape_of(machine.topology)}")
     chosen = choose_model(machine.name, machine.topology, question.model)
     if chosen is None:
@@ -79,7 +79,7 @@ def ask(question: Question, announce: Callable[[str], None]) -> Advice | Unknown
     if question.verified:
         here = machine_name is None
         verifier = this_computer(repetitions=1, warm_up=0, announce=announce, strict=strict) if here else machine
-    controllers = machine.description.controller_read_GBps if isinstance(machine, VirtualMachine) else ()
+    controllers = machine.description.controller_read_GBps if isinstance(machine, ModelledMachine) else ()
     return advise(program, machine, chosen, announce, verifier=verifier, controllers_GBps=controllers)
 
 

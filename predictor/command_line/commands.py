@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from numapredict.collect.terminal.command import LOUDNESS, Group, ReaderGone
+from numapredict.collect.terminal.command import VERBOSITY, Group, ReaderGone
 from numapredict.predictor.command_line.registry import GROUP, load, registered
 
 PREDICT = "predict"
@@ -57,7 +57,7 @@ class Commands(Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take what begins with no command for a program, also while a shell completes."""
         completing = ctx.resilient_parsing
-        if not (completing and all(word in LOUDNESS for word in args)):
+        if not (completing and all(word in VERBOSITY for word in args)):
             args = arguments_of(args, self.list_commands(ctx))
         return super().parse_args(ctx, args)
 
@@ -124,7 +124,7 @@ def arguments_of(words: Sequence[str], names: Sequence[str]) -> list[str]:
 
     `-q` and `-v` may stand before a command's name.
     """
-    loud = next((at for at, word in enumerate(words) if word not in LOUDNESS), len(words))
+    loud = next((at for at, word in enumerate(words) if word not in VERBOSITY), len(words))
     if loud == len(words):
         return [*words, "--help"]
     if words[loud] in {*names, "--help", "--version"}:

@@ -18,7 +18,7 @@ from numapredict.predictor.evaluation.baselines import baselines_of
 from numapredict.predictor.evaluation.calibration import Calibration, calibration_of
 from numapredict.predictor.evaluation.folds import Fold, HeldOut, dataset_frame, evaluate_group
 from numapredict.predictor.evaluation.thesis import measured_probes
-from numapredict.predictor.evaluation.transfer import Across
+from numapredict.predictor.evaluation.transfer import Transfer
 from numapredict.predictor.learning.features import Array, InsufficientDataError, gains_of, observe
 from numapredict.predictor.learning.following import Follow, unfollowed
 from numapredict.predictor.learning.options import TrainingOptions
@@ -29,7 +29,7 @@ from numapredict.predictor.learning.train import default_label
 class Evaluation(Score, frozen=True, kw_only=True):
     """The score of all held-out programs of one dataset, and of what simpler choices would have given, by name.
 
-    ``outliers`` were left out of its times; ``sisters`` are programs that may be one code base and yet are in no group.
+    ``outliers`` were left out of its times; ``similar`` are programs that may be one code base and yet are in no group.
     """
 
     machine: str
@@ -44,7 +44,7 @@ class Evaluation(Score, frozen=True, kw_only=True):
     dropped_programs: tuple[str, ...]
     dropped_mappings: tuple[str, ...]
     outliers: tuple[Outlier, ...] = ()
-    sisters: tuple[Pair, ...] = ()
+    similar: tuple[Pair, ...] = msgspec.field(name="sisters", default=())
 
 
 class Evaluations(Score, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ class Evaluations(Score, frozen=True, kw_only=True):
     baselines: dict[str, Score]
     calibration: Calibration
     datasets: tuple[Evaluation, ...]
-    across: tuple[Across, ...] = ()
+    across: tuple[Transfer, ...] = ()
 
 
 def evaluate_held_out(
@@ -88,9 +88,9 @@ def evaluate_held_out(
     by_program = {held.program: held for fold in folds for held in fold.held}
     programs = tuple(by_program[name] for name in observations.names)
     chosen = baselines_of(observations, default, dataset.topology)
-    for rival in folds[0].rivals:
-        gain = {name: value for fold in folds for name, value in fold.rivals[rival].items()}
-        chosen[rival] = np.array([gain[name] for name in observations.names])
+    for ml_baseline in folds[0].ml_baselines:
+        gain = {name: value for fold in folds for name, value in fold.ml_baselines[ml_baseline].items()}
+        chosen[ml_baseline] = np.array([gain[name] for name in observations.names])
     best = gains_of(observations.time_s, default).max(axis=1)
     gains = np.log2([held.speedup for held in programs])
     return Evaluation(
@@ -103,18 +103,18 @@ def evaluate_held_out(
         options=options,
         baselines={name: score_of(values, best, observations.groups) for name, values in chosen.items()},
         calibration=calibration_of(programs),
-        held_out=tuple(with_rivals(held, chosen, row) for row, held in enumerate(programs)),
+        held_out=tuple(with_ml_baselines(held, chosen, row) for row, held in enumerate(programs)),
         dropped_programs=observations.dropped_programs,
         dropped_mappings=observations.dropped_labels,
     )
 
 
-def with_rivals(held: HeldOut, chosen: dict[str, Array], row: int) -> HeldOut:
+def with_ml_baselines(held: HeldOut, chosen: dict[str, Array], row: int) -> HeldOut:
     """Return the program with the speedups that the baselines would have given it."""
     return msgspec.structs.replace(held, baselines={name: float(2 ** gains[row]) for name, gains in chosen.items()})
 
 
-def together(evaluations: Sequence[Evaluation], across: tuple[Across, ...] = ()) -> Evaluations:
+def together(evaluations: Sequence[Evaluation], across: tuple[Transfer, ...] = ()) -> Evaluations:
     """Return the evaluations with the score over all their programs; groups of different machines are different."""
     held = [each for evaluation in evaluations for each in evaluation.held_out]
     groups = [f"{number}/{each.group}" for number, e in enumerate(evaluations) for each in e.held_out]

@@ -12,12 +12,12 @@ import joblib
 import msgspec
 
 from numapredict.collect.data.outliers import without_outliers
-from numapredict.collect.data.similar_programs import sisters_of
+from numapredict.collect.data.similar_programs import similar_programs
 from numapredict.collect.host.cache import cache_folder, require_room
 from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.native.errors import UnwritableError
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
-from numapredict.predictor.evaluation.transfer import evaluate_across
+from numapredict.predictor.evaluation.transfer import evaluate_transfer
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
 from numapredict.predictor.learning.following import Follow, unfollowed
 from numapredict.predictor.learning.learning import options_of
@@ -55,11 +55,11 @@ def evaluate_datasets(
         msgspec.structs.replace(
             evaluate_held_out(dataset, options[number], jobs, memory, follow),
             outliers=() if keep_outliers else outliers[number],
-            sisters=sisters_of(dataset),
+            similar=similar_programs(dataset),
         )
         for number, dataset in enumerate(opened)
     ]
-    return together(evaluations, evaluate_across(opened, options, follow))
+    return together(evaluations, evaluate_transfer(opened, options, follow))
 
 
 def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = None) -> tuple[Path, str]:

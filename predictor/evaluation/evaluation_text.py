@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from numapredict.collect.data.outliers import outliers_in_words
-from numapredict.collect.data.similar_programs import sisters_in_words
+from numapredict.collect.data.similar_programs import similar_in_words
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.evaluation.calibration import Calibration
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
@@ -31,7 +31,7 @@ def doubts_in_words(evaluations: Evaluations) -> list[str]:
     found = []
     for each in evaluations.datasets:
         found += [outliers_in_words(each.outliers, each.machine, each.default)] if each.outliers else []
-        found += [sisters_in_words(each.sisters, each.machine)] if each.sisters else []
+        found += [similar_in_words(each.similar, each.machine)] if each.similar else []
     return found
 
 

@@ -17,12 +17,12 @@ from numapredict.predictor.advising.evidence import Evidence, evidence_of
 from numapredict.predictor.advising.explanation import close_to
 from numapredict.predictor.advising.predict import ProbeReading, ranked_by, reading_of
 from numapredict.predictor.advising.verdicts import FASTER, LOCAL, bound_of, is_shared, pages_gain_nothing, pages_of
-from numapredict.predictor.evaluation.ground_truth import PARALLEL, SERIAL, Truth
+from numapredict.predictor.evaluation.ground_truth import PARALLEL, SERIAL, GroundTruth
 from numapredict.predictor.learning.features import InsufficientDataError, Observations, gains_of, observe
 from numapredict.predictor.learning.gain_model import (
-    CAUTION,
+    RISK_WEIGHT,
     Array,
-    Outlook,
+    PredictedGains,
     deviations,
     held_out_gains,
     readings_of,
@@ -97,7 +97,7 @@ def check_explanations(dataset: Dataset, model: Model, controllers_GBps: Sequenc
     bare: dict[str, list[Case]] = {rule: [] for rule in CLAIMS}
     for program in programs:
         row = observations.names.index(program)
-        truth = Truth(observations, row, model.default)
+        ground_truth = GroundTruth(observations, row, model.default)
         readings = [reading_of(runs[program, probe.mapping], observations.clock) for probe in model.probes]
         shares = [ProbeReading(each.mapping, each.time_s, local_share=each.local_share) for each in readings]
         for cases, evidence in (
@@ -106,7 +106,7 @@ def check_explanations(dataset: Dataset, model: Model, controllers_GBps: Sequenc
         ):
             if evidence is not None:
                 rules = _said(evidence)
-                for rule, right in _claims(evidence, truth).items():
+                for rule, right in _claims(evidence, ground_truth).items():
                     if right is not None:
                         cases[rule].append(Case(program, rule in rules, right))
     full["nearly as good"] = _judged_closeness(observations, model)
@@ -147,20 +147,20 @@ def _said(evidence: Evidence) -> set[str]:
     return {binds, *(rule for rule, said in told.items() if said)}
 
 
-def _claims(evidence: Evidence, truth: Truth) -> dict[str, bool | None]:
+def _claims(evidence: Evidence, ground_truth: GroundTruth) -> dict[str, bool | None]:
     """Return whether each rule's claim is right of a program, None where that was not measured."""
-    idle = truth.gain_of_pages < FASTER
-    busy = None if truth.half is None else truth.half < BUSY
-    gained = truth.initialised_in_parallel
+    idle = ground_truth.gain_of_pages < FASTER
+    busy = None if ground_truth.half is None else ground_truth.half < BUSY
+    gained = ground_truth.initialised_in_parallel
     return {
-        "one node": truth.serial,
+        "one node": ground_truth.serial,
         "own nodes": idle,
-        "shared": None if truth.most_local is None else truth.most_local < LOCAL,
+        "shared": None if ground_truth.most_local is None else ground_truth.most_local < LOCAL,
         "shared, nothing to gain": idle,
-        "one node's memory": None if truth.interleaved is None else truth.interleaved >= FASTER,
+        "one node's memory": None if ground_truth.interleaved is None else ground_truth.interleaved >= FASTER,
         "one node's bandwidth": busy,
         "all nodes' bandwidth": busy,
-        "not memory": truth.range_of_pages < FASTER,
+        "not memory": ground_truth.range_of_pages < FASTER,
         "parallel first touch": None if gained is None else gained >= max(FASTER, math.sqrt(evidence.speedup or 1.0)),
     }
 
@@ -173,13 +173,13 @@ def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
     default = observations.column(model.default)
     probes = (observations.column(model.probes[0].mapping), observations.column(model.probes[1].mapping))
     local = observations.local_bandwidth_GBps
-    if model.expectation is None or local is None or model.expectation.beside != "bandwidth":
+    if model.gain_model is None or local is None or model.gain_model.beside != "bandwidth":
         return []
     times, gains = observations.time_s[:, probes], gains_of(observations.time_s, default)
-    readings = readings_of(times, local[:, probes], np.array(model.expectation.floors_GBps))
+    readings = readings_of(times, local[:, probes], np.array(model.gain_model.floors_GBps))
     expected = held_out_gains(readings, gains, observations.groups)
     spread = deviations(expected, gains, observations.groups, default, readings.shape[1])
-    own = held_out_spread(observations, readings, expected, default, model.expectation.relative)
+    own = held_out_spread(observations, readings, expected, default, model.gain_model.relative)
     noise = np.array([noise_at(observations, row, probes) for row in range(len(gains))])
     gain, deviation = with_what_is_known(expected, spread, times, probes, default, noise)
     _, below = with_what_is_known(expected, own, times, probes, default, noise)
@@ -187,7 +187,7 @@ def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
     found = []
     for row, program in enumerate(observations.names):
         ranked = ranked_by(
-            observations.labels, Outlook(gain[row], deviation[row], below[row], below[row]), CAUTION, default
+            observations.labels, PredictedGains(gain[row], deviation[row], below[row], below[row]), RISK_WEIGHT, default
         )
         advised = observations.column(ranked[0].mapping)
         close = {each.mapping for each in close_to(ranked[0].mapping, ranked[0].expected_speedup, ranked)}

@@ -8,7 +8,7 @@ import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict
-from numapredict.predictor.evaluation.ml_baselines import Choice, rival_choices
+from numapredict.predictor.evaluation.ml_baselines import Choice, ml_baseline_choices
 from numapredict.predictor.evaluation.thesis import recipe_choices
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.model import ExpectedSpeedup, Model
@@ -54,7 +54,7 @@ class Fold:
     """The held-out programs, and the log2 gains that other learners' choices give them, by learner and program."""
 
     held: tuple[HeldOut, ...]
-    rivals: dict[str, dict[str, float]]
+    ml_baselines: dict[str, dict[str, float]]
 
 
 def evaluate_group(
@@ -74,14 +74,14 @@ def evaluate_group(
     model = train_on(train, frame, options)
     default = observations.column(model.default)
     probes = (observations.column(model.probes[0].mapping), observations.column(model.probes[1].mapping))
-    chosen = rival_choices(train, test, default, probes)
+    chosen = ml_baseline_choices(train, test, default, probes)
     chosen |= choices_without_counters(model, test)
     if recipe is not None:
         chosen["thesis recipe"] = recipe_choices(train, test, recipe)
     gains = gains_of(test.time_s, default)
     return Fold(
         held=tuple(_fare(test, row, model) for row in range(len(outside))),
-        rivals={
+        ml_baselines={
             name: dict(zip(test.names, map(float, gains[np.arange(len(gains)), columns]), strict=True))
             for name, columns in chosen.items()
         },

@@ -11,7 +11,7 @@ SERIAL, PARALLEL = ".serial", ".parallel"
 _SPREAD = ("first-touch", "locality", "mix", "dataset", "balance", "interleave")
 
 
-class Truth:
+class GroundTruth:
     """One program's other runs; what was not measured is None."""
 
     def __init__(self, observations: Observations, row: int, default: str) -> None:

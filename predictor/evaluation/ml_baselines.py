@@ -28,7 +28,9 @@ LEARNERS: dict[str, Callable[[int], object]] = {
 }
 
 
-def rival_choices(train: Observations, test: Observations, default: int, probes: tuple[int, int]) -> dict[str, Choice]:
+def ml_baseline_choices(
+    train: Observations, test: Observations, default: int, probes: tuple[int, int]
+) -> dict[str, Choice]:
     """Return the column that each learner, taught by ``train``, chooses for each program of ``test``, int64[programs].
 
     ``probes`` are columns, as is ``default``.

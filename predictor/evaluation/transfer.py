@@ -19,7 +19,7 @@ LEAST_COMMON = 3
 """The default and two mappings more: with fewer there is no choice."""
 
 
-class Across(Score, frozen=True, kw_only=True):
+class Transfer(Score, frozen=True, kw_only=True):
     """The score of a model of ``trained_on`` for the programs of ``machine``.
 
     A program that both machines ran is held out of the training with its group.
@@ -30,15 +30,15 @@ class Across(Score, frozen=True, kw_only=True):
     mappings: int
 
 
-def evaluate_across(
+def evaluate_transfer(
     datasets: Sequence[Dataset], options: Sequence[TrainingOptions], follow: Follow = unfollowed
-) -> tuple[Across, ...]:
+) -> tuple[Transfer, ...]:
     """Return the score of every ordered pair of datasets whose machines have the same shape."""
     found = []
     for number, taught in enumerate(datasets):
         for other, asked in enumerate(datasets):
             if number != other and same_shape(taught.topology, asked.topology):
-                across = _across(taught, asked, options[number], default_label(asked, options[other]), follow)
+                across = _transfer(taught, asked, options[number], default_label(asked, options[other]), follow)
                 found += [across] if across is not None else []
     return tuple(found)
 
@@ -53,7 +53,7 @@ def same_shape(one: Topology | None, other: Topology | None) -> bool:
     return [len(node.cores) for node in one.nodes] == [len(node.cores) for node in other.nodes]
 
 
-def _across(taught: Dataset, asked: Dataset, options: TrainingOptions, label: str, follow: Follow) -> Across | None:
+def _transfer(taught: Dataset, asked: Dataset, options: TrainingOptions, label: str, follow: Follow) -> Transfer | None:
     known, new = observe(taught, label), observe(asked, label)
     common = [name for name in known.labels if name in new.labels]
     if label not in common or len(common) < LEAST_COMMON:
@@ -79,7 +79,7 @@ def _across(taught: Dataset, asked: Dataset, options: TrainingOptions, label: st
         for row in held:
             chosen[row] = new.column(predict_row(model, new, row).mapping)
     score = score_of(gains[np.arange(len(gains)), chosen], gains.max(axis=1), new.groups)
-    return Across(
+    return Transfer(
         **msgspec.structs.asdict(score), trained_on=taught.machine, machine=asked.machine, mappings=len(common)
     )
 

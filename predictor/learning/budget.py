@@ -75,7 +75,7 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, ter
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
     total = len(groups) * len(mappings)
     if budget.time_s is not None:
-        _measure_pace(campaign, mappings, terminal)
+        _measure_run_times(campaign, mappings, terminal)
     runs = budget.in_runs(total, _whole_time_s(campaign, total))
     if runs >= total:
         return run_campaign(campaign, terminal)
@@ -103,7 +103,7 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, ter
     return _only(whole, {program.name for program in campaign.programs}, labels)
 
 
-def _measure_pace(campaign: Campaign, mappings: list[Mapping], terminal: Terminal) -> None:
+def _measure_run_times(campaign: Campaign, mappings: list[Mapping], terminal: Terminal) -> None:
     """Run a little of a campaign, so that its estimate rests on what a run takes here."""
     groups = [group_of(program) for program in campaign.programs]
     first = pilot_groups(groups, 1)

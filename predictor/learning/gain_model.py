@@ -32,7 +32,7 @@ Array = npt.NDArray[np.float64]
 RIDGE = 0.05
 """Added to the variance of every standardised reading: as if each told 5% more noise than it does."""
 
-CAUTION = 0.75
+RISK_WEIGHT = 0.75
 """The part of its deviation by which a mapping's gain is discounted, where no other was chosen."""
 
 NOISE = 0.1
@@ -45,7 +45,7 @@ NINE_IN_TEN = 1.645
 """Deviations of a normal distribution to either side that hold nine in ten."""
 
 
-class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GainModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A fitted regression; one value a reading in ``centre``, ``scale`` and ``slopes``, one a mapping in the others.
 
     ``labels`` order the mappings; ``gain`` and ``deviation`` are in log2 over the default; ``slopes`` has a row a
@@ -62,7 +62,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     slopes: tuple[tuple[float, ...], ...]
     deviation: tuple[float, ...]
     floors_GBps: tuple[float, ...]
-    caution: float = CAUTION
+    risk_weight: float = msgspec.field(name="caution", default=RISK_WEIGHT)
     reads: Reads = "bandwidth"
     relative: float = 0.0
     noise: float | None = None
@@ -92,7 +92,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
                 raise ValueError("expectation: nearby must have errors for every number of threads")
 
 
-class Outlook(msgspec.Struct, frozen=True, eq=False):
+class PredictedGains(msgspec.Struct, frozen=True, eq=False):
     """What one program may expect: log2 gains over the default and their deviations, float64[mappings] each.
 
     By ``deviation``, that of all programs, mappings are discounted before they are compared; ``below`` and ``above``
@@ -106,18 +106,18 @@ class Outlook(msgspec.Struct, frozen=True, eq=False):
     above: Array
 
 
-def worth(gain: Array, deviation: Array, caution: float, default: int) -> Array:
+def risk_adjusted_gain(gain: Array, deviation: Array, risk_weight: float, default: int) -> Array:
     """Return what mappings are compared by, float64[..., mappings]: gains after their discount.
 
     The default counts as LEAST_GAIN, so that it is kept where no other mapping is expected to gain as much.
     """
-    found: Array = gain - caution * deviation
+    found: Array = gain - risk_weight * deviation
     found[..., default] = LEAST_GAIN
     return found
 
 
-def discounted(gain: Array, deviation: Array, caution: float, default: int) -> Array:
-    """Return what is said to be expected of mappings, float64[mappings] in log2, in the order of ``worth``.
+def discounted(gain: Array, deviation: Array, risk_weight: float, default: int) -> Array:
+    """Return what is said to be expected of mappings, float64[mappings] in log2, ordered as ``risk_adjusted_gain``.
 
     Gains after their discount, of which the best known one's, that of a measured gain, is given back to all: so what
     was measured is said as it was. Without it the mapping of the greatest promise would be overrated: of held-out
@@ -125,7 +125,7 @@ def discounted(gain: Array, deviation: Array, caution: float, default: int) -> A
     """
     others = np.arange(gain.shape[-1]) != default
     known = float(deviation[others].min()) if others.any() else 0.0
-    found: Array = gain - caution * (deviation - known)
+    found: Array = gain - risk_weight * (deviation - known)
     found[default] = 0.0
     return found
 
@@ -222,13 +222,13 @@ def with_what_is_known(
     return gain, spread
 
 
-def fit_expectation(
+def fit_gain_model(
     labels: Sequence[str], readings: Array, floors: Array, gains: Array, groups: Sequence[str], default: int
-) -> Expectation:
+) -> GainModel:
     """Return the expectation that programs of these readings and gains teach."""
     centre, scale, gain, slopes = regress(readings, gains, group_weights(groups))
     spread = deviations(held_out_gains(readings, gains, groups), gains, groups, default, readings.shape[1])
-    return Expectation(
+    return GainModel(
         labels=tuple(labels),
         centre=_floats(centre),
         scale=_floats(scale),
@@ -240,34 +240,34 @@ def fit_expectation(
     )
 
 
-def outlook(
-    expectation: Expectation,
+def predict_gains(
+    gain_model: GainModel,
     times: tuple[float, float],
     beside: Sequence[float],
     probes: tuple[str, str],
     default: str,
     noise: float = MEASURED_NOISE,
-) -> Outlook:
+) -> PredictedGains:
     """Return what a program may expect whose probes took these times and read this beside, as the expectation reads.
 
     ``noise`` is the deviation of the gain that the probes measured. More of it than the training had makes what is
     inferred from that gain as much less certain.
     """
     time = np.array([times])
-    readings = readings_of(time, np.array([beside]).reshape(1, -1), np.array(expectation.floors_GBps))
-    standard = (readings - np.array(expectation.centre)) / np.array(expectation.scale)
-    expected = np.array(expectation.gain) + standard @ np.array(expectation.slopes)
-    columns = (expectation.labels.index(probes[0]), expectation.labels.index(probes[1]))
-    known = max(MEASURED_NOISE, expectation.noise or 0.0)
-    more = np.sqrt(max(noise**2 - known**2, 0.0)) * np.array(expectation.slopes[0]) / expectation.scale[0]
-    wider = widening_of(expectation.nearby, standard[0], expectation.labels)
-    deviation, relative = np.array(expectation.deviation), expectation.relative
+    readings = readings_of(time, np.array([beside]).reshape(1, -1), np.array(gain_model.floors_GBps))
+    standard = (readings - np.array(gain_model.centre)) / np.array(gain_model.scale)
+    expected = np.array(gain_model.gain) + standard @ np.array(gain_model.slopes)
+    columns = (gain_model.labels.index(probes[0]), gain_model.labels.index(probes[1]))
+    known = max(MEASURED_NOISE, gain_model.noise or 0.0)
+    more = np.sqrt(max(noise**2 - known**2, 0.0)) * np.array(gain_model.slopes[0]) / gain_model.scale[0]
+    wider = widening_of(gain_model.nearby, standard[0], gain_model.labels)
+    deviation, relative = np.array(gain_model.deviation), gain_model.relative
     own = (spread_of(deviation, factors, expected[0], relative) for factors in (wider.below, wider.above))
     found = [
-        with_what_is_known(expected, np.hypot(each, more), time, columns, expectation.labels.index(default), noise)
+        with_what_is_known(expected, np.hypot(each, more), time, columns, gain_model.labels.index(default), noise)
         for each in (deviation, *own)
     ]
-    return Outlook(found[0][0][0], *(each[0] for _, each in found))
+    return PredictedGains(found[0][0][0], *(each[0] for _, each in found))
 
 
 def _floats(values: Array) -> tuple[float, ...]:

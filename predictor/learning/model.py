@@ -7,7 +7,7 @@ import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.topology import Topology
-from numapredict.predictor.learning.gain_model import Expectation
+from numapredict.predictor.learning.gain_model import GainModel
 from numapredict.predictor.learning.options import Clock, Rule, TrainingOptions
 from numapredict.predictor.learning.probes import Probe, Scales
 
@@ -88,7 +88,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     ``default`` is the label that speedups are counted from. ``linkage`` merges the programs in the order of
     ``programs``. ``selection_speedup`` is the geometric mean speedup over the default in the cross-validation that
-    chose the probes: it is the best of many and so flatters; ``evaluate`` gives the honest one. ``expectation``, where
+    chose the probes: it is the best of many and so flatters; ``evaluate`` gives the honest one. ``gain_model``, where
     there is one, chooses the mapping, else the cluster does; ``fallbacks`` are learned from less, for probes that read
     less: without counters, and from times alone. Raises ValueError when its parts contradict each other.
     ``clock`` says which times it was learned from and wants of the probes.
@@ -111,8 +111,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     dropped_mappings: tuple[str, ...]
     linkage: tuple[Merge, ...]
     clusters: tuple[Cluster, ...]
-    expectation: Expectation | None = None
-    fallbacks: tuple[Expectation, ...] = ()
+    gain_model: GainModel | None = msgspec.field(name="expectation", default=None)
+    fallbacks: tuple[GainModel, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse parts that contradict each other, and labels that name no mapping of a machine that is known."""
@@ -153,10 +153,10 @@ def _problem_of(model: Model) -> str:
     mappings = {ranked.mapping for ranked in model.clusters[0].ranked}
     if not {model.default, *(probe.mapping for probe in model.probes)} <= mappings:
         return "default and probes must be among the ranked mappings"
-    if model.expectation is None and model.fallbacks:
+    if model.gain_model is None and model.fallbacks:
         return "fallbacks: there is nothing that they could stand in for"
-    for expectation in (model.expectation, *model.fallbacks):
-        if expectation is not None and set(expectation.labels) != mappings:
+    for gain_model in (model.gain_model, *model.fallbacks):
+        if gain_model is not None and set(gain_model.labels) != mappings:
             return "expectation.labels: must be the ranked mappings"
     return next(filter(None, (_problem_of_cluster(model, cluster, mappings) for cluster in model.clusters)), "")
 

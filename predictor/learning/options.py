@@ -31,7 +31,7 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     ``feature_kinds`` and ``rules`` are those that may be chosen, ties going to the first; without counters the kind
     is ``times``, whatever is asked. ``probe_candidates`` are the labels that may become
     probes; empty means all that were measured. ``method`` says who chooses the mapping: the ``cluster`` that the probes
-    assign a program to, as in the thesis, or what the probes let it expect of each mapping (``expectation``), the
+    assign a program to, as in the thesis, or what the probes let it expect of each mapping (``gain_model``), the
     cluster being the explanation.
     """
 

@@ -4,7 +4,7 @@ One probe is the default mapping: what a program gets today. So the gain of the 
 and every other gain is expected from how the program does under both. The second probe is the mapping that would give
 programs most if each took the better of the two: its score is the mean over groups of max(0, log2 gain), less the
 standard error of that mean, since the best of hundreds is otherwise one that suits a single program by luck. What is
-expected of the other mappings only counts as far as held-out programs have shown it to: ``choose_caution``.
+expected of the other mappings only counts as far as held-out programs have shown it to: ``choose_risk_weight``.
 
 On the evidence, as gain captured, programs held out by group, and losers, the share of programs that come out slower
 than the default by over 2%. On sandybridge-4x8, broadwell-2x10 and lpdquad as modelled, and on three machines that
@@ -34,16 +34,16 @@ import numpy.typing as npt
 from numapredict.predictor.learning.features import InsufficientDataError, Observations, gains_of
 from numapredict.predictor.learning.gain_model import (
     Array,
-    Expectation,
+    GainModel,
     deviations,
-    fit_expectation,
+    fit_gain_model,
     group_weights,
     held_out_gains,
-    outlook,
+    predict_gains,
     readings_of,
     regress,
+    risk_adjusted_gain,
     with_what_is_known,
-    worth,
 )
 from numapredict.predictor.learning.kinds import choose_relative
 from numapredict.predictor.learning.nearby import held_out_widening, learn_nearby, spread_of
@@ -55,7 +55,7 @@ from numapredict.predictor.learning.scores import SLOWER
 DOUBT = 1.0
 """The part of a score's standard error that is taken from it."""
 
-CAUTIONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+RISK_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 """The parts of its deviation by which a gain may be discounted."""
 
 LOSERS = 0.01
@@ -117,7 +117,7 @@ def held_out_choices(
     observations: Observations,
     gains: Array,
     pair: tuple[int, int],
-    cautions: Sequence[float],
+    risk_weights: Sequence[float],
     reads: Reads | None = None,
 ) -> Array:
     """Return float64[cautions, programs]: the log2 gain of each program's choice, made by programs of other groups.
@@ -131,7 +131,12 @@ def held_out_choices(
     noise = np.array([noise_at(observations, row, pair) for row in range(len(gains))])
     gain, deviation = with_what_is_known(expected, spread, times, pair, default, noise)
     every = np.arange(len(gains))
-    return np.array([gains[every, worth(gain, deviation, caution, default).argmax(axis=1)] for caution in cautions])
+    return np.array(
+        [
+            gains[every, risk_adjusted_gain(gain, deviation, risk_weight, default).argmax(axis=1)]
+            for risk_weight in risk_weights
+        ]
+    )
 
 
 def held_out_spread(
@@ -153,30 +158,30 @@ def noise_at(observations: Observations, row: int, pair: tuple[int, int], learne
     return noise_between(told, (observations.runs,) * len(told), learned)
 
 
-def choose_caution(observations: Observations, default: int, second: int, reads: Reads | None = None) -> float:
+def choose_risk_weight(observations: Observations, default: int, second: int, reads: Reads | None = None) -> float:
     """Return how far gains are discounted by their deviation before mappings are compared.
 
     Of CAUTIONS, the one with which the held-out programs gain most, among those with which at most LOSERS of them, a
     group counting once, come out slower than the default by over 2%; the greatest where all lose more.
     """
     gains = gains_of(observations.time_s, default)
-    got = held_out_choices(observations, gains, (default, second), CAUTIONS, reads)
+    got = held_out_choices(observations, gains, (default, second), RISK_WEIGHTS, reads)
     weights = group_weights(observations.groups)
     lost, gained = (got < -np.log2(1 + SLOWER)) @ weights, got @ weights
     allowed = np.flatnonzero(lost <= LOSERS)
-    return CAUTIONS[int(allowed[gained[allowed].argmax()])] if len(allowed) else CAUTIONS[-1]
+    return RISK_WEIGHTS[int(allowed[gained[allowed].argmax()])] if len(allowed) else RISK_WEIGHTS[-1]
 
 
-def learn_expectation(
+def learn_gain_model(
     observations: Observations, default: int, probes: tuple[int, int], reads: Reads | None = None
-) -> Expectation:
+) -> GainModel:
     """Return what the observations teach, read at two columns of which one is the default, in the order given.
 
     ``reads`` is what is read beside the times: what says most of what there is, if not given.
     """
     _, readings, floors = readings_at(observations, probes, reads=reads)
     gains, groups, labels = gains_of(observations.time_s, default), observations.groups, observations.labels
-    fitted = fit_expectation(labels, readings, floors, gains, groups, default)
+    fitted = fit_gain_model(labels, readings, floors, gains, groups, default)
     second = probes[1] if probes[0] == default else probes[0]
     relative = choose_relative(readings, gains, groups, labels, (default, second))
     weights = group_weights(groups)
@@ -185,7 +190,7 @@ def learn_expectation(
     noise = noise_of_gains(observations.noise, weights, observations.runs)
     return msgspec.structs.replace(
         fitted,
-        caution=choose_caution(observations, default, second, reads),
+        risk_weight=choose_risk_weight(observations, default, second, reads),
         relative=relative,
         noise=None if noise is None else max(noise, MEASURED_NOISE),
         nearby=learn_nearby(standard, residual, labels, weights, len(set(groups))),
@@ -198,13 +203,13 @@ def advised_columns(train: Observations, test: Observations, default: int) -> np
     What ``train_on`` and ``predict`` say by the method "expectation", without the clusters that explain it.
     """
     pair = (default, search_probes(train, default).second)
-    learned = learn_expectation(train, default, pair)
+    learned = learn_gain_model(train, default, pair)
     labels = (train.labels[pair[0]], train.labels[pair[1]])
     chosen = []
     for row in range(len(test.programs)):
         times = (float(test.time_s[row, pair[0]]), float(test.time_s[row, pair[1]]))
         read = {"bandwidth": test.local_bandwidth_GBps, "share": test.local_share, "times": None}[learned.beside]
         beside = [] if read is None else [float(read[row, column]) for column in pair]
-        found = outlook(learned, times, beside, labels, labels[0], noise_at(test, row, pair, learned.noise))
-        chosen.append(int(worth(found.gain, found.deviation, learned.caution, default).argmax()))
+        found = predict_gains(learned, times, beside, labels, labels[0], noise_at(test, row, pair, learned.noise))
+        chosen.append(int(risk_adjusted_gain(found.gain, found.deviation, learned.risk_weight, default).argmax()))
     return np.array(chosen, dtype=np.int64)

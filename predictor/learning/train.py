@@ -10,7 +10,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.predictor.learning.assignment import ProbeAssignment
 from numapredict.predictor.learning.clustering import Array, Labels, WardClustering
 from numapredict.predictor.learning.features import InsufficientDataError, Observations, clustering_rows, observe
-from numapredict.predictor.learning.gain_model import Expectation
+from numapredict.predictor.learning.gain_model import GainModel
 from numapredict.predictor.learning.model import (
     Cluster,
     ExpectedSpeedup,
@@ -21,7 +21,7 @@ from numapredict.predictor.learning.model import (
     summarise,
 )
 from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.probe_search import learn_expectation, search_probes
+from numapredict.predictor.learning.probe_search import learn_gain_model, search_probes
 from numapredict.predictor.learning.probes import BANDWIDTH, SHARE, TIME, Probe, probes_of
 from numapredict.predictor.learning.selection import Choice, mapping_costs, select
 
@@ -60,8 +60,8 @@ def train_on(
 ) -> Model:
     """Return the model of these observations alone; of the dataset only the machine is used."""
     default = observations.column(default_label(dataset, options))
-    expectation: Expectation | None = None
-    fallbacks: tuple[Expectation, ...] = ()
+    gain_model: GainModel | None = None
+    fallbacks: tuple[GainModel, ...] = ()
     if options.method == "expectation" and len(set(observations.groups)) > 1:  # else nothing says how far it is off
         pair = search_probes(observations, default, _candidates(observations, options))
         advance()
@@ -74,9 +74,9 @@ def train_on(
         columns = (observations.column(choice.first), observations.column(choice.second))
         learned = []
         for reads in observations.reads:
-            learned.append(learn_expectation(observations, default, columns, reads))
+            learned.append(learn_gain_model(observations, default, columns, reads))
             advance()
-        expectation, *others = learned
+        gain_model, *others = learned
         fallbacks = tuple(others)
     else:
         choice = select(observations, default, options)
@@ -94,7 +94,7 @@ def train_on(
         options=options,
         clock=observations.clock,
         default=observations.labels[default],
-        probes=_probes(choice, expectation),
+        probes=_probes(choice, gain_model),
         scales=assignment.scales_,
         rule=choice.rule,
         selection_speedup=choice.speedup,
@@ -112,16 +112,16 @@ def train_on(
             )
             for cluster in range(clustering.n_clusters_)
         ),
-        expectation=expectation,
+        gain_model=gain_model,
         fallbacks=fallbacks,
     )
 
 
-def _probes(choice: Choice, expectation: Expectation | None) -> tuple[Probe, Probe]:
+def _probes(choice: Choice, gain_model: GainModel | None) -> tuple[Probe, Probe]:
     """Return the probes with all that is read from each."""
-    if expectation is None or expectation.beside == "times":
+    if gain_model is None or gain_model.beside == "times":
         return probes_of(choice.kind, choice.first, choice.second)
-    read = (TIME, BANDWIDTH if expectation.beside == "bandwidth" else SHARE)
+    read = (TIME, BANDWIDTH if gain_model.beside == "bandwidth" else SHARE)
     return Probe(choice.first, read), Probe(choice.second, read)
 
 

@@ -56,7 +56,7 @@ def model_about(model: Model, origin: str) -> AboutData:
     machine = model.machine if model.topology.fingerprint == UNKNOWN else f"{model.machine}, {model.topology.text}"
     chooser = (
         "what its probes let a program expect of each mapping; the cluster explains"
-        if model.expectation is not None
+        if model.gain_model is not None
         else "the cluster that its probes assign a program to"
     )
     return AboutData(

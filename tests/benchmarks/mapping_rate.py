@@ -8,7 +8,7 @@ import click
 
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.modelled.description import load_description
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.space import full_space
@@ -18,7 +18,7 @@ from tests.benchmarks.programs import EXAMPLES, compiled
 MACHINE = "sandybridge-4x8"
 
 
-def seconds(machine: VirtualMachine, program: Program, space: tuple[Mapping, ...]) -> float:
+def seconds(machine: ModelledMachine, program: Program, space: tuple[Mapping, ...]) -> float:
     """Return the time that a machine takes for a program under all mappings."""
     began = time.perf_counter()
     for mapping in space:
@@ -46,7 +46,7 @@ def main(command: tuple[str, ...], rounds: int, as_json: bool) -> None:
             store.trace(program, threads)
         traced_s = time.perf_counter() - began
         for _ in range(rounds):
-            machine = VirtualMachine(description, store)
+            machine = ModelledMachine(description, store)
             for threads in sorted({mapping.threads for mapping in space}):
                 machine.traced(program, threads)
             cold_s.append(seconds(machine, program, space))

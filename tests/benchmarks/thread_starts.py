@@ -54,9 +54,9 @@ def main(single: int, threads: int, rounds: int, as_json: bool) -> None:
         )
         found: tuple[list[tuple[float, ...]], ...] = ([], [], [], [])
         for _ in range(rounds):
-            turns = [[times_us(*way) for way in ways] for _ in range(TURNS)]
+            lock = [[times_us(*way) for way in ways] for _ in range(TURNS)]
             for n, of_way in enumerate(found):
-                of_way.append(tuple(min(turn[n][kind] for turn in turns) for kind in range(len(KINDS))))
+                of_way.append(tuple(min(turn[n][kind] for turn in lock) for kind in range(len(KINDS))))
     figures: list[Figure] = []
     for kind, words in enumerate(KINDS):
         free, by_hand, two_pus, one_pu = ([times[kind] for times in of_way] for of_way in found)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numapredict.collect.campaign.codelets import codelet_programs
 from numapredict.collect.measurement import Repetition
 from numapredict.collect.modelled.description import load_description
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
@@ -42,14 +42,14 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("kernels.c", tmp_path_factory.mktemp("kernels"), GCC)
 
 
-def made_up(cache: Path, node_GBps: float, link_GBps: float) -> VirtualMachine:
+def made_up(cache: Path, node_GBps: float, link_GBps: float) -> ModelledMachine:
     """Return a machine whose four nodes all have links to each other: each node is as good as any."""
     description = machine_of((CORES,) * NODES, node_GBps=node_GBps, link_GBps=link_GBps, thread_GBps=20.0)
-    return VirtualMachine(description, TraceStore(description, BUDGET, folder=cache))
+    return ModelledMachine(description, TraceStore(description, BUDGET, folder=cache))
 
 
 def dealt_out(
-    machine: VirtualMachine, program: Program, threads: tuple[int, ...], pages: tuple[int, ...]
+    machine: ModelledMachine, program: Program, threads: tuple[int, ...], pages: tuple[int, ...]
 ) -> Repetition:
     address = machine.traced(program, len(threads)).pages.address
     return machine.run_placed(program, threads, np.array(pages, dtype=np.int32)[address % len(pages)])
@@ -87,7 +87,7 @@ def test_until_the_links_saturate(kernels: Path, cache: Path) -> None:
     assert moved.remote_bandwidth_GBps > 1.5
 
 
-def differs(machine: VirtualMachine, codelet: str, size: str) -> float:
+def differs(machine: ModelledMachine, codelet: str, size: str) -> float:
     """Return how much longer the worst mapping of 8 threads takes than the best."""
     program = codelet_programs((codelet,), (size,), ("parallel",))[0]
     mappings = [mapping for mapping in full_space(machine.topology) if mapping.threads == THREADS]
@@ -98,7 +98,7 @@ def differs(machine: VirtualMachine, codelet: str, size: str) -> float:
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_compute_bound_work_does_not_care(name: str) -> None:
-    machine = VirtualMachine(load_description(name))
+    machine = ModelledMachine(load_description(name))
     compute, memory = differs(machine, "matrix-product", "small"), differs(machine, "stream-triad", "medium")
     assert compute < 1.15  # pages on one far node among them
     assert memory > 2 * compute
@@ -108,7 +108,7 @@ def test_compute_bound_work_does_not_care(name: str) -> None:
 @pytest.mark.parametrize("name", MACHINES)
 def test_remote_is_never_faster_than_local(name: str, kernel: str, kernels: Path, cache: Path) -> None:
     description = load_description(name)
-    machine = VirtualMachine(description, TraceStore(description, BUDGET, folder=cache))
+    machine = ModelledMachine(description, TraceStore(description, BUDGET, folder=cache))
     program = program_of(kernels, kernel, DOUBLES if kernel == STREAMED else 4000)
     for source in range(len(machine.topology.nodes)):
         times = [

@@ -9,7 +9,7 @@ import pytest
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, Mapping, parse_label
 from numapredict.collect.measurement import Machine, Measurement
 from numapredict.collect.modelled.description import MachineDescription, load_description
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical, default_mapping, full_space
@@ -32,8 +32,8 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("kernels.c", tmp_path_factory.mktemp("kernels"), GCC)
 
 
-def virtual(description: MachineDescription, cache: Path) -> VirtualMachine:
-    return VirtualMachine(description, TraceStore(description, BUDGET, folder=cache))
+def virtual(description: MachineDescription, cache: Path) -> ModelledMachine:
+    return ModelledMachine(description, TraceStore(description, BUDGET, folder=cache))
 
 
 class TestVirtualMachine(MachineConformance):
@@ -69,11 +69,11 @@ MACHINE = machine_of(
 
 
 @pytest.fixture(scope="module")
-def machine(cache: Path) -> VirtualMachine:
+def machine(cache: Path) -> ModelledMachine:
     return virtual(MACHINE, cache)
 
 
-def run(machine: VirtualMachine, program: Program, label: str) -> Measurement:
+def run(machine: ModelledMachine, program: Program, label: str) -> Measurement:
     measurement = machine.run(program, parse_label(label))
     assert measurement.status == "ok", measurement.message
     return measurement
@@ -87,7 +87,7 @@ def kernel(kernels: Path, name: str, *more: object) -> Program:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_one_trace_gives_one_answer(machine: VirtualMachine, kernels: Path, cache: Path, name: str) -> None:
+def test_one_trace_gives_one_answer(machine: ModelledMachine, kernels: Path, cache: Path, name: str) -> None:
     again = virtual(MACHINE, cache)
     for label in ("8x2-scatter-balance", "8x4-contiguous-first-touch", "8x2-contiguous-locality"):
         program = kernel(kernels, name)
@@ -95,7 +95,7 @@ def test_one_trace_gives_one_answer(machine: VirtualMachine, kernels: Path, cach
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_remote_memory_is_never_faster_than_local(machine: VirtualMachine, kernels: Path, name: str) -> None:
+def test_remote_memory_is_never_faster_than_local(machine: ModelledMachine, kernels: Path, name: str) -> None:
     program = kernel(kernels, name)
     local, remote = (run(machine, program, f"4x1-contiguous-{policy}@1") for policy in ("bind", "remote"))
     assert local.time_s <= remote.time_s
@@ -107,14 +107,14 @@ def test_remote_memory_is_never_faster_than_local(machine: VirtualMachine, kerne
 
 @pytest.mark.parametrize("name", ["list", "gather"])
 def test_waiting_for_memory_takes_as_much_longer_as_it_is_away(
-    machine: VirtualMachine, kernels: Path, name: str
+    machine: ModelledMachine, kernels: Path, name: str
 ) -> None:
     times = [run(machine, kernel(kernels, name), f"4x1-contiguous-{policy}@1") for policy in ("bind", "remote")]
     ratio = times[1].time_s / times[0].time_s
     assert 1.3 < ratio < 2.2  # two hops of 50 ns on 100 ns; the serial start is streams in part
 
 
-def placed(machine: VirtualMachine, program: Program, label: str, output: Path) -> np.ndarray:
+def placed(machine: ModelledMachine, program: Program, label: str, output: Path) -> np.ndarray:
     """Return the nodes of the pages of the array that a triad printed, in the order of addresses."""
     page, node = machine.placement(program, parse_label(label))
     address, size = output.read_text().split()
@@ -124,7 +124,7 @@ def placed(machine: VirtualMachine, program: Program, label: str, output: Path) 
     return np.asarray(node[mine][np.argsort(page[mine])])
 
 
-def test_first_touch_follows_the_recorded_toucher(machine: VirtualMachine, kernels: Path, tmp_path: Path) -> None:
+def test_first_touch_follows_the_recorded_toucher(machine: ModelledMachine, kernels: Path, tmp_path: Path) -> None:
     for who in ("serial", "parallel"):
         output = tmp_path / who
         program = kernel(kernels, "triad", who, 1, output)
@@ -139,7 +139,7 @@ def test_first_touch_follows_the_recorded_toucher(machine: VirtualMachine, kerne
             assert (node != expected).mean() < 0.1  # pages at the threads' borders
 
 
-def test_first_touch_serves_threads_from_the_node_that_initialised(machine: VirtualMachine, kernels: Path) -> None:
+def test_first_touch_serves_threads_from_the_node_that_initialised(machine: ModelledMachine, kernels: Path) -> None:
     serial, parallel = (
         run(machine, kernel(kernels, "triad", who), "8x4-contiguous-first-touch") for who in ("serial", "parallel")
     )
@@ -149,8 +149,8 @@ def test_first_touch_serves_threads_from_the_node_that_initialised(machine: Virt
     assert ahead.local_accesses / (ahead.local_accesses + ahead.remote_accesses) == pytest.approx(0.25, abs=0.05)
     assert [node.local_accesses > node.remote_accesses for node in ahead.nodes] == [True, False, False, False]
     assert behind.local_accesses / (behind.local_accesses + behind.remote_accesses) > 0.9
-    mended = run(machine, kernel(kernels, "triad", "serial"), "8x4-contiguous-locality")
-    region_s = [measurement.repetitions[0].region_time_s or 0 for measurement in (serial, mended)]
+    fixed = run(machine, kernel(kernels, "triad", "serial"), "8x4-contiguous-locality")
+    region_s = [measurement.repetitions[0].region_time_s or 0 for measurement in (serial, fixed)]
     assert region_s[1] < region_s[0]
 
 
@@ -165,7 +165,7 @@ def candidates(threads: int) -> list[Mapping]:
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_equal_mappings_have_equal_measurements(machine: VirtualMachine, kernels: Path, threads: int) -> None:
+def test_equal_mappings_have_equal_measurements(machine: ModelledMachine, kernels: Path, threads: int) -> None:
     program = kernel(kernels, "triad")
     compared = 0
     for mapping in candidates(threads):
@@ -178,7 +178,7 @@ def test_equal_mappings_have_equal_measurements(machine: VirtualMachine, kernels
     assert compared >= 5
 
 
-def test_every_mapping_has_a_measurement(machine: VirtualMachine, kernels: Path) -> None:
+def test_every_mapping_has_a_measurement(machine: ModelledMachine, kernels: Path) -> None:
     program = kernel(kernels, "triad")
     mappings = [mapping for mapping in full_space(machine.topology) if mapping.threads == 4]
     times = {mapping.label: machine.run(program, mapping).time_s for mapping in mappings}
@@ -210,7 +210,7 @@ def test_the_shared_cache_holds_more_when_more_nodes_are_used(kernels: Path, cac
     assert counts[1] < 0.7 * counts[0]
 
 
-def test_what_is_modelled_is_said_to_be(machine: VirtualMachine, kernels: Path) -> None:
+def test_what_is_modelled_is_said_to_be(machine: ModelledMachine, kernels: Path) -> None:
     measurement = run(machine, kernel(kernels, "triad"), "4x2-contiguous-balance")
     provenance = dict(measurement.provenance)
     assert measurement.modelled
@@ -225,13 +225,13 @@ def test_the_program_is_traced_once_a_thread_count(kernels: Path, tmp_path: Path
     said: list[str] = []
     program = kernel(kernels, "exchange")
     for _ in range(2):
-        machine = VirtualMachine(MACHINE, TraceStore(MACHINE, BUDGET, said.append, folder=tmp_path))
+        machine = ModelledMachine(MACHINE, TraceStore(MACHINE, BUDGET, said.append, folder=tmp_path))
         for label in ("4x2-scatter-balance", "4x1-contiguous-bind@1", "2x2-contiguous-first-touch"):
             run(machine, program, label)
     assert [("native run" in text, "tracing" in text) for text in said] == [(True, False), (False, True), (False, True)]
 
 
-def test_exchanging_lines_costs_more_between_nodes(machine: VirtualMachine, kernels: Path) -> None:
+def test_exchanging_lines_costs_more_between_nodes(machine: ModelledMachine, kernels: Path) -> None:
     program = kernel(kernels, "exchange")
     together, apart = (run(machine, program, label) for label in ("2x1-contiguous-bind@1", "2x2-contiguous-bind@1"))
     assert apart.time_s > 1.5 * together.time_s

@@ -50,14 +50,14 @@ class Subject(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True):
     """What to run; all mappings of the guest where no labels are given. Every ``of``-th mapping, from ``part`` on.
 
-    Each mapping runs with every subject, or by ``turns`` with one.
+    Each mapping runs with every subject, or by ``lock`` with one.
     """
 
     subjects: tuple[Subject, ...]
     labels: tuple[str, ...] = ()
     part: int = 0
     of: int = 1
-    turns: bool = False
+    lock: bool = False
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -107,7 +107,7 @@ def main(request_file: str, results_file: str) -> None:
     with Path(results_file).open("ab") as results:
         for turn, mapping in enumerate(mappings[request.part :: request.of]):
             at = turn % len(request.subjects)
-            for subject in request.subjects[at : at + 1] if request.turns else request.subjects:
+            for subject in request.subjects[at : at + 1] if request.lock else request.subjects:
                 outcome = _outcome(subject, mapping, topology, plain)
                 results.write(msgspec.json.encode(outcome) + b"\n")
                 results.flush()

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.mapping import Mapping, parse_label
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from tests.guest.experiments import ArraysRequest, pages_of, read_addresses
@@ -69,8 +69,8 @@ def outcomes(folder: Path) -> tuple[tuple[str, Outcome], ...]:
     own, codelets = built_subjects(folder), codelet_subjects()
     errands = [
         # Every second mapping of the larger shape, for the gate's sake: `python -m tests.guest.sweep` takes them all.
-        Errand("4x4", Request(own, part=0, of=2, turns=True)),
-        Errand("2x4", Request(own, turns=True)),
+        Errand("4x4", Request(own, part=0, of=2, lock=True)),
+        Errand("2x4", Request(own, lock=True)),
         Errand("2x4", Request(codelets, part=7, of=CODELETS_EVERY)),
     ]
     return run(errands)
@@ -294,11 +294,11 @@ def test_the_modelled_machine_places_pages_likewise(source: str, tmp_path: Path)
     for label in AGREEMENT:
         mapping = parse_label(label)
         addresses = tmp_path / f"addresses-{label}"
-        modelled = _modelled(mapping, command, addresses, VirtualMachine(machine, TraceStore(machine, BUDGET)))
+        modelled = _modelled(mapping, command, addresses, ModelledMachine(machine, TraceStore(machine, BUDGET)))
         assert _agreement(mapping, modelled, truly[label]) >= 0.99, label
 
 
-def _modelled(mapping: Mapping, command: tuple[str, ...], file: Path, machine: VirtualMachine) -> dict[str, list[int]]:
+def _modelled(mapping: Mapping, command: tuple[str, ...], file: Path, machine: ModelledMachine) -> dict[str, list[int]]:
     """Return the node of each page of each array in the model; -1 where it follows no line of the page."""
     program = Program(name=f"traced-{mapping.label}", command=command, environment=(("ADDRESSES", str(file)),))
     pages, nodes = machine.placement(program, mapping)

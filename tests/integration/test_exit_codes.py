@@ -7,10 +7,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from numapredict.collect.campaign.machine_choice import virtual_machine
+from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measuring.hardware import HardwareMachine
-from numapredict.collect.measuring.stopping_rule import Care
+from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.modelled.trace import EXITED, parse_trace
 from numapredict.collect.modelled.tracing import TracingError, take_census, take_trace
 from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_words
@@ -51,13 +51,13 @@ def scripted(folder: Path, program: Path, line: str) -> Program:
 def test_a_modelled_run_goes_on_and_says_the_code(foreign: Path) -> None:
     program = program_of(foreign, "exit", 26)
     for _ in range(2):  # the second from the cache
-        found = virtual_machine("sandybridge-4x8").run(program, MODELLED)
+        found = modelled_machine("sandybridge-4x8").run(program, MODELLED)
         assert found.status == "ok"
         assert exit_code_of(found) == 26
-    refused = virtual_machine("sandybridge-4x8", strict=True).run(program, MODELLED)
+    refused = modelled_machine("sandybridge-4x8", strict=True).run(program, MODELLED)
     assert refused.status == "crashed"
     assert "exit code 26, which --strict refuses" in refused.message
-    plain = virtual_machine("sandybridge-4x8", strict=True).run(program_of(foreign, "exit", 0), MODELLED)
+    plain = modelled_machine("sandybridge-4x8", strict=True).run(program_of(foreign, "exit", 0), MODELLED)
     assert (plain.status, exit_code_of(plain)) == ("ok", 0)
 
 
@@ -124,7 +124,7 @@ def test_a_habit_is_no_failure_on_a_clock(foreign: Path, tmp_path: Path) -> None
     assert exit_codes_in_words([found, found]) == (
         "app ends with exit code 26; its parallel regions ran, so it counts as having worked (--strict refuses it)",
     )
-    refused = HardwareMachine(HERE, repetitions=Care(least=2, strict=True)).run(program, ONE)
+    refused = HardwareMachine(HERE, repetitions=StoppingRule(least=2, strict=True)).run(program, ONE)
     assert (refused.status, exit_code_of(refused)) == ("crashed", 0)
     assert "--strict refuses" in refused.message
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from numapredict.collect.campaign.machine_choice import virtual_machine
+from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement
@@ -56,7 +56,7 @@ def test_only_mappings_of_that_number_compete_and_the_best_of_them_is_found(fore
     labels = [advice.mapping, advice.default, *(probe.mapping for probe in advice.probes)]
     labels += [each.mapping for each in (*advice.alternatives, *advice.explanation.close)]
     assert {parse_label(label).threads for label in labels} == {8}
-    machine = virtual_machine(MACHINE)
+    machine = modelled_machine(MACHINE)
     program = program_of(foreign, how, 8)
     times = {
         mapping.label: machine.run(program, mapping).region_time_s or 0.0
@@ -87,7 +87,7 @@ def test_regions_of_different_numbers_are_told_apart_by_their_time(foreign: Path
 
 
 def test_a_program_that_does_as_it_is_asked_has_no_number_of_its_own(foreign: Path) -> None:
-    measured = virtual_machine(MACHINE).run(program_of(foreign, "exit", 0), parse_label("8x1-contiguous-bind"))
+    measured = modelled_machine(MACHINE).run(program_of(foreign, "exit", 0), parse_label("8x1-contiguous-bind"))
     assert teams_of(measured) == (Team(8, 1.0),)
     assert own_team(measured) is None
 
@@ -105,7 +105,7 @@ def test_a_clock_sees_it_too(foreign: Path) -> None:
 
 @pytest.mark.slow
 def test_half_of_what_is_asked_for_is_no_number_of_its_own(foreign: Path) -> None:
-    machine = virtual_machine(MACHINE)
+    machine = modelled_machine(MACHINE)
     found = advise(program_of(foreign, "half"), machine, ChosenModel(named_model(MACHINE).model, "a model"))
     assert isinstance(found, Unknown)
     assert found.reason == "its number of threads depends on OMP_NUM_THREADS: 16 of 32, 8 of 16"
@@ -174,7 +174,7 @@ def test_without_the_dataset_nothing_is_told(dataset: Dataset, monkeypatch: pyte
 
 @pytest.mark.slow
 def test_a_region_with_most_of_the_time_that_no_trace_reaches_makes_the_answer_unknown(foreign: Path) -> None:
-    machine = virtual_machine(MACHINE, Budget(census_s=60, trace_s=4))
+    machine = modelled_machine(MACHINE, Budget(census_s=60, trace_s=4))
     answer = advise(program_of(foreign, "late", 1000), machine, ChosenModel(named_model(MACHINE).model, "a model"))
     assert isinstance(answer, Unknown)
     assert answer.trace_share is not None

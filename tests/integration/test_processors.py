@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.campaign.machine_choice import virtual_machine
+from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.modelled.traced_teams import traced_teams
 from numapredict.collect.placing.teams import Team, teams_of
@@ -71,7 +71,7 @@ def test_all_mappings_compete_for_it(
     processors: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path_factory.mktemp("cache")))
-    machine, model = virtual_machine("sandybridge-4x8"), named_model("sandybridge-4x8").model
+    machine, model = modelled_machine("sandybridge-4x8"), named_model("sandybridge-4x8").model
     measured = machine.run(program_of(processors, 0), parse_label("16x2-contiguous-first-touch"))
     assert teams_of(measured) == (Team(16, 1.0),)
     assert own_team(measured) is None

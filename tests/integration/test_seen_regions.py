@@ -14,7 +14,7 @@ from numapredict.collect.campaign.campaign import Campaign
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled import trace as t
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.seen_regions import COMPARED, compared_in_words, in_common, regions_of
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
@@ -52,7 +52,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def measured(several: Program, cache: Path, **hidden: tuple[int, ...]) -> tuple[Measurement, Measurement]:
     """Return a measurement with few and one with many threads, whose traces have not seen some regions."""
-    machine = VirtualMachine(MACHINE, Forgetful(cache, {4: hidden.get("few", ()), 16: hidden.get("many", ())}))
+    machine = ModelledMachine(MACHINE, Forgetful(cache, {4: hidden.get("few", ()), 16: hidden.get("many", ())}))
     return machine.run(several, parse_label(FEW)), machine.run(several, parse_label(MANY))
 
 
@@ -108,7 +108,7 @@ def test_a_trace_that_saw_next_to_nothing_does_not_cut_the_others(several: Progr
 
 
 def test_a_verification_and_a_dataset_compare_so(several: Program, cache: Path, tmp_path: Path) -> None:
-    machine = VirtualMachine(MACHINE, Forgetful(cache, {4: (0,), 16: (3,)}))
+    machine = ModelledMachine(MACHINE, Forgetful(cache, {4: (0,), 16: (3,)}))
     pair = in_common(measured(several, cache, few=(0,), many=(3,)))
     found = verify(several, machine, (FEW, MANY), "regions")
     assert math.log2(found.speedup or 0) == pytest.approx(ratio(pair))

@@ -168,12 +168,12 @@ def test_walking_a_list_is_work_though_it_looks_like_waiting(kernels: Path) -> N
 
 
 def test_lines_that_go_back_and_forth_miss_every_time(gcc_kernels: Path) -> None:
-    turns, lines = 50, 16
-    seen = run(gcc_kernels, "exchange", turns)
+    lock, lines = 50, 16
+    seen = run(gcc_kernels, "exchange", lock)
     for thread, store in ((0, t.STORE), (1, 0)):
         flags = seen.flags(seen.region(), thread=thread)
         moved = ((flags & t.COHERENCE) != 0) & ((flags & t.STORE) == store)
-        assert lines * (turns - 2) <= moved.sum() <= lines * turns + 3 * turns
+        assert lines * (lock - 2) <= moved.sum() <= lines * lock + 3 * lock
 
 
 def touchers(seen: Traced, output: Path) -> np.ndarray:

@@ -9,7 +9,7 @@ import msgspec
 from numapredict.collect.campaign.campaign import Campaign, Options
 from numapredict.collect.campaign.characterisation.plan import CharacterisationPlan, plan_of
 from numapredict.collect.campaign.characterisation.result import Characterisation, characterisation_of
-from numapredict.collect.campaign.machine_choice import this_computer, virtual_machine
+from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.campaign.request import made_by, say_estimate
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, TABLE_FILE, read_dataset
 from numapredict.collect.data.journal import JOURNAL_FILE, FailedCampaignError, read_journal
@@ -19,8 +19,8 @@ from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.mapping import PagePolicy
 from numapredict.collect.measurement import Machine
 from numapredict.collect.measuring.repetitions import disturbed_in_words
-from numapredict.collect.measuring.stopping_rule import careful
-from numapredict.collect.modelled.modelled_machine import VirtualMachine
+from numapredict.collect.measuring.stopping_rule import stopping_rule_of
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.seen_regions import compared_in_words
 from numapredict.collect.modelled.tracing import Budget, check_program
 from numapredict.collect.placing.executable import executable_of
@@ -64,17 +64,17 @@ def characterise_command(request: CharacterisationRequest, terminal: Terminal) -
     Raises a NumapredictError, with one clear line, for a program, machine or folder that cannot be used.
     """
     program = program_of(request.command)
-    machine: VirtualMachine | Machine
+    machine: ModelledMachine | Machine
     if request.machine is None:
         executable = executable_of(program)
-        machine = this_computer(careful(request.repetitions), announce=terminal.say, strict=request.strict)
+        machine = this_computer(stopping_rule_of(request.repetitions), announce=terminal.say, strict=request.strict)
         plan = plan_of(machine.topology, request.threads, request.page_policies)
     else:
         executable = check_program(program)
-        topology = virtual_machine(request.machine).topology
+        topology = modelled_machine(request.machine).topology
         plan = plan_of(topology, request.threads, request.page_policies)
         budget = budget_of(request.budget_s, len(plan.thread_counts))
-        machine = virtual_machine(request.machine, budget, terminal, strict=request.strict)
+        machine = modelled_machine(request.machine, budget, terminal, strict=request.strict)
     terminal.say(f"{machine.name}{', modelled' if machine.modelled else ''}: {shape_of(machine.topology)}")
     if not machine.modelled and emulation():
         terminal.warn(f"this computer is emulated by {emulation()}: its times mean nothing")
@@ -84,7 +84,7 @@ def characterise_command(request: CharacterisationRequest, terminal: Terminal) -
     check_unchanged(Path(executable), folder)
     campaign = campaign_of(program, machine, plan, folder, retry_failed=request.retry_failed)
     terminal.say(
-        traces_in_words(program, machine, campaign) if isinstance(machine, VirtualMachine) else say_estimate(campaign)
+        traces_in_words(program, machine, campaign) if isinstance(machine, ModelledMachine) else say_estimate(campaign)
     )
     return characterise(campaign, plan, terminal), folder
 
@@ -126,7 +126,7 @@ def budget_of(budget_s: float | None, traces: int) -> Budget:
     return Budget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * (1 - _CENSUS_PART) / traces)
 
 
-def traces_in_words(program: Program, machine: VirtualMachine, campaign: Campaign) -> str:
+def traces_in_words(program: Program, machine: ModelledMachine, campaign: Campaign) -> str:
     """Return how many runs there are and how long the traces that they need may take."""
     todo = campaign.plan()
     if not todo.runs:

@@ -60,7 +60,7 @@ class Examined(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Believed:
+class CalibratedSource:
     """A source that passed the self-test, and the bytes that it counts for each one truly moved."""
 
     source: CounterSource
@@ -80,11 +80,11 @@ def examine(
     return tuple(_examined(source, topology, announce) for source in sources)
 
 
-def believed_source(
+def calibrated_source(
     sources: Sequence[CounterSource], topology: Topology, folder: Path, announce: Callable[[str], None]
-) -> Believed | None:
+) -> CalibratedSource | None:
     """Return the first source that is believed, or None; what is not known yet is tested, and kept in ``folder``."""
-    known = {tested.name: tested for tested in read_trust(folder, topology)}
+    known = {tested.name: tested for tested in read_calibrations(folder, topology)}
     fresh = False
     found = None
     for source in sources:
@@ -95,15 +95,15 @@ def believed_source(
             tested = known[source.name] = _examined(source, topology, announce)
             fresh = True
         if tested.verdict is not None and tested.verdict.believed:
-            found = Believed(source, tested.verdict.factor)
+            found = CalibratedSource(source, tested.verdict.factor)
             break
         announce(f"the counters of {source.name} are not used: {tested.reason} (numapredict doctor tests again)")
     if fresh:
-        write_trust(folder, topology, tuple(known.values()))
+        write_calibrations(folder, topology, tuple(known.values()))
     return found
 
 
-def read_trust(folder: Path, topology: Topology) -> tuple[Examined, ...]:
+def read_calibrations(folder: Path, topology: Topology) -> tuple[Examined, ...]:
     """Return what is known of the sources of this computer, as it is now; nothing where nothing is."""
     try:
         found = msgspec.json.decode(read_bounded(folder / FILE, MIB), type=_File)
@@ -114,7 +114,7 @@ def read_trust(folder: Path, topology: Topology) -> tuple[Examined, ...]:
     return tuple(each for each in found.tested if each.verdict is None or 0 < each.verdict.factor < math.inf)
 
 
-def write_trust(folder: Path, topology: Topology, tested: Sequence[Examined]) -> None:
+def write_calibrations(folder: Path, topology: Topology, tested: Sequence[Examined]) -> None:
     """Keep what was found; where that cannot be written, the next one tests again."""
     kept = tuple(each for each in tested if each.verdict is not None)
     text = msgspec.json.encode(_File(schema=_SCHEMA, computer=_computer(topology), tested=kept))

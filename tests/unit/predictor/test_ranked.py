@@ -14,7 +14,7 @@ from numapredict.collect.program import Program
 from numapredict.predictor.advising.advice import Advice, advise, expected_in_words
 from numapredict.predictor.advising.advice_text import advice_in_words
 from numapredict.predictor.advising.predict import ranked_by
-from numapredict.predictor.learning.gain_model import Outlook, discounted, worth
+from numapredict.predictor.learning.gain_model import PredictedGains, discounted, risk_adjusted_gain
 from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
@@ -28,16 +28,16 @@ DEVIATION = st.floats(0.05, 3)
 @given(st.lists(st.tuples(GAIN, DEVIATION, DEVIATION, DEVIATION), min_size=1, max_size=12), st.floats(0, 2))
 @settings(max_examples=200)
 def test_what_ranks_higher_is_said_to_give_as_much_or_more(
-    known: list[tuple[float, float, float, float]], caution: float
+    known: list[tuple[float, float, float, float]], risk_weight: float
 ) -> None:
     gain, deviation, below, above = (np.array([0.0, *column]) for column in zip(*known, strict=True))
-    found = Outlook(gain, deviation, below, above)
+    found = PredictedGains(gain, deviation, below, above)
     labels = [f"m{n}" for n in range(len(gain))]
-    ranked = ranked_by(labels, found, caution, 0)
+    ranked = ranked_by(labels, found, risk_weight, 0)
     said = [each.expected_speedup.median for each in ranked]
     assert said == sorted(said, reverse=True)
     assert [labels.index(each.mapping) for each in ranked] == list(
-        np.argsort(-worth(gain, deviation, caution, 0), kind="stable")
+        np.argsort(-risk_adjusted_gain(gain, deviation, risk_weight, 0), kind="stable")
     )
     for each in ranked:
         speed = each.expected_speedup
@@ -46,14 +46,14 @@ def test_what_ranks_higher_is_said_to_give_as_much_or_more(
 
 @given(st.lists(st.tuples(GAIN, DEVIATION), min_size=1, max_size=12), st.floats(0, 2))
 def test_the_best_known_gain_has_no_discount_and_none_is_raised(
-    known: list[tuple[float, float]], caution: float
+    known: list[tuple[float, float]], risk_weight: float
 ) -> None:
     gain, deviation = (np.array([0.0, *column]) for column in zip(*known, strict=True))
-    said = discounted(gain, deviation, caution, 0)
+    said = discounted(gain, deviation, risk_weight, 0)
     best = 1 + int(deviation[1:].argmin())
     assert said[best] == gain[best]
     assert (said <= gain + 1e-12).all()
-    compared = worth(gain, deviation, caution, 0)[1:]
+    compared = risk_adjusted_gain(gain, deviation, risk_weight, 0)[1:]
     assert np.diff(said[1:]) == pytest.approx(np.diff(compared)), "mappings are said to differ as they were compared"
 
 
@@ -66,9 +66,9 @@ def dataset() -> Dataset:
 def chosen(request: pytest.FixtureRequest, dataset: Dataset) -> ChosenModel:
     options = TrainingOptions(method=request.param, feature_kinds=("ratio",))
     model = train(dataset, options)
-    if model.expectation is not None:  # as if much were risked, so that discounts are large
+    if model.gain_model is not None:  # as if much were risked, so that discounts are large
         model = msgspec.structs.replace(
-            model, expectation=msgspec.structs.replace(model.expectation, caution=1.5), fallbacks=()
+            model, gain_model=msgspec.structs.replace(model.gain_model, risk_weight=1.5), fallbacks=()
         )
     return ChosenModel(model, "a test's model")
 

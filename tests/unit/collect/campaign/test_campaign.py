@@ -13,7 +13,7 @@ from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.collect.program import Program
-from numapredict.collect.terminal.progress import Standing
+from numapredict.collect.terminal.progress import CampaignProgress
 from numapredict.native.errors import MissingNativePartError
 from tests.samples import dataset_of, programs_of
 
@@ -40,15 +40,15 @@ class Notes:
     """An observer that notes everything."""
 
     def __init__(self) -> None:
-        self.standings: list[Standing] = []
+        self.standings: list[CampaignProgress] = []
         self.refusals: list[tuple[str, str]] = []
         self.ends = 0
 
-    def started(self, standing: Standing) -> None:
-        self.standings.append(standing)
+    def started(self, progress: CampaignProgress) -> None:
+        self.standings.append(progress)
 
-    def finished(self, measurement: Measurement, standing: Standing) -> None:
-        self.standings.append(standing)
+    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
+        self.standings.append(progress)
 
     def refused(self, program: str, reason: str) -> None:
         self.refusals.append((program, reason))

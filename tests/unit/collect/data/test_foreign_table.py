@@ -89,7 +89,7 @@ def test_labels_of_ours_stay_ours(tmp_path: Path) -> None:
             "a,1,near,4,1e13,h,0\n",
             "line 2, column 'ms': '1e13' is a time of 1e\\+10 s, and runs take 1e-12 to 1e\\+09 s",
         ),
-        ("a,1,near,4,5e-324,h,0\n", "runs take 1e-12 to 1e.09 s; mend the row, or check --time-unit"),
+        ("a,1,near,4,5e-324,h,0\n", "runs take 1e-12 to 1e.09 s; fix the row, or check --time-unit"),
         (",,near,4,1,h,0\n", "names no program"),
         ("a,1,,,1,h,0\n", "names no mapping"),
         ("a,1,near,4,,h,0\n", "no run with a time is left of 1 rows"),

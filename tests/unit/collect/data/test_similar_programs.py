@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.data.similar_programs import sisters_in_words, sisters_of
+from numapredict.collect.data.similar_programs import similar_in_words, similar_programs
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from tests.planted import four_by_eight
 from tests.unit.collect.data.test_outliers import table_of
@@ -31,40 +31,40 @@ def in_groups(dataset: Dataset, **groups: str) -> Dataset:
 
 def test_programs_that_react_alike_are_named_whatever_they_take() -> None:
     dataset = table_of(rows(jittered(8.0), jittered(0.01), jittered(1.0, by=1.0)))
-    assert sisters_of(dataset) == (("p0", "p1"), ("p0", "p2"), ("p1", "p2"))
-    assert sisters_of(in_groups(dataset, p0="one", p1="one")) == (("p0", "p2"), ("p1", "p2"))
-    assert sisters_of(in_groups(dataset, p0="one", p1="one", p2="one")) == ()
+    assert similar_programs(dataset) == (("p0", "p1"), ("p0", "p2"), ("p1", "p2"))
+    assert similar_programs(in_groups(dataset, p0="one", p1="one")) == (("p0", "p2"), ("p1", "p2"))
+    assert similar_programs(in_groups(dataset, p0="one", p1="one", p2="one")) == ()
 
 
 def test_the_same_order_at_another_scale_is_no_sister() -> None:
     """What gains 2x where another gains 4x is ordered alike, and is another program."""
-    assert sisters_of(table_of(rows(np.sqrt(first())))) == ()
+    assert similar_programs(table_of(rows(np.sqrt(first())))) == ()
 
 
 def test_the_same_scale_in_another_order_is_no_sister() -> None:
     flat = 1 + np.random.default_rng(3).normal(0, 0.005, (2, 40))
-    assert sisters_of(table_of(np.vstack([flat, np.ones((2, 40))]))) == ()
+    assert similar_programs(table_of(np.vstack([flat, np.ones((2, 40))]))) == ()
 
 
 @pytest.mark.filterwarnings("error")
 def test_gaps_leave_what_both_have() -> None:
     gaps = jittered(2.0)
     gaps[:20] = np.nan
-    assert sisters_of(table_of(rows(gaps))) == (("p0", "p1"),)
+    assert similar_programs(table_of(rows(gaps))) == (("p0", "p1"),)
     gaps[:33] = np.nan
-    assert sisters_of(table_of(rows(gaps))) == ()  # of seven mappings
+    assert similar_programs(table_of(rows(gaps))) == ()  # of seven mappings
 
 
 def test_a_campaign_names_its_groups_itself() -> None:
     dataset = msgspec.structs.replace(table_of(rows(jittered(1.0))), topology=four_by_eight())
-    assert sisters_of(dataset) == ()
+    assert similar_programs(dataset) == ()
     for name in shipped_datasets():
-        assert sisters_of(open_dataset(name)) == ()
+        assert similar_programs(open_dataset(name)) == ()
 
 
 def test_one_line_names_the_pairs_and_the_option() -> None:
     pairs = tuple((f"a\n{n}", f"b{n}") for n in range(7))
-    text = sisters_in_words(pairs, "box")
+    text = similar_in_words(pairs, "box")
     assert "\n" not in text
     assert text.count(" and b") == 5
     assert "; and 2 more pairs" in text

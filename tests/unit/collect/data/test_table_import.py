@@ -40,12 +40,12 @@ def imported(table: Path, groups: str | None = None, *, keep_outliers: bool = Fa
 def test_groups_come_from_a_file_and_the_others_are_alone(table: Path) -> None:
     tally, groups = imported(table, "program,group\np0,twins\np1,twins\n")
     assert groups == {"p0": "twins", "p1": "twins"} | {f"p{n}": f"p{n}" for n in range(2, 8)}
-    assert tally.sisters == ()
+    assert tally.similar == ()
 
 
 def test_sisters_in_different_groups_are_named(table: Path) -> None:
     tally, _ = imported(table, "program,group\np0,one\np1,another\n")
-    assert tally.sisters == (("p0", "p1"),)
+    assert tally.similar == (("p0", "p1"),)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.host import cache
-from numapredict.collect.measuring.counters.calibration import Examined, read_trust
+from numapredict.collect.measuring.counters.calibration import Examined, read_calibrations
 from numapredict.collect.measuring.counters.source import Obstacle
 from numapredict.collect.measuring.counters.verdict import Verdict
 from numapredict.collect.measuring.diagnosis import diagnose
@@ -33,7 +33,7 @@ def test_what_stands_in_the_way_is_named_with_its_remedies(monkeypatch: pytest.M
     assert lines[-1] == "measurements here use no counters: run times, and samples of who touches which page"
     assert any(line.lstrip("! ").startswith("NUMA balancing") for line in lines)
     assert json.loads(msgspec.json.encode(found))["sources"][0]["obstacle"]["reason"] == "it is not installed"
-    assert read_trust(tmp_path, topology_of()) == ()
+    assert read_calibrations(tmp_path, topology_of()) == ()
 
 
 def test_verdicts_are_put_into_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement
-from numapredict.collect.measuring.counters.calibration import Believed
+from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.source import Counting, NodeTraffic, Obstacle, Traffic
 from numapredict.collect.measuring.hardware import HardwareMachine
@@ -64,7 +64,7 @@ def measured(tmp_path: Path, source: MadeUp, line: str = "true") -> Measurement:
     script = tmp_path / "app"
     script.write_text(f'#!/bin/sh\necho "${{LD_PRELOAD##*/}} $COUNTED $NUMAPLACE" >> {tmp_path}/log\n{line}\n')
     script.chmod(0o755)
-    machine = HardwareMachine(HERE, repetitions=2, counters=lambda: Believed(source, 2.0))
+    machine = HardwareMachine(HERE, repetitions=2, counters=lambda: CalibratedSource(source, 2.0))
     return machine.run(Program(name="app", command=(str(script),)), ONE)
 
 

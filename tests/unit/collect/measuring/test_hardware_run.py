@@ -16,7 +16,7 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring import hardware_run
 from numapredict.collect.measuring.disturbance import Disturbance
 from numapredict.collect.measuring.hardware import HardwareMachine
-from numapredict.collect.measuring.stopping_rule import Care
+from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.placing.process import Ending
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Core, Node, Topology
@@ -31,7 +31,7 @@ ONE = parse_label("1x1-contiguous-bind")
 def planned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
     """Run a measurement whose runs take planned times, and are disturbed and clocked as planned."""
 
-    def measure(runs: list[tuple[float, float, tuple[str, ...]]], care: Care) -> Measurement:
+    def measure(runs: list[tuple[float, float, tuple[str, ...]]], stopping_rule: StoppingRule) -> Measurement:
         left = iter(runs)
         now: list[tuple[float, float, tuple[str, ...]]] = []
 
@@ -46,7 +46,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
         monkeypatch.setattr(hardware_run, "run_process", execute)
         monkeypatch.setattr(hardware_run, "disturbance", judge)
         monkeypatch.setattr(hardware_run, "wait_for_quiet", lambda *given: waited.append(given))
-        machine = HardwareMachine(HERE, repetitions=care, warm_up=0)
+        machine = HardwareMachine(HERE, repetitions=stopping_rule, warm_up=0)
         return machine.run(Program(name="true", command=("true",)), ONE)
 
     asked.clear()
@@ -62,7 +62,7 @@ def test_disturbed_runs_are_left_out_and_their_times_told(planned: Callable[...,
     load = ("other programs used 1.0 of its 1 PUs",)
     found = planned(
         [(1.0, 0.0, ()), (9.0, 0.0, load), (1.1, 0.0, ()), (8.0, 0.0, load), (1.2, 0.0, ())],
-        Care(least=3, most=3, redo=5, patience_s=0.7),
+        StoppingRule(least=3, most=3, redo=5, patience_s=0.7),
     )
     assert [repetition.time_s for repetition in found.repetitions] == [1.0, 1.1, 1.2]
     notes = dict(found.provenance)
@@ -73,7 +73,7 @@ def test_disturbed_runs_are_left_out_and_their_times_told(planned: Callable[...,
 
 def test_after_so_many_disturbed_ones_they_are_kept(planned: Callable[..., Measurement]) -> None:
     moved = ("the kernel moved 3 pages between nodes",)
-    found = planned([(float(n), 0.0, moved) for n in range(1, 6)], Care(least=3, most=3, redo=2))
+    found = planned([(float(n), 0.0, moved) for n in range(1, 6)], StoppingRule(least=3, most=3, redo=2))
     assert [repetition.time_s for repetition in found.repetitions] == [3.0, 4.0, 5.0]
     notes = dict(found.provenance)
     assert notes["redone"].startswith("2 (1, 2 s)")
@@ -83,15 +83,16 @@ def test_after_so_many_disturbed_ones_they_are_kept(planned: Callable[..., Measu
 def test_a_clock_is_held_against_the_fastest_of_all_runs(planned: Callable[..., Measurement]) -> None:
     slow = ("the clock ran at 900 MHz, not 2000",)
     planned(
-        [(1.0, 1500.0, ()), (1.0, 2000.0, slow), (1.0, 900.0, ()), (1.0, 1800.0, ())], Care(least=3, most=3, redo=5)
+        [(1.0, 1500.0, ()), (1.0, 2000.0, slow), (1.0, 900.0, ()), (1.0, 1800.0, ())],
+        StoppingRule(least=3, most=3, redo=5),
     )
     assert asked == [0.0, 1500.0, 2000.0, 2000.0]
 
 
 def test_scattered_times_are_repeated(planned: Callable[..., Measurement]) -> None:
     times = [1.0, 2.0, 3.0, 1.0, 2.0]
-    assert len(planned([(t, 0.0, ()) for t in times], Care(least=2, most=5, redo=0)).repetitions) == 5
-    assert len(planned([(1.0, 0.0, ())] * 5, Care(least=2, most=5, redo=0)).repetitions) == 2
+    assert len(planned([(t, 0.0, ()) for t in times], StoppingRule(least=2, most=5, redo=0)).repetitions) == 5
+    assert len(planned([(1.0, 0.0, ())] * 5, StoppingRule(least=2, most=5, redo=0)).repetitions) == 2
 
 
 CAMPAIGN = """

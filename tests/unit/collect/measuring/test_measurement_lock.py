@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.measuring.measurement_lock import Patience, Turns, lock_folder
+from numapredict.collect.measuring.measurement_lock import MeasurementLock, Patience, lock_folder
 
 WORKER = """
 import sys, time
@@ -51,7 +51,7 @@ def wait_for(path: Path) -> None:
 def turn(folder: Path, said: list[str] | None = None, **patience: float) -> AbstractContextManager[bool]:
     """Take one turn; it is an error to have to wait where nothing that is said is collected."""
     announce = pytest.fail if said is None else said.append
-    return Turns(announce, folder, Patience(**({"told_s": 0.0, "look_s": 0.01} | patience))).take()
+    return MeasurementLock(announce, folder, Patience(**({"told_s": 0.0, "look_s": 0.01} | patience))).take()
 
 
 @contextmanager
@@ -150,18 +150,18 @@ def test_a_lock_that_is_held_for_ever_costs_one_wait_and_then_turns_come_back(
     waits: list[int] = []
     real = time.sleep
     monkeypatch.setattr(time, "sleep", lambda seconds: (slept.append(seconds), real(seconds)))
-    turns = Turns(said.append, tmp_path, Patience(told_s=1e9, most_s=0.05, look_s=0.01))
+    lock = MeasurementLock(said.append, tmp_path, Patience(told_s=1e9, most_s=0.05, look_s=0.01))
     with held(tmp_path / "numapredict-measuring.lock"):
         for _ in range(3):
-            with turns.take() as taken:
+            with lock.take() as taken:
                 assert not taken
             waits.append(len(slept))
     assert len(said) == 1
     assert waits[0] > 0
     assert waits == waits[:1] * 3
-    with turns.take() as taken:
+    with lock.take() as taken:
         assert taken
-    with held(tmp_path / "numapredict-measuring.lock"), turns.take() as taken:
+    with held(tmp_path / "numapredict-measuring.lock"), lock.take() as taken:
         assert not taken
     assert len(said) == 2
 
@@ -185,9 +185,9 @@ def unusable(kind: str, lock: Path) -> None:
 def test_what_is_no_file_is_not_waited_for_nor_followed(tmp_path: Path, kind: str, name: str) -> None:
     unusable(kind, tmp_path / name)
     said: list[str] = []
-    turns = Turns(said.append, tmp_path)
+    lock = MeasurementLock(said.append, tmp_path)
     for _ in range(2):
-        with turns.take() as taken:
+        with lock.take() as taken:
             assert not taken
     (line,) = said
     assert f"cannot lock {tmp_path / name}: " in line

@@ -1,20 +1,20 @@
 import pytest
 
-from numapredict.collect.terminal.estimated_time import Pace, in_words
+from numapredict.collect.terminal.estimated_time import TimeEstimate, in_words
 
 
 def test_nothing_is_known_before_the_first_run() -> None:
-    assert Pace().left_s({"a": 3}) is None
+    assert TimeEstimate().left_s({"a": 3}) is None
 
 
 def test_a_programs_own_mean_counts_and_the_average_for_strangers() -> None:
-    pace = Pace()
+    time_estimate = TimeEstimate()
     for took_s in (1.0, 3.0):
-        pace.add("a", took_s)
-    pace.add("b", 11.0)
-    assert pace.left_s({"a": 2}) == 4.0
-    assert pace.left_s({"a": 1, "b": 1, "c": 2}) == 2.0 + 11.0 + 2 * 5.0
-    assert pace.left_s({}) == 0.0
+        time_estimate.add("a", took_s)
+    time_estimate.add("b", 11.0)
+    assert time_estimate.left_s({"a": 2}) == 4.0
+    assert time_estimate.left_s({"a": 1, "b": 1, "c": 2}) == 2.0 + 11.0 + 2 * 5.0
+    assert time_estimate.left_s({}) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import pytest
 
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.terminal.progress import (
+    CampaignProgress,
     FailuresOnly,
     Observer,
     PlainLines,
     Silence,
-    Standing,
-    standing_in_words,
+    progress_in_words,
 )
 from tests.samples import dataset_of
 
@@ -27,9 +27,9 @@ class Clock:
 def test_lines_come_at_the_start_now_and_then_and_at_the_end() -> None:
     stream, clock = io.StringIO(), Clock()
     lines = PlainLines(stream, every_s=10.0, clock=clock)
-    lines.started(Standing(2, 5, 0))
+    lines.started(CampaignProgress(2, 5, 0))
     for done in (3, 4, 5):
-        lines.finished(OK, Standing(done, 5, 0, 60.0 * (5 - done)))
+        lines.finished(OK, CampaignProgress(done, 5, 0, 60.0 * (5 - done)))
         clock.now_s += 10.0 if done == 3 else 1.0
     lines.ended()
     assert stream.getvalue().splitlines() == [
@@ -42,8 +42,8 @@ def test_lines_come_at_the_start_now_and_then_and_at_the_end() -> None:
 def test_failures_and_refusals_get_a_line_each() -> None:
     stream = io.StringIO()
     lines = PlainLines(stream, clock=Clock())
-    lines.started(Standing(0, 5, 0))
-    lines.finished(FAILED, Standing(1, 5, 1))
+    lines.started(CampaignProgress(0, 5, 0))
+    lines.finished(FAILED, CampaignProgress(1, 5, 1))
     lines.refused("p9", "p9 is a folder; name the program in it")
     assert stream.getvalue().splitlines() == [
         "5 runs",
@@ -60,9 +60,9 @@ def test_lines_hold_no_terminal_codes() -> None:
 
 def follow(observer: Observer) -> None:
     odd = msgspec.structs.replace(OK, program="[red]p[/red] :smile:")
-    observer.started(Standing(1, 4, 0))
-    observer.finished(odd, Standing(2, 4, 0, 300.0))
-    observer.finished(FAILED, Standing(3, 4, 1, 60.0))
+    observer.started(CampaignProgress(1, 4, 0))
+    observer.finished(odd, CampaignProgress(2, 4, 0, 300.0))
+    observer.finished(FAILED, CampaignProgress(3, 4, 1, 60.0))
     observer.refused("p9", "missing")
     observer.ended()
 
@@ -70,7 +70,7 @@ def follow(observer: Observer) -> None:
 @pytest.mark.parametrize("observer", [Silence(), FailuresOnly(io.StringIO())])
 def test_an_observer_takes_events_in_any_state(observer: Observer) -> None:
     measurement: Measurement = OK
-    observer.finished(measurement, Standing(1, 1, 0))
+    observer.finished(measurement, CampaignProgress(1, 1, 0))
     observer.refused("p", "r")
     observer.ended()
     follow(observer)
@@ -78,8 +78,10 @@ def test_an_observer_takes_events_in_any_state(observer: Observer) -> None:
 
 
 def test_standing_in_words() -> None:
-    assert standing_in_words(Standing(120, 2400, 3, 240.0)) == "120 of 2400 runs, 5 %, 3 failed, about 4 min left"
-    assert standing_in_words(Standing(0, 0, 0)) == "0 of 0 runs, 0 %"
+    assert (
+        progress_in_words(CampaignProgress(120, 2400, 3, 240.0)) == "120 of 2400 runs, 5 %, 3 failed, about 4 min left"
+    )
+    assert progress_in_words(CampaignProgress(0, 0, 0)) == "0 of 0 runs, 0 %"
 
 
 def test_quiet_leaves_failures() -> None:

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from numapredict.collect.terminal.bars import CampaignBar
-from numapredict.collect.terminal.progress import FailuresOnly, PlainLines, Standing
-from numapredict.collect.terminal.terminal import Loudness, Terminal, counting, detail, lasting, time_left
+from numapredict.collect.terminal.progress import CampaignProgress, FailuresOnly, PlainLines
+from numapredict.collect.terminal.terminal import Terminal, Verbosity, counting, detail, lasting, time_left
 from tests.samples import dataset_of
 from tests.unit.collect.terminal.streams import TERM, Screen
 
@@ -23,16 +23,16 @@ def shown(screen: io.StringIO) -> str:
 
 
 @pytest.mark.parametrize(
-    ("loudness", "expected"),
+    ("verbosity", "expected"),
     [
-        (Loudness.QUIET, ["careful", "numapredict: it broke"]),
-        (Loudness.NORMAL, ["going on", "careful", "numapredict: it broke"]),
-        (Loudness.VERBOSE, ["going on", "a detail", "careful", "numapredict: it broke"]),
+        (Verbosity.QUIET, ["careful", "numapredict: it broke"]),
+        (Verbosity.NORMAL, ["going on", "careful", "numapredict: it broke"]),
+        (Verbosity.VERBOSE, ["going on", "a detail", "careful", "numapredict: it broke"]),
     ],
 )
-def test_each_loudness_tells_more(loudness: Loudness, expected: list[str]) -> None:
+def test_each_loudness_tells_more(verbosity: Verbosity, expected: list[str]) -> None:
     stream = io.StringIO()
-    terminal = Terminal(stream, loudness)
+    terminal = Terminal(stream, verbosity)
     terminal("going on")
     detail(terminal, "a detail")
     terminal.warn("careful")
@@ -72,17 +72,17 @@ def test_campaigns_are_told_by_what_the_stream_can_show() -> None:
     assert isinstance(Terminal(Screen(), environment=TERM).observer(), CampaignBar)
     assert isinstance(Terminal(io.StringIO(), environment=TERM).observer(), PlainLines)
     assert isinstance(Terminal(Screen(), environment={"TERM": "dumb"}).observer(), PlainLines)
-    assert isinstance(Terminal(Screen(), Loudness.QUIET, TERM).observer(), FailuresOnly)
+    assert isinstance(Terminal(Screen(), Verbosity.QUIET, TERM).observer(), FailuresOnly)
 
 
 def test_the_bar_shows_counts_time_left_program_and_failures() -> None:
     screen = Screen()
     bar = Terminal(screen, environment=TERM).observer()
-    bar.started(Standing(1, 4, 0))
+    bar.started(CampaignProgress(1, 4, 0))
     odd = msgspec.structs.replace(OK, program="[red]p[/red] :smile:")
     told: list[str] = []
-    for measurement, standing in ((odd, Standing(2, 4, 0, 300.0)), (FAILED, Standing(3, 4, 1, 60.0))):
-        bar.finished(measurement, standing)
+    for measurement, progress in ((odd, CampaignProgress(2, 4, 0, 300.0)), (FAILED, CampaignProgress(3, 4, 1, 60.0))):
+        bar.finished(measurement, progress)
         assert isinstance(bar, CampaignBar)
         assert bar._progress is not None
         bar._progress.refresh()
@@ -102,9 +102,9 @@ def test_the_bar_shows_counts_time_left_program_and_failures() -> None:
 def test_bars_stay_within_the_width(columns: int) -> None:
     screen = Screen()
     bar = Terminal(screen, environment={**TERM, "COLUMNS": str(columns)}).observer()
-    bar.started(Standing(0, 4000, 0))
+    bar.started(CampaignProgress(0, 4000, 0))
     long = msgspec.structs.replace(OK, program="a-program-with-a-long-name.medium.parallel")
-    bar.finished(long, Standing(1234, 4000, 17, 7200.0))
+    bar.finished(long, CampaignProgress(1234, 4000, 17, 7200.0))
     bar.ended()
     lines = shown(screen).replace("\r", "\n").split("\n")
     assert max(map(len, lines)) <= columns
@@ -154,12 +154,12 @@ def test_what_goes_on_is_shown_while_it_does() -> None:
         with Terminal(screen, environment={**TERM, "COLUMNS": columns}).doing("reading \x1b[31mdata"):
             assert "reading \\x1b[31mdata" in shown(screen)
         assert screen.getvalue().count("\x1b[?25l") == screen.getvalue().count("\x1b[?25h") == 1
-    for stream, loudness, expected in (
-        (io.StringIO(), Loudness.NORMAL, ""),
-        (Screen(), Loudness.QUIET, ""),
-        (io.StringIO(), Loudness.VERBOSE, "reading data took 0.0 s\n"),
+    for stream, verbosity, expected in (
+        (io.StringIO(), Verbosity.NORMAL, ""),
+        (Screen(), Verbosity.QUIET, ""),
+        (io.StringIO(), Verbosity.VERBOSE, "reading data took 0.0 s\n"),
     ):
-        with Terminal(stream, loudness, TERM).doing("reading data"):
+        with Terminal(stream, verbosity, TERM).doing("reading data"):
             pass
         assert stream.getvalue() == expected
 
@@ -168,13 +168,13 @@ def test_names_neither_steer_a_terminal_nor_make_lines() -> None:
     wild = "a\x1b[31mb\x1b]0;pwn\x07\u202ec\nd\r"
     tame = "a\\x1b[31mb\\x1b]0;pwn\\x07\\u202ec\\nd\\r"
     for stream in (io.StringIO(), Screen()):
-        terminal = Terminal(stream, Loudness.VERBOSE, {**TERM, "NO_COLOR": "1"})
+        terminal = Terminal(stream, Verbosity.VERBOSE, {**TERM, "NO_COLOR": "1"})
         terminal.say(wild)
         terminal.warn(wild)
         terminal.detail(wild)
         observer = terminal.observer()
-        observer.started(Standing(0, 2, 0))
-        observer.finished(msgspec.structs.replace(FAILED, program=wild, message=wild), Standing(1, 2, 1))
+        observer.started(CampaignProgress(0, 2, 0))
+        observer.finished(msgspec.structs.replace(FAILED, program=wild, message=wild), CampaignProgress(1, 2, 1))
         observer.refused(wild, wild)
         observer.ended()
         lines = re.split(r"[\r\n]+", shown(stream))
@@ -218,7 +218,7 @@ def test_a_bounded_step_shows_what_is_left_of_its_time(inside: bool) -> None:
 
 def test_quiet_shows_no_progress() -> None:
     screen = Screen()
-    terminal = Terminal(screen, Loudness.QUIET, TERM)
+    terminal = Terminal(screen, Verbosity.QUIET, TERM)
     list(terminal.follow(range(3), 3, "folds"))
     with lasting(terminal, "tracing", 40.0):
         pass

@@ -8,7 +8,7 @@ from scipy.stats import norm
 from numapredict.collect.measurement import Measurement
 from numapredict.predictor.advising.predict import ProbeReading, UnusableProbeError, predict, reading_of
 from numapredict.predictor.learning.features import observe
-from numapredict.predictor.learning.gain_model import outlook
+from numapredict.predictor.learning.gain_model import predict_gains
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
@@ -113,13 +113,13 @@ def test_no_bandwidth_is_a_reading_too(model: Model) -> None:
 
 def test_confidence_and_interval_are_those_of_the_normal_distribution() -> None:
     model = train(planted_dataset(15), TrainingOptions(method="expectation", feature_kinds=("ratio",)))
-    expectation = model.expectation
-    assert expectation is not None
+    gain_model = model.gain_model
+    assert gain_model is not None
     runs = probe_runs(model, "stream")
     readings = [reading_of(run, "process") for run in runs]
     prediction = predict(model, readings)
-    found = outlook(
-        expectation,
+    found = predict_gains(
+        gain_model,
         (readings[0].time_s, readings[1].time_s),
         [reading.local_bandwidth_GBps or 0.0 for reading in readings],
         (readings[0].mapping, readings[1].mapping),
@@ -127,7 +127,7 @@ def test_confidence_and_interval_are_those_of_the_normal_distribution() -> None:
     )
     probes = {probe.mapping for probe in model.probes}
     for ranked in prediction.ranked:
-        at = expectation.labels.index(ranked.mapping)
+        at = gain_model.labels.index(ranked.mapping)
         gain, below, above = float(found.gain[at]), float(found.below[at]), float(found.above[at])
         speed = ranked.expected_speedup
         if ranked.mapping in probes:
@@ -137,7 +137,7 @@ def test_confidence_and_interval_are_those_of_the_normal_distribution() -> None:
             assert norm.cdf(np.log2(speed.high), gain, above) == pytest.approx(0.95, abs=1e-3)
             assert norm.cdf(min(gain, np.log2(speed.low)), gain, below) == pytest.approx(0.05, abs=1e-3)
     confidences = []
-    for at, label in enumerate(expectation.labels):
+    for at, label in enumerate(gain_model.labels):
         if label in probes:
             continue
         only = predict(model, readings, lambda usable, wanted=label: usable == wanted)

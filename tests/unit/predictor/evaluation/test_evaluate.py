@@ -51,18 +51,18 @@ def test_the_other_learners_choose_without_the_held_out_program(program: str) ->
     """Nonsense in place of its times, but for those that are read: each learner's choice stays, by what it gains."""
     dataset = planted_dataset(10)
     row = next(n for n, p in enumerate(dataset.programs) if p.name == program)
-    before = chosen_by_rivals(dataset, row)
+    before = chosen_by_ml_baselines(dataset, row)
     probes = before.pop("probes")
     blind = {"no counters: times and local share", "no counters: times alone"}
     assert set(before) == {"nearest neighbours", "decision tree", "random forest", "thesis recipe", *blind}
     for seed in range(3):
         changed = with_times(dataset, program, (*probes, *RECIPE, DEFAULT), seed=seed)
-        after = chosen_by_rivals(changed, row)
+        after = chosen_by_ml_baselines(changed, row)
         assert after["probes"] == probes
         assert all(set(labels) & set(after[name]) for name, labels in before.items())
 
 
-def chosen_by_rivals(dataset: Dataset, row: int) -> dict[str, list[str]]:
+def chosen_by_ml_baselines(dataset: Dataset, row: int) -> dict[str, list[str]]:
     """Return the mappings whose gain each learner got in the fold of one program, and the fold's probes."""
     options = options_of(None, None)
     observations = observe(dataset, DEFAULT)
@@ -70,7 +70,7 @@ def chosen_by_rivals(dataset: Dataset, row: int) -> dict[str, list[str]]:
     fold = folds.evaluate_group(observations, folds.dataset_frame(dataset), options, recipe, observations.groups[row])
     gains = gains_of(observations.time_s, observations.column(DEFAULT))[row]
     found = {"probes": list(fold.held[0].probes)}
-    for name, by_program in fold.rivals.items():
+    for name, by_program in fold.ml_baselines.items():
         gained = by_program[observations.names[row]]
         found[name] = [label for label, gain in zip(observations.labels, gains, strict=True) if gain == gained]
     return found

@@ -11,7 +11,7 @@ from numapredict.collect.modelled.description import load_description
 from numapredict.collect.program import Program
 from numapredict.predictor.evaluation.explanation_check import CLAIMS, RuleScore, check_explanations
 from numapredict.predictor.evaluation.explanation_session import check_datasets
-from numapredict.predictor.evaluation.ground_truth import Truth
+from numapredict.predictor.evaluation.ground_truth import GroundTruth
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.learning.features import InsufficientDataError, Observations
 from numapredict.predictor.learning.model_choice import NoModelError, choose_model
@@ -39,7 +39,7 @@ def observations() -> Observations:
 
 
 def test_truth_is_read_from_the_other_runs(observations: Observations) -> None:
-    serial = Truth(observations, 0, DEFAULT)
+    serial = GroundTruth(observations, 0, DEFAULT)
     assert serial.serial
     assert serial.gain_of_pages == 4.0  # 8x on fewer nodes and 16x with pages on fewer are no placement on all
     assert serial.range_of_pages == 4.0
@@ -47,17 +47,17 @@ def test_truth_is_read_from_the_other_runs(observations: Observations) -> None:
     assert serial.half == 1.25
     assert serial.interleaved == 1.6
     assert serial.initialised_in_parallel == 2.0
-    parallel = Truth(observations, 1, DEFAULT)
+    parallel = GroundTruth(observations, 1, DEFAULT)
     assert not parallel.serial
     assert parallel.initialised_in_parallel == 1.0
 
 
 def test_what_was_not_measured_is_not_judged(observations: Observations) -> None:
-    assert Truth(observations, 2, DEFAULT).initialised_in_parallel is None
-    few = Truth(observations.columns([0, 3, 4]), 0, DEFAULT)
+    assert GroundTruth(observations, 2, DEFAULT).initialised_in_parallel is None
+    few = GroundTruth(observations.columns([0, 3, 4]), 0, DEFAULT)
     assert (few.half, few.interleaved) == (None, None)
     bare = Observations(observations.programs, LABELS, observations.time_s)
-    assert Truth(bare, 0, DEFAULT).most_local is None
+    assert GroundTruth(bare, 0, DEFAULT).most_local is None
 
 
 @pytest.fixture(scope="module")

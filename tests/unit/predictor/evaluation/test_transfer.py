@@ -4,7 +4,7 @@ import pytest
 from numapredict.collect.data.dataset import Dataset
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
 from numapredict.predictor.evaluation.evaluation_text import evaluations_in_words
-from numapredict.predictor.evaluation.transfer import evaluate_across, same_shape
+from numapredict.predictor.evaluation.transfer import evaluate_transfer, same_shape
 from numapredict.predictor.learning.learning import options_of
 from tests.planted import four_by_eight, planted_dataset
 from tests.shapes import shape
@@ -22,7 +22,7 @@ def of_machine(dataset: Dataset, machine: str) -> Dataset:
 
 def test_a_model_of_one_machine_serves_its_twin() -> None:
     one, twin = planted_dataset(15, seed=1), of_machine(planted_dataset(10, seed=2), "twin")
-    there, back = evaluate_across([one, twin], [OPTIONS, OPTIONS])
+    there, back = evaluate_transfer([one, twin], [OPTIONS, OPTIONS])
     assert (there.trained_on, there.machine, there.programs) == ("planted-4x8", "twin", 10)
     assert (back.trained_on, back.machine, back.programs) == ("twin", "planted-4x8", 15)
     assert there.gain_captured is not None
@@ -34,7 +34,7 @@ def test_a_model_of_one_machine_serves_its_twin() -> None:
 def test_what_both_machines_ran_is_held_out() -> None:
     """The twin's only good teacher for its stream is the same stream elsewhere, which must not teach it."""
     one, twin = planted_dataset(10, seed=1), of_machine(planted_dataset(10, seed=1), "twin")
-    across = evaluate_across([one, twin], [OPTIONS, OPTIONS])[0]
+    across = evaluate_transfer([one, twin], [OPTIONS, OPTIONS])[0]
     held_out = evaluate_held_out(one, OPTIONS)
     assert across.speedup.geometric == pytest.approx(held_out.speedup.geometric)
 
@@ -45,7 +45,8 @@ def test_a_program_is_held_out_with_its_group_there_whatever_the_group_is_called
         one, programs=tuple(msgspec.structs.replace(p, group=f"other {p.group}") for p in one.programs)
     )
     assert (
-        evaluate_across([renamed, twin], [OPTIONS, OPTIONS])[0] == evaluate_across([one, twin], [OPTIONS, OPTIONS])[0]
+        evaluate_transfer([renamed, twin], [OPTIONS, OPTIONS])[0]
+        == evaluate_transfer([one, twin], [OPTIONS, OPTIONS])[0]
     )
 
 
@@ -54,12 +55,12 @@ def test_machines_of_another_shape_are_not_compared() -> None:
     assert not same_shape(four_by_eight(), shape((16, 16)))
     assert not same_shape(four_by_eight(), None)
     assert not same_shape(None, None)
-    assert evaluate_across([planted_dataset(5)], [OPTIONS]) == ()
+    assert evaluate_transfer([planted_dataset(5)], [OPTIONS]) == ()
 
 
 def test_a_twin_without_counters_is_asked_by_times_alone() -> None:
     one, twin = planted_dataset(10, seed=1), of_machine(planted_dataset(10, seed=2, counters=False), "twin")
-    there, back = evaluate_across([one, twin], [OPTIONS, OPTIONS])
+    there, back = evaluate_transfer([one, twin], [OPTIONS, OPTIONS])
     assert there.programs == back.programs == 10
 
 
@@ -71,4 +72,4 @@ def test_times_of_whole_runs_and_of_regions_are_not_mixed() -> None:
         )
         for m in twin.measurements
     )
-    assert evaluate_across([one, msgspec.structs.replace(twin, measurements=timed)], [OPTIONS, OPTIONS]) == ()
+    assert evaluate_transfer([one, msgspec.structs.replace(twin, measurements=timed)], [OPTIONS, OPTIONS]) == ()

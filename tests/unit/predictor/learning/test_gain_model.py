@@ -12,7 +12,7 @@ from numapredict.collect.program import Program
 from numapredict.predictor.advising.predict import ProbeReading, UnusableProbeError, predict
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out
 from numapredict.predictor.evaluation.folds import predict_row
-from numapredict.predictor.learning import expectation as ex
+from numapredict.predictor.learning import gain_model as ex
 from numapredict.predictor.learning import probe_search as ps
 from numapredict.predictor.learning.features import InsufficientDataError, Observations, gains_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
@@ -63,16 +63,16 @@ def test_the_default_gains_nothing_and_what_was_measured_is_known() -> None:
 
 def test_what_is_little_known_must_promise_more() -> None:
     gain, deviation = np.array([0.0, 0.5, 0.45, 0.1]), np.array([0.0, 0.8, 0.1, 0.9])
-    assert int(ex.worth(gain, deviation, 0.0, 0).argmax()) == 1
-    assert int(ex.worth(gain, deviation, 0.5, 0).argmax()) == 2
-    doubtful = ex.worth(np.array([0.0, 0.3]), np.array([0.0, 0.8]), 0.5, 0)
+    assert int(ex.risk_adjusted_gain(gain, deviation, 0.0, 0).argmax()) == 1
+    assert int(ex.risk_adjusted_gain(gain, deviation, 0.5, 0).argmax()) == 2
+    doubtful = ex.risk_adjusted_gain(np.array([0.0, 0.3]), np.array([0.0, 0.8]), 0.5, 0)
     assert int(doubtful.argmax()) == 0  # the default is kept
 
 
 def test_less_than_a_hundredth_is_no_reason_to_leave_the_default() -> None:
     known = np.zeros(2)
-    assert int(ex.worth(np.array([0.0, np.log2(1.009)]), known, 0.0, 0).argmax()) == 0
-    assert int(ex.worth(np.array([0.0, np.log2(1.011)]), known, 0.0, 0).argmax()) == 1
+    assert int(ex.risk_adjusted_gain(np.array([0.0, np.log2(1.009)]), known, 0.0, 0).argmax()) == 0
+    assert int(ex.risk_adjusted_gain(np.array([0.0, np.log2(1.011)]), known, 0.0, 0).argmax()) == 1
 
 
 def test_readings_do_not_change_with_the_length_of_a_run() -> None:
@@ -120,11 +120,11 @@ def test_caution_is_the_least_that_lets_no_held_out_program_lose() -> None:
     # b gains as much as it loses and a little more, and c does not tell for whom: without caution b is taken.
     doubtful = few([[8.0, 4.0 if n % 2 else 14.0, 8.0] for n in range(8)])
     gains = gains_of(doubtful.time_s, 0)
-    got = ps.held_out_choices(doubtful, gains, (0, 2), ps.CAUTIONS)
+    got = ps.held_out_choices(doubtful, gains, (0, 2), ps.RISK_WEIGHTS)
     assert (got[0] < 0).any()
-    caution = ps.choose_caution(doubtful, 0, 2)
-    assert not (got[ps.CAUTIONS.index(caution)] < 0).any()
-    assert all((got[n] < 0).any() for n, tried in enumerate(ps.CAUTIONS) if tried < caution)
+    risk_weight = ps.choose_risk_weight(doubtful, 0, 2)
+    assert not (got[ps.RISK_WEIGHTS.index(risk_weight)] < 0).any()
+    assert all((got[n] < 0).any() for n, tried in enumerate(ps.RISK_WEIGHTS) if tried < risk_weight)
 
 
 def test_where_nobody_loses_caution_is_what_gains_most() -> None:
@@ -132,9 +132,9 @@ def test_where_nobody_loses_caution_is_what_gains_most() -> None:
     generator = np.random.default_rng(4)
     factor = generator.uniform(1.1, 4, 12)
     telling = few([[8.0, 8.0 / f * generator.uniform(0.97, 1.03), 8.0 * f] for f in factor])
-    got = ps.held_out_choices(telling, gains_of(telling.time_s, 0), (0, 2), ps.CAUTIONS).mean(axis=1)
-    caution = ps.choose_caution(telling, 0, 2)
-    assert got[ps.CAUTIONS.index(caution)] == got.max()
+    got = ps.held_out_choices(telling, gains_of(telling.time_s, 0), (0, 2), ps.RISK_WEIGHTS).mean(axis=1)
+    risk_weight = ps.choose_risk_weight(telling, 0, 2)
+    assert got[ps.RISK_WEIGHTS.index(risk_weight)] == got.max()
 
 
 def test_one_loser_in_a_hundred_is_borne_and_two_are_not() -> None:
@@ -143,8 +143,8 @@ def test_one_loser_in_a_hundred_is_borne_and_two_are_not() -> None:
         rows = [[8.0, 8.0 / 1.1, 8.0]] * (100 - losers) + [[8.0, 8.0 * 1.03, 8.0]] * losers
         observations = few(rows)
         gains = gains_of(observations.time_s, 0)
-        caution = ps.choose_caution(observations, 0, 2)
-        got = ps.held_out_choices(observations, gains, (0, 2), (caution,))[0]
+        risk_weight = ps.choose_risk_weight(observations, 0, 2)
+        got = ps.held_out_choices(observations, gains, (0, 2), (risk_weight,))[0]
         assert (got <= 0).mean() == pytest.approx(kept if losers == 3 else losers / 100), losers
 
 
@@ -153,13 +153,13 @@ def test_a_loss_of_less_than_two_in_a_hundred_counts_as_none() -> None:
     observations = few(rows)
     got = ps.held_out_choices(observations, gains_of(observations.time_s, 0), (0, 2), (0.0,))[0]
     assert (got < 0).any()
-    assert ps.choose_caution(observations, 0, 2) == 0.0
+    assert ps.choose_risk_weight(observations, 0, 2) == 0.0
 
 
 def test_a_group_counts_once_among_the_losers() -> None:
     rows = [[8.0, 8.0 / 1.2, 8.0]] * 60 + [[8.0, 8.0 * 1.03, 8.0]] * 3
     alone = few(rows)
-    assert ps.choose_caution(alone, 0, 2) > 0
+    assert ps.choose_risk_weight(alone, 0, 2) > 0
     programs = tuple(
         Program(name=p.name, command=("x",), group="same" if n < 50 or n >= 60 else p.name)
         for n, p in enumerate(alone.programs)
@@ -168,7 +168,7 @@ def test_a_group_counts_once_among_the_losers() -> None:
     gains = gains_of(together.time_s, 0)
     lost = ps.held_out_choices(together, gains, (0, 2), (0.0,))[0] < -np.log2(1.02)
     assert (ex.group_weights(together.groups)[lost]).sum() < ps.LOSERS < lost.mean()
-    assert ps.choose_caution(together, 0, 2) == 0.0
+    assert ps.choose_risk_weight(together, 0, 2) == 0.0
 
 
 def test_the_model_keeps_the_caution_that_was_chosen() -> None:
@@ -177,8 +177,8 @@ def test_the_model_keeps_the_caution_that_was_chosen() -> None:
     observations = observe(dataset)
     second = next(probe.mapping for probe in model.probes if probe.mapping != model.default)
     columns = (observations.column(model.default), observations.column(second))
-    assert model.expectation is not None
-    assert model.expectation.caution == ps.choose_caution(observations, *columns)
+    assert model.gain_model is not None
+    assert model.gain_model.risk_weight == ps.choose_risk_weight(observations, *columns)
 
 
 @pytest.mark.parametrize("counters", [True, False])
@@ -230,8 +230,8 @@ def test_one_group_alone_expects_nothing() -> None:
     one = msgspec.structs.replace(
         dataset, programs=tuple(msgspec.structs.replace(program, group="same") for program in dataset.programs)
     )
-    assert train(one, OPTIONS).expectation is None
-    assert train(dataset, OPTIONS).expectation is not None
+    assert train(one, OPTIONS).gain_model is None
+    assert train(dataset, OPTIONS).gain_model is not None
 
 
 @pytest.mark.parametrize("counters", [True, False])
@@ -261,9 +261,9 @@ def test_parts_that_do_not_fit_are_refused(change: dict[str, tuple[float, ...]],
         "deviation": (0.1, 0.2),
         "floors_GBps": (),
     }
-    ex.Expectation(**good)  # type: ignore[arg-type]
+    ex.GainModel(**good)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=says):
-        ex.Expectation(**{**good, **change})  # type: ignore[arg-type]
+        ex.GainModel(**{**good, **change})  # type: ignore[arg-type]
 
 
 def test_without_bandwidths_times_are_enough() -> None:

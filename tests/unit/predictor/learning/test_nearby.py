@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.predictor.learning import expectation as ex
+from numapredict.predictor.learning import gain_model as ex
 from numapredict.predictor.learning import nearby as nb
 from numapredict.predictor.learning.kinds import RELATIVES, choose_relative, kinds_of, without_kind
 from tests.evaluations import DEFAULT, PROBE
@@ -104,7 +104,7 @@ def test_a_kind_is_expected_by_programs_of_other_kinds_alone() -> None:
 def test_what_a_program_may_expect_is_as_uncertain_as_its_neighbours_were_off() -> None:
     residual = np.full((20, 5), 0.1)
     residual[:10, 3:] = [[0.9, -0.9]] * 10  # with 8 threads, of those that read 0
-    plain = ex.Expectation(
+    plain = ex.GainModel(
         labels=LABELS,
         centre=(0.0,) * 3,
         scale=(1.0,) * 3,
@@ -115,8 +115,8 @@ def test_what_a_program_may_expect_is_as_uncertain_as_its_neighbours_were_off() 
     )
     own = msgspec.structs.replace(plain, nearby=learned(residual))
 
-    def width(expectation: ex.Expectation, times: tuple[float, float], beside: tuple[float, float]) -> list[float]:
-        found = ex.outlook(expectation, times, beside, (DEFAULT, PROBE), DEFAULT)
+    def width(gain_model: ex.GainModel, times: tuple[float, float], beside: tuple[float, float]) -> list[float]:
+        found = ex.predict_gains(gain_model, times, beside, (DEFAULT, PROBE), DEFAULT)
         return [float(value) for value in (found.below + found.above)[2:] / 2]
 
     at_home, away = ((1.0, 1.0), (1.0, 1.0)), ((2.0**9, 1.0), (2.0**9, 2.0**9))
@@ -156,11 +156,11 @@ def test_an_expectation_wants_neighbours_of_its_readings_and_threads() -> None:
         "deviation": (0.1,) * 5,
         "floors_GBps": (1.0, 1.0),
     }
-    ex.Expectation(**parts, nearby=found)  # type: ignore[arg-type]
+    ex.GainModel(**parts, nearby=found)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="every number of threads"):
-        ex.Expectation(**{**parts, "labels": (*LABELS[:4], "4x4-contiguous-mix")}, nearby=found)  # type: ignore[arg-type]
+        ex.GainModel(**{**parts, "labels": (*LABELS[:4], "4x4-contiguous-mix")}, nearby=found)  # type: ignore[arg-type]
     few = {**parts, "centre": (0.0,), "scale": (1.0,), "slopes": ((0.0,) * 5,), "floors_GBps": ()}
     with pytest.raises(ValueError, match="as many readings"):
-        ex.Expectation(**few, nearby=found)  # type: ignore[arg-type]
+        ex.GainModel(**few, nearby=found)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="relative"):
-        ex.Expectation(**parts, relative=-0.1)  # type: ignore[arg-type]
+        ex.GainModel(**parts, relative=-0.1)  # type: ignore[arg-type]

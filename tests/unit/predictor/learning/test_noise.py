@@ -16,7 +16,7 @@ from numapredict.predictor.advising.verdicts import bound_of, pages_gain_nothing
 from numapredict.predictor.evaluation.folds import predict_row
 from numapredict.predictor.learning import noise as ns
 from numapredict.predictor.learning.features import Observations, observe
-from numapredict.predictor.learning.gain_model import Expectation, outlook
+from numapredict.predictor.learning.gain_model import GainModel, predict_gains
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.store import read_model, write_model
@@ -85,9 +85,9 @@ def noisy() -> tuple[Dataset, Model]:
     return dataset, train(dataset, OPTIONS)
 
 
-def expectation_of(model: Model) -> Expectation:
-    assert model.expectation is not None
-    return model.expectation
+def expectation_of(model: Model) -> GainModel:
+    assert model.gain_model is not None
+    return model.gain_model
 
 
 def test_a_model_keeps_the_noise_of_its_training(noisy: tuple[Dataset, Model]) -> None:
@@ -133,8 +133,8 @@ def test_the_probes_own_repetitions_are_read() -> None:
 
     calm, wild = readings(dataset), readings(loud)
     assert [each.noise for each in calm] == [None, None]
-    assert measured_noise(model.expectation, calm) == ns.MEASURED_NOISE
-    assert measured_noise(model.expectation, wild) > 3 * ns.MEASURED_NOISE
+    assert measured_noise(model.gain_model, calm) == ns.MEASURED_NOISE
+    assert measured_noise(model.gain_model, wild) > 3 * ns.MEASURED_NOISE
     same = [msgspec.structs.replace(w, time_s=c.time_s) for c, w in zip(calm, wild, strict=True)]
     sure, unsure = predict(model, calm), predict(model, same)
     widths = [
@@ -143,7 +143,7 @@ def test_the_probes_own_repetitions_are_read() -> None:
     ]
     assert widths[1] > 1.2 * widths[0]
     found = [
-        outlook(
+        predict_gains(
             expectation_of(model),
             (calm[0].time_s, calm[1].time_s),
             [each.local_bandwidth_GBps or 0.0 for each in calm],
@@ -189,7 +189,7 @@ def test_models_of_before_are_read_and_have_the_deviations_they_had(tmp_path: Pa
     old = expectation_of(read_model(tmp_path / "old.json"))
     assert (old.relative, old.noise, old.nearby) == (0.0, None, None)
     first, second = (probe.mapping for probe in model.probes)
-    found = outlook(old, (1.0, 2.0), [1.0, 1.0], (first, second), model.default)
+    found = predict_gains(old, (1.0, 2.0), [1.0, 1.0], (first, second), model.default)
     inferred = [n for n, label in enumerate(old.labels) if label not in (first, second)]
     assert found.deviation[inferred] == pytest.approx(np.array(old.deviation)[inferred])
     assert found.above.tolist() == found.below.tolist() == found.deviation.tolist()

@@ -8,7 +8,7 @@ import pytest
 from numapredict.collect.host.facts.fact import Fact
 from numapredict.collect.host.facts.memory import free_memory, huge_pages, numa_balancing
 from numapredict.collect.host.facts.processors import governor, threads_a_core, turbo
-from numapredict.collect.host.facts.surroundings import container, emulated, virtual_machine
+from numapredict.collect.host.facts.surroundings import container, emulated, modelled_machine
 from tests.planted_files import plant
 
 CPUS = "sys/devices/system/cpu"
@@ -77,17 +77,17 @@ def asked(ask: Callable[[Path], Fact], root: Path, files: dict[str, str]) -> Fac
         (free_memory, TWO_NODES, "node 0 1.0 of 2.0 GiB, node 1 1.0 of 2.0 GiB", False),
         (emulated, {}, "no", False),
         (emulated, {"sys/class/dmi/id/sys_vendor": "QEMU\n"}, "by QEMU", True),
-        (virtual_machine, {"proc/cpuinfo": "flags\t\t: fpu vme\n"}, "no", False),
-        (virtual_machine, {"proc/cpuinfo": "flags\t\t: fpu hypervisor vme\n"}, "yes", True),
-        (virtual_machine, {"proc/cpuinfo": "model name\t: the hypervisor\n"}, "no", False),
+        (modelled_machine, {"proc/cpuinfo": "flags\t\t: fpu vme\n"}, "no", False),
+        (modelled_machine, {"proc/cpuinfo": "flags\t\t: fpu hypervisor vme\n"}, "yes", True),
+        (modelled_machine, {"proc/cpuinfo": "model name\t: the hypervisor\n"}, "no", False),
         (
-            virtual_machine,
+            modelled_machine,
             {"sys/class/dmi/id/sys_vendor": "VMware, Inc.\n", "sys/class/dmi/id/product_name": "VMware7,1\n"},
             "yes (VMware, Inc. VMware7,1)",
             True,
         ),
-        (virtual_machine, {"sys/class/dmi/id/sys_vendor": "Dell Inc.\n"}, "no", False),
-        (virtual_machine, {"sys/hypervisor/type": "xen\n"}, "yes (xen)", True),
+        (modelled_machine, {"sys/class/dmi/id/sys_vendor": "Dell Inc.\n"}, "no", False),
+        (modelled_machine, {"sys/hypervisor/type": "xen\n"}, "yes (xen)", True),
         (container, {"proc/self/cgroup": "0::/user.slice/session-1.scope\n"}, "no", False),
         (container, {".dockerenv": ""}, "Docker", False),
         (container, {"run/.containerenv": ""}, "Podman", False),

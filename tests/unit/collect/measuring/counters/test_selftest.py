@@ -13,10 +13,10 @@ from numapredict.collect.measuring.counters.calibration import (
     FILE,
     RETRY_S,
     Examined,
-    believed_source,
+    calibrated_source,
     examine,
-    read_trust,
-    write_trust,
+    read_calibrations,
+    write_calibrations,
 )
 from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.load import Load, run_stream, stream_command
@@ -173,41 +173,41 @@ def test_the_first_source_that_is_right_is_used_and_tested_once(tmp_path: Path) 
     absent = made_up(name="absent", obstacle=Obstacle("it is not installed"))
     wrong, right, last = made_up(name="wrong", factor=0.0), made_up(name="right", factor=2.0), made_up(name="last")
     sources = [absent, wrong, right, last]
-    found = believed_source(sources, topology, tmp_path, said.append)
+    found = calibrated_source(sources, topology, tmp_path, said.append)
     assert found is not None
     assert (found.source, round(found.factor, 2)) == (right, 2.0)
     assert said[0].startswith("testing the counters of wrong")
     assert said[1].startswith("the counters of wrong are not used: it counts nothing of node 0's local accesses")
     assert said[2].startswith("testing the counters of right")
-    again = believed_source(sources, topology, tmp_path, said.append)
+    again = calibrated_source(sources, topology, tmp_path, said.append)
     assert again == found
     # Reading and writing, with few passes and many; what fails is tried twice.
     assert (len(said), len(wrong.runs), len(right.runs), len(last.runs)) == (4, 8, 4, 0)
     wrong.factor = 1.0
-    assert believed_source([absent, wrong], topology, tmp_path, said.append) is None
+    assert calibrated_source([absent, wrong], topology, tmp_path, said.append) is None
 
 
 def test_a_source_that_failed_is_tested_again_after_a_while(tmp_path: Path) -> None:
     topology = one_node()
     source = made_up(factor=0.0)
-    assert believed_source([source], topology, tmp_path, lambda _: None) is None
+    assert calibrated_source([source], topology, tmp_path, lambda _: None) is None
     source.factor = 1.0
-    (tested,) = read_trust(tmp_path, topology)
+    (tested,) = read_calibrations(tmp_path, topology)
     old = msgspec.structs.replace(tested, tested_s=tested.tested_s - RETRY_S - 1)
-    write_trust(tmp_path, topology, [old])
-    assert believed_source([source], topology, tmp_path, lambda _: None) is not None
+    write_calibrations(tmp_path, topology, [old])
+    assert calibrated_source([source], topology, tmp_path, lambda _: None) is not None
 
 
 def test_a_verdict_is_of_one_computer_and_of_a_file_that_can_be_read(tmp_path: Path) -> None:
     topology = one_node()
     tested = Examined(name="x", verdict=Verdict(believed=True, factor=2.0, remote_tested=False))
-    write_trust(tmp_path, topology, [tested, Examined(name="y", failure="no")])
-    assert read_trust(tmp_path, topology) == (tested,)
-    assert read_trust(tmp_path, topology_of((1, 1, 1))) == ()
+    write_calibrations(tmp_path, topology, [tested, Examined(name="y", failure="no")])
+    assert read_calibrations(tmp_path, topology) == (tested,)
+    assert read_calibrations(tmp_path, topology_of((1, 1, 1))) == ()
     text = (tmp_path / FILE).read_text()
     for broken in ("", "{", text.replace("2.0", "0.0"), text.replace('"schema": 1', '"schema": 2'), "[]"):
         (tmp_path / FILE).write_text(broken)
-        assert read_trust(tmp_path, topology) == ()
+        assert read_calibrations(tmp_path, topology) == ()
 
 
 def test_all_sources_are_examined_with_what_stands_in_their_way(tmp_path: Path) -> None:

@@ -122,14 +122,14 @@ def test_srun_has_one_task_with_all_pus_and_numactl_the_pages(label: str, memory
         words_of(emission.text)[1]
     )
     assert "--hint" not in emission.text  # excludes --cpu-bind
-    assert any("task/affinity" in caution for caution in emission.cautions)
-    assert any("numactl" in caution for caution in emission.cautions) == bool(memory)
+    assert any("task/affinity" in risk_weight for risk_weight in emission.cautions)
+    assert any("numactl" in risk_weight for risk_weight in emission.cautions) == bool(memory)
 
 
 def test_srun_asks_for_the_second_threads_of_the_cores_too() -> None:
     emission = emitted("slurm", "4x2-scatter-first-touch", shape((4, 4), pus=2))
     assert " --cpus-per-task=16 " in emission.text
-    assert any("CPUTot" in caution for caution in emission.cautions)
+    assert any("CPUTot" in risk_weight for risk_weight in emission.cautions)
 
 
 def test_srun_stays_in_an_allocation_and_drops_what_narrows_it() -> None:

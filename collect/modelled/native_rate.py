@@ -15,7 +15,7 @@ from numapredict.collect.placing.census import Region
 _SAME = 1.5
 
 
-class NativePace(msgspec.Struct, frozen=True):
+class NativeRate(msgspec.Struct, frozen=True):
     """An instance as a curve of at least two points: it had taken ``times_s`` when it had passed ``barriers``.
 
     Both grow; the last point is the instance's end, or where it was when its run was stopped.
@@ -33,8 +33,8 @@ class NativePace(msgspec.Struct, frozen=True):
         end = self.barriers[-1]
         if passed >= end:
             return self._is_known(passed)
-        half = self._pace(passed // 2, passed)
-        return self._is_known(passed) and _same(half, self._pace(passed, end))
+        half = self._rate(passed // 2, passed)
+        return self._is_known(passed) and _same(half, self._rate(passed, end))
 
     def _time_at(self, passed: float) -> float:
         """Return when so many barriers were passed: at the latest on the line between the two points around.
@@ -46,30 +46,30 @@ class NativePace(msgspec.Struct, frozen=True):
         n = self._part(passed)
         if self._is_known(passed):
             return line_s
-        before = self._pace(*self.barriers[n - 1 : n + 1])
+        before = self._rate(*self.barriers[n - 1 : n + 1])
         start_s = self.times_s[n]
         return min(line_s, start_s + (passed - self.barriers[n]) / before) if before > 0 else start_s
 
     def _is_known(self, passed: float) -> bool:
         """Return whether the pace around so many barriers is that before, or that up to the end."""
         n = self._part(passed)
-        paces = [self._pace(*pair) for pair in pairwise(self.barriers)]
+        rates = [self._rate(*pair) for pair in pairwise(self.barriers)]
         if n == 0 or self.barriers[n] == passed:
             return True
-        after = self._pace(self.barriers[n + 1], self.barriers[-1]) if n + 2 < len(self.barriers) else 0.0
-        return _same(paces[n], paces[n - 1]) or _same(paces[n], after)
+        after = self._rate(self.barriers[n + 1], self.barriers[-1]) if n + 2 < len(self.barriers) else 0.0
+        return _same(rates[n], rates[n - 1]) or _same(rates[n], after)
 
     def _part(self, passed: float) -> int:
         """Return which of the curve's parts has so many barriers in it, by its first point."""
         return min(int(np.searchsorted(self.barriers, passed, "right")) - 1, len(self.barriers) - 2)
 
-    def _pace(self, first: float, last: float) -> float:
+    def _rate(self, first: float, last: float) -> float:
         """Return the barriers a second between two counts of them."""
         begin_s, end_s = (float(np.interp(at, self.barriers, self.times_s)) for at in (first, last))
         return (last - first) / (end_s - begin_s) if end_s > begin_s else np.inf
 
 
-def native_pace(region: Region) -> NativePace | None:
+def native_rate(region: Region) -> NativeRate | None:
     """Return the pace of a region's instance, or None where it passed no barrier that anybody counted.
 
     Of several instances the curve is the first's, the end that of the mean. What follows the last barrier counts as
@@ -80,7 +80,7 @@ def native_pace(region: Region) -> NativePace | None:
     end, end_s = region.barriers / region.count + 1, region.time_s / region.count
     inner = [(2.0**n, at_s) for n, at_s in enumerate(region.passed_s) if 2**n < end]
     times_s = (0.0, *(min(at_s, end_s) for _, at_s in inner), end_s)
-    return NativePace((0.0, *(barriers for barriers, _ in inner), end), times_s)
+    return NativeRate((0.0, *(barriers for barriers, _ in inner), end), times_s)
 
 
 def _same(one: float, other: float) -> bool:
