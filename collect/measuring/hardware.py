@@ -43,8 +43,8 @@ class HardwareMachine:
     timed ones, each stopped after ``timeout_s`` seconds: ``repetitions`` of them, or as many as a StoppingRule asks
     for, which also says when disturbed ones are redone. Measurements on one computer take turns, whoever asks for them.
     Times are wall times of the whole process, with its start-up, and under the library also those of its parallel
-    regions. A program that ends with an exit code other than 0 has worked if its parallel regions were seen and it ends so in
-    every run, also in one without any placement, which is made once; under a strict StoppingRule it has failed.
+    regions. A program that ends with an exit code other than 0 has worked if its parallel regions were seen and it ends
+    so in every run, also in one without any placement, which is made once; under a strict StoppingRule it has failed.
     ``counters`` is asked at the first measurement for the source that passed the self-test; where there is none, the
     last untimed run samples whose accesses are local.
     """
