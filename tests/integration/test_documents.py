@@ -283,3 +283,23 @@ class TestLinks:
     def test_the_readme_links_every_document(self) -> None:
         for name in NAMES:
             assert f"(reports/guide/{name})" in README
+
+
+def test_where_to_start_names_files_that_are_there() -> None:
+    table = CONTRIBUTING.partition("## Where to start\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| ")][1:]
+    rows = [row for row in rows if "---" not in row[0]]
+    assert len(rows) >= 12
+    for change, *places in rows:
+        named = [path for place in places for path in re.findall(r"`([a-z_]+/[^`]*)`", place)]
+        assert named, change
+        assert [path for path in named if not (ROOT / path).exists()] == [], change
+
+
+def test_the_architecture_names_every_folder_and_no_other() -> None:
+    section = README.partition("## Architecture\n")[2].partition("\n## ")[0]
+    tops = "collect|predictor|reports|native|training_data|models"
+    named = set(re.findall(rf"`((?:{tops})/[a-z_/]*)`", section))
+    assert [path for path in named if not (ROOT / path).is_dir()] == []
+    packages = {path.parent for top in ("collect", "predictor") for path in (ROOT / top).glob("*/__init__.py")}
+    assert {f"{package.relative_to(ROOT)}/" for package in packages} <= named
