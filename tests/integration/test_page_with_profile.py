@@ -13,7 +13,7 @@ from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model_choice import named_model
 from tests.profiles import profile_bytes
 
-MACHINES = Path(__file__).parents[2] / "machines"
+MACHINES = Path(__file__).parents[1] / "machines"
 
 
 @pytest.fixture(scope="module")

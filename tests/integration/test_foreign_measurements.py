@@ -13,7 +13,7 @@ from numapredict.predictor.learning.features import Observations
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.selection import select
 
-FOLDER = Path(os.environ.get("NUMAPREDICT_SHARED", Path(__file__).resolve().parents[4] / "shared"))
+FOLDER = Path(os.environ.get("NUMAPREDICT_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 RUNTIMES = FOLDER / "datasets" / "mctop" / "runtimes.csv"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.golden.figures.figures import FIGURES
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "figures"
+GOLDEN = Path(__file__).parent
 
 
 def assert_alike(found: object, golden: object, where: str) -> None:

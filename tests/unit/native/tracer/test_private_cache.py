@@ -10,7 +10,7 @@ import pytest
 from numapredict.collect.modelled import shared_caches
 
 HERE = Path(__file__).parent
-TRACER = Path(__file__).parents[3] / "native" / "tracer"
+TRACER = Path(__file__).parents[4] / "native" / "tracer"
 GCC = shutil.which("gcc") or ""
 NAMES = (
     "capacity",

@@ -12,7 +12,7 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 
 from numapredict.native.library import PARTS
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 CI = (ROOT / ".ci/run").read_text()
 Version = tuple[int, ...]
 
