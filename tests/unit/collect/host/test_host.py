@@ -14,7 +14,7 @@ from numapredict.collect.index_list import parse_index_list
 from numapredict.collect.topology import InvalidTopologyError
 from numapredict.native.errors import MissingNativePartError
 
-MACHINES = Path(__file__).parents[2] / "machines"
+MACHINES = Path(__file__).parents[3] / "machines"
 
 STATUS = """Name:\tcat
 Cpus_allowed:\tff0f

@@ -15,7 +15,7 @@ from numapredict.collect.host.hwloc import topology_from_xml
 from numapredict.collect.space import default_mapping
 from numapredict.collect.topology import InvalidTopologyError, Topology
 
-MACHINES = Path(__file__).parents[2] / "machines"
+MACHINES = Path(__file__).parents[3] / "machines"
 NAMES = sorted(path.stem for path in MACHINES.glob("*.xml"))
 
 

@@ -12,7 +12,7 @@ from numapredict.predictor.command_line.known_help import columns, known_help
 from numapredict.predictor.command_line.man_page import help_page, help_text
 from numapredict.predictor.command_line.registry import GROUP, registered
 
-FILE = Path(__file__).parents[3] / "predictor" / "help_text.py"
+FILE = Path(__file__).parents[4] / "predictor" / "command_line" / "help_text.py"
 ADVICE = "a help text has changed: python -m numapredict.predictor.command_line.man_page predictor/man"
 
 

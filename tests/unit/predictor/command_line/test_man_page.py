@@ -13,7 +13,7 @@ from numapredict.predictor.command_line.commands import EXIT_CODES, commands
 from numapredict.predictor.command_line.examples import EXAMPLES
 from numapredict.predictor.command_line.man_page import escaped, pages, write_pages
 
-FOLDER = Path(__file__).parents[3] / "predictor" / "man"
+FOLDER = Path(__file__).parents[4] / "predictor" / "man"
 # No page has a date: it would be another one whenever it was made.
 ALLOWED = 'WARNING: missing date, using "": TH'
 
