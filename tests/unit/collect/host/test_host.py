@@ -5,12 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from numapredict.collect.host import host
 from numapredict.collect.host.host import Allowance, allowance, allowance_of_status, host_topology, topology_from_file
-from numapredict.collect.index_list import parse_index_list
 from numapredict.collect.topology import InvalidTopologyError
 from numapredict.native.errors import MissingNativePartError
 
@@ -44,25 +41,6 @@ def write(root: Path, texts: dict[str, str]) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("0-3,8", {0, 1, 2, 3, 8}), ("5\n", {5}), ("", set()), ("\n", set()), ("0, 2-3", {0, 2, 3}), ("7-7", {7})],
-)
-def test_lists_of_the_kernel(text: str, expected: set[int]) -> None:
-    assert parse_index_list(text) == expected
-
-
-@pytest.mark.parametrize("text", ["a", "1-", "-1", "1-2-3", "0x3", "1;2", "999999999", "1,,2", "٣"])
-def test_other_texts_are_no_lists(text: str) -> None:
-    with pytest.raises(ValueError, match="list of numbers"):
-        parse_index_list(text)
-
-
-@given(st.sets(st.integers(0, 500)))
-def test_a_list_is_read_back(numbers: set[int]) -> None:
-    assert parse_index_list(",".join(f"{number}-{number}" for number in numbers)) == numbers
 
 
 def test_status_says_what_is_allowed() -> None:
