@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,14 +19,14 @@ from numapredict.collect.measuring.measurement_lock import MeasurementLock, Pati
 WORKER = """
 import sys, time
 from pathlib import Path
-from numapredict.collect.measuring.measurement_lock import Patience, Turns
+from numapredict.collect.measuring.measurement_lock import MeasurementLock, Patience
 folder, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 def said(text):
     with open(folder / f"{name}-said", "a") as file:
         file.write(text + "\\n")
-turns = Turns(said, folder, Patience(told_s=0.0, look_s=0.01))
+lock = MeasurementLock(said, folder, Patience(told_s=0.0, look_s=0.01))
 for n in range(count):
-    with turns.take() as taken, open(folder / "log", "a", buffering=1) as log:
+    with lock.take() as taken, open(folder / "log", "a", buffering=1) as log:
         assert taken
         log.write(f"{name} begins\\n")
         (folder / name).touch()
@@ -37,15 +37,22 @@ for n in range(count):
 """
 
 
-def worker(folder: Path, name: str, count: int) -> subprocess.Popen[str]:
+@contextmanager
+def worker(folder: Path, name: str, count: int) -> Iterator[subprocess.Popen[str]]:
     """Take so many turns; the first of them lasts until there is a file `go`."""
     command = [sys.executable, "-c", WORKER, str(folder), name, str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
-def wait_for(path: Path) -> None:
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    """Wait for a file that the process makes; a process that ended makes none."""
     while not path.exists():
-        os.sched_yield()
+        assert process.poll() is None, f"a process ended with code {process.returncode} and made no {path.name}"
+        time.sleep(0.005)
 
 
 def turn(folder: Path, said: list[str] | None = None, **patience: float) -> AbstractContextManager[bool]:
@@ -78,10 +85,10 @@ def log(folder: Path) -> list[str]:
 
 def test_nobody_measures_while_another_one_does(tmp_path: Path) -> None:
     (tmp_path / "go").touch()
-    workers = [worker(tmp_path, name, 8) for name in "abc"]
-    for process in workers:
-        process.communicate(timeout=120)
-        assert process.returncode == 0
+    with ExitStack() as stack:
+        for process in [stack.enter_context(worker(tmp_path, name, 8)) for name in "abc"]:
+            process.communicate(timeout=120)
+            assert process.returncode == 0
     lines = log(tmp_path)
     assert len(lines) == 48
     for begins, ends in zip(lines[::2], lines[1::2], strict=True):
@@ -90,12 +97,12 @@ def test_nobody_measures_while_another_one_does(tmp_path: Path) -> None:
 
 def test_nobody_goes_twice_while_somebody_waits(tmp_path: Path) -> None:
     with worker(tmp_path, "a", 2) as first:
-        wait_for(tmp_path / "a")
+        wait_for(tmp_path / "a", first)
         with worker(tmp_path, "b", 1) as second:
-            wait_for(tmp_path / "b-said")
+            wait_for(tmp_path / "b-said", second)
             second.send_signal(signal.SIGSTOP)  # however slow it is, it is its turn
             (tmp_path / "go").touch()
-            wait_for(tmp_path / "a-said")
+            wait_for(tmp_path / "a-said", first)
             meanwhile = log(tmp_path)
             second.send_signal(signal.SIGCONT)
             second.communicate(timeout=120)
@@ -107,7 +114,7 @@ def test_nobody_goes_twice_while_somebody_waits(tmp_path: Path) -> None:
 
 def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
     with worker(tmp_path, "a", 1) as first:
-        wait_for(tmp_path / "a")
+        wait_for(tmp_path / "a", first)
         first.send_signal(signal.SIGKILL)
         first.wait()
     with turn(tmp_path) as taken:
@@ -220,9 +227,9 @@ def test_the_locks_are_where_everybody_looks_for_them() -> None:
 WAITS_FOR_THE_OTHER = """
 import sys, time
 from pathlib import Path
-from numapredict.collect.measuring.measurement_lock import Patience, Turns
+from numapredict.collect.measuring.measurement_lock import MeasurementLock, Patience
 folder, name, other = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-with Turns(print, folder, Patience(told_s=0.0, most_s=0.2, look_s=0.01)).take() as taken:
+with MeasurementLock(print, folder, Patience(told_s=0.0, most_s=0.2, look_s=0.01)).take() as taken:
     (folder / name).write_text(str(taken))
     while not (folder / other).exists():
         time.sleep(0.01)
