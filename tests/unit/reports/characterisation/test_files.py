@@ -12,7 +12,7 @@ from numapredict.reports.characterisation.files import write_characterisation
 from numapredict.reports.characterisation.tables import nodes_csv, runs_csv, times_csv
 from numapredict.reports.characterisation.words import NO_COUNTERS, characterisation_in_words
 from tests.unit.collect.campaign.characterisation.test_result import TIMES_S, characterised
-from tests.unit.reports.characterisation.test_figures import one_node
+from tests.unit.reports.characterisation.drawn import one_node
 
 FIGURES = {f"{name}.{kind}" for name in ("times", "page-policies", "accesses", "bandwidth") for kind in ("png", "svg")}
 TABLES = {"characterisation.json", "times.csv", "runs.csv", "nodes.csv"}
