@@ -9,6 +9,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from numapredict.collect.measuring import measurement_lock
+
 FOREIGN = Path(os.environ.get("NUMAPREDICT_SHARED", Path(__file__).parents[2] / "shared")) / "datasets"
 # The variable that CI services set, and .ci/run. There a test that cannot run has failed.
 IN_CI = os.environ.get("CI", "").lower() not in {"", "0", "false"}
@@ -45,6 +47,8 @@ GOOD_REASONS = (
     "no file system can be mounted here",
 )
 
+TESTS = Path(__file__).parent
+LONGEST_FIRST = {"guest": 0, "slurm": 1, "integration": 2}
 
 # No test is judged by the clock, however busy the computer is.
 hypothesis.settings.register_profile(
@@ -61,10 +65,10 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if FOREIGN.is_dir():
-        return
+    """Start what takes longest first: a guest that boots last would leave the other processes idle."""
+    items.sort(key=lambda item: LONGEST_FIRST.get(item.path.relative_to(TESTS).parts[0], len(LONGEST_FIRST)))
     for item in items:
-        if item.get_closest_marker("shared"):
+        if item.get_closest_marker("shared") and not FOREIGN.is_dir():
             item.add_marker(pytest.mark.skip(reason=f"shared/ is absent: no {FOREIGN}"))
 
 
@@ -87,6 +91,14 @@ def folders_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NUMAPREDICT_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("NUMAPREDICT_DATA", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def locks_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let no test wait until another process of the tests has measured; tests of the lock name their own folders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measurement_lock, "_FOLDERS", (tmp_path_factory.mktemp("locks"),))
         yield
 
 

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from numapredict.collect.measuring import measurement_lock
 from numapredict.collect.measuring.measurement_lock import MeasurementLock, Patience, lock_folder
 
+FOLDERS = measurement_lock._FOLDERS  # the computer's: the tests have one of their own (tests/conftest.py)
 WORKER = """
 import sys, time
 from pathlib import Path
@@ -220,8 +222,10 @@ def test_every_user_can_open_the_locks(tmp_path: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("numapredict-*.lock")} == {0o644}
 
 
-def test_the_locks_are_where_everybody_looks_for_them() -> None:
+def test_the_locks_are_where_everybody_looks_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measurement_lock, "_FOLDERS", FOLDERS)
     assert os.access(lock_folder(), os.W_OK)
+    assert lock_folder() in FOLDERS
 
 
 WAITS_FOR_THE_OTHER = """
