@@ -1,4 +1,4 @@
-"""Page-access profiles made by hand, byte by byte as native/placement/profile_file.h has them."""
+"""Page-access profiles made by hand, byte by byte as native/placement/profile/profile_file.h has them."""
 
 import struct
 from collections.abc import Sequence

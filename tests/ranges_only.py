@@ -10,16 +10,8 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "tests" / "integration" / "placement"
 NATIVE = ROOT / "native" / "placement"
 PARTS = (
-    "allocations",
-    "heap",
-    "operators",
-    "mappings",
-    "statics",
-    "elf_objects",
-    "ranges",
-    "sites",
-    "next_call",
-    "system",
+    *("memory/allocations", "memory/heap", "memory/operators", "memory/mappings", "memory/statics", "memory/ranges"),
+    *("memory/elf_objects", "memory/sites", "process/next_call", "process/system"),
 )
 GCC, GXX, CLANG, CLANGXX = (shutil.which(name) or "" for name in ("gcc", "g++", "clang", "clang++"))
 HEAP, STATIC, MAPPED = 1, 2, 3

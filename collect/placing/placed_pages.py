@@ -1,6 +1,6 @@
 """Where a program's threads and pages truly stood, as the preload library found by asking the kernel.
 
-The file's contract is native/placement/verify.h; this is its only reader.
+The file's contract is native/placement/policy/verify.h; this is its only reader.
 """
 
 from collections import Counter
@@ -72,7 +72,8 @@ class PlacementMap(msgspec.Struct, frozen=True):
     """Threads and ranges of all processes of a run.
 
     ``late``: an OpenMP runtime was loaded while a program ran, so that memory from before its first region is missing.
-    ``left``: ranges that were left to the kernel, which would have run out of mappings (native/placement/room.h).
+    ``left``: ranges that were left to the kernel, which would have run out of mappings
+    (native/placement/memory/room.h).
     ``unplaced``: so many processes found the slots taken by another one. ``unseen``: pages by kind of memory that the
     library does not look after.
     """

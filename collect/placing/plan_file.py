@@ -1,4 +1,4 @@
-"""The file of a page plan; its contract is native/placement/plan.h, and this is its only writer."""
+"""The file of a page plan; its contract is native/placement/policy/plan.h, and this is its only writer."""
 
 from collections.abc import Iterator
 from pathlib import Path

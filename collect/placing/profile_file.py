@@ -1,7 +1,7 @@
 """The page-access profile: which thread slot touches which page how often, as the preload library sampled it.
 
-The file's contract is native/placement/profile_file.h; this is its only reader. Reading never runs code, and whatever
-the file says, it is checked before it is used.
+The file's contract is native/placement/profile/profile_file.h; this is its only reader. Reading never runs code, and
+whatever the file says, it is checked before it is used.
 """
 
 import os
@@ -18,7 +18,7 @@ MAGIC = 0x31464F525050554E
 VERSION = 1
 MOST_RANGES = 1 << 20
 MOST_BYTES = 1 << 30
-MOST_SLOTS = 4096  # native/placement/settings.h
+MOST_SLOTS = 4096  # native/placement/process/settings.h
 _HEADER = np.dtype(
     [
         ("magic", "<u8"),

@@ -4,8 +4,8 @@
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
-#include "next_call.h"
-#include "protection.h"
+#include "process/next_call.h"
+#include "protection/protection.h"
 #include "withdrawal.h"
 
 #include <linux/seccomp.h>

@@ -3,17 +3,17 @@
 #include "withdrawal.h"
 
 #include "../regions/region_table.h"
-#include "affinity.h"
-#include "claim.h"
-#include "profile.h"
-#include "program.h"
-#include "protection.h"
-#include "ranges.h"
-#include "settings.h"
-#include "signals.h"
-#include "slots.h"
-#include "system.h"
-#include "verify.h"
+#include "memory/ranges.h"
+#include "policy/verify.h"
+#include "process/claim.h"
+#include "process/program.h"
+#include "process/settings.h"
+#include "process/system.h"
+#include "profile/profile.h"
+#include "protection/protection.h"
+#include "protection/signals.h"
+#include "threads/affinity.h"
+#include "threads/slots.h"
 
 #include <errno.h>
 #include <fcntl.h>

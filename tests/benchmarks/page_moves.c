@@ -4,7 +4,7 @@
  * usage: page_moves MEGABYTES ROUNDS; prints a line a round: pages a second of each, and the library's over
  * the other. */
 #define _GNU_SOURCE
-#include "system.h"
+#include "process/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,6 +15,7 @@ from tests.guest.machine import Guest
 from tests.guest.shape import Shape
 
 PLACEMENT = Path(__file__).parents[2] / "native" / "placement"
+SYSTEM = PLACEMENT / "process" / "system.c"
 
 
 @click.command()
@@ -26,7 +27,7 @@ def main(megabytes: int, rounds: int, as_json: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="numapredict-moves-") as name:
         program = Path(name) / "page_moves"
         source = Path(__file__).with_name("page_moves.c")
-        command = ["gcc", "-O2", "-I", str(PLACEMENT), "-o", str(program), str(source), str(PLACEMENT / "system.c")]
+        command = ["gcc", "-O2", "-I", str(PLACEMENT), "-o", str(program), str(source), str(SYSTEM)]
         subprocess.run(command, check=True)
         folder = Path(name) / "guest"
         folder.mkdir()

@@ -23,11 +23,11 @@ from numapredict.collect.topology import Topology
 from numapredict.native.library import placement_library
 
 NOWHERE = -1
-REST = 4  # native/placement/verify.h: what no range covers
+REST = 4  # native/placement/policy/verify.h: what no range covers
 ARRAY = 0  # what a program tells of itself; the library's kinds begin with 1
 ARRAY_SLACK = 2  # pages: an array lies within a range, and has fewer whole pages
 HUGE_PAGES = 512
-HUGE_RANGE_PAGES = 1024  # native/placement/huge.h: smaller ranges are placed page by page
+HUGE_RANGE_PAGES = 1024  # native/placement/memory/huge.h: smaller ranges are placed page by page
 RUN_S = 120
 TOLD = re.compile(rb" (threads|seconds)=\S+")  # what a codelet says of its run, beside its result
 

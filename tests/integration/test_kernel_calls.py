@@ -37,9 +37,9 @@ pytestmark = [
 def guarded() -> set[str]:
     """Return the calls that guards.c and delays.c define."""
     names: set[str] = set()
-    for arguments in re.findall(r"^GUARD\w*\((.*)\)", (NATIVE / "guards.c").read_text(), re.MULTILINE):
+    for arguments in re.findall(r"^GUARD\w*\((.*)\)", (NATIVE / "protection" / "guards.c").read_text(), re.MULTILINE):
         names.update(re.split(r"\W+", re.sub(r"GUARD\w*|missing\w*", "", arguments)))
-    names.update(re.findall(r"^DELAY\(\w+, (\w+),", (NATIVE / "delays.c").read_text(), re.MULTILINE))
+    names.update(re.findall(r"^DELAY\(\w+, (\w+),", (NATIVE / "protection" / "delays.c").read_text(), re.MULTILINE))
     return names - {""}
 
 

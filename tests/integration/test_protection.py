@@ -16,8 +16,10 @@ NATIVE = SOURCES / "native" / "placement"
 GCC = shutil.which("gcc") or ""
 COMPILERS = [compiler for compiler in ("gcc", "clang") if shutil.which(compiler)]
 PARTS = (
-    *("arming", "blocks", "calls", "counts", "delays", "holds", "known_ranges", "lock", "masks", "moves", "next_call"),
-    *("next_touch", "processes", "profile", "profile_writer", "protection", "room", "signals"),
+    *("protection/arming", "protection/blocks", "protection/calls", "protection/delays", "protection/holds"),
+    *("protection/masks", "protection/protection", "protection/signals"),
+    *("process/lock", "process/next_call", "memory/room", "policy/moves", "policy/next_touch", "threads/processes"),
+    *("profile/counts", "profile/known_ranges", "profile/profile", "profile/profile_writer"),
 )
 CASES = (
     *("together", "refused", "handlers", "alternate_stack", "own_protection", "blocked", "full_mask", "suspended"),

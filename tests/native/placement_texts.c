@@ -3,8 +3,8 @@
  * Built with the address and undefined-behaviour sanitizers by .ci/run; exits with 1 at the first wrong
  * answer. */
 #define _GNU_SOURCE
-#include "../../native/placement/plan.h"
-#include "../../native/placement/settings.h"
+#include "../../native/placement/policy/plan.h"
+#include "../../native/placement/process/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * The fields have few values, so that ranges differ in one field only, and many are in the file twice. Built
  * with the address and undefined-behaviour sanitizers by .ci/run; exits with 1 at the first wrong answer. */
 #define _GNU_SOURCE
-#include "../../native/placement/plan.h"
+#include "../../native/placement/policy/plan.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * SIGSEGV must be left to the program: ASAN_OPTIONS=handle_segv=0:allow_user_segv_handler=1.
  */
 #define _GNU_SOURCE
-#include "next_touch.h"
-#include "profile.h"
+#include "policy/next_touch.h"
+#include "profile/profile.h"
 #include "protection_stubs.h"
 
 #include <errno.h>

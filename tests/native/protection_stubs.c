@@ -2,15 +2,15 @@
 #define _GNU_SOURCE
 #include "protection_stubs.h"
 
-#include "affinity.h"
-#include "heap.h"
-#include "huge.h"
-#include "profile.h"
-#include "protection.h"
-#include "sites.h"
-#include "slots.h"
-#include "system.h"
-#include "threads.h"
+#include "memory/heap.h"
+#include "memory/huge.h"
+#include "memory/sites.h"
+#include "process/system.h"
+#include "profile/profile.h"
+#include "protection/protection.h"
+#include "threads/affinity.h"
+#include "threads/slots.h"
+#include "threads/threads.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 #ifndef PROTECTION_STUBS_H
 #define PROTECTION_STUBS_H
 
-#include "ranges.h"
-#include "settings.h"
+#include "memory/ranges.h"
+#include "process/settings.h"
 
-#include "protection.h"
+#include "protection/protection.h"
 
 #include <stdio.h>
 #include <unistd.h>

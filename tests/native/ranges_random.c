@@ -7,9 +7,9 @@
  */
 #define _GNU_SOURCE
 #undef NDEBUG
-#include "elf_objects.h"
-#include "ranges.h"
-#include "slots.h"
+#include "memory/elf_objects.h"
+#include "memory/ranges.h"
+#include "threads/slots.h"
 
 #include <assert.h>
 #include <dlfcn.h>

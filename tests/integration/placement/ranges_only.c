@@ -6,10 +6,10 @@
  * touch: whoever touches a range that is no longer known, ends
  */
 #define _GNU_SOURCE
-#include "protection.h"
-#include "ranges.h"
-#include "slots.h"
-#include "system.h"
+#include "memory/ranges.h"
+#include "process/system.h"
+#include "protection/protection.h"
+#include "threads/slots.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* claim.c: the claim in NUMAPLACE, and the value that is written back into the environment. */
 #define _GNU_SOURCE
-#include "../../../native/placement/claim.c"
+#include "../../../native/placement/process/claim.c"
 
-#include "../../../native/placement/settings.c"
+#include "../../../native/placement/process/settings.c"
 #include "system_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {

@@ -1,6 +1,6 @@
 /* elf.c: the symbols of an ELF file. */
 #define _GNU_SOURCE
-#include "../../../native/placement/elf_objects.c"
+#include "../../../native/placement/memory/elf_objects.c"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {

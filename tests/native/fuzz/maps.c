@@ -1,6 +1,6 @@
 /* maps.c: the process's mappings, as the kernel lists them. */
 #define _GNU_SOURCE
-#include "../../../native/placement/early.c"
+#include "../../../native/placement/policy/early.c"
 #include "fuzz.h"
 
 bool huge_range(const struct range *range) { return range->end - range->start >= HUGE_RANGE_BYTES; }

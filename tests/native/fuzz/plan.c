@@ -1,6 +1,6 @@
 /* plan.c: a plan's file, and what is asked of it. */
 #define _GNU_SOURCE
-#include "../../../native/placement/plan.c"
+#include "../../../native/placement/policy/plan.c"
 #include "system_memory.h"
 
 #include <inttypes.h>

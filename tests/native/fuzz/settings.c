@@ -1,6 +1,6 @@
 /* settings.c: the variable NUMAPLACE. */
 #define _GNU_SOURCE
-#include "../../../native/placement/settings.c"
+#include "../../../native/placement/process/settings.c"
 #include "system_memory.h"
 
 static void check(const struct settings *s) {

@@ -1,6 +1,7 @@
-/* system_memory.h: the preload library's memory, from the sanitizer's allocator: native/placement/system.h.
+/* system_memory.h: the preload library's memory, from the sanitizer's allocator:
+ * native/placement/process/system.h.
  */
-#include "../../../native/placement/system.h"
+#include "../../../native/placement/process/system.h"
 #include "fuzz.h"
 
 void *system_memory(size_t bytes) { return fuzz_memory(bytes); }

@@ -29,7 +29,7 @@ GCC = shutil.which("gcc") or ""
 
 # Prints what the library understands; paths in hexadecimal.
 READER = r"""
-#include "settings.h"
+#include "process/settings.h"
 #include <stdio.h>
 #include <stdlib.h>
 static void row(const char *name, const uint16_t *values, uint32_t count)
@@ -137,7 +137,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("gcc is not installed")
     folder = tmp_path_factory.mktemp("reader")
     (folder / "reader.c").write_text(READER)
-    sources = [folder / "reader.c", PLACEMENT / "settings.c", PLACEMENT / "system.c"]
+    sources = [folder / "reader.c", PLACEMENT / "process" / "settings.c", PLACEMENT / "process" / "system.c"]
     command = [GCC, "-std=gnu11", "-I", PLACEMENT, "-o", folder / "reader", *sources]
     subprocess.run(command, check=True)
     return folder / "reader"

@@ -1,0 +1,40 @@
+/* huge.c: knows where huge pages begin. */
+#define _GNU_SOURCE
+#include "memory/huge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool always;
+
+void huge_prepare(void) {
+    const int before = errno;
+    char text[64] = "";
+    const int file = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        if (read(file, text, sizeof text - 1) > 0)
+            always = strstr(text, "[always]") != NULL;
+        close(file);
+    }
+    errno = before;
+}
+
+bool huge_range(const struct range *range) { return always && range->end - range->start >= HUGE_RANGE_BYTES; }
+
+size_t huge_head(const struct range *range, size_t page) {
+    if (!huge_range(range))
+        return page;
+    const uintptr_t block = (range->start + page * PAGE_BYTES) & ~(HUGE_BYTES - 1);
+    return block <= range->start ? 0 : (block - range->start) / PAGE_BYTES;
+}
+
+size_t huge_next(const struct range *range, size_t page) {
+    const size_t pages = (range->end - range->start) / PAGE_BYTES;
+    if (page == 0 || huge_head(range, page) == page)
+        return page;
+    const uintptr_t block = (range->start + page * PAGE_BYTES + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
+    const size_t next = (block - range->start) / PAGE_BYTES;
+    return next < pages ? next : pages;
+}

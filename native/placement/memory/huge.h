@@ -1,0 +1,26 @@
+/* huge.h: transparent huge pages: 2 MB that the kernel keeps on one node and moves as one.
+ *
+ * Where the kernel makes huge pages by itself, a range of at least HUGE_RANGE_BYTES is placed by whole 2 MB
+ * blocks of addresses: a block goes where its first page is to go. Otherwise each page is placed for itself.
+ */
+#ifndef NUMAPLACE_HUGE_H
+#define NUMAPLACE_HUGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "memory/ranges.h"
+
+#define HUGE_BYTES (2ul << 20)
+#define HUGE_RANGE_BYTES (4ul << 20)
+
+/* Read the kernel's setting, once. */
+void huge_prepare(void);
+/* Whether a range is placed by huge pages. */
+bool huge_range(const struct range *range);
+/* Return the page that decides for `page`: itself, or the first of its huge page inside the range. */
+size_t huge_head(const struct range *range, size_t page);
+/* Return the first page from `page` on that begins a block, or the number of pages. */
+size_t huge_next(const struct range *range, size_t page);
+
+#endif

@@ -1,0 +1,148 @@
+/* mappings.c: the program's own anonymous mappings.
+ *
+ * Only what can be read and written at once is looked after. Stacks are not: the kernel puts signal frames
+ * there. Nor is what is reserved without access, or by the allocator. Discarding pages (madvise) changes no
+ * range. What the program takes away or changes loses its policy first, so that it is in one piece as the
+ * program knows it.
+ */
+#define _GNU_SOURCE
+#include "../regions/export.h"
+#include "memory/ranges.h"
+#include "process/next_call.h"
+#include "protection/protection.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CALLER __builtin_return_address(0)
+
+typedef void *(*mapper)(void *, size_t, int, int, int, off_t);
+typedef void *(*remapper)(void *, size_t, size_t, int, ...);
+
+/* The program changes a part. What is left of a mapping stays looked after, but where pages may be protected:
+ * with a part that cannot be touched it may be a stack with its guard. */
+static void change(void *start, size_t bytes) {
+    if (protection_wanted())
+        ranges_remove_overlapping(start, bytes);
+    else
+        ranges_cut(start, bytes);
+}
+
+static bool looked_after(int protection, int flags) {
+    const int never = MAP_STACK | MAP_GROWSDOWN | MAP_HUGETLB;
+    return protection == (PROT_READ | PROT_WRITE) && (flags & MAP_ANONYMOUS) && !(flags & never);
+}
+
+static void *map(struct next_call *call, void *address, size_t bytes, int protection, int flags, int file,
+                 off_t offset, const void *caller) {
+    const mapper next = (mapper)next_call(call, NULL);
+    if (!ranges_wanted)
+        return next(address, bytes, protection, flags, file, offset);
+    if (flags & MAP_FIXED)
+        change(address, bytes);
+    void *mapped = next(address, bytes, protection, flags, file, offset);
+    if (mapped == MAP_FAILED || bytes < RANGE_BYTES || !looked_after(protection, flags))
+        return mapped;
+    if ((flags & MAP_TYPE) == MAP_PRIVATE && !(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)))
+        ranges_add_fresh(mapped, bytes, caller);
+    else
+        ranges_add(mapped, bytes, caller, RANGE_MAPPED);
+    return mapped;
+}
+
+EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
+    static struct next_call call = {"mmap", NULL};
+    return map(&call, address, bytes, protection, flags, file, offset, CALLER);
+}
+
+EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int file, off64_t offset) {
+    static struct next_call call = {"mmap64", NULL};
+    return map(&call, address, bytes, protection, flags, file, offset, CALLER);
+}
+
+EXPORT int munmap(void *address, size_t bytes) {
+    static struct next_call call = {"munmap", NULL};
+    int (*next)(void *, size_t) = (int (*)(void *, size_t))next_call(&call, NULL);
+    if (ranges_wanted)
+        ranges_cut(address, bytes);
+    return next(address, bytes);
+}
+
+EXPORT int mprotect(void *address, size_t bytes, int protection) {
+    static struct next_call call = {"mprotect", NULL};
+    int (*next)(void *, size_t, int) = (int (*)(void *, size_t, int))next_call(&call, NULL);
+    if (ranges_wanted)
+        change(address, bytes);
+    return next(address, bytes, protection);
+}
+
+/* What is left of `was` where the call has failed. */
+static void put_back(struct range *was, void *address, size_t bytes) {
+    const uintptr_t start = (uintptr_t)address, end = (start + bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+    was->start = start > was->start ? start : was->start;
+    was->end = end < was->end ? end : was->end;
+    if (was->start % PAGE_BYTES == 0 && was->start + RANGE_BYTES <= was->end)
+        ranges_put_back((void *)was->start, was);
+}
+
+/* In the child of a fork the pieces of a mapping are never joined again (anon_vma_fork in linux/mm/rmap.c):
+ * what had been cut is copied there. */
+static void *copy(void *address, size_t bytes, size_t new_bytes, int flags, void *wanted) {
+    errno = ENOMEM;
+    if (!(flags & MREMAP_MAYMOVE)) /* that there is no place behind it, may always be so */
+        return MAP_FAILED;
+    const int fixed = flags & MREMAP_FIXED ? MAP_FIXED : 0;
+    const long to = syscall(SYS_mmap, wanted, new_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0L);
+    if (to == -1)
+        return MAP_FAILED;
+    memcpy((void *)to, address, bytes < new_bytes ? bytes : new_bytes);
+    syscall(SYS_munmap, address, bytes);
+    return (void *)to;
+}
+
+/* Whether a call was refused for want of one mapping although it is of a part of one range. */
+static bool refused_for_pieces(const struct range *was, const void *address, size_t bytes, int flags) {
+    const uintptr_t start = (uintptr_t)address;
+    return errno == EFAULT && !(flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) && start >= was->start &&
+           bytes <= was->end - start;
+}
+
+/* What was looked after before is looked after where it has gone to. Before it goes, it loses what it was
+ * given: the kernel takes only one mapping at a time. */
+EXPORT void *mremap(void *address, size_t bytes, size_t new_bytes, int flags, ...) {
+    static struct next_call call = {"mremap", NULL};
+    const remapper next = (remapper)next_call(&call, NULL);
+    va_list more;
+    va_start(more, flags);
+    void *wanted = flags & MREMAP_FIXED ? va_arg(more, void *) : NULL;
+    va_end(more);
+    bool known = false;
+    struct range was;
+    if (ranges_wanted) {
+        const struct range *range = ranges_find((uintptr_t)address);
+        known = range && range->kind == RANGE_MAPPED;
+        if (known)
+            was = *range;
+        ranges_cut(address, bytes);
+        if (flags & MREMAP_FIXED)
+            ranges_cut(wanted, new_bytes);
+    }
+    const int before = errno;
+    void *mapped = next(address, bytes, new_bytes, flags, wanted);
+    if (known && mapped == MAP_FAILED && refused_for_pieces(&was, address, bytes, flags)) {
+        mapped = copy(address, bytes, new_bytes, flags, wanted);
+        errno = mapped == MAP_FAILED ? ENOMEM : before;
+    }
+    if (known && mapped != MAP_FAILED)
+        ranges_add(mapped, new_bytes, CALLER, RANGE_MAPPED);
+    else if (known)
+        put_back(&was, address, bytes);
+    return mapped;
+}

@@ -1,0 +1,78 @@
+/* operators.c: C++'s operators new and delete, so that a range's site is the program's call and not the one
+ * of malloc inside libstdc++, and so that allocators whose operators do not call malloc are seen too.
+ *
+ * The names are those of the Itanium C++ ABI for 64 bits (m: size_t). The program's own operators are called;
+ * what they throw passes through here (compiled with unwind tables), where nothing is to be tidied up.
+ */
+#include "../regions/export.h"
+#include "memory/ranges.h"
+#include "memory/sites.h"
+#include "process/next_call.h"
+
+#include <stdlib.h>
+
+#define CALLER __builtin_return_address(0)
+
+static void *large(void *block, size_t bytes, const void *caller) {
+    if (block)
+        ranges_add(block, bytes, caller, RANGE_HEAP);
+    return block;
+}
+
+/* Nobody can call these without a C++ library, but for a weak reference that was asked for its address. */
+static void *without_library(size_t bytes, size_t alignment) {
+    return alignment > 16 ? aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment)
+                          : malloc(bytes);
+}
+
+#define NEW(name, alignment, parameters, arguments)                                                          \
+    EXPORT void *name parameters;                                                                            \
+    EXPORT void *name parameters {                                                                           \
+        static struct next_call call = {#name, NULL};                                                        \
+        void *(*next)parameters = (void *(*)parameters)next_call(&call, CALLER);                             \
+        if (!next)                                                                                           \
+            return without_library(bytes, alignment);                                                        \
+        if (__builtin_expect(bytes < RANGE_BYTES || !ranges_wanted, 1))                                      \
+            return next arguments;                                                                           \
+        static _Atomic(const void *) left_out;                                                               \
+        if ((const void *)next != left_out) {                                                                \
+            site_leave_out((const void *)next);                                                              \
+            left_out = (const void *)next;                                                                   \
+        }                                                                                                    \
+        return large(next arguments, bytes, CALLER);                                                         \
+    }
+
+#define DELETE(name, parameters, arguments)                                                                  \
+    EXPORT void name parameters;                                                                             \
+    EXPORT void name parameters {                                                                            \
+        static struct next_call call = {#name, NULL};                                                        \
+        void(*next) parameters = (void(*) parameters)next_call(&call, CALLER);                               \
+        if (__builtin_expect(ranges_may_know(block), 0))                                                     \
+            ranges_remove(block);                                                                            \
+        if (next)                                                                                            \
+            next arguments;                                                                                  \
+        else                                                                                                 \
+            free(block);                                                                                     \
+    }
+
+#define EACH_NEW(prefix)                                                                                     \
+    NEW(prefix##m, 1, (size_t bytes), (bytes))                                                               \
+    NEW(prefix##mRKSt9nothrow_t, 1, (size_t bytes, const void *nothrow), (bytes, nothrow))                   \
+    NEW(prefix##mSt11align_val_t, alignment, (size_t bytes, size_t alignment), (bytes, alignment))           \
+    NEW(prefix##mSt11align_val_tRKSt9nothrow_t, alignment,                                                   \
+        (size_t bytes, size_t alignment, const void *nothrow), (bytes, alignment, nothrow))
+
+#define EACH_DELETE(prefix)                                                                                  \
+    DELETE(prefix, (void *block), (block))                                                                   \
+    DELETE(prefix##m, (void *block, size_t bytes), (block, bytes))                                           \
+    DELETE(prefix##RKSt9nothrow_t, (void *block, const void *nothrow), (block, nothrow))                     \
+    DELETE(prefix##St11align_val_t, (void *block, size_t alignment), (block, alignment))                     \
+    DELETE(prefix##mSt11align_val_t, (void *block, size_t bytes, size_t alignment),                          \
+           (block, bytes, alignment))                                                                        \
+    DELETE(prefix##St11align_val_tRKSt9nothrow_t, (void *block, size_t alignment, const void *nothrow),      \
+           (block, alignment, nothrow))
+
+EACH_NEW(_Znw)
+EACH_NEW(_Zna)
+EACH_DELETE(_ZdlPv)
+EACH_DELETE(_ZdaPv)

@@ -1,0 +1,309 @@
+/* next_touch.c: passes in which each block of pages goes to a node chosen by who touches it. */
+#include "policy/next_touch.h"
+
+#include "memory/room.h"
+#include "policy/moves.h"
+#include "process/lock.h"
+#include "process/settings.h"
+#include "process/system.h"
+#include "protection/protection.h"
+#include "threads/slots.h"
+
+#include <stdatomic.h>
+
+/* What was decided for a block, in its note: node and home have 10 bits each (MOST_NODES). */
+#define DECIDED 1u
+#define SHARED 2u /* mix: slots of several homes touched it */
+#define ABSENT 4u /* when it was to be moved, a page of it was not there yet */
+#define LEAD 16   /* blocks */
+/* What looking at later allocations may take: this much, and this part of the time since the first region. */
+#define LATE_NS 500000000u
+#define LATE_PART 20
+#define TOUCH_NS 20000 /* assumed, of a thread: a signal, a system call, and its part of moving a page */
+#define NODE_AT 10
+#define HOME_AT 20
+#define NODE_OF(note) ((note) >> NODE_AT & 1023u)
+#define HOME_OF(note) ((note) >> HOME_AT & 1023u)
+
+static bool prepared;
+static _Atomic(const struct region_call *) owner; /* of the pass that runs */
+static struct lock lock;                          /* of what follows */
+static struct {
+    _Atomic(void *) function;
+    _Atomic uint32_t passes;
+} done[PASSES];
+static _Atomic uint32_t regions, passes;
+static _Atomic uint32_t newcomers; /* ranges that were not touched in passes enough */
+static _Atomic uint32_t pass;      /* the number of the one that runs, or ran last */
+static bool late;                  /* whether it is for newcomers alone */
+static _Atomic uint32_t touches;   /* in it */
+static _Atomic uint64_t first_ns, spent_ns;
+static _Atomic uint64_t balanced_pages[MOST_NODES]; /* by index of the page node */
+
+void next_touch_prepare(void) {
+    protection_prepare();
+    prepared = true;
+}
+
+/* ---- a touch ---- */
+
+/* The page node with the fewest pages; but a range's blocks are dealt out in turn while no node is far ahead,
+ * so that each range is spread evenly and not only all of them together. */
+static uint16_t fewest(const struct settings *s, const struct touch *touch) {
+    const uint32_t turn = (uint32_t)(touch->first / touch->pages % s->nodes);
+    for (;;) {
+        uint32_t best = turn;
+        for (uint32_t n = 0; n < s->nodes; n++)
+            if (atomic_load(&balanced_pages[n]) + LEAD * touch->pages < atomic_load(&balanced_pages[turn]) &&
+                atomic_load(&balanced_pages[n]) < atomic_load(&balanced_pages[best]))
+                best = n;
+        uint64_t had = atomic_load(&balanced_pages[best]);
+        if (atomic_compare_exchange_weak(&balanced_pages[best], &had, had + touch->pages))
+            return s->node[best];
+    }
+}
+
+static uint32_t noted(uint16_t node, uint16_t home, uint32_t flags) {
+    return DECIDED | flags | (uint32_t)node << NODE_AT | (uint32_t)home << HOME_AT;
+}
+
+/* Return the block's new note: the old one where it stays. */
+static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, const struct touch *touch) {
+    const bool decided = note & DECIDED;
+    if (s->pages == PAGES_BALANCE)
+        return decided ? note : noted(fewest(s, touch), home, 0);
+    if (!decided) /* where there are fewer page nodes than thread nodes, some homes are none of them */
+        return settings_page_node(s, home) ? noted(home, home, 0) : noted(fewest(s, touch), home, SHARED);
+    if (HOME_OF(note) == home || note & SHARED)
+        return note;
+    return s->pages == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);
+}
+
+static void note_all(const struct range *range, size_t first, size_t pages, uint32_t note) {
+    _Atomic uint32_t *word = protection_note(range, first);
+    _Atomic uint32_t *last = protection_note(range, first + pages - 1);
+    for (; word && word <= last; word++)
+        atomic_store(word, note);
+}
+
+static void note_absent(uintptr_t start, size_t pages) {
+    struct range *range = ranges_find(start);
+    if (!range || start < range->start)
+        return;
+    const size_t first = (start - range->start) / PAGE_BYTES;
+    _Atomic uint32_t *word = protection_note(range, first);
+    if (word)
+        note_all(range, first, pages, atomic_load(word) | ABSENT);
+}
+
+void next_touch_touched(const struct touch *touch) {
+    const struct settings *s = settings();
+    if (!atomic_load(&owner) || touch->slot >= s->slots)
+        return;
+    _Atomic uint32_t *word = protection_note(touch->range, touch->first);
+    if (!word)
+        return;
+    atomic_store(&touch->range->pass, atomic_load(&pass));
+    atomic_fetch_add(&touches, 1);
+    const uint32_t old = atomic_load(word), note = decide(s, old, s->home[touch->slot], touch);
+    if (note == old)
+        return;
+    note_all(touch->range, touch->first, touch->pages, note);
+    moves_add(touch->slot, touch->range->start + touch->first * PAGE_BYTES, touch->pages,
+              (uint16_t)NODE_OF(note), note_absent);
+}
+
+int next_touch_node(const struct range *range, size_t page) {
+    const _Atomic uint32_t *word = prepared ? protection_note(range, page) : NULL;
+    const uint32_t note = word ? atomic_load((_Atomic uint32_t *)word) : 0;
+    return note & DECIDED ? (int)NODE_OF(note) : -1;
+}
+
+/* ---- ranges ---- */
+
+static uint32_t looks_wanted(void) { return settings()->pages == PAGES_MIX ? 2 : 1; }
+
+static bool is_newcomer(const struct range *range) { return atomic_load(&range->looks) < looks_wanted(); }
+
+void next_touch_range_added(struct range *range) {
+    atomic_store(&range->looks, 0);
+    atomic_store(&range->waits, 0);
+    atomic_store(&range->pass, 0);
+    if (prepared)
+        atomic_fetch_add(&newcomers, 1);
+}
+
+static void settle(struct range *range, uint32_t looks) {
+    const bool was = is_newcomer(range);
+    atomic_store(&range->looks, looks);
+    if (was && !is_newcomer(range))
+        atomic_fetch_sub(&newcomers, 1);
+}
+
+void next_touch_range_removed(struct range *range) {
+    if (prepared)
+        settle(range, looks_wanted());
+}
+
+/* ---- a pass ---- */
+
+struct extent {
+    size_t ranges, pages;
+};
+
+static void measure(struct range *range, void *data) {
+    struct extent *all = data;
+    all->ranges++;
+    all->pages += (range->end - range->start) / PAGE_BYTES;
+}
+
+/* Return the pages of a block for which there is room, were every other block open; a range has up to two
+ * blocks more than its pages fill, and one piece more than blocks. */
+static size_t block_pages(const struct extent *all) {
+    const size_t most = room_in_all(), ends = 3 * all->ranges;
+    return all->pages / (ends < most / 2 ? most - ends : most / 2 + 1) + 1;
+}
+
+/* Whether a touch of the block could change where it is. */
+static bool open_question(const struct settings *s, struct range *range, size_t block) {
+    size_t pages;
+    const _Atomic uint32_t *word = protection_note(range, protection_block_first(range, block, &pages));
+    const uint32_t note = word ? atomic_load((_Atomic uint32_t *)word) : 0;
+    return s->pages == PAGES_LOCALITY || !(note & (s->pages == PAGES_BALANCE ? DECIDED : SHARED));
+}
+
+/* `data`: the smallest block, in pages. */
+static void arm(struct range *range, void *data) {
+    const struct settings *s = settings();
+    if (late && !is_newcomer(range))
+        return;
+    protection_coarsen(range, *(const size_t *)data);
+    const size_t blocks = protection_blocks(range);
+    if (blocks == 0 || !room_take(range, blocks))
+        return;
+    for (size_t b = 0; b < blocks; b++) {
+        size_t n = 0;
+        while (b + n < blocks && open_question(s, range, b + n))
+            n++;
+        if (n)
+            protection_arm(range, b, n, FOR_NEXT_TOUCH);
+        b += n;
+    }
+}
+
+static void disarm(struct range *range, void *unused) {
+    (void)unused;
+    if (late && !is_newcomer(range))
+        return;
+    protection_disarm(range, 0, SIZE_MAX, FOR_NEXT_TOUCH);
+    room_give(range);
+    if (!is_newcomer(range))
+        return;
+    if (atomic_load(&range->pass) == atomic_load(&pass))
+        settle(range, atomic_load(&range->looks) + 1);
+    else if (atomic_fetch_add(&range->waits, 1) + 1 == MOST_WAITS)
+        settle(range, looks_wanted());
+}
+
+/* Return the region's place in `done`, or PASSES: regions of which no instance counted yet have none. */
+static uint32_t place_of(const void *function) {
+    const uint32_t known = atomic_load(&regions);
+    for (uint32_t n = 0; n < known; n++)
+        if (atomic_load(&done[n].function) == function)
+            return n;
+    return PASSES;
+}
+
+static bool is_due(const struct region_call *call) {
+    if (atomic_load(&passes) >= PASSES)
+        return false;
+    const uint32_t place = place_of(call->function);
+    return place == PASSES || atomic_load(&done[place].passes) < looks_wanted();
+}
+
+/* Whether there are newcomers, and looking at them was cheap so far. */
+static bool is_late_due(void) {
+    if (!atomic_load_explicit(&newcomers, memory_order_relaxed) || !atomic_load(&passes))
+        return false;
+    const uint64_t now = system_now_ns();
+    return atomic_load(&spent_ns) < LATE_NS + (now - atomic_load(&first_ns)) / LATE_PART;
+}
+
+/* Count the instance, under the lock. */
+static void count_pass(const struct region_call *call) {
+    uint32_t place = place_of(call->function);
+    if (place == PASSES) {
+        place = atomic_load(&regions);
+        atomic_store(&done[place].function, call->function);
+        atomic_store(&regions, place + 1);
+    }
+    atomic_fetch_add(&done[place].passes, 1);
+    atomic_fetch_add(&passes, 1);
+}
+
+void next_touch_region_begin(struct region_call *call) {
+    if (!prepared || !protection_wanted() || atomic_load(&owner))
+        return;
+    const bool due = is_due(call);
+    if (!due && !is_late_due())
+        return;
+    struct extent all = {0};
+    ranges_for_each(measure, &all);
+    if (all.pages == 0)
+        return;
+    const uint64_t began = system_now_ns(), mask = lock_take(&lock);
+    const bool mine = !atomic_load(&owner) && (!due || is_due(call));
+    if (mine) {
+        if (due)
+            count_pass(call);
+        late = !due;
+        atomic_fetch_add(&pass, 1);
+        atomic_store(&touches, 0);
+        uint64_t none = 0;
+        atomic_compare_exchange_strong(&first_ns, &none, began);
+        atomic_store(&owner, call);
+    }
+    lock_give(&lock, mask);
+    if (!mine)
+        return;
+    size_t block = block_pages(&all);
+    ranges_for_each(arm, &block);
+    if (late)
+        atomic_fetch_add(&spent_ns, system_now_ns() - began);
+}
+
+static void move_late(struct range *range, void *unused) {
+    (void)unused;
+    const size_t blocks = protection_blocks(range);
+    for (size_t b = 0; b < blocks; b++) {
+        size_t pages;
+        const size_t first = protection_block_first(range, b, &pages);
+        _Atomic uint32_t *word = protection_note(range, first);
+        const uint32_t note = word ? atomic_load(word) : 0;
+        if (!(note & ABSENT))
+            continue;
+        note_all(range, first, pages, note & ~ABSENT);
+        moves_add(0, range->start + first * PAGE_BYTES, pages, (uint16_t)NODE_OF(note), note_absent);
+    }
+}
+
+/* What is still not there is never touched in this region: the kernel's policy places it. */
+static void ignore(uintptr_t start, size_t pages) {
+    (void)start;
+    (void)pages;
+}
+
+void next_touch_region_end(struct region_call *call) {
+    if (!prepared || atomic_load(&owner) != call)
+        return;
+    const uint64_t began = system_now_ns();
+    ranges_for_each(disarm, NULL);
+    moves_flush(note_absent);
+    ranges_for_each(move_late, NULL);
+    moves_flush(ignore);
+    if (late)
+        atomic_fetch_add(&spent_ns, system_now_ns() - began + (uint64_t)TOUCH_NS * atomic_load(&touches));
+    const uint64_t mask = lock_take(&lock);
+    atomic_store(&owner, NULL);
+    lock_give(&lock, mask);
+}

@@ -1,0 +1,36 @@
+/* next_touch.h: pages follow the thread that touches them next (ForestGOMP sec. 3.4).
+ *
+ * Contract. For locality, balance and mix where no plan says where pages go. When the first instance of a
+ * region begins, and under mix also the second, all ranges are protected; each block of pages that a thread
+ * touches is opened and moved: under locality to the home node of the thread's slot; under balance, once,
+ * to the page node that got the fewest pages so far; under mix like locality the first time, and when
+ * another instance finds a slot of another home there, the block is shared and is moved once more, as under
+ * balance. Blocks are moved some at a time by the threads that touch them, after the touch, so that a page
+ * which is not there yet comes to be and is then moved; the rest when the region ends, and then all is
+ * opened. There are at most PASSES such instances a process, and one at a time.
+ *
+ * What is allocated later is looked at likewise, alone, in the instances that follow until it was touched in
+ * one (two under mix), or was not in MOST_WAITS: as long as that takes a small part of the program's time.
+ */
+#ifndef NUMAPLACE_NEXT_TOUCH_H
+#define NUMAPLACE_NEXT_TOUCH_H
+
+#include "../regions/regions.h"
+#include "memory/ranges.h"
+
+#define PASSES 16
+#define MOST_WAITS 64
+
+/* Once, where the policy is one of the three, has more than one page node, and has no plan. Without this call
+ * all others do nothing. */
+void next_touch_prepare(void);
+/* Around an outermost region, on the encountering thread. */
+void next_touch_region_begin(struct region_call *call);
+void next_touch_region_end(struct region_call *call);
+/* Memory comes and goes. */
+void next_touch_range_added(struct range *range);
+void next_touch_range_removed(struct range *range);
+/* Return the node decided for a page, or -1. */
+int next_touch_node(const struct range *range, size_t page);
+
+#endif

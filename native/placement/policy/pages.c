@@ -1,0 +1,247 @@
+/* pages.c: sets memory policies and moves pages: for the process, and range by range. */
+#define _GNU_SOURCE
+#include "policy/pages.h"
+
+#include "memory/heap.h"
+#include "memory/huge.h"
+#include "memory/room.h"
+#include "policy/early.h"
+#include "policy/next_touch.h"
+#include "policy/plan.h"
+#include "policy/verify.h"
+#include "process/settings.h"
+#include "process/system.h"
+#include "profile/profile.h"
+#include "protection/protection.h"
+
+/* A policy a run of pages costs the kernel a mapping: beyond this many runs, and where there is no room for
+ * them (room.h), pages are moved one by one once they are there. */
+#define MOST_POLICY_RUNS 4096
+/* What was not there before the first region is there before the second. */
+#define MOST_MOVES 2
+#define BATCH 512
+
+static bool have_plan;
+static size_t chunk_runs;        /* dataset: runs of neighbouring chunks on one node */
+static _Atomic uint32_t waiting; /* ranges whose pages are to be moved before the next region */
+
+bool pages_follow_touch(void) {
+    const struct settings *s = settings();
+    return s->nodes > 1 && !have_plan &&
+           (s->pages == PAGES_LOCALITY || s->pages == PAGES_BALANCE || s->pages == PAGES_MIX);
+}
+
+static void process_policy(const struct settings *s) {
+    /* Pages may only stay where they are first touched when that is a page node. */
+    bool at_home = true;
+    for (uint32_t slot = 0; slot < s->slots && at_home; slot++)
+        at_home = settings_page_node(s, s->home[slot]);
+    if (s->nodes == 1) {
+        system_thread_policy(POLICY_PREFERRED, s->node, 1);
+        early_move(s->node, 1);
+    } else if (s->pages == PAGES_INTERLEAVE || s->pages == PAGES_BALANCE || !at_home) {
+        system_thread_policy(POLICY_INTERLEAVE, s->node, s->nodes);
+        early_move(s->node, s->nodes);
+    } else {
+        system_thread_policy(POLICY_LOCAL, NULL, 0);
+        early_move(s->home, 1); /* the main thread has touched it */
+    }
+}
+
+void pages_leave(void) { system_thread_policy(POLICY_LOCAL, NULL, 0); }
+
+struct batch {
+    size_t count;
+    void *page[BATCH];
+    int node[BATCH];
+    int status[BATCH];
+};
+
+static void flush(struct batch *batch) {
+    if (batch->count)
+        system_move_pages(batch->count, batch->page, batch->node, batch->status);
+    batch->count = 0;
+}
+
+void pages_prepare(void) {
+    const struct settings *s = settings();
+    process_policy(s);
+    if (s->plan && s->nodes > 1)
+        have_plan = plan_load(s->plan);
+    chunk_runs = 1;
+    for (uint32_t chunk = 1; chunk < s->slots; chunk++)
+        chunk_runs += s->chunk[chunk] != s->chunk[chunk - 1];
+}
+
+bool pages_need_ranges(void) {
+    const struct settings *s = settings();
+    return s->profile || s->map || have_plan || pages_follow_touch() ||
+           (s->pages == PAGES_DATASET && s->nodes > 1);
+}
+
+/* The page of a range at which a chunk begins: page * slots / pages (rounded down) is the page's chunk. */
+static size_t chunk_start(size_t chunk, size_t pages, size_t slots) {
+    return (chunk * pages + slots - 1) / slots;
+}
+
+static size_t pages_of(const struct range *range) { return (range->end - range->start) / PAGE_BYTES; }
+
+static void place_run(const struct range *range, size_t first, size_t count, uint16_t node) {
+    if (count)
+        system_range_policy(range->start + first * PAGE_BYTES, count * PAGE_BYTES, POLICY_PREFERRED, &node, 1,
+                            true);
+}
+
+static void place_runs(const struct range *range, const struct plan_run *run, size_t runs) {
+    for (size_t r = 0; r < runs; r++) {
+        const size_t from = huge_next(range, run[r].first);
+        place_run(range, from, huge_next(range, run[r].first + (size_t)run[r].count) - from, run[r].node);
+    }
+}
+
+static void place_chunks(const struct range *range, const struct settings *s) {
+    const size_t pages = pages_of(range);
+    size_t from = 0;
+    for (uint32_t chunk = 0; chunk < s->slots; chunk++) {
+        if (chunk + 1 < s->slots && s->chunk[chunk + 1] == s->chunk[chunk])
+            continue;
+        const size_t to = huge_next(range, chunk_start(chunk + 1, pages, s->slots));
+        place_run(range, from, to - from, s->chunk[chunk]);
+        from = to;
+    }
+}
+
+/* Return how many pieces a plan cuts a range into: runs, and what lies between them. */
+static size_t pieces_of(const struct range *range, const struct plan_run *run, size_t runs) {
+    size_t pieces = 0, at = 0;
+    for (size_t r = 0; r < runs; r++) {
+        pieces += run[r].first > at ? 2 : 1;
+        at = run[r].first + (size_t)run[r].count;
+    }
+    return pieces + (at < pages_of(range));
+}
+
+static bool cut_by_policies(const struct settings *s) {
+    return have_plan || (s->pages == PAGES_DATASET && s->nodes > 1);
+}
+
+/* mremap takes one mapping. When the policies of its pieces are equal again, the kernel joins them only where
+ * their pages have one origin (linux/mm/vma.c: is_mergeable_anon_vma): that of a page from before the cut.
+ * The C library's blocks have one, for it has written the block's size. The origin stays when the page has
+ * gone again, as it must: the program may count on it that no page is there (userfaultfd, mincore). A page
+ * that is not in the middle of a huge one is the cheapest. */
+static void keep_in_one(const struct range *range, const struct settings *s) {
+    if (!range->fresh || !(cut_by_policies(s) || pages_follow_touch() || s->profile))
+        return;
+    const uintptr_t page = range->start % HUGE_BYTES ? range->start : range->end - PAGE_BYTES;
+    if (system_is_empty(page) /* not after MAP_POPULATE or mlockall */ &&
+        system_populate(page, PAGE_BYTES) == 0)
+        system_discard(range->start, range->end - range->start);
+}
+
+static bool is_waiting(const struct range *range, size_t runs) {
+    return runs && !range->room && range->moves < MOST_MOVES;
+}
+
+static void move_runs(const struct range *range, const struct plan_run *run, size_t runs) {
+    struct batch batch;
+    batch.count = 0;
+    for (size_t r = 0; r < runs; r++) {
+        const size_t end = run[r].first + (size_t)run[r].count;
+        for (size_t p = huge_next(range, run[r].first); p < end; p = huge_next(range, p + 1)) {
+            batch.page[batch.count] = (void *)(range->start + p * PAGE_BYTES);
+            batch.node[batch.count++] = run[r].node;
+            if (batch.count == BATCH)
+                flush(&batch);
+        }
+    }
+    flush(&batch);
+}
+
+void range_added(struct range *range) {
+    const struct settings *s = settings();
+    if (!s)
+        return;
+    keep_in_one(range, s);
+    if (have_plan) {
+        size_t runs;
+        const struct plan_run *run = plan_for(range, &runs);
+        if (runs && runs <= MOST_POLICY_RUNS && room_take(range, pieces_of(range, run, runs)))
+            place_runs(range, run, runs);
+        else if (runs)
+            waiting++;
+    } else if (cut_by_policies(s)) {
+        const size_t pages = pages_of(range);
+        if (room_take(range, chunk_runs < pages ? chunk_runs : pages))
+            place_chunks(range, s);
+    }
+    next_touch_range_added(range);
+    profile_range_added(range);
+}
+
+void range_removed(struct range *range) {
+    const struct settings *s = settings();
+    if (!s)
+        return;
+    verify_range(range);
+    size_t runs;
+    if (have_plan && plan_for(range, &runs) && is_waiting(range, runs))
+        waiting--;
+    profile_range_removed(range);
+    next_touch_range_removed(range);
+    protection_forget(range);
+    /* The heap uses the addresses again, for something else; and mremap wants one mapping. */
+    heap_changed(range->start);
+    if (room_give(range) && cut_by_policies(s))
+        system_range_policy(range->start, range->end - range->start, POLICY_DEFAULT, NULL, 0, false);
+}
+
+static void move_if_waiting(struct range *range, void *unused) {
+    (void)unused;
+    size_t runs;
+    const struct plan_run *run = plan_for(range, &runs);
+    if (is_waiting(range, runs)) {
+        range->moves++;
+        move_runs(range, run, runs);
+        if (range->moves == MOST_MOVES)
+            waiting--;
+    }
+}
+
+void pages_region_begin(void) {
+    if (ranges_wanted)
+        heap_refresh();
+    if (waiting)
+        ranges_for_each(move_if_waiting, NULL);
+}
+
+static int planned_node(const struct range *range, size_t page) {
+    size_t runs;
+    const struct plan_run *run = plan_for(range, &runs);
+    page = huge_head(range, page);
+    size_t low = 0, high = runs;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (run[middle].first + (size_t)run[middle].count <= page)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < runs && run[low].first <= page ? run[low].node : -1;
+}
+
+int pages_node(const struct range *range, size_t page) {
+    const struct settings *s = settings();
+    if (s->nodes == 1)
+        return s->node[0];
+    if (have_plan)
+        return planned_node(range, page);
+    /* The kernel counts anonymous memory by address, and file-backed memory by the place in the file. */
+    if (s->pages == PAGES_INTERLEAVE && range->kind != RANGE_STATIC && !huge_range(range))
+        return s->node[(range->start / PAGE_BYTES + page) % s->nodes];
+    if (s->pages == PAGES_DATASET && !range->room)
+        return -1;
+    if (s->pages == PAGES_DATASET)
+        return s->chunk[huge_head(range, page) * s->slots / pages_of(range)];
+    return pages_follow_touch() ? next_touch_node(range, page) : -1;
+}

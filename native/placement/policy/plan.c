@@ -1,0 +1,203 @@
+/* plan.c: reads a plan, once, into memory of its own, where its ranges are in the order of what they are
+ * known by.
+ */
+#define _GNU_SOURCE
+#include "policy/plan.h"
+
+#include "process/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char first_line[] = "numaplace-plan 1\n";
+
+struct plan_range {
+    uint64_t site;
+    uint64_t pages;
+    uint32_t slot, order, kind;
+    uint32_t number; /* in the file */
+    size_t first_run, runs;
+};
+
+static struct plan_range *ranges;
+static size_t range_count;
+static struct plan_run *runs;
+
+/* Return the file's text, ended by a zero byte, in memory of its own. */
+static char *read_whole(const char *path, size_t *bytes) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
+    struct stat about;
+    char *text = NULL;
+    *bytes = 0;
+    if (file >= 0 && fstat(file, &about) == 0 && about.st_size > 0 &&
+        (text = system_memory((size_t)about.st_size + 1))) {
+        while (*bytes < (size_t)about.st_size) {
+            const ssize_t got = read(file, text + *bytes, (size_t)about.st_size - *bytes);
+            if (got == 0 || (got < 0 && errno != EINTR))
+                break;
+            *bytes += got > 0 ? (size_t)got : 0;
+        }
+    }
+    if (file >= 0)
+        close(file);
+    return text;
+}
+
+/* Read `count` numbers, one space before each; `bases` says in which base. Ends at the line's end. */
+static bool numbers(const char **at, uint64_t *values, const int *bases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char *end;
+        if (**at != ' ')
+            return false;
+        values[i] = strtoull(*at + 1, &end, bases[i]);
+        if (end == *at + 1)
+            return false;
+        *at = end;
+    }
+    return *(*at)++ == '\n';
+}
+
+static bool add_range(const char **at) {
+    static const int bases[] = {10, 16, 10, 10, 10};
+    uint64_t v[5];
+    if (!numbers(at, v, bases, 5))
+        return false;
+    const size_t next = range_count ? ranges[range_count - 1].first_run + ranges[range_count - 1].runs : 0;
+    ranges[range_count] = (struct plan_range){.kind = (uint32_t)v[0],
+                                              .site = v[1],
+                                              .slot = (uint32_t)v[2],
+                                              .order = (uint32_t)v[3],
+                                              .pages = v[4],
+                                              .number = (uint32_t)range_count,
+                                              .first_run = next};
+    range_count++;
+    return true;
+}
+
+static bool add_run(const char **at) {
+    static const int bases[] = {10, 10, 10};
+    uint64_t v[3];
+    if (range_count == 0 || !numbers(at, v, bases, 3))
+        return false;
+    struct plan_range *range = &ranges[range_count - 1];
+    const struct plan_run *before = range->runs ? &runs[range->first_run + range->runs - 1] : NULL;
+    if (v[1] == 0 || v[0] > range->pages || v[1] > range->pages - v[0] || v[0] + v[1] > UINT32_MAX ||
+        v[2] >= 1024 || (before && v[0] < (uint64_t)before->first + before->count))
+        return false;
+    runs[range->first_run + range->runs++] =
+        (struct plan_run){.first = (uint32_t)v[0], .count = (uint32_t)v[1], .node = (uint16_t)v[2]};
+    return true;
+}
+
+/* Less than, equal to or greater than 0, as `a` comes before, with or after `b`. */
+static int compare(const struct plan_range *a, const struct plan_range *b) {
+    if (a->site != b->site)
+        return a->site < b->site ? -1 : 1;
+    if (a->slot != b->slot)
+        return a->slot < b->slot ? -1 : 1;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return a->pages == b->pages ? 0 : a->pages < b->pages ? -1 : 1;
+}
+
+static bool comes_before(const struct plan_range *a, const struct plan_range *b) {
+    const int order = compare(a, b);
+    return order < 0 || (order == 0 && a->number < b->number);
+}
+
+static void sift_down(size_t root, size_t end) {
+    for (size_t child; (child = 2 * root + 1) < end; root = child) {
+        if (child + 1 < end && comes_before(&ranges[child], &ranges[child + 1]))
+            child++;
+        if (!comes_before(&ranges[root], &ranges[child]))
+            return;
+        const struct plan_range held = ranges[root];
+        ranges[root] = ranges[child];
+        ranges[child] = held;
+    }
+}
+
+/* Heapsort: the C library's qsort may allocate. */
+static void sort(void) {
+    for (size_t root = range_count / 2; root-- > 0;)
+        sift_down(root, range_count);
+    for (size_t end = range_count; end-- > 1;) {
+        const struct plan_range held = ranges[0];
+        ranges[0] = ranges[end];
+        ranges[end] = held;
+        sift_down(0, end);
+    }
+}
+
+/* Of equal ranges the file's first is the one that counts. */
+static void leave_first_of_equals(void) {
+    size_t kept = 0;
+    for (size_t i = 0; i < range_count; i++)
+        if (kept == 0 || compare(&ranges[kept - 1], &ranges[i]) != 0)
+            ranges[kept++] = ranges[i];
+    range_count = kept;
+}
+
+/* Get memory for as many ranges and runs as there are lines that begin so. */
+static bool make_room(const char *text, size_t bytes) {
+    size_t range_lines = 0, run_lines = 0;
+    for (const char *at = text; at && *at; at = at ? at + 1 : NULL) {
+        range_lines += strncmp(at, "range", 5) == 0;
+        run_lines += strncmp(at, "run", 3) == 0;
+        at = memchr(at, '\n', (size_t)(text + bytes - at));
+    }
+    return (ranges = system_memory((range_lines + 1) * sizeof *ranges)) &&
+           (runs = system_memory((run_lines + 1) * sizeof *runs));
+}
+
+bool plan_load(const char *path) {
+    const int before = errno;
+    size_t bytes;
+    range_count = 0;
+    char *text = read_whole(path, &bytes);
+    bool good = text && strncmp(text, first_line, sizeof first_line - 1) == 0 && make_room(text, bytes);
+    for (const char *at = good ? text + sizeof first_line - 1 : NULL; good && *at;) {
+        if (strncmp(at, "range", 5) == 0) {
+            at += 5;
+            good = add_range(&at);
+        } else if (strncmp(at, "run", 3) == 0) {
+            at += 3;
+            good = add_run(&at);
+        } else {
+            good = false;
+        }
+    }
+    if (!good)
+        range_count = 0;
+    sort();
+    leave_first_of_equals();
+    if (text)
+        system_free(text, bytes + 1);
+    errno = before;
+    return good;
+}
+
+const struct plan_run *plan_for(const struct range *range, size_t *count) {
+    const struct plan_range wanted = {.site = range->site,
+                                      .pages = (range->end - range->start) / PAGE_BYTES,
+                                      .slot = range->slot,
+                                      .order = range->order,
+                                      .kind = (uint32_t)range->kind};
+    size_t low = 0, high = range_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare(&ranges[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool known = low < range_count && compare(&ranges[low], &wanted) == 0;
+    *count = known ? ranges[low].runs : 0;
+    return known ? &runs[ranges[low].first_run] : NULL;
+}

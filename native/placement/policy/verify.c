@@ -1,0 +1,262 @@
+/* verify.c: asks the kernel where threads run and pages are, and writes it down. */
+#define _GNU_SOURCE
+#include "policy/verify.h"
+
+#include "memory/room.h"
+#include "policy/pages.h"
+#include "process/claim.h"
+#include "process/settings.h"
+#include "process/system.h"
+#include "threads/slots.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ASKED 1024      /* pages asked for at a time */
+#define TEXT_BYTES 4096 /* at first */
+
+static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
+
+static bool late;
+
+static const char *map_path(void) {
+    const struct settings *s = settings();
+    return s ? s->map : NULL;
+}
+
+void verify_thread(void) {
+    if (!map_path())
+        return;
+    const uint32_t slot = slot_end();
+    if (slot == NO_SLOT)
+        return;
+    if (system_is_bound(settings()->cpu[slot]))
+        right[slot]++;
+    else
+        wrong[slot]++;
+}
+
+void verify_late(void) { late = true; }
+
+struct text {
+    char *start, *end, *limit;
+};
+
+static bool open_text(struct text *text, size_t bytes) {
+    text->start = text->end = system_memory(bytes);
+    text->limit = text->start + bytes;
+    return text->start != NULL;
+}
+
+static bool grow(struct text *text) {
+    const size_t bytes = (size_t)(text->limit - text->start), used = (size_t)(text->end - text->start);
+    struct text larger;
+    if (!open_text(&larger, 2 * bytes))
+        return false;
+    memcpy(larger.start, text->start, used);
+    larger.end += used;
+    system_free(text->start, bytes);
+    *text = larger;
+    return true;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct text *text, const char *format, ...) {
+    int length;
+    size_t room;
+    do {
+        va_list list;
+        room = (size_t)(text->limit - text->end);
+        va_start(list, format);
+        length = vsnprintf(text->end, room, format, list);
+        va_end(list);
+    } while (length > 0 && (size_t)length >= room && grow(text));
+    if (length > 0 && (size_t)length < room)
+        text->end += length;
+}
+
+/* Append the text to the map at once, and give its memory back. */
+static void close_text(struct text *text) {
+    const int file = open(map_path(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    for (const char *at = text->start; file >= 0 && at < text->end;) {
+        const ssize_t written = write(file, at, (size_t)(text->end - at));
+        if (written < 0 && errno != EINTR)
+            break;
+        at += written > 0 ? written : 0;
+    }
+    if (file >= 0)
+        close(file);
+    system_free(text->start, (size_t)(text->limit - text->start));
+}
+
+/* The run of equal pages that is being collected. */
+struct run {
+    size_t first, count;
+    int node, wanted;
+};
+
+static void end_run(struct text *text, const struct run *run) {
+    if (run->count)
+        say(text, "at %zu %zu %d %d\n", run->first, run->count, run->node, run->wanted);
+}
+
+/* Ask for `pages` pages from `start` on; `range` is NULL for a segment, whose pages in ranges are left out.
+ */
+static void ask(struct text *text, uintptr_t start, size_t pages, const struct range *range) {
+    struct run run = {0};
+    void *page[ASKED];
+    int status[ASKED];
+    const struct settings *s = settings();
+    for (size_t first = 0; first < pages; first += ASKED) {
+        const size_t count = pages - first < ASKED ? pages - first : ASKED;
+        for (size_t i = 0; i < count; i++) {
+            page[i] = (void *)(start + (first + i) * PAGE_BYTES);
+            status[i] = -1;
+        }
+        if (system_where(count, page, status) < 0)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            if (!range && ranges_find((uintptr_t)page[i]))
+                continue;
+            const int node = status[i] < 0 ? -1 : status[i];
+            const int wanted = range ? pages_node(range, first + i) : s->nodes == 1 ? s->node[0] : -1;
+            if (run.count && run.first + run.count == first + i && run.node == node && run.wanted == wanted) {
+                run.count++;
+                continue;
+            }
+            end_run(text, &run);
+            run = (struct run){first + i, 1, node, wanted};
+        }
+    }
+    end_run(text, &run);
+}
+
+static void write_range(const struct range *range, const char *module, int kind) {
+    const size_t pages = (range->end - range->start) / PAGE_BYTES;
+    struct text text;
+    if (!open_text(&text, TEXT_BYTES))
+        return;
+    say(&text, "numaplace-map 1 %d\n", (int)getpid());
+    say(&text, "range %d %016" PRIx64 " %u %u %zu %" PRIxPTR " %" PRIx64 " %s\n", kind, range->site,
+        range->slot, range->order, pages, range->start / PAGE_BYTES, range->offset, module);
+    ask(&text, range->start, pages, kind == SEGMENT ? NULL : range);
+    close_text(&text);
+}
+
+void verify_range(const struct range *range) {
+    const int before = errno;
+    if (map_path())
+        write_range(range, range->module ? range->module : "?", range->kind);
+    errno = before;
+}
+
+static void visit(struct range *range, void *unused) {
+    (void)unused;
+    verify_range(range);
+}
+
+/* Return how many pages of an area are in memory and in no range. */
+static size_t unseen(uintptr_t start, uintptr_t end) {
+    void *page[ASKED];
+    int status[ASKED];
+    size_t found = 0;
+    while (start < end) {
+        size_t count = 0;
+        for (; start < end && count < ASKED; start += PAGE_BYTES) {
+            status[count] = -1;
+            page[count++] = (void *)start;
+        }
+        if (system_where(count, page, status) < 0)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            found += status[i] >= 0 && !ranges_find((uintptr_t)page[i]);
+    }
+    return found;
+}
+
+/* The region clock's file is a shared mapping too: PATH, or PATH.N. */
+static bool is_report(const char *name) {
+    const char *report = settings()->report;
+    return report && strncmp(name, report, strlen(report)) == 0;
+}
+
+enum memory { NOT_THE_PROGRAMS, OWN_SEGMENT, OTHER_PRIVATE, OTHER_SHARED };
+
+/* What a line of /proc/self/maps tells of: private mappings of files are libraries', but for the program. */
+static enum memory memory_of(const char *rights, const char *name, const char *program) {
+    if (strncmp(rights, "rw", 2) != 0)
+        return NOT_THE_PROGRAMS;
+    if (rights[3] == 's')
+        return strncmp(name, "/dev/", 5) == 0 && strncmp(name, "/dev/shm/", 9) != 0 &&
+                       strncmp(name, "/dev/zero", 9) != 0
+                   ? NOT_THE_PROGRAMS /* a device's */
+                   : OTHER_SHARED;
+    if (strcmp(name, "[heap]") == 0 || strcmp(name, program) == 0)
+        return OWN_SEGMENT;
+    const bool unnamed = name[0] == '\0' || strncmp(name, "[anon", 5) == 0 || strncmp(name, "[stack", 6) == 0;
+    return unnamed ? OTHER_PRIVATE : NOT_THE_PROGRAMS;
+}
+
+/* The heap and the executable's own writable segments, and how much else there is, from /proc/self/maps. */
+static void write_segments(void) {
+    char program[4096], line[4608], name[4096];
+    size_t shared = 0, others = 0;
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    FILE *maps = length > 0 ? fopen("/proc/self/maps", "re") : NULL;
+    if (!maps)
+        return;
+    program[length] = '\0';
+    while (fgets(line, sizeof line, maps)) {
+        struct range segment = {.slot = 0};
+        char rights[5];
+        name[0] = '\0';
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %*s %*s %*s %4095[^\n]", &segment.start, &segment.end,
+                   rights, name) < 3)
+            continue;
+        const enum memory memory = memory_of(rights, name, program);
+        if (memory == OWN_SEGMENT)
+            write_range(&segment, name, SEGMENT);
+        else if (memory == OTHER_PRIVATE)
+            others += unseen(segment.start, segment.end);
+        else if (memory == OTHER_SHARED && !is_report(name))
+            shared += unseen(segment.start, segment.end);
+    }
+    (void)fclose(maps);
+    struct text text;
+    if (!open_text(&text, TEXT_BYTES))
+        return;
+    say(&text, "numaplace-map 1 %d\nunseen shared %zu\nunseen private %zu\n", (int)getpid(), shared, others);
+    close_text(&text);
+}
+
+void verify_all(void) {
+    const int before = errno;
+    if (!map_path())
+        return;
+    verify_thread();
+    struct text text;
+    if (open_text(&text, TEXT_BYTES)) {
+        say(&text, "numaplace-map 1 %d\n", (int)getpid());
+        if (late)
+            say(&text, "late\n");
+        if (room_missing())
+            say(&text, "left %" PRIu64 "\n", room_missing());
+        if (claim_lost())
+            say(&text, "unplaced\n");
+        for (uint32_t slot = 0; slot < settings()->slots; slot++)
+            if (right[slot] || wrong[slot])
+                say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);
+        close_text(&text);
+    }
+    if (!claim_lost()) {
+        ranges_for_each(visit, NULL);
+        write_segments();
+    }
+    errno = before;
+}

@@ -1,0 +1,186 @@
+/* settings.c: reads the variable NUMAPLACE. */
+#include "process/settings.h"
+
+#include "process/system.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const page_policies[] = {
+    [PAGES_FIRST_TOUCH] = "first-touch",
+    [PAGES_BIND] = "bind",
+    [PAGES_REMOTE] = "remote",
+    [PAGES_INTERLEAVE] = "interleave",
+    [PAGES_LOCALITY] = "locality",
+    [PAGES_BALANCE] = "balance",
+    [PAGES_MIX] = "mix",
+    [PAGES_DATASET] = "dataset",
+};
+
+static struct settings read_once;
+static bool usable;
+
+static int digit(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Replace each %XX by its byte, in place. */
+static bool decode(char *text) {
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (*from != '%') {
+            *to++ = *from;
+            continue;
+        }
+        int high = digit(from[1]);
+        int low = high < 0 ? -1 : digit(from[2]);
+        if (low < 0 || high + low == 0)
+            return false;
+        *to++ = (char)(high * 16 + low);
+        from += 2;
+    }
+    *to = '\0';
+    return true;
+}
+
+static bool number(const char **at, unsigned long most, unsigned long *value) {
+    char *end;
+    if (**at < '0' || **at > '9')
+        return false;
+    *value = strtoul(*at, &end, 10);
+    *at = end;
+    return *value <= most;
+}
+
+/* Return how many numbers a list holds, written to `into`; 0 where it cannot be read or has more than `most`.
+ */
+static uint32_t list(const char *text, uint16_t *into, uint32_t most) {
+    uint32_t count = 0;
+    for (;;) {
+        unsigned long first, last, times = 1;
+        if (!number(&text, UINT16_MAX, &first))
+            return 0;
+        last = first;
+        if (*text == '-') {
+            text++;
+            if (!number(&text, UINT16_MAX, &last) || last < first)
+                return 0;
+        } else if (*text == '*') {
+            text++;
+            if (!number(&text, most, &times) || times == 0)
+                return 0;
+        }
+        for (; times > 0; times--) {
+            for (unsigned long value = first; value <= last; value++) {
+                if (count == most)
+                    return 0;
+                into[count++] = (uint16_t)value;
+            }
+        }
+        if (*text == '\0')
+            return count;
+        if (*text++ != ',')
+            return 0;
+    }
+}
+
+/* Whether ten digits follow and then this character, and step over them. */
+static bool ten_digits(const char **at, char then) {
+    const size_t digits = strspn(*at, "0123456789");
+    if (digits != 10 || (*at)[digits] != then)
+        return false;
+    *at += digits + 1;
+    return true;
+}
+
+/* RUN-LEVEL-HOLDER (claim.h). */
+static bool is_claim(const char *text) {
+    const size_t run = strspn(text, "0123456789abcdef");
+    const char *at = text + run + 1;
+    return run > 0 && run <= 32 && text[run] == '-' && ten_digits(&at, '-') && ten_digits(&at, '\0');
+}
+
+static bool set(struct settings *s, const char *key, char *value, uint32_t *homes, uint32_t *chunks) {
+    if (strcmp(key, "cpus") == 0)
+        return (s->slots = list(value, s->cpu, MOST_SLOTS)) > 0;
+    if (strcmp(key, "homes") == 0)
+        return (*homes = list(value, s->home, MOST_SLOTS)) > 0;
+    if (strcmp(key, "nodes") == 0)
+        return (s->nodes = list(value, s->node, MOST_NODES)) > 0;
+    if (strcmp(key, "chunks") == 0)
+        return (*chunks = list(value, s->chunk, MOST_SLOTS)) > 0;
+    if (strcmp(key, "threads") == 0) {
+        s->scatter = strcmp(value, "scatter") == 0;
+        return s->scatter || strcmp(value, "contiguous") == 0;
+    }
+    if (strcmp(key, "pages") == 0) {
+        for (size_t i = 0; i < sizeof page_policies / sizeof *page_policies; i++) {
+            if (strcmp(value, page_policies[i]) == 0) {
+                s->pages = (enum page_policy)i;
+                return true;
+            }
+        }
+        return false;
+    }
+    const char **path = strcmp(key, "plan") == 0      ? &s->plan
+                        : strcmp(key, "report") == 0  ? &s->report
+                        : strcmp(key, "profile") == 0 ? &s->profile
+                        : strcmp(key, "map") == 0     ? &s->map
+                        : strcmp(key, "claim") == 0   ? &s->claim
+                                                      : NULL;
+    if (!path || *value == '\0' || !decode(value))
+        return false;
+    *path = value;
+    return path != &s->claim || is_claim(value);
+}
+
+bool settings_parse(char *text, struct settings *into) {
+    memset(into, 0, sizeof *into);
+    uint32_t homes = 0, chunks = 0;
+    char *rest = NULL;
+    char *pair = strtok_r(text, ";", &rest);
+    if (!pair || strcmp(pair, "version=1") != 0)
+        return false;
+    while ((pair = strtok_r(NULL, ";", &rest))) {
+        char *value = strchr(pair, '=');
+        if (!value)
+            return false;
+        *value++ = '\0';
+        if (!set(into, pair, value, &homes, &chunks))
+            return false;
+    }
+    for (uint32_t i = 0; i < into->nodes; i++)
+        if (into->node[i] >= MOST_NODES)
+            return false;
+    for (uint32_t i = 0; i < homes; i++)
+        if (into->home[i] >= MOST_NODES)
+            return false;
+    for (uint32_t i = 0; i < chunks; i++)
+        if (into->chunk[i] >= MOST_NODES)
+            return false;
+    return into->slots > 0 && homes == into->slots && into->nodes > 0 &&
+           (into->pages != PAGES_DATASET || chunks == into->slots);
+}
+
+void settings_load(void) {
+    const char *text = getenv("NUMAPLACE");
+    if (!text || usable)
+        return;
+    /* The paths point into this copy: the program may change its environment. Its allocator is left alone. */
+    const size_t bytes = strlen(text) + 1;
+    char *copy = system_memory(bytes);
+    if (!copy)
+        return;
+    memcpy(copy, text, bytes);
+    usable = settings_parse(copy, &read_once);
+}
+
+const struct settings *settings(void) { return usable ? &read_once : NULL; }
+
+void settings_forget_files(void) { read_once.report = read_once.profile = read_once.map = NULL; }

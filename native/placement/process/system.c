@@ -1,0 +1,152 @@
+/* system.c: the kernel's NUMA calls, raw, so that neither errno nor a wrapper of the program's is involved.
+ */
+#define _GNU_SOURCE
+#include "process/system.h"
+
+#include "process/settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOVE (1 << 1)     /* MPOL_MF_MOVE: pages of this process alone */
+#define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
+#define DISCARD 4         /* MADV_DONTNEED */
+#define DISCARD_LOCKED 24 /* MADV_DONTNEED_LOCKED, since Linux 5.18: also where pages are locked */
+#define WORD_BITS (8 * sizeof(unsigned long))
+
+struct node_mask {
+    unsigned long word[MOST_NODES / WORD_BITS];
+};
+
+/* A failed call leaves errno as it found it: the program may be about to read it. */
+static long quiet(long result, int before) {
+    if (result == -1) {
+        result = -errno;
+        errno = before;
+    }
+    return result;
+}
+
+static const unsigned long *fill(struct node_mask *mask, const uint16_t *nodes, size_t count) {
+    memset(mask, 0, sizeof *mask);
+    for (size_t i = 0; i < count; i++)
+        mask->word[nodes[i] / WORD_BITS] |= 1ul << (nodes[i] % WORD_BITS);
+    return count ? mask->word : NULL;
+}
+
+int system_thread_policy(enum memory_policy policy, const uint16_t *nodes, size_t count) {
+    struct node_mask mask;
+    int before = errno;
+    const unsigned long *bits = fill(&mask, nodes, count);
+    return (int)quiet(syscall(SYS_set_mempolicy, (int)policy, bits, bits ? MOST_NODES + 1ul : 0ul), before);
+}
+
+int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy, const uint16_t *nodes,
+                        size_t count, bool move) {
+    struct node_mask mask;
+    int before = errno;
+    const unsigned long *bits = fill(&mask, nodes, count);
+    return (int)quiet(
+        syscall(SYS_mbind, start, bytes, (int)policy, bits, bits ? MOST_NODES + 1ul : 0ul, move ? MOVE : 0),
+        before);
+}
+
+int system_move_pages(size_t count, void **pages, const int *nodes, int *status) {
+    int before = errno;
+    return (int)quiet(syscall(SYS_move_pages, 0, count, pages, nodes, status, MOVE), before);
+}
+
+int system_where(size_t count, void **pages, int *status) {
+    int before = errno;
+    return (int)quiet(syscall(SYS_move_pages, 0, count, pages, NULL, status, 0), before);
+}
+
+int system_populate(uintptr_t start, size_t bytes) {
+    int before = errno;
+    return (int)quiet(syscall(SYS_madvise, start, bytes, POPULATE_WRITE), before);
+}
+
+bool system_is_empty(uintptr_t page) {
+    unsigned char there = 1;
+    int before = errno;
+    return quiet(syscall(SYS_mincore, page, 1ul, &there), before) == 0 && !(there & 1);
+}
+
+int system_discard(uintptr_t start, size_t bytes) {
+    int before = errno;
+    const long result = quiet(syscall(SYS_madvise, start, bytes, DISCARD_LOCKED), before);
+    return result == -EINVAL ? (int)quiet(syscall(SYS_madvise, start, bytes, DISCARD), before) : (int)result;
+}
+
+int system_protect(uintptr_t start, size_t bytes, int prot) {
+    int before = errno;
+    return (int)quiet(syscall(SYS_mprotect, start, bytes, prot), before);
+}
+
+int system_bind(const uint16_t *cpus, size_t count) {
+    unsigned long mask[(UINT16_MAX + 1) / WORD_BITS];
+    unsigned highest = 0;
+    int before = errno;
+    for (size_t i = 0; i < count; i++)
+        highest = cpus[i] > highest ? cpus[i] : highest;
+    const size_t words = highest / WORD_BITS + 1;
+    memset(mask, 0, words * sizeof *mask);
+    for (size_t i = 0; i < count; i++)
+        mask[cpus[i] / WORD_BITS] |= 1ul << (cpus[i] % WORD_BITS);
+    return (int)quiet(syscall(SYS_sched_setaffinity, 0, words * sizeof *mask, mask), before);
+}
+
+bool system_is_bound(uint16_t cpu) {
+    unsigned long mask[(UINT16_MAX + 1) / WORD_BITS];
+    int before = errno, count = 0;
+    const long bytes = quiet(syscall(SYS_sched_getaffinity, 0, sizeof mask, mask), before);
+    for (long word = 0; word < bytes / (long)sizeof *mask; word++)
+        count += __builtin_popcountl(mask[word]);
+    return count == 1 && cpu / WORD_BITS < (unsigned long)bytes / sizeof *mask &&
+           (mask[cpu / WORD_BITS] >> (cpu % WORD_BITS) & 1) != 0;
+}
+
+/* The folder of the tasks has a link for itself, one for its parent, and one from each task. */
+bool system_is_single(void) {
+    struct statx tasks;
+    int before = errno;
+    return quiet(syscall(SYS_statx, AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &tasks), before) == 0 &&
+           tasks.stx_nlink == 3;
+}
+
+uint64_t system_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+bool system_copy(void *to, const void *from, size_t bytes) {
+    const struct iovec into = {to, bytes}, out = {(void *)from, bytes};
+    const int before = errno;
+    const long copied = quiet(syscall(SYS_process_vm_readv, getpid(), &into, 1, &out, 1, 0), before);
+    if (copied == -EFAULT || (copied >= 0 && (size_t)copied != bytes))
+        return false;
+    if (copied < 0) /* not permitted */
+        memcpy(to, from, bytes);
+    return true;
+}
+
+void *system_memory(size_t bytes) {
+    int before = errno;
+    const long result = quiet(
+        syscall(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), before);
+    return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+void system_free(void *memory, size_t bytes) {
+    int before = errno;
+    quiet(syscall(SYS_munmap, memory, bytes), before);
+}

@@ -1,0 +1,144 @@
+/* known_ranges.c: the table of the ranges of a profile, and finding pages by their share. */
+#include "profile/known_ranges.h"
+
+#include "memory/sites.h"
+#include "process/system.h"
+
+#define PART 512u /* ranges that get their memory together, when the first of them comes */
+
+static struct known_range *parts[KNOWN_LIMIT / PART];
+static uint32_t count;
+static uint64_t dropped;
+struct live {
+    uint32_t number;
+    uint64_t pages_before;
+};
+static struct live *live;
+static uint32_t lives, live_room;
+static uint64_t live_pages;
+static bool changed;
+
+/* Of one that was added. */
+static struct known_range *known_at_number(uint32_t number) { return &parts[number / PART][number % PART]; }
+
+/* Have memory for one more, and for the list of all of them. */
+static bool allocate(void) {
+    if (count == KNOWN_LIMIT)
+        return false;
+    struct known_range **part = &parts[count / PART];
+    if (!*part)
+        *part = system_memory(PART * sizeof **part);
+    if (count == live_room) {
+        const uint32_t room = live_room ? 2 * live_room : PART;
+        struct live *larger = system_memory(room * sizeof *larger);
+        if (!larger)
+            return false;
+        if (live)
+            system_free(live, live_room * sizeof *live);
+        live = larger;
+        live_room = room;
+        lives = 0;
+        changed = true; /* the list is to be made anew */
+    }
+    return *part;
+}
+
+bool known_add(struct range *range) {
+    range->profile = 0;
+    if (!allocate()) {
+        dropped++;
+        return false;
+    }
+    struct known_range *k = known_at_number(count);
+    k->file = (struct profile_range){
+        .site = range->site,
+        .offset = range->offset,
+        .bytes = range->bytes,
+        .pages = (range->end - range->start) / PAGE_BYTES,
+        .first_slot = -1,
+        .slot = range->slot,
+        .order = range->order,
+        .kind = range->kind,
+    };
+    k->module = range->module;
+    k->live = range;
+    k->first_slot = -1;
+    range->profile = ++count;
+    changed = true;
+    return true;
+}
+
+/* The instruction's module may be unloaded later, so this is looked up when the range goes, at the latest. */
+static void resolve(struct known_range *k) {
+    const uintptr_t instruction = k->first_touch;
+    k->file.first_slot = k->first_slot;
+    if (!instruction || k->first_touch_module)
+        return;
+    const struct site *site = site_of((const void *)instruction);
+    if (!site)
+        return;
+    k->first_touch_module = site->module;
+    k->file.first_touch_offset = site->offset;
+}
+
+void known_remove(struct range *range) {
+    const uint32_t number = range->profile;
+    if (number == 0)
+        return;
+    resolve(known_at_number(number - 1));
+    known_at_number(number - 1)->live = NULL;
+    range->profile = 0;
+    changed = true;
+}
+
+uint32_t known_count(void) { return count; }
+
+uint64_t known_dropped(void) { return dropped; }
+
+struct known_range *known_range(uint32_t number) {
+    resolve(known_at_number(number));
+    return known_at_number(number);
+}
+
+void known_first_touch(struct range *range, uint32_t slot, uintptr_t instruction) {
+    const uint32_t number = range->profile;
+    uintptr_t none = 0;
+    if (number == 0)
+        return;
+    struct known_range *k = known_at_number(number - 1);
+    if (atomic_compare_exchange_strong(&k->first_touch, &none, instruction))
+        k->first_slot = (int32_t)slot;
+}
+
+static void list_live(void) {
+    lives = 0;
+    live_pages = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        const struct known_range *k = known_at_number(n);
+        if (!k->live)
+            continue;
+        live[lives].number = n;
+        live[lives++].pages_before = live_pages;
+        live_pages += k->file.pages;
+    }
+    changed = false;
+}
+
+struct known_range *known_at(uint64_t share, uint32_t *number, size_t *page) {
+    if (changed)
+        list_live();
+    if (live_pages == 0)
+        return NULL;
+    const uint64_t at = (uint64_t)((unsigned __int128)share * live_pages >> 64);
+    uint32_t low = 0, high = lives;
+    while (high - low > 1) {
+        const uint32_t middle = (low + high) / 2;
+        if (live[middle].pages_before <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    *number = live[low].number;
+    *page = (size_t)(at - live[low].pages_before);
+    return known_at_number(*number);
+}

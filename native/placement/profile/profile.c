@@ -1,0 +1,312 @@
+/* profile.c: the thread that protects a few blocks at a time, and what is learned when they are touched. */
+#define _GNU_SOURCE
+#include "profile/profile.h"
+
+#include "process/lock.h"
+#include "process/settings.h"
+#include "process/system.h"
+#include "profile/counts.h"
+#include "profile/known_ranges.h"
+#include "profile/profile_writer.h"
+#include "protection/protection.h"
+#include "threads/slots.h"
+#include "threads/threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_BATCH 2u
+#define LARGEST_BATCH 256u
+#define FLIGHTS 2 /* batches that are protected at the same time */
+#define PLACES ((size_t)FLIGHTS * LARGEST_BATCH)
+#define SHORTEST_PERIOD_NS 2000000u
+#define LONGEST_PERIOD_NS 50000000u
+#define PERIOD_SHARE 20 /* of the time so far: a short program is sampled more often */
+#define FAULT_NS 15000  /* of a thread, as measured, for a signal, a system call and the wait */
+#define COST_LIMIT 0.05 /* of the time inside regions; above it, batches shrink, well below, they grow */
+#define FIRST_WRITE_NS 2000000000u
+#define STACK_BYTES (128u << 10)
+#define GOLDEN_RATIO 0x9e3779b97f4a7c15u
+
+#define TURNS_A_LOOK 16
+
+enum flight_state { LANDED, PROTECTED, TOUCHING, TOUCHED };
+
+/* A block that is protected, or was touched, and not counted yet. */
+struct flight {
+    _Atomic uint32_t state;
+    struct range *range;
+    uint32_t number; /* of the range */
+    uint32_t slot;   /* of the touch, or NO_SLOT: outside regions */
+    size_t block, first, pages;
+    uint64_t since_ns, touched_ns;
+};
+
+static bool prepared;
+static atomic_bool started, ended;
+static pthread_t helper;
+static bool helped;
+static struct lock lock;
+static struct flight flights[PLACES];
+static uint64_t picks; /* of the sequence */
+static uint64_t armed, touched;
+static _Atomic uint32_t faults; /* since the last batch */
+
+static _Atomic uint32_t running; /* outermost regions */
+static _Atomic uint64_t began_ns, earlier_ns;
+
+/* Time inside regions. */
+static uint64_t clock_ns(void) {
+    const uint64_t now = system_now_ns(), began = atomic_load(&began_ns), earlier = atomic_load(&earlier_ns);
+    return atomic_load(&running) && now > began ? earlier + (now - began) : earlier;
+}
+
+void profile_prepare(void) {
+    protection_prepare();
+    prepared = true;
+}
+
+/* ---- touches ---- */
+
+void profile_touched(const struct touch *touch) {
+    known_first_touch(touch->range, touch->slot, touch->instruction);
+    atomic_fetch_add(&faults, 1);
+    for (size_t n = 0; n < PLACES; n++) {
+        struct flight *f = &flights[n];
+        uint32_t was = PROTECTED;
+        if (atomic_load(&f->state) != PROTECTED || f->range != touch->range || f->first != touch->first ||
+            !atomic_compare_exchange_strong(&f->state, &was, TOUCHING))
+            continue;
+        f->slot = atomic_load(&running) ? touch->slot : NO_SLOT;
+        f->touched_ns = clock_ns();
+        atomic_store(&f->state, TOUCHED);
+        return;
+    }
+}
+
+static void count(struct flight *f, uint64_t until_ns, bool by_slot) {
+    const uint64_t ns = until_ns > f->since_ns ? until_ns - f->since_ns : 0;
+    const uint32_t page = (uint32_t)(f->first + f->pages / 2);
+    counts_add(f->number, page, COUNT_OF_PAGE, ns);
+    if (by_slot) {
+        counts_add(f->number, page, f->slot + 1, ns);
+        touched++;
+    }
+    armed++;
+    atomic_store(&f->state, LANDED);
+}
+
+/* Open the block if it still is protected, and count what happened to it. One that was opened for another
+ * reason than a touch says nothing. */
+static void land(struct flight *f, uint64_t now) {
+    if (atomic_load(&f->state) == LANDED)
+        return;
+    const bool waited = protection_disarm(f->range, f->block, 1, FOR_PROFILE) != 0;
+    uint32_t was = PROTECTED;
+    if (!atomic_compare_exchange_strong(&f->state, &was, LANDED)) {
+        while (atomic_load(&f->state) == TOUCHING)
+            sched_yield();
+        count(f, f->touched_ns, f->slot != NO_SLOT);
+    } else if (waited) {
+        count(f, now, false);
+    }
+}
+
+static void land_all(size_t flight) {
+    const uint64_t now = clock_ns();
+    for (size_t n = 0; n < LARGEST_BATCH; n++)
+        land(&flights[flight * LARGEST_BATCH + n], now);
+}
+
+/* ---- the thread ---- */
+
+static void take_off(struct flight *f) {
+    size_t page;
+    struct known_range *k = known_at(++picks * GOLDEN_RATIO, &f->number, &page);
+    if (!k || protection_blocks(k->live) == 0)
+        return;
+    f->range = k->live;
+    f->block = protection_block_of(f->range, page);
+    f->first = protection_block_first(f->range, f->block, &f->pages);
+    f->since_ns = clock_ns();
+    atomic_store(&f->state, PROTECTED); /* before the first touch can come */
+    if (protection_arm(f->range, f->block, 1, FOR_PROFILE) == 0)
+        atomic_store(&f->state, LANDED);
+}
+
+/* Exchange the older batch for a new one. */
+static void next_batch(size_t flight, uint32_t batch) {
+    const uint64_t mask = lock_take(&lock);
+    land_all(flight);
+    for (uint32_t n = 0; n < batch && !atomic_load(&ended) && atomic_load(&running); n++)
+        take_off(&flights[flight * LARGEST_BATCH + n]);
+    lock_give(&lock, mask);
+}
+
+static void land_everything(void) {
+    const uint64_t mask = lock_take(&lock);
+    for (size_t flight = 0; flight < FLIGHTS; flight++)
+        land_all(flight);
+    lock_give(&lock, mask);
+}
+
+static void write_file(void) {
+    const struct settings *s = settings();
+    const uint64_t mask = lock_take(&lock);
+    profile_write_file(s->profile, s->slots, armed, touched, clock_ns());
+    lock_give(&lock, mask);
+}
+
+static uint64_t period_ns(void) {
+    const uint64_t wanted = clock_ns() / PERIOD_SHARE;
+    if (wanted < SHORTEST_PERIOD_NS)
+        return SHORTEST_PERIOD_NS;
+    return wanted < LONGEST_PERIOD_NS ? wanted : LONGEST_PERIOD_NS;
+}
+
+static uint32_t fitting(uint32_t batch, uint64_t cost_ns, uint64_t time_ns) {
+    const double share = time_ns ? (double)cost_ns / (double)time_ns : 0.0;
+    if (share > COST_LIMIT)
+        return batch > 1 ? batch / 2 : 1;
+    return share < COST_LIMIT / 2 && batch < LARGEST_BATCH ? batch + 1 : batch;
+}
+
+/* Whether all other threads have ended: a main thread that left by pthread_exit does not end the process. */
+static bool is_alive(const char *task) {
+    char path[64], line[512];
+    (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", task);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = file < 0 ? -1 : read(file, line, sizeof line - 1);
+    if (file >= 0)
+        close(file);
+    line[got > 0 ? got : 0] = '\0';
+    const char *name_end = strrchr(line, ')');
+    return name_end && name_end[1] && name_end[2] != 'Z';
+}
+
+/* By the kernel's own call: readdir allocates, and with its first allocation a thread gets 64 MB of address
+ * space for a heap. */
+static bool alone(void) {
+    size_t alive = 0;
+    _Alignas(struct dirent64) char entries[4096];
+    const int before = errno, tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    long got = tasks < 0 ? -1 : 1;
+    while (got > 0 && alive < 2 && (got = syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0)
+        for (long at = 0; at < got && alive < 2;) {
+            const struct dirent64 *task = (const struct dirent64 *)&entries[at];
+            alive += task->d_name[0] != '.' && is_alive(task->d_name);
+            at += task->d_reclen;
+        }
+    if (tasks >= 0)
+        close(tasks);
+    errno = before;
+    return got >= 0 && alive < 2;
+}
+
+static void *help(void *unused) {
+    (void)unused;
+    slots_release_binding();
+    uint32_t batch = FIRST_BATCH;
+    uint64_t next_write = FIRST_WRITE_NS;
+    for (size_t turn = 0; !atomic_load(&ended); turn++) {
+        const uint64_t period = period_ns();
+        const struct timespec pause = {0, (long)period};
+        nanosleep(&pause, NULL); /* of what waits, delays.c holds the arguments alone */
+        if (!atomic_load(&running)) {
+            land_everything();
+            if (turn % TURNS_A_LOOK == 0 && alone())
+                break; /* the last thread ends the process, as it would have ended without this one */
+            continue;
+        }
+        const uint64_t before = system_now_ns();
+        next_batch(turn % FLIGHTS, batch);
+        const uint64_t cost = system_now_ns() - before + (uint64_t)FAULT_NS * atomic_exchange(&faults, 0);
+        batch = fitting(batch, cost, period);
+        if (clock_ns() >= next_write) {
+            write_file();
+            next_write *= 2; /* so that all writing together takes little */
+        }
+    }
+    return NULL;
+}
+
+/* It takes no slot and handles no signal. */
+static void start(void) {
+    const int before = errno;
+    pthread_attr_t attributes;
+    const uint64_t mask = signals_block_but_faults();
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    /* A program with much thread-local memory needs the usual stack. */
+    helped = real_pthread_create(&helper, &attributes, help, NULL) == 0 ||
+             real_pthread_create(&helper, NULL, help, NULL) == 0;
+    pthread_attr_destroy(&attributes);
+    signals_restore(mask);
+    errno = before;
+}
+
+/* ---- what the program does ---- */
+
+void profile_range_added(struct range *range) {
+    if (!prepared || !protection_wanted() || atomic_load(&ended))
+        return;
+    const uint64_t mask = lock_take(&lock);
+    const bool known = known_add(range);
+    lock_give(&lock, mask);
+    if (known)
+        protection_arm(range, 0, 1, FOR_PROFILE);
+}
+
+void profile_range_removed(struct range *range) {
+    if (!prepared || !protection_wanted())
+        return;
+    const uint64_t mask = lock_take(&lock);
+    const uint64_t now = clock_ns();
+    for (size_t n = 0; n < PLACES; n++)
+        if (flights[n].range == range)
+            land(&flights[n], now);
+    known_remove(range);
+    lock_give(&lock, mask);
+}
+
+void profile_region_begin(struct region_call *call) {
+    (void)call;
+    if (!prepared || !protection_wanted())
+        return;
+    if (atomic_fetch_add(&running, 1) == 0)
+        atomic_store(&began_ns, system_now_ns());
+    if (!atomic_load(&started) && !atomic_exchange(&started, true))
+        start();
+}
+
+void profile_region_end(struct region_call *call) {
+    (void)call;
+    if (!prepared || !protection_wanted())
+        return;
+    const uint64_t now = system_now_ns(), began = atomic_load(&began_ns);
+    if (atomic_fetch_sub(&running, 1) == 1 && now > began)
+        atomic_fetch_add(&earlier_ns, now - began);
+}
+
+void profile_write(void) {
+    if (!prepared || !protection_wanted() || !atomic_load(&started) || atomic_exchange(&ended, true))
+        return;
+    land_everything();
+    write_file();
+}
+
+void profile_withdraw(void) {
+    const bool here =
+        prepared && protection_wanted() && atomic_load(&started); /* and not in a fork's child */
+    profile_write();
+    if (here && helped)
+        pthread_join(helper, NULL);
+}

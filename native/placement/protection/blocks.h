@@ -1,0 +1,65 @@
+/* blocks.h: the blocks of each range and their states: what blocks.c, arming.c and protection.c share.
+ *
+ * Contract. A block's state changes by compare-and-swap, OPEN -> ARMING -> ARMED -> OPENING -> OPEN, by one
+ * thread at a time, with its signals blocked. Arming, a change of the blocks' size, and what makes or forgets
+ * a record is also under protection_lock, so that what holds the lock knows that nothing is protected anew;
+ * opening is not.
+ */
+#ifndef NUMAPLACE_BLOCKS_H
+#define NUMAPLACE_BLOCKS_H
+
+#include "process/lock.h"
+#include "protection/protection.h"
+
+#include <stdatomic.h>
+
+#define FINEST_SHIFT 12 /* PAGE_BYTES */
+#define HUGE_SHIFT 21   /* HUGE_BYTES */
+#define EVERY_PURPOSE (1u << FOR_NEXT_TOUCH | 1u << FOR_PROFILE)
+
+enum state { OPEN, ARMED, ARMED_LAST = ARMED + FOR_PROFILE, ARMING, OPENING };
+
+struct record {
+    struct range *range;
+    uintptr_t start, end;          /* its own: the range's place in the table may be used again */
+    struct record *before, *after; /* of all records, under the lock */
+    size_t bytes;
+    _Atomic uint32_t shift; /* a block has 1 << shift bytes; changes only while all is open */
+    uint32_t finest;        /* what it was at first */
+    atomic_bool refused;    /* by the kernel: left alone */
+    _Atomic uint32_t *note; /* protection_note, a word for each of the finest blocks */
+    _Atomic uint8_t state[];
+};
+
+extern struct lock protection_lock;
+extern _Atomic size_t blocks_armed; /* never fewer than there are */
+/* Blocks armed and opened and ranges forgotten: what may explain a fault where nothing is armed. */
+extern _Atomic uint32_t block_changes;
+/* Threads that may be looking at a record without the lock. */
+extern _Atomic uint32_t record_readers;
+
+/* Return a range's record, or NULL; record_make, under the lock, makes it where it may have one. */
+struct record *record_of(struct range *range);
+struct record *record_make(struct range *range);
+/* Under the lock: the range is open and gets no record any more. */
+void record_forget(struct range *range);
+
+size_t blocks_of(const struct record *r);
+size_t block_of(const struct record *r, uintptr_t address);
+uintptr_t block_start(const struct record *r, size_t block);
+uintptr_t block_end(const struct record *r, size_t block);
+
+/* Change a block's state if it is `from`. */
+bool block_claim(struct record *r, size_t block, uint8_t from, uint8_t to);
+/* Open those of the blocks that are armed for one of the purposes, neighbours at once, and tell of the touch
+ * where there is one. Signals are blocked. Return how many were. */
+size_t blocks_open(struct record *r, size_t first, size_t count, unsigned purposes, const struct touch *by);
+/* Wait until nobody is half way through opening or arming these blocks. */
+void blocks_settle(struct record *r, size_t first, size_t count);
+/* The kernel refuses: open the whole range and leave it alone. */
+void record_give_up(struct record *r);
+/* Under the lock: open a record, or all. */
+void record_open(struct record *r);
+void records_open(void);
+
+#endif

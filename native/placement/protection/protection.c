@@ -1,0 +1,168 @@
+/* protection.c: faults and system calls on protected memory. */
+#define _GNU_SOURCE
+#include "protection/blocks.h"
+
+#include "../regions/export.h"
+#include "process/system.h"
+#include "protection/holds.h"
+#include "protection/signals.h"
+#include "threads/slots.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#define MOST_STEPS 65536ul /* of a search for ranges in memory that has none */
+
+#define EXEC_NS 1000000000u /* until the kernel has read the arguments */
+
+static atomic_bool wanted;
+static THREAD_LOCAL uint32_t hold_at_fork;
+
+/* What the thread last tried again although nothing was armed there: once it is open for certain and faults
+ * again, with nothing opened or forgotten since, the fault is the program's. */
+static THREAD_LOCAL struct {
+    uintptr_t address;
+    uint32_t changes;
+    bool valid;
+} tried;
+
+static bool may_be_late(uintptr_t address, uint32_t seen) {
+    if (tried.valid && tried.address == address && tried.changes == seen) {
+        tried.valid = false;
+        return false;
+    }
+    tried.address = address;
+    tried.changes = seen;
+    tried.valid = true;
+    return true;
+}
+
+bool protection_fault(uintptr_t address, uintptr_t instruction) {
+    atomic_fetch_add(&record_readers, 1);
+    const uint32_t seen = atomic_load(&block_changes);
+    struct range *range = ranges_find(address);
+    struct record *r = range ? record_of(range) : NULL;
+    bool ours = false;
+    if (r && address >= r->start && address < r->end) {
+        const size_t block = block_of(r, address);
+        const struct touch by = {.instruction = instruction, .slot = slot_of_this_thread()};
+        if (blocks_open(r, block, 1, EVERY_PURPOSE, &by)) {
+            ours = true;
+        } else if (atomic_load(&r->state[block]) != OPEN) { /* another thread is at it */
+            sched_yield();
+            ours = true;
+        }
+    }
+    atomic_fetch_sub(&record_readers, 1);
+    return ours || may_be_late(address, seen);
+}
+
+static void open_part(struct range *range, uintptr_t start, uintptr_t end, const struct touch *by) {
+    struct record *r = record_of(range);
+    if (!r)
+        return;
+    start = start > r->start ? start : r->start;
+    end = end < r->end ? end : r->end;
+    if (start >= end)
+        return;
+    const size_t first = block_of(r, start), count = block_of(r, end - 1) - first + 1;
+    blocks_settle(r, first, count);
+    blocks_open(r, first, count, EVERY_PURPOSE, by);
+    blocks_settle(r, first, count);
+}
+
+/* Ranges are larger than half of RANGE_BYTES, so steps of that size and the last byte miss none. */
+static void open_held(uintptr_t start, uintptr_t end, const void *caller) {
+    const struct touch by = {.instruction = (uintptr_t)caller, .slot = slot_of_this_thread()};
+    for (uintptr_t at = start;;) {
+        struct range *range = ranges_find(at);
+        uintptr_t next = at + RANGE_BYTES / 2;
+        if (range) {
+            open_part(range, start, end, &by);
+            next = range->end > at ? range->end : next;
+        }
+        if (at == end - 1)
+            return;
+        at = next < end && next > at ? next : end - 1;
+    }
+}
+
+uint32_t protection_hold(const void *start, size_t bytes, const void *caller) {
+    const uintptr_t from = (uintptr_t)start;
+    uintptr_t to;
+    if (__builtin_add_overflow(from, bytes, &to)) /* not of a real object: the call will say so */
+        to = UINTPTR_MAX;
+    const uint32_t hold = hold_take(from, to);
+    if (!atomic_load(&blocks_armed) || to == from)
+        return hold;
+    if (bytes >
+        MOST_STEPS * RANGE_BYTES) { /* more than the object has: the caller knows where the data ends */
+        protection_open_all();
+        return hold;
+    }
+    const uint64_t mask = signals_block();
+    atomic_fetch_add(&record_readers, 1);
+    open_held(from, to, caller);
+    atomic_fetch_sub(&record_readers, 1);
+    signals_restore(mask);
+    return hold;
+}
+
+void protection_release(uint32_t hold) {
+    if (hold != NO_HOLD)
+        hold_give(hold);
+}
+
+uint32_t protection_hold_all(void) {
+    const uint32_t hold = hold_take_everything();
+    if (atomic_load(&blocks_armed))
+        protection_open_all();
+    return hold;
+}
+
+void protection_open_for_exec(void) {
+    hold_everything_until(system_now_ns() + EXEC_NS);
+    protection_open_all();
+}
+
+void protection_open_all(void) {
+    const uint64_t mask = lock_take(&protection_lock);
+    records_open();
+    lock_give(&protection_lock, mask);
+}
+
+void protection_withdraw(void) {
+    atomic_store(&wanted, false);
+    hold_take_everything(); /* whoever is about to protect something, does not */
+    protection_open_all();
+}
+
+void protection_forget(struct range *range) {
+    if (!protection_wanted())
+        return;
+    const uint64_t mask = lock_take(&protection_lock);
+    record_forget(range);
+    lock_give(&protection_lock, mask);
+}
+
+/* No lock is held over a fork: what the program does before one may free memory. */
+static void before_fork(void) { hold_at_fork = protection_hold_all(); }
+
+static void after_fork(void) { protection_release(hold_at_fork); }
+
+/* All is open, and stays so: another thread may have been half way through what the lock protects. */
+static void in_child(void) {
+    atomic_store(&wanted, false);
+    signals_after_fork();
+}
+
+bool protection_wanted(void) { return atomic_load_explicit(&wanted, memory_order_relaxed); }
+
+bool protection_active(void) { return atomic_load_explicit(&blocks_armed, memory_order_relaxed) != 0; }
+
+void protection_prepare(void) {
+    if (atomic_exchange(&wanted, true))
+        return;
+    signals_watch();
+    pthread_atfork(before_fork, after_fork, in_child);
+}

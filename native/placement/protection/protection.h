@@ -1,0 +1,103 @@
+/* protection.h: finding out who touches which page by taking away access to it for a moment.
+ *
+ * Contract. Two users: next touch (ForestGOMP sec. 3.4) and the sampled page-access profile. Only ranges of
+ * ranges.h are ever protected, in blocks: aligned to their size, which is a power of two pages: one page, or
+ * for large ranges as many as keep the number of blocks at BLOCK_LIMIT, for each boundary between protected
+ * and open memory costs the kernel a mapping (room.h); and 2 MB where the kernel uses huge
+ * pages, which protecting a part would split.
+ *
+ * A touch of a protected block raises SIGSEGV in the touching thread; signals.c passes it to
+ * protection_fault, which opens the block, tells its user who touched it, and returns true.
+ *
+ * The kernel does not raise a signal when a system call touches protected memory: it fails with EFAULT. So
+ * calls.c and delays.c open what the program hands to calls that move data or may wait, and keep it open
+ * until they return (protection_hold); around the rarer calls (guards.c), fork, exec and what starts
+ * programs, everything is open; waits.c and heap.c leave out what threads wait for and what the C library
+ * keeps for itself. Threads get an alternate signal stack when they start (stacks.c), for their own may
+ * be a fiber's in protected memory. What remains, and can fail under a pass of next touch or a profile though
+ * not without:
+ *   - raw system calls (syscall, clone, C++20 atomic waits among them), io_uring, aio, registering memory for
+ * a network; what an argument of ioctl points to in its turn, where the call waits;
+ *   - printf of a string of more than a page in a large object, straight out of it; a stream whose buffer,
+ * obtained before the library looked, lies there;
+ *   - clock_gettime, gettimeofday and timespec_get (clocks.c) where the vDSO cannot read the clock source
+ * (not tsc, a hypervisor's or Arm's) and the program has not touched where the time goes;
+ *   - a fiber in protected memory in a program with a SIGSEGV handler of its own without SA_ONSTACK, where
+ * the switch to it is not swapcontext's or setcontext's.
+ *
+ * If the kernel refuses (too many mappings, a range gone), the block's whole range is opened and left alone.
+ */
+#ifndef NUMAPLACE_PROTECTION_H
+#define NUMAPLACE_PROTECTION_H
+
+#include "memory/ranges.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLOCK_LIMIT 16384
+#define NO_HOLD (UINT32_MAX - 1)
+
+enum purpose { FOR_NEXT_TOUCH = 0, FOR_PROFILE = 1 };
+
+/* A number of pages of a range that were touched: one block. */
+struct touch {
+    struct range *range;
+    size_t first, pages;   /* of the block */
+    uintptr_t instruction; /* where */
+    uint32_t slot;         /* by whom */
+};
+
+/* Once, before anything is protected, while there is one thread: keep SIGSEGV out of masks from here on. */
+void protection_prepare(void);
+/* Whether protection_prepare was called: one relaxed load, for calls.c's fast path. */
+bool protection_wanted(void);
+/* Whether anything is protected now. */
+bool protection_active(void);
+/* A fault of the calling thread at `address`, by the instruction at `instruction`; true when it was one of
+ * ours, or may have been, and the access can be tried again. Async-signal-safe. */
+bool protection_fault(uintptr_t address, uintptr_t instruction);
+/* Open [start, start + bytes) as if the calling thread had touched it, by the call that returns to `caller`,
+ * and keep it open until the release. A hold is never lost, only at worst wider than asked for. */
+uint32_t protection_hold(const void *start, size_t bytes, const void *caller);
+/* NO_HOLD, which stands for none, needs no release and may be given one. */
+void protection_release(uint32_t hold);
+/* Open everything, and keep it open until the release: before fork and the like. */
+uint32_t protection_hold_all(void);
+/* Open everything, and keep it open for a second: before exec, which does not return, and in the child of a
+ * vfork does so in its parent's memory. */
+void protection_open_for_exec(void);
+/* Open a whole range and forget it: before its memory is given back. */
+void protection_forget(struct range *range);
+/* Open everything. */
+void protection_open_all(void);
+/* Open everything, and protect nothing any more. */
+void protection_withdraw(void);
+/* The program wants huge pages here (madvise). */
+void protection_huge(const void *start, size_t bytes);
+
+/* For next_touch.c and profile.c; not from a signal handler. */
+
+/* Return how many blocks a range has now, 0 where it cannot be protected; and the pages of one: the first,
+ * and in `pages` their number. */
+size_t protection_blocks(struct range *range);
+size_t protection_block_first(struct range *range, size_t block, size_t *pages);
+/* Return the block that holds a page. */
+size_t protection_block_of(struct range *range, size_t page);
+/* Return a word for whoever calls, zero at first, that holds for a page and the others of its first block,
+ * before any coarsening; NULL where there is none. It goes with the range. */
+_Atomic uint32_t *protection_note(const struct range *range, size_t page);
+/* Open the range and give it blocks of at least `pages`. */
+void protection_coarsen(struct range *range, size_t pages);
+/* Protect blocks; those that are not open, or are held by a call, are left out. Return how many were. */
+size_t protection_arm(struct range *range, size_t first, size_t count, enum purpose purpose);
+/* Open those that are still armed for this purpose; this is no touch. Return how many were. */
+size_t protection_disarm(struct range *range, size_t first, size_t count, enum purpose purpose);
+
+/* Defined by next_touch.c and profile.c: a block is open again because it was touched. Called in a signal
+ * handler or in a system call's wrapper, signals blocked, before the access is tried again. */
+void next_touch_touched(const struct touch *touch);
+void profile_touched(const struct touch *touch);
+
+#endif

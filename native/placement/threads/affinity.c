@@ -1,0 +1,295 @@
+/* affinity.c: the calls by which a program asks for and sets the PUs of its threads. */
+#define _GNU_SOURCE
+#include "threads/affinity.h"
+
+#include "../regions/export.h"
+#include "process/lock.h"
+#include "process/next_symbol.h"
+#include "process/settings.h"
+#include "process/system.h"
+#include "protection/protection.h"
+#include "threads/slots.h"
+#include "withdrawal.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CALLER __builtin_return_address(0)
+#define MOST_MARKS 8192 /* two a thread that runs where the program says */
+#define LONG_BITS (8 * sizeof(long))
+#define MASK_BYTES 1024 /* 8192 PUs, the most that Linux can be built for */
+
+/* The threads whose mask is the program's, by pthread_t and by number: the one is an address and never as low
+ * as the other. Read without the lock. */
+static _Atomic uint64_t marks[MOST_MARKS];
+static _Atomic uint32_t marks_used;
+static struct lock marking; /* held while a mask is set, which takes long where a thread has to move */
+/* Threads in the middle of binding themselves. They wait for nobody: a move takes long, and there may be many
+ * of them at it. Whoever sets the mask of another thread marks it and then waits until this is 0. */
+static _Atomic uint32_t binding;
+static THREAD_LOCAL uint32_t binding_here;
+static THREAD_LOCAL pid_t number; /* of this thread; after vfork it is not what the kernel says */
+
+static pid_t own_number(void) {
+    if (!number)
+        number = gettid();
+    return number;
+}
+
+static uint32_t place_of(uint64_t key) {
+    const uint32_t used = atomic_load(&marks_used);
+    uint32_t place = 0;
+    while (place < used && atomic_load(&marks[place]) != key)
+        place++;
+    return place;
+}
+
+static bool marked(uint64_t key) { return key && place_of(key) < atomic_load(&marks_used); }
+
+/* Under the lock. Where there is no room the thread stays the library's. */
+static void mark(uint64_t key, bool programs) {
+    uint32_t place = place_of(key);
+    const bool found = place < marks_used;
+    if (found == programs || !key)
+        return;
+    if (!found && (place = place_of(0)) == marks_used && marks_used == MOST_MARKS)
+        return;
+    atomic_store(&marks[place], programs ? key : 0);
+    if (place == marks_used)
+        marks_used++;
+}
+
+static uint64_t own_key(void) { return (uint64_t)pthread_self(); }
+
+static void mark_self(bool programs) {
+    mark(own_key(), programs);
+    mark((uint64_t)own_number(), programs);
+}
+
+static bool self_marked(void) {
+    return atomic_load(&marks_used) && (marked(own_key()) || marked((uint64_t)own_number()));
+}
+
+void affinity_bind(uint32_t slot) {
+    own_number();
+    binding_here++;
+    atomic_fetch_add(&binding, 1);
+    if (!self_marked())
+        system_bind(&settings()->cpu[slot], 1);
+    atomic_fetch_sub(&binding, 1);
+    binding_here--;
+}
+
+bool affinity_inherits(uint32_t slot) { return system_is_bound(settings()->cpu[slot]); }
+
+void affinity_begin(void) { own_number(); }
+
+void affinity_release(void) {
+    if (!self_marked())
+        system_bind(settings()->cpu, settings()->slots);
+}
+
+bool affinity_show_all(void) {
+    const uint32_t slot = settings() && !withdrawn() ? slot_end() : NO_SLOT;
+    if (slot == NO_SLOT || self_marked() || !system_is_bound(settings()->cpu[slot]))
+        return false;
+    return system_bind(settings()->cpu, settings()->slots) == 0;
+}
+
+void affinity_show_slot(bool shown) {
+    if (shown)
+        system_bind(&settings()->cpu[slot_end()], 1);
+}
+
+static void mark_self_locked(bool programs) {
+    const uint64_t mask = lock_take(&marking);
+    mark_self(programs);
+    lock_give(&marking, mask);
+}
+
+void affinity_is_programs(void) { mark_self_locked(true); }
+
+void affinity_end(void) {
+    if (self_marked())
+        mark_self_locked(false);
+}
+
+void affinity_after_fork(void) {
+    marking = (struct lock){0};
+    atomic_store(&binding, 0);
+    binding_here = 0;
+    const bool programs = self_marked();
+    number = 0;
+    if (programs)
+        mark_self(true);
+}
+
+/* ---- masks ---- */
+
+union mask {
+    cpu_set_t set;
+    unsigned char byte[MASK_BYTES];
+};
+
+static bool holds_all_pus(size_t bytes, const cpu_set_t *set) {
+    const struct settings *s = settings();
+    for (uint32_t slot = 0; slot < s->slots; slot++)
+        if (!CPU_ISSET_S(s->cpu[slot], bytes, set))
+            return false;
+    return true;
+}
+
+static void fill_in_all_pus(size_t bytes, cpu_set_t *set) {
+    const struct settings *s = settings();
+    CPU_ZERO_S(bytes, set);
+    for (uint32_t slot = 0; slot < s->slots; slot++)
+        CPU_SET_S(s->cpu[slot], bytes, set);
+}
+
+static bool is_one_of_the_pus(size_t bytes, const cpu_set_t *set) {
+    const struct settings *s = settings();
+    bool found = false;
+    for (uint32_t slot = 0; slot < s->slots && !found; slot++)
+        found = CPU_ISSET_S(s->cpu[slot], bytes, set);
+    return found && CPU_COUNT_S(bytes, set) == 1;
+}
+
+/* What a thread of this process hears; a key of 0 stands for the calling one. */
+static void answer(uint64_t key, size_t bytes, cpu_set_t *set) {
+    if (key ? marked(key) : self_marked() || slot_end() == NO_SLOT)
+        return;
+    if (is_one_of_the_pus(bytes, set) && (key || CPU_ISSET_S(settings()->cpu[slot_end()], bytes, set)))
+        fill_in_all_pus(bytes, set);
+}
+
+/* A mask is about to be set: another thread must not bind itself afterwards. Return whether it was marked
+ * already. Under the lock. */
+static bool is_being_set(uint64_t key) {
+    const bool before = marked(key);
+    if (key && !before) {
+        mark(key, true);
+        while (atomic_load(&binding) > binding_here)
+            sched_yield();
+    }
+    return before;
+}
+
+/* The calling thread has set its own mask. Under the lock. */
+static void own_was_set(size_t bytes, const cpu_set_t *set) {
+    const uint32_t slot = slot_end();
+    const bool back = holds_all_pus(bytes, set);
+    mark_self(!back);
+    if (back && slot != NO_SLOT)
+        system_bind(&settings()->cpu[slot], 1);
+}
+
+bool affinity_is_vforked(void) { return own_number() != gettid(); }
+
+/* ---- the C library's calls ---- */
+
+/* Whether a number of a process or thread means one of this process's threads, and which. */
+static bool is_here(pid_t which, uint64_t *key) {
+    *key = 0;
+    if (!settings() || withdrawn())
+        return false;
+    const pid_t self = gettid();
+    if (affinity_is_vforked())
+        return false;
+    if (which == 0 || which == self)
+        return true;
+    *key = (uint64_t)which;
+    return which > 0 && syscall(SYS_tgkill, getpid(), which, 0) == 0;
+}
+
+static bool is_self(pthread_t thread, uint64_t *key) {
+    *key = pthread_equal(thread, pthread_self()) ? 0 : (uint64_t)thread;
+    return settings() && !withdrawn() && !affinity_is_vforked();
+}
+
+static uint32_t hold(const void *memory, size_t bytes, const void *caller) {
+    return protection_wanted() ? protection_hold(memory, bytes, caller) : NO_HOLD;
+}
+
+#define GET(name, type, which, here)                                                                         \
+    EXPORT int name(type which, size_t bytes, cpu_set_t *set) {                                              \
+        const uint32_t held = hold(set, bytes, CALLER);                                                      \
+        uint64_t key;                                                                                        \
+        const int result = NEXT(name)(which, bytes, set);                                                    \
+        const int before = errno;                                                                            \
+        if (result == 0 && here(which, &key))                                                                \
+            answer(key, bytes, set);                                                                         \
+        errno = before;                                                                                      \
+        protection_release(held);                                                                            \
+        return result;                                                                                       \
+    }
+
+#define SET(name, type, which, here)                                                                         \
+    EXPORT int name(type which, size_t bytes, const cpu_set_t *set) {                                        \
+        __typeof__(&name) next = NEXT(name);                                                                 \
+        const uint32_t held = hold(set, bytes, CALLER);                                                      \
+        uint64_t key;                                                                                        \
+        int before = errno;                                                                                  \
+        const bool ours = here(which, &key);                                                                 \
+        errno = before;                                                                                      \
+        const uint64_t mask = ours ? lock_take(&marking) : 0;                                                \
+        const bool known = ours && is_being_set(key);                                                        \
+        const int result = next(which, bytes, set);                                                          \
+        before = errno;                                                                                      \
+        if (ours && !key && result == 0)                                                                     \
+            own_was_set(bytes, set);                                                                         \
+        else if (ours && key && result != 0 && !known)                                                       \
+            mark(key, false);                                                                                \
+        if (ours)                                                                                            \
+            lock_give(&marking, mask);                                                                       \
+        errno = before;                                                                                      \
+        protection_release(held);                                                                            \
+        return result;                                                                                       \
+    }
+
+GET(sched_getaffinity, pid_t, process, is_here)
+GET(pthread_getaffinity_np, pthread_t, thread, is_self)
+SET(sched_setaffinity, pid_t, process, is_here)
+SET(pthread_setaffinity_np, pthread_t, thread, is_self)
+
+void affinity_bind_new(pthread_t thread, uint32_t slot) {
+    union mask mask;
+    const uint16_t cpu = settings()->cpu[slot];
+    const size_t bytes = (cpu / LONG_BITS + 1) * sizeof(long);
+    if (bytes > sizeof mask)
+        return;
+    CPU_ZERO_S(bytes, &mask.set);
+    CPU_SET_S(cpu, bytes, &mask.set);
+    const int before = errno;
+    NEXT(pthread_setaffinity_np)(thread, bytes, &mask.set);
+    errno = before;
+}
+
+/* ---- attributes of threads ---- */
+
+/* The C library says all ones where attributes have no mask. */
+bool affinity_in(const pthread_attr_t *attributes) {
+    union mask mask;
+    return attributes && pthread_attr_getaffinity_np(attributes, sizeof mask, &mask.set) == 0 &&
+           !holds_all_pus(sizeof mask, &mask.set);
+}
+
+EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) {
+    union mask mask;
+    uint64_t key;
+    const uint32_t held = hold(attributes, sizeof *attributes, CALLER);
+    const int result = NEXT(pthread_getattr_np)(thread, attributes);
+    if (result == 0 && is_self(thread, &key) &&
+        pthread_attr_getaffinity_np(attributes, sizeof mask, &mask.set) == 0 &&
+        is_one_of_the_pus(sizeof mask, &mask.set)) {
+        answer(key, sizeof mask, &mask.set);
+        size_t bytes = sizeof mask;
+        while (bytes > sizeof(long) && !mask.byte[bytes - 1])
+            bytes--;
+        bytes = (bytes + sizeof(long) - 1) / sizeof(long) * sizeof(long);
+        pthread_attr_setaffinity_np(attributes, bytes, &mask.set);
+    }
+    protection_release(held);
+    return result;
+}

@@ -1,0 +1,50 @@
+/* processors.c: what an OpenMP program learns of the machine while its main thread is bound to one PU.
+ *
+ * libgomp counts the PUs that the calling thread may use, and libomp those of the thread that calls it first:
+ * both would see one. The mapping's PUs are what the program has.
+ */
+#define _GNU_SOURCE
+#include "threads/processors.h"
+
+#define SYMBOLS "numa_processors"
+#include "../regions/runtime.h"
+#include "process/settings.h"
+#include "threads/slots.h"
+#include "withdrawal.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+static _Atomic bool shown;
+
+bool processors_show_all(void) {
+    if (!settings() || withdrawn() || atomic_load_explicit(&shown, memory_order_relaxed) ||
+        atomic_exchange(&shown, true))
+        return false;
+    slots_release_binding();
+    return true;
+}
+
+/* libomp starts with the first question it is asked. */
+static int ask(int (*real)(void)) {
+    const bool bind_again = slot_end() != NO_SLOT && processors_show_all();
+    const uint32_t slot = slot_of_this_thread();
+    const int answer = real();
+    if (bind_again)
+        slot_take(slot);
+    return answer;
+}
+
+#define PROCESSORS(question)                                                                                 \
+    int question(void);                                                                                      \
+    EXPORT int question(void) {                                                                              \
+        const int answer = ask(REAL(question));                                                              \
+        return settings() ? (int)settings()->slots : answer;                                                 \
+    }
+#define MOST_THREADS(question)                                                                               \
+    int question(void);                                                                                      \
+    EXPORT int question(void) { return ask(REAL(question)); }
+PROCESSORS(omp_get_num_procs)
+PROCESSORS(omp_get_num_procs_)
+MOST_THREADS(omp_get_max_threads)
+MOST_THREADS(omp_get_max_threads_)

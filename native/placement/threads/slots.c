@@ -1,0 +1,137 @@
+/* slots.c: which thread runs on which PU: rows of slots for teams, free slots for other threads. */
+#define _GNU_SOURCE
+#include "threads/slots.h"
+
+#include "../regions/export.h"
+#include "../regions/spin.h"
+#include "process/settings.h"
+#include "threads/affinity.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#define DEEPEST 16 /* nested regions that are told apart */
+
+/* What a thread is inside of: its place in each team from the outermost region on. */
+struct place {
+    struct slot_row row;
+    uint32_t thread, team;
+};
+
+static THREAD_LOCAL struct place places[DEEPEST];
+static THREAD_LOCAL int deep;
+static THREAD_LOCAL uint32_t mine;
+static THREAD_LOCAL uint32_t bound = NO_SLOT;
+static THREAD_LOCAL bool entered; /* a region, so that the runtime has no more to do with its affinity */
+
+static atomic_flag counting = ATOMIC_FLAG_INIT;
+static uint32_t threads_on[MOST_SLOTS];
+
+uint32_t slot_of_this_thread(void) { return mine; }
+
+uint32_t slot_reserve(void) {
+    const struct settings *s = settings();
+    uint32_t best = 0;
+    spin_lock(&counting);
+    for (uint32_t slot = 1; slot < s->slots && threads_on[best]; slot++)
+        if (threads_on[slot] < threads_on[best])
+            best = slot;
+    threads_on[best]++;
+    spin_unlock(&counting);
+    return best;
+}
+
+void slot_give_back(uint32_t slot) {
+    spin_lock(&counting);
+    if (threads_on[slot])
+        threads_on[slot]--;
+    spin_unlock(&counting);
+}
+
+static void bind_to(uint32_t slot) {
+    mine = slot;
+    bound = slot;
+    affinity_bind(slot);
+}
+
+void slot_start(uint32_t slot) {
+    mine = slot;
+    bound = slot;
+    affinity_begin();
+}
+
+/* A runtime may have set a thread's affinity anew since it was created: libomp does, to all PUs. */
+static bool stands_on(uint32_t slot) {
+    return bound == slot && entered && sched_getcpu() == settings()->cpu[slot];
+}
+
+void slot_take(uint32_t slot) {
+    if (stands_on(slot))
+        return;
+    entered = true;
+    if (bound == slot) {
+        bind_to(slot);
+        return;
+    }
+    spin_lock(&counting);
+    if (bound != NO_SLOT && threads_on[mine])
+        threads_on[mine]--;
+    threads_on[slot]++;
+    spin_unlock(&counting);
+    bind_to(slot);
+}
+
+void slots_release_binding(void) {
+    affinity_release();
+    if (bound != NO_SLOT)
+        slot_give_back(mine);
+    bound = NO_SLOT;
+}
+
+uint32_t slot_end(void) { return bound; }
+
+void slots_after_fork(void) {
+    atomic_flag_clear(&counting);
+    for (uint32_t slot = 0; slot < settings()->slots; slot++)
+        threads_on[slot] = 0;
+    deep = 0;
+    mine = 0;
+    bound = NO_SLOT;
+    affinity_after_fork();
+    slots_release_binding();
+}
+
+static enum thread_policy policy(void) { return settings()->scatter ? SCATTER : CONTIGUOUS; }
+
+static bool same_row(struct slot_row a, struct slot_row b) {
+    return a.first == b.first && a.count == b.count && a.step == b.step;
+}
+
+/* The call is kept for the next instance of its region, and its team reads it: write only what is new. */
+static void set_row(struct region_call *call, struct slot_row row) {
+    struct slot_row *kept = &call->rows[policy()];
+    if (!same_row(*kept, row))
+        *kept = row;
+}
+
+void slot_choose_row(struct region_call *call) {
+    if (deep == 0 || deep > DEEPEST) {
+        set_row(call, (struct slot_row){0, (uint16_t)settings()->slots, 1});
+        return;
+    }
+    const struct place *outer = &places[deep - 1];
+    set_row(call, row_of_inner_team(outer->row, outer->thread, outer->team, policy()));
+}
+
+void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team) {
+    const struct slot_row row = call->rows[policy()];
+    if (deep < DEEPEST)
+        places[deep] = (struct place){row, thread, team};
+    deep++;
+    slot_take(slot_in_row(row, thread, team, policy()));
+}
+
+void slot_leave(void) {
+    if (deep)
+        deep--;
+}

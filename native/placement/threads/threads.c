@@ -1,0 +1,188 @@
+/* threads.c: binds the threads that the program starts itself, by creation order. */
+#define _GNU_SOURCE
+#include "threads/threads.h"
+
+#include "../regions/export.h"
+#include "../regions/spin.h"
+#include "policy/verify.h"
+#include "process/claim.h"
+#include "process/lock.h"
+#include "process/next_symbol.h"
+#include "process/settings.h"
+#include "process/system.h"
+#include "protection/stacks.h"
+#include "threads/affinity.h"
+#include "threads/crew.h"
+#include "threads/slots.h"
+#include "withdrawal.h"
+
+#include <stdint.h>
+#include <threads.h>
+
+/* How a thread starts; given back by the thread itself. */
+struct start {
+    void *(*routine)(void *);
+    thrd_start_t c11_routine;
+    void *argument;
+    uint32_t slot;
+    bool in_crew, placed; /* by the program, in the attributes */
+    bool waits;           /* for its creator to bind it */
+    struct gate gate;
+};
+
+/* Those that wait to be used again. They are not from the C library's heap: with the first block that a
+ * thread gives back it gets 64 MB of address space for a heap of its own. */
+union place {
+    struct start start;
+    union place *next;
+};
+#define PLACES 64 /* that get their memory together */
+static union place *free_places;
+static atomic_flag choosing = ATOMIC_FLAG_INIT;
+
+static struct start *new_start(void) {
+    spin_lock(&choosing);
+    if (!free_places) {
+        union place *fresh = system_memory(PLACES * sizeof *fresh);
+        for (size_t n = 0; fresh && n < PLACES; n++) {
+            fresh[n].next = free_places;
+            free_places = &fresh[n];
+        }
+    }
+    union place *place = free_places;
+    if (place)
+        free_places = place->next;
+    spin_unlock(&choosing);
+    return place ? &place->start : NULL;
+}
+
+static void free_start(struct start *start) {
+    union place *place = (union place *)start;
+    spin_lock(&choosing);
+    place->next = free_places;
+    free_places = place;
+    spin_unlock(&choosing);
+}
+
+void threads_after_fork(void) { atomic_flag_clear(&choosing); }
+
+static pthread_key_t at_end;
+static bool watched;
+static THREAD_LOCAL bool in_crew;
+
+static void give_back(void *unused) {
+    (void)unused;
+    if (withdrawn())
+        return;
+    stack_end();
+    verify_thread();
+    const uint32_t slot = slot_end();
+    if (slot != NO_SLOT)
+        slot_give_back(slot);
+    if (in_crew)
+        crew_shrinks();
+    in_crew = false;
+    affinity_end();
+}
+
+void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) == 0; }
+
+static struct start take_place(struct start *given) {
+    const bool let_in = !given->waits || gate_pass(&given->gate);
+    struct start start = *given;
+    if (let_in) /* else its creator may still come to it */
+        free_start(given);
+    if (withdrawn())
+        return start;
+    if (start.placed)
+        affinity_is_programs();
+    slot_start(start.slot);
+    if (!let_in)
+        affinity_bind(start.slot);
+    stack_prepare();
+    in_crew = start.in_crew;
+    if (watched)
+        pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor asks for the slot anew */
+    return start;
+}
+
+static void *run(void *given) {
+    const struct start start = take_place(given);
+    return start.routine(start.argument);
+}
+
+static int run_c11(void *given) {
+    const struct start start = take_place(given);
+    return start.c11_routine(start.argument);
+}
+
+static struct start *prepare_start(const pthread_attr_t *attributes, void *(*routine)(void *),
+                                   thrd_start_t c11_routine, void *argument) {
+    if (!settings() || withdrawn() || !claim_slots())
+        return NULL;
+    struct start *start = new_start();
+    if (!start)
+        return NULL;
+    *start = (struct start){.routine = routine,
+                            .c11_routine = c11_routine,
+                            .argument = argument,
+                            .slot = slot_reserve(),
+                            .in_crew = watched && crew_grows(routine ? (void *)routine : (void *)c11_routine),
+                            .placed = affinity_in(attributes)};
+    start->waits = !start->placed && !affinity_inherits(start->slot);
+    return start;
+}
+
+/* The thread is there and waits: it has not run a line of the program's. */
+static void let_begin(struct start *start, pthread_t thread) {
+    affinity_bind_new(thread, start->slot);
+    gate_open(&start->gate);
+}
+
+static void forget_start(struct start *start) {
+    if (!start)
+        return;
+    slot_give_back(start->slot);
+    if (start->in_crew)
+        crew_shrinks();
+    free_start(start);
+}
+
+int real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                        void *argument) {
+    return NEXT(pthread_create)(thread, attributes, start, argument);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
+                          void *argument) {
+    struct start *start = prepare_start(attributes, routine, NULL, argument);
+    if (!start)
+        return real_pthread_create(thread, attributes, routine, argument);
+    const bool waits = start->waits; /* where it does not, `start` is the new thread's from now on */
+    pthread_t created;
+    int result = real_pthread_create(waits ? &created : thread, attributes, run, start);
+    if (result != 0) {
+        forget_start(start);
+    } else if (waits) {
+        *thread = created;
+        let_begin(start, created);
+    }
+    return result;
+}
+
+/* The C library's own does not go through pthread_create. */
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument) {
+    struct start *start = prepare_start(NULL, NULL, routine, argument);
+    if (!start)
+        return NEXT(thrd_create)(thread, routine, argument);
+    const bool waits = start->waits;
+    thrd_t created;
+    int result = NEXT(thrd_create)(waits ? &created : thread, run_c11, start);
+    if (result != thrd_success) {
+        forget_start(start);
+    } else if (waits) {
+        *thread = created;
+        let_begin(start, created);
+    }
+    return result;
+}
