@@ -2,13 +2,11 @@
 
 import math
 import statistics
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
-from numapredict.collect.mapping import AnyMapping, Mapping
-from numapredict.collect.program import Program
-from numapredict.collect.topology import Topology
+from numapredict.collect.mapping import AnyMapping
 
 Status = Literal["ok", "crashed", "timeout"]
 
@@ -127,34 +125,3 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
         shares = [r.local_share for r in self.repetitions]
         told = [share for share in shares if share is not None]
         return statistics.median(told) if told and len(told) == len(shares) else None
-
-
-class Machine(Protocol):
-    """Anything that can answer ``run(program, mapping)``: hardware, a modelled machine, or a recording.
-
-    ``run`` raises an error (a NumapredictError) for a mapping or a program that it cannot run at all, and returns a
-    measurement with a status other than ``ok`` for a program that crashed or ran out of time.
-    """
-
-    @property
-    def name(self) -> str:
-        """Return the machine's name: a description's name, a dataset's name or the host's model."""
-        ...
-
-    @property
-    def topology(self) -> Topology:
-        """Return the machine's topology, restricted to what this process may use."""
-        ...
-
-    @property
-    def modelled(self) -> bool:
-        """Return whether the figures come from a model."""
-        ...
-
-    def supports(self, mapping: Mapping) -> bool:
-        """Return whether this machine can apply the mapping at all."""
-        ...
-
-    def run(self, program: Program, mapping: Mapping) -> Measurement:
-        """Run the program under the mapping and return what was measured."""
-        ...

@@ -28,8 +28,9 @@ from numapredict.collect.data.journal import (
 )
 from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.host.environment import host_environment
+from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping, order_of
-from numapredict.collect.measurement import Machine, Measurement
+from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.progress import CampaignProgress, Observer, Silence

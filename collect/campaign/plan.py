@@ -8,8 +8,8 @@ import msgspec
 
 from numapredict.collect.data.dataset import same_command
 from numapredict.collect.data.journal import CampaignError, Record
+from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.measurement import Machine
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.estimated_time import TimeEstimate
 

@@ -13,8 +13,8 @@ from numapredict.collect.campaign.machine_choice import modelled_machine, this_c
 from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.journal import FailedCampaignError
+from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping, parse_label
-from numapredict.collect.measurement import Machine
 from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
 from numapredict.collect.modelled.seen_regions import compared_in_words

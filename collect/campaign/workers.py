@@ -16,7 +16,8 @@ import msgspec
 
 from numapredict.collect.campaign.plan import Batch
 from numapredict.collect.data.journal import CampaignError, FailedCampaignError
-from numapredict.collect.measurement import Machine, Measurement
+from numapredict.collect.machine import Machine
+from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import MissingNativePartError, NumapredictError, UnwritableError
 
 _STOP_TIMEOUT_S = 5.0

@@ -6,8 +6,9 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import OpaqueMapping, parse_label
-from numapredict.collect.measurement import Machine, Measurement
+from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import compared_in_words, in_common
 from numapredict.collect.placing.command import run_command
 from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_words

@@ -10,7 +10,7 @@ from numapredict.collect.campaign.request import CampaignRequest, prepare
 from numapredict.collect.host.allocation_text import restriction_lines
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.topology_text import shape_of
-from numapredict.collect.measurement import Machine
+from numapredict.collect.machine import Machine
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.tracing import Budget, check_program
 from numapredict.collect.placing.executable import executable_of

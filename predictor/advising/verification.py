@@ -5,8 +5,9 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
+from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.measurement import Machine, Measurement
+from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.program import Program
 from numapredict.predictor.learning.features import time_by

@@ -10,8 +10,9 @@ import pytest
 from numapredict.collect.campaign.campaign import Campaign
 from numapredict.collect.data.dataset import Dataset, read_dataset, write_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping, parse_label
-from numapredict.collect.measurement import Machine, Measurement
+from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
 from numapredict.native.errors import NumapredictError

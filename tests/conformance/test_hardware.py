@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.host.host import host_topology
+from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.measurement import Machine
 from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.program import Program
 from numapredict.collect.space import default_mapping

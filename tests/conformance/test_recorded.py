@@ -1,8 +1,8 @@
 import pytest
 
 from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.measurement import Machine
 from numapredict.collect.program import Program
 from tests.conformance.machine_suite import MachineConformance
 from tests.samples import dataset_of

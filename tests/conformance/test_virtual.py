@@ -6,8 +6,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, Mapping, parse_label
-from numapredict.collect.measurement import Machine, Measurement
+from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.description import MachineDescription, load_description
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore

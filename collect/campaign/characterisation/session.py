@@ -16,8 +16,8 @@ from numapredict.collect.data.journal import JOURNAL_FILE, FailedCampaignError, 
 from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.topology_text import shape_of
+from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import PagePolicy
-from numapredict.collect.measurement import Machine
 from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
