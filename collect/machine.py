@@ -1,11 +1,24 @@
 """Machines: whatever runs a program under a mapping and measures it."""
 
+from collections.abc import Sequence
 from typing import Protocol
+
+import msgspec
 
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
+
+
+class TracesToTake(msgspec.Struct, frozen=True):
+    """The traces that a machine has to take before it can run a program: for which thread counts, and how long.
+
+    ``most_s`` bounds the seconds for all of them together.
+    """
+
+    threads: tuple[int, ...]
+    most_s: float
 
 
 class Machine(Protocol):
@@ -30,8 +43,26 @@ class Machine(Protocol):
         """Return whether the figures come from a model."""
         ...
 
+    @property
+    def executions(self) -> int:
+        """Return how often one run executes the program, at least."""
+        ...
+
+    @property
+    def controllers_GBps(self) -> tuple[float, ...]:
+        """Return what each node's memory controllers can read, in GB/s (1e9 bytes); empty where that is not known."""
+        ...
+
     def supports(self, mapping: Mapping) -> bool:
         """Return whether this machine can apply the mapping at all."""
+        ...
+
+    def estimate_s(self, program: Program) -> float | None:
+        """Return how long one run of a program will take in a campaign, in seconds; None where only a run can tell."""
+        ...
+
+    def traces_to_take(self, program: Program, threads: Sequence[int]) -> TracesToTake | None:
+        """Return the traces that runs with these thread counts still need; None for a machine that needs no traces."""
         ...
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:

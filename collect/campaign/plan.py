@@ -98,23 +98,19 @@ def plan(
 
 
 def estimate(todo: Plan, machine: Machine, record: Record, options: Options) -> Estimate:
-    """Return how long a plan will take: from finished runs, else from the machine, else from a stated assumption.
-
-    A machine may offer ``estimate_s(program)``, the time of one run in seconds or None, and ``executions``, how often
-    a run executes the program.
-    """
+    """Return how long a plan will take: from finished runs, else from the machine, else from a stated assumption."""
     time_estimate = time_estimate_of(record)
     counts = left_by_program(todo)
     time_s = time_estimate.left_s(counts)
     basis = f"from the {len(record.measurements)} runs finished so far"
-    estimate_s = getattr(machine, "estimate_s", None)
-    if time_s is None and callable(estimate_s):
-        each = {batch.program.name: estimate_s(batch.program) for batch in todo.batches}
-        if None not in each.values():
-            time_s = sum(each[name] * count for name, count in counts.items())
+    if time_s is None:
+        each = [(machine.estimate_s(batch.program), len(batch.mappings)) for batch in todo.batches]
+        known = [one_s * runs for one_s, runs in each if one_s is not None]
+        if len(known) == len(each):
+            time_s = sum(known)
             basis = f"as {machine.name} estimates its programs"
     if time_s is None:
-        executions = todo.runs * getattr(machine, "executions", 1)
+        executions = todo.runs * machine.executions
         time_s = executions * ASSUMED_EXECUTION_S
         basis = f"assuming {ASSUMED_EXECUTION_S:.0f} s for each of {executions} executions, as none has finished yet"
     return Estimate(todo.runs, todo.finished, todo.unsupported, time_s / options.jobs, basis)

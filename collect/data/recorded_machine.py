@@ -1,6 +1,7 @@
 """RecordedMachine: answers from a dataset, ours or a foreign one."""
 
 import difflib
+from collections.abc import Sequence
 
 import msgspec
 
@@ -23,6 +24,9 @@ class RecordedMachine:
 
     Raises NotRecordedError for a dataset that does not say what its machine looks like.
     """
+
+    executions = 1
+    controllers_GBps = ()
 
     def __init__(self, dataset: Dataset) -> None:
         if dataset.topology is None:
@@ -58,6 +62,12 @@ class RecordedMachine:
     def supports(self, mapping: Mapping) -> bool:
         """Return whether any program was recorded under the mapping."""
         return self._meaning(mapping) in self._mappings
+
+    def estimate_s(self, program: Program) -> None:
+        """Return None: a recording does not know how long its runs took with all repetitions."""
+
+    def traces_to_take(self, program: Program, threads: Sequence[int]) -> None:
+        """Return None: a recording needs no traces."""
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
         """Return what was recorded for the program under the mapping.

@@ -1,7 +1,7 @@
 """HardwareMachine: this computer, timed by the clock."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -50,6 +50,7 @@ class HardwareMachine:
     """
 
     modelled = False
+    controllers_GBps = ()
 
     def __init__(
         self,
@@ -89,6 +90,12 @@ class HardwareMachine:
         if library_obstacle():
             return applied(mapping, self.topology).page_policy in EXPRESSIBLE
         return not policies_obstacle(mapping, self.topology)
+
+    def estimate_s(self, program: Program) -> None:
+        """Return None: how long a program takes here is known after its first run."""
+
+    def traces_to_take(self, program: Program, threads: Sequence[int]) -> None:
+        """Return None: real runs need no traces."""
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
         """Run the program under the mapping and return its times; raise what ``start_of`` does."""

@@ -1,7 +1,7 @@
 """ModelledMachine: a described NUMA machine; its figures come from a trace and a description, never from a clock."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.collect.machine import TracesToTake
 from numapredict.collect.mapping import InvalidMappingError, Mapping, ThreadPolicy
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.modelled import contention
@@ -68,6 +69,7 @@ class ModelledMachine:
     """
 
     modelled = True
+    executions = 1
 
     def __init__(
         self, description: MachineDescription, store: TraceStore | None = None, *, strict: bool = False
@@ -90,6 +92,11 @@ class ModelledMachine:
         """Return the described topology."""
         return self._topology
 
+    @property
+    def controllers_GBps(self) -> tuple[float, ...]:
+        """Return what each node's memory controllers can read, as described, in GB/s."""
+        return self.description.controller_read_GBps
+
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits the described topology."""
         try:
@@ -101,6 +108,12 @@ class ModelledMachine:
     def estimate_s(self, program: Program) -> float:
         """Return the assumed time of one run in a campaign: mostly its share of a trace, which is taken once."""
         return ASSUMED_RUN_S
+
+    def traces_to_take(self, program: Program, threads: Sequence[int]) -> TracesToTake:
+        """Return the traces that the cache does not have, with at most the time that the budget gives them."""
+        missing = tuple(count for count in sorted(set(threads)) if not self.store.has_trace(program, count))
+        budget = self.store.budget
+        return TracesToTake(missing, budget.census_s + budget.trace_s * len(missing) if missing else 0.0)
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
         """Return the modelled time and counters of a program under a mapping.

@@ -1,7 +1,7 @@
 """Advice on one program: run its two probes, predict, and put the answer into a record."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -153,13 +153,11 @@ def advise(
     announce: Callable[[str], None] = lambda text: None,
     *,
     verifier: Machine | None = None,
-    controllers_GBps: Sequence[float] = (),
 ) -> Advice | Unknown:
     """Run the model's probes on the machine and return the advice, or that too little is known to give any.
 
     With a ``verifier``, the same machine asked for single runs, the default and the advised mapping run there in turn,
-    and the default is advised unless it loses. ``controllers_GBps`` is what each node's memory controllers can read,
-    where that is known. Raises ModelMismatchError for a model of another topology,
+    and the default is advised unless it loses. Raises ModelMismatchError for a model of another topology,
     UnusableProbeError for a probe that failed, and whatever the machine raises.
     """
     model, own = chosen.model, None
@@ -193,7 +191,7 @@ def advise(
         if not verification.won:
             prediction = _keeping(model.default, prediction)
     lost = verification is not None and not verification.won
-    evidence = evidence_of(readings, model.default, reached_by(model), controllers_GBps)
+    evidence = evidence_of(readings, model.default, reached_by(model), machine.controllers_GBps)
     if evidence is not None and lost:  # what the probes' times said did not hold
         evidence = msgspec.structs.replace(evidence, speedup=None)
     mapping = parse_label(prediction.mapping)

@@ -11,7 +11,6 @@ from numapredict.collect.host.allocation_text import restriction_lines
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.machine import Machine
-from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.tracing import Budget, check_program
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.program import program_of
@@ -79,8 +78,7 @@ def ask(question: Question, announce: Callable[[str], None]) -> Advice | Unknown
     if question.verified:
         here = machine_name is None
         verifier = this_computer(repetitions=1, warm_up=0, announce=announce, strict=strict) if here else machine
-    controllers = machine.description.controller_read_GBps if isinstance(machine, ModelledMachine) else ()
-    return advise(program, machine, chosen, announce, verifier=verifier, controllers_GBps=controllers)
+    return advise(program, machine, chosen, announce, verifier=verifier)
 
 
 def _no_model(topology: Topology, machine_name: str | None) -> str:

@@ -10,7 +10,7 @@ import pytest
 from numapredict.collect.campaign.campaign import Campaign
 from numapredict.collect.data.dataset import Dataset, read_dataset, write_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.machine import Machine
+from numapredict.collect.machine import Machine, TracesToTake
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
@@ -60,6 +60,20 @@ class MachineConformance:
         assert "\n" not in machine.name
         assert machine.topology.core_count > 0
         assert isinstance(machine.modelled, bool)
+
+    def test_what_a_campaign_and_the_advice_ask_beforehand_has_an_answer(
+        self, machine: Machine, program: Program, mapping: Mapping, measurement: Measurement
+    ) -> None:
+        assert machine.executions >= 1
+        assert len(machine.controllers_GBps) in {0, len(machine.topology.nodes)}
+        assert all(math.isfinite(rate) and rate >= 0 for rate in machine.controllers_GBps)
+        estimate_s = machine.estimate_s(program)
+        assert estimate_s is None or estimate_s > 0
+        # The measurement was made, so a trace with its thread count is there; a new program has none.
+        assert machine.traces_to_take(program, [mapping.threads]) in {None, TracesToTake((), 0.0)}
+        other = msgspec.structs.replace(program, command=(*program.command, "another"))
+        wanted = machine.traces_to_take(other, [mapping.threads, 1, mapping.threads])
+        assert wanted is None or (wanted.threads == tuple(sorted({1, mapping.threads})) and wanted.most_s > 0)
 
     def test_a_measurement_says_what_was_run_where(
         self, machine: Machine, program: Program, mapping: Mapping, measurement: Measurement

@@ -20,13 +20,13 @@ from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import PagePolicy
 from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
-from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.seen_regions import compared_in_words
 from numapredict.collect.modelled.tracing import Budget, check_program
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import exit_codes_in_words
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.terminal.estimated_time import in_words
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import NumapredictError
 
@@ -64,7 +64,7 @@ def characterise_command(request: CharacterisationRequest, terminal: Terminal) -
     Raises a NumapredictError, with one clear line, for a program, machine or folder that cannot be used.
     """
     program = program_of(request.command)
-    machine: ModelledMachine | Machine
+    machine: Machine
     if request.machine is None:
         executable = executable_of(program)
         machine = this_computer(stopping_rule_of(request.repetitions), announce=terminal.say, strict=request.strict)
@@ -83,9 +83,7 @@ def characterise_command(request: CharacterisationRequest, terminal: Terminal) -
         forget(folder)
     check_unchanged(Path(executable), folder)
     campaign = campaign_of(program, machine, plan, folder, retry_failed=request.retry_failed)
-    terminal.say(
-        traces_in_words(program, machine, campaign) if isinstance(machine, ModelledMachine) else say_estimate(campaign)
-    )
+    terminal.say(work_in_words(campaign))
     return characterise(campaign, plan, terminal), folder
 
 
@@ -126,21 +124,22 @@ def budget_of(budget_s: float | None, traces: int) -> Budget:
     return Budget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * (1 - _CENSUS_PART) / traces)
 
 
-def traces_in_words(program: Program, machine: ModelledMachine, campaign: Campaign) -> str:
-    """Return how many runs there are and how long the traces that they need may take."""
+def work_in_words(campaign: Campaign) -> str:
+    """Return how many runs there are and how long they, or the traces that they need, may take."""
     todo = campaign.plan()
+    (program,) = campaign.programs
+    counts = [mapping.threads for batch in todo.batches for mapping in batch.mappings]
+    traces = campaign.machine.traces_to_take(program, counts)
+    if traces is None:
+        return say_estimate(campaign)
     if not todo.runs:
         return f"all {todo.finished} mappings were finished earlier"
-    counts = sorted({mapping.threads for batch in todo.batches for mapping in batch.mappings})
-    missing = [count for count in counts if not machine.store.has_trace(program, count)]
     earlier = f", {todo.finished} finished earlier" if todo.finished else ""
     text = f"{todo.runs} mappings to do{earlier}"
-    if not missing:
+    if not traces.threads:
         return f"{text}; the traces that they need are there"
-    budget = machine.store.budget
-    most_s = budget.census_s + budget.trace_s * len(missing)
-    some = f"{len(missing)} trace{'s' if len(missing) > 1 else ''} ({', '.join(map(str, missing))} threads)"
-    return f"{text}; {some}, at most {in_words(most_s)} in all"
+    some = f"{counted(len(traces.threads), 'trace')} ({', '.join(map(str, traces.threads))} threads)"
+    return f"{text}; {some}, at most {in_words(traces.most_s)} in all"
 
 
 def default_folder(program: Program, machine: str) -> Path:

@@ -17,7 +17,7 @@ APP = Program(name="app", command=("./app",))
 class Scripted:
     """A machine on a clock that takes the times given, one a run of each mapping; a negative one is a crash."""
 
-    name, modelled = "scripted", False
+    name, modelled, executions, controllers_GBps = "scripted", False, 1, ()
 
     def __init__(self, default_s: Sequence[float], chosen_s: Sequence[float]) -> None:
         self.times: dict[str, Iterator[float]] = {DEFAULT: iter(default_s), CHOICE: iter(chosen_s)}
@@ -29,6 +29,10 @@ class Scripted:
 
     def supports(self, mapping: Mapping) -> bool:
         return mapping.label in self.times
+
+    def estimate_s(self, program: Program) -> None: ...
+
+    def traces_to_take(self, program: Program, threads: Sequence[int]) -> None: ...
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
         self.ran.append(mapping.label)
