@@ -5,16 +5,12 @@ from typing import Literal, get_args
 
 import msgspec
 
+from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
 from numapredict.native.errors import NumapredictError
 
 ThreadPolicy = Literal["contiguous", "scatter"]
-PagePolicy = Literal["first-touch", "locality", "balance", "interleave", "mix", "dataset", "bind", "remote"]
 THREAD_POLICIES: tuple[ThreadPolicy, ...] = get_args(ThreadPolicy)
-PAGE_POLICIES: tuple[PagePolicy, ...] = get_args(PagePolicy)
 
-# ICS'19 table 1: these two put a page where a thread is, so pages and threads have the same nodes.
-_ON_THREAD_NODES = ("first-touch", "locality")
-_ON_ONE_NODE = ("bind", "remote")
 # At most five digits: no machine has more cores, and a longer number is a mistake best named at once.
 _LABEL = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})-([a-z]+)-([a-z]+(?:-[a-z]+)?)(?:@([1-9][0-9]{0,4}))?")
 _EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES], such as 16x2-contiguous-locality"
@@ -101,9 +97,10 @@ def problem_of(mapping: Mapping) -> str:
         return "threads, thread nodes and page nodes must be at least 1"
     if mapping.threads < mapping.thread_nodes:
         return f"{mapping.threads} threads cannot occupy {mapping.thread_nodes} nodes; use at least one thread a node"
-    if mapping.page_policy in _ON_ONE_NODE and mapping.page_nodes != 1:
+    needed = FACTS[mapping.page_policy].page_nodes
+    if needed == "one node" and mapping.page_nodes != 1:
         return f"{mapping.page_policy} puts all pages on one node; end the label with @1"
-    if mapping.page_policy in _ON_THREAD_NODES and mapping.page_nodes != mapping.thread_nodes:
+    if needed == "thread nodes" and mapping.page_nodes != mapping.thread_nodes:
         return f"{mapping.page_policy} needs the pages on the {mapping.thread_nodes} thread nodes; leave out @"
     return ""
 

@@ -4,12 +4,14 @@ import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import assert_never
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.mapping import InvalidMappingError, Mapping
+from numapredict.collect.page_policy import FACTS
 from numapredict.collect.topology import Node, Topology
 
 # A page is placed for locality under `mix` when one node makes at least this share of its accesses. Diener et al.
@@ -118,11 +120,12 @@ def page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
     thread_nodes = [node.index for node in topology.cpu_nodes[: mapping.thread_nodes]]
     homes = list(dict.fromkeys(topology.home(index) for index in thread_nodes))
     row = topology.distances[thread_nodes[0]]
-    if mapping.page_policy == "remote":
+    if FACTS[mapping.page_policy].away:
         free = [node.index for node in topology.memory_nodes if node.index not in thread_nodes]
         if not free:
             raise InvalidMappingError(
-                f"mapping {mapping.label}: remote needs a node without threads, and {topology.name} has none left"
+                f"mapping {mapping.label}: {mapping.page_policy} needs a node without threads, and "
+                f"{topology.name} has none left"
             )
         return (min(free, key=lambda index: (-row[index], index)),)
     if mapping.page_nodes == mapping.thread_nodes:
@@ -181,8 +184,12 @@ def place_pages(mapping: Mapping, topology: Topology, pages: PageAccesses) -> No
             where = pages.balanced(len(page_nodes))
         case "locality":
             where, _ = _most_accessed(page_nodes, _homes(mapping, topology), pages)
-        case _:
+        case "mix":
             where = _mixed(page_nodes, _homes(mapping, topology), pages)
+        case "bind" | "remote":
+            raise AssertionError(f"{mapping.label} has one page node")
+        case other:
+            assert_never(other)
     return np.take(targets, where)
 
 

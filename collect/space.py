@@ -1,14 +1,15 @@
 """Spaces: which mappings fit a topology, which of them mean the same, and the named subsets of the literature."""
 
+from typing import assert_never
+
 from numapredict.collect.mapping import (
-    PAGE_POLICIES,
     THREAD_POLICIES,
     InvalidMappingError,
     Mapping,
-    PagePolicy,
     ThreadPolicy,
     problem_of,
 )
+from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
@@ -59,17 +60,20 @@ def canonical(mapping: Mapping, topology: Topology) -> Mapping:
     bound = _with(mapping, page_policy="bind", page_nodes=1)
     page_nodes = page_node_set(mapping, topology)
     one_home = all(topology.home(slot.node) == home for slot in slots)
-    match mapping.page_policy:
-        case "bind" | "remote":
+    policy = FACTS[mapping.page_policy]
+    if policy.with_threads and one_home:
+        return bound
+    if policy.decided_by == "chunk":
+        return _fewest_chunk_nodes(mapping, topology, bound)
+    match policy.page_nodes:
+        case "one node":
             return bound if page_nodes == (home,) else mapping
-        case "first-touch" | "locality":
-            return bound if one_home else mapping
-        case "mix" if one_home:
-            return bound  # all accesses come from one node, which is then dominant on every page
-        case "dataset":
-            return _fewest_chunk_nodes(mapping, topology, bound)
-        case _:
+        case "thread nodes":
+            return mapping
+        case "any number":
             return bound if len(page_nodes) == 1 else _with(mapping, page_nodes=len(page_nodes))
+        case other:
+            assert_never(other)
 
 
 def default_mapping(topology: Topology) -> Mapping:

@@ -9,7 +9,7 @@ from click.shell_completion import CompletionItem
 
 from numapredict.collect.campaign.campaign_options import MACHINE, STRICT
 from numapredict.collect.campaign.completion import files, named
-from numapredict.collect.mapping import PAGE_POLICIES, PagePolicy
+from numapredict.collect.page_policy import PAGE_POLICIES, PagePolicy
 from numapredict.collect.terminal.command import JSON, VERBOSITY, Command, Group, terminal
 from numapredict.predictor.evaluation.evaluation_options import (
     DATASET_NAMES,

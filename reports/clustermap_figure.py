@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES
+from numapredict.collect.mapping import THREAD_POLICIES
+from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.predictor.learning.clustering import Array
 from numapredict.reports import palette
 from numapredict.reports.clustermap import ClustermapData
@@ -47,8 +48,9 @@ PAGE_COLOURS: dict[str, str] = dict(
             palette.VERMILION,
             palette.BLUE,
             palette.BLACK,
+            "#882255",  # wine (Tol, Colour Schemes, 2021), for the next policy
         ),
-        strict=True,
+        strict=False,
     )
 )
 

@@ -3,14 +3,16 @@
 import textwrap
 from collections import Counter
 from pathlib import Path
+from typing import assert_never
 
 import msgspec
 from matplotlib.figure import Figure
 
 from numapredict.collect import space
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import FACTS, PROFILED
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
-from numapredict.collect.placing.page_plan import PLANNED, plan_of
+from numapredict.collect.placing.page_plan import plan_of
 from numapredict.collect.placing.profile_file import InvalidProfileError, Profile
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
@@ -92,33 +94,31 @@ def _by_policy(mapping: Mapping, topology: Topology) -> _Told:
         return {nodes[0]: 1.0}, {nodes[0]: "100% of the pages"}, FROM_POLICY
     equal = f"1/{len(nodes)}"
     served = _served(mapping, topology)
-    match mapping.page_policy:
-        case "interleave":
+    policy = FACTS[mapping.page_policy]
+    match policy.decided_by:
+        case "address" | "nothing":
             shares = dict.fromkeys(nodes, 1 / len(nodes))
-        case "dataset":
+        case "chunk":
             chunks = Counter(dataset_chunk_nodes(mapping, topology))
             shares = {node: count / mapping.threads for node, count in chunks.items()}
-        case "balance":
-            words = dict.fromkeys(nodes, f"pages with {equal} of the accesses")
-            return {}, words, "How many pages make equally many accesses is the program's matter."
-        case "first-touch":
-            words = {node: f"first touched from {served[node]}" for node in nodes if node in served}
-            return {}, words, "How many pages that is depends on the program: all of them where one thread initialises."
-        case _:
-            shared = f"\nand {equal} of what is shared" if mapping.page_policy == "mix" else ""
-            words = {node: f"used most from {served[node]}{shared}" for node in nodes if node in served}
-            words |= {node: f"{equal} of what is shared" for node in nodes if node not in served and shared}
-            note = "How many pages that is depends on the program; a profile (numapredict run --profile) tells."
-            return {}, words, note
+        case "first writer" | "accesses":
+            shared = policy.shared.format(share=equal)
+            words = {}
+            for node in nodes:
+                own = policy.own.format(served=served[node]) if node in served else ""
+                words[node] = "\nand ".join(filter(None, (own, shared)))
+            return {}, words, policy.unknown
+        case other:
+            assert_never(other)
     return shares, {node: f"{_percent(share)} of the pages" for node, share in shares.items()}, FROM_POLICY
 
 
 def _by_profile(mapping: Mapping, topology: Topology, profile: Profile) -> _Told:
     """Return each node's share of the pages that a profile saw, placed as the preload library would."""
-    if mapping.page_policy not in PLANNED:
+    if mapping.page_policy not in PROFILED:
         raise NeedlessProfileError(
             f"mapping {mapping.label}: {mapping.page_policy} places pages without a profile; leave out --profile, "
-            f"or choose one of {', '.join(PLANNED)}"
+            f"or choose one of {', '.join(PROFILED)}"
         )
     plan = plan_of(profile, mapping, topology)
     index = {node.os_index: node.index for node in topology.nodes}

@@ -6,7 +6,8 @@ import msgspec
 
 from numapredict.collect import space
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, PagePolicy, ThreadPolicy
+from numapredict.collect.mapping import THREAD_POLICIES, ThreadPolicy
+from numapredict.collect.page_policy import PAGE_POLICIES, PagePolicy
 from numapredict.collect.topology import Topology
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
 from numapredict.predictor.learning.scores import Score

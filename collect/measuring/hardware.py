@@ -9,7 +9,7 @@ import msgspec
 from numapredict.collect.host.environment import package_version
 from numapredict.collect.host.facts.state import machine_state
 from numapredict.collect.host.work_folder import require_room, work_folder
-from numapredict.collect.mapping import InvalidMappingError, Mapping, PagePolicy
+from numapredict.collect.mapping import InvalidMappingError, Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.hardware_run import Conditions, Failed, HardwareRun
@@ -17,7 +17,8 @@ from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.measuring.repetitions import Repeated, repetition_notes
 from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repetitions
 from numapredict.collect.measuring.warm_up import Look
-from numapredict.collect.placing.command import EXPRESSIBLE, applied
+from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
+from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.start import WITHOUT_LIBRARY, Start, library_obstacle, policies_obstacle, start_of
@@ -27,7 +28,6 @@ from numapredict.collect.space import check
 from numapredict.collect.terminal.terminal import counting, say_nothing
 from numapredict.collect.topology import Topology
 
-_NEXT_TOUCH: tuple[PagePolicy, ...] = ("locality", "balance", "mix")
 _WITHOUT_TURN = ("turn", "none could be had: others may have measured at the same time")
 
 
@@ -171,9 +171,7 @@ def _placement(start: Start, mapping: Mapping) -> tuple[tuple[str, str], ...]:
             ("placement", f"{WITHOUT_LIBRARY}, for the preload library cannot place it: {start.obstacle}"),
             ("numactl", " ".join(start.numactl[1:]) or "not used"),
         )
-    method = "memory policy"
-    if mapping.page_policy in _NEXT_TOUCH:
-        method = "next touch"
-    elif mapping.page_policy == "dataset":
-        method = "a chunk of each range a thread"
+    policy = FACTS[mapping.page_policy]
+    method = "a chunk of each range a thread" if policy.decided_by == "chunk" else "memory policy"
+    method = "next touch" if policy.needs_profile else method
     return (("placement", f"libnumaplace {package_version()}"), ("pages", method))

@@ -5,19 +5,18 @@ place i (OpenMP 5.2 sec. 10.1.3); ``close`` is asked for because the placement u
 """
 
 from collections.abc import Sequence
+from typing import assert_never
 
 import msgspec
 
 from numapredict.collect.index_list import index_list
-from numapredict.collect.mapping import Mapping, PagePolicy
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import page_node_set, thread_slots
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical
 from numapredict.collect.terminal.printable import command_line, shell_word
 from numapredict.collect.topology import Topology
-
-EXPRESSIBLE: tuple[PagePolicy, ...] = ("first-touch", "interleave", "bind", "remote")
-
 
 _SHORTEST_ROW = 3  # below, writing places out is as short
 
@@ -40,13 +39,11 @@ def applied(mapping: Mapping, topology: Topology) -> Mapping:
 
 
 def nearest_expressible(mapping: Mapping) -> Mapping:
-    """Return the expressible mapping that comes near one whose page policy is not.
-
-    Interleaving evens out what addresses can tell; the other policies mostly follow the thread that writes first.
-    """
-    if mapping.page_policy == "balance":
-        return msgspec.structs.replace(mapping, page_policy="interleave")
-    return without_page_policy(mapping)
+    """Return the expressible mapping that comes near one whose page policy is not."""
+    nearest = FACTS[mapping.page_policy].nearest
+    if nearest == "first-touch":
+        return without_page_policy(mapping)
+    return msgspec.structs.replace(mapping, page_policy=nearest)
 
 
 def without_page_policy(mapping: Mapping) -> Mapping:
@@ -56,7 +53,7 @@ def without_page_policy(mapping: Mapping) -> Mapping:
 
 def left_to_first_touch(mapping: Mapping, topology: Topology) -> bool:
     """Return whether first touch alone applies the mapping's page policy, once the threads are placed."""
-    if mapping.page_policy == "first-touch" or len(topology.memory_nodes) == 1:
+    if FACTS[mapping.page_policy].kernel == "local" or len(topology.memory_nodes) == 1:
         return True
     return canonical(mapping, topology) == canonical(without_page_policy(mapping), topology)
 
@@ -121,8 +118,12 @@ def _memory_option(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
     if len(topology.memory_nodes) == 1:
         return ()  # every policy is equal here, and a container may forbid set_mempolicy
     nodes = index_list(topology.nodes[index].os_index for index in page_node_set(mapping, topology))
-    if mapping.page_policy == "interleave":
-        return (f"--interleave={nodes}",)
-    if mapping.page_policy in {"bind", "remote"}:
-        return (f"--membind={nodes}",)
-    return ()
+    match FACTS[mapping.page_policy].kernel:
+        case "interleave":
+            return (f"--interleave={nodes}",)
+        case "bind":
+            return (f"--membind={nodes}",)
+        case "local" | None:
+            return ()
+        case other:
+            assert_never(other)

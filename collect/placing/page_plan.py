@@ -9,13 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.mapping import Mapping, PagePolicy
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.placement import PageAccesses, Weights, place_pages
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange
 from numapredict.collect.topology import Topology
-
-PLANNED: tuple[PagePolicy, ...] = ("locality", "balance", "mix")
-"""The page policies that depend on who uses a page; the others need no profile."""
 
 # A boundary between two nodes costs the kernel a mapping, of which a process may have 65530 (vm.max_map_count).
 MOST_RUNS = 1 << 14

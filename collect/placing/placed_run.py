@@ -14,11 +14,12 @@ from numapredict.collect.host.environment import NUMA_BALANCING
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.work_folder import WorkFolderError, require_room, work_folder
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.page_policy import PROFILED
 from numapredict.collect.placing.affinity import keep_to
 from numapredict.collect.placing.balancing import SHARED, balancing_is_on, without_balancing
 from numapredict.collect.placing.child import become, end_like, run_child, signals_held
 from numapredict.collect.placing.command import applied
-from numapredict.collect.placing.page_plan import PLANNED, plan_of
+from numapredict.collect.placing.page_plan import plan_of
 from numapredict.collect.placing.placed_run_outcome import (
     JSON,
     PROFILE,
@@ -157,7 +158,7 @@ def _is_profiles(path: Path, profile: Path) -> bool:
 def _plan(profile: Path, mapping: Mapping, topology: Topology, path: Path, say: Say) -> Path | None:
     """Write the plan that a profile gives for the mapping; return its path, or None where it gives none."""
     known = read_profile(profile)
-    if applied(mapping, topology).page_policy not in PLANNED:
+    if applied(mapping, topology).page_policy not in PROFILED:
         say(f"page policy {mapping.page_policy} places pages without a profile; {profile} is not used")
         return None
     plan = plan_of(known, mapping, topology)

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import dataset_chunk_nodes, interleave_order, page_node_set, thread_slots
 from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.variables import CONFLICTING, thread_counts
@@ -48,7 +49,7 @@ def settings_text(mapping: Mapping, topology: Topology, files: PlacementFiles | 
     nearest = applied(mapping, topology)
     slots = thread_slots(nearest, topology)
     nodes: Iterable[int] = page_node_set(nearest, topology)
-    if nearest.page_policy == "interleave":
+    if FACTS[nearest.page_policy].kernel == "interleave":
         nodes = interleave_order(nodes, topology)
     pairs = [
         ("version", str(_VERSION)),
@@ -58,7 +59,7 @@ def settings_text(mapping: Mapping, topology: Topology, files: PlacementFiles | 
         ("pages", nearest.page_policy),
         ("nodes", number_list(_os_indices(nodes, topology))),
     ]
-    if nearest.page_policy == "dataset":
+    if FACTS[nearest.page_policy].decided_by == "chunk":
         pairs.append(("chunks", number_list(_os_indices(dataset_chunk_nodes(nearest, topology), topology))))
     paths = msgspec.structs.asdict(files or PlacementFiles())
     pairs += [(key, escaped(path)) for key, path in paths.items() if path is not None]

@@ -11,14 +11,9 @@ import msgspec
 
 from numapredict.collect.errors import UnsupportedMappingError
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import thread_slots
-from numapredict.collect.placing.command import (
-    EXPRESSIBLE,
-    Launch,
-    applied,
-    launch,
-    nearest_expressible,
-)
+from numapredict.collect.placing.command import Launch, applied, launch, nearest_expressible
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.policies import memory_policies_refused
@@ -106,7 +101,7 @@ def library_obstacle() -> str:
 
 def policies_obstacle(mapping: Mapping, topology: Topology) -> str:
     """Return why this system would not let the pages of a mapping be placed, or an empty text."""
-    if mapping.page_policy == "first-touch" or len(topology.memory_nodes) == 1:
+    if FACTS[mapping.page_policy].kernel == "local" or len(topology.memory_nodes) == 1:
         return ""  # what the kernel does unasked
     refused = memory_policies_refused()
     return f"{mapping.label}: {_refusal(refused)}" if refused else ""

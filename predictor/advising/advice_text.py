@@ -3,6 +3,7 @@
 import textwrap
 
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import name_cell, printable
 from numapredict.predictor.advising.advice import Advice, expected_in_words, seconds_in_words, whole_run
 from numapredict.predictor.advising.explanation import Close, Explanation
@@ -27,16 +28,8 @@ def mapping_in_words(mapping: Mapping) -> str:
     spread = "dealt out one node after the other" if mapping.thread_policy == "scatter" else "consecutive ones together"
     spread = "" if mapping.thread_nodes == 1 else f", {spread}"
     where = f"{mapping.page_nodes} node{'s' if mapping.page_nodes > 1 else ''}"
-    pages = {
-        "first-touch": "each page on the node of the thread that writes to it first",
-        "locality": "each page on the node whose threads use it most",
-        "balance": f"pages so that {where} get equally many accesses",
-        "interleave": f"pages dealt out over {where} by address",
-        "mix": f"pages by locality where one node dominates, the others balanced over {where}",
-        "dataset": f"each array cut into one chunk a thread, on {where}",
-        "bind": "all pages on the first of them" if mapping.thread_nodes > 1 else "all pages there",
-        "remote": "all pages on the farthest node",
-    }[mapping.page_policy]
+    there = "on the first of them" if mapping.thread_nodes > 1 else "there"
+    pages = FACTS[mapping.page_policy].sentence.format(nodes=where, there=there)
     return f"{threads} on {nodes}{spread}; {pages}"
 
 

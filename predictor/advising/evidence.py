@@ -6,11 +6,10 @@ from collections.abc import Sequence
 import msgspec
 
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.page_policy import FACTS
 from numapredict.predictor.advising.predict import ProbeReading
 from numapredict.predictor.learning.gain_model import NINE_IN_TEN
 from numapredict.predictor.learning.model import Model
-
-_SPREADING = ("locality", "mix", "dataset", "balance", "interleave")
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,8 +90,8 @@ def reached_by(model: Model) -> float | None:
 def _differ_in_places(default: Mapping, other: Mapping) -> bool:
     """Return whether mappings differ in the places of pages and threads alone, the default's by first touch."""
     same = (default.threads, default.thread_nodes) == (other.threads, other.thread_nodes)
-    spread = other.page_policy in _SPREADING and other.page_nodes == other.thread_nodes > 1
-    return same and spread and default.page_policy == "first-touch"
+    spread = FACTS[other.page_policy].page_nodes != "one node" and other.page_nodes == other.thread_nodes > 1
+    return same and spread and default.page_policy == "first-touch" != other.page_policy
 
 
 def _traffic(reading: ProbeReading) -> float | None:

@@ -5,7 +5,8 @@ from typing import Literal
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping, PagePolicy, parse_label
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.page_policy import FACTS
 from numapredict.predictor.advising.evidence import Evidence
 from numapredict.predictor.advising.predict import Prediction
 from numapredict.predictor.advising.verdicts import Bound, Pages, bound_of, is_shared, pages_gain_nothing, pages_of
@@ -18,18 +19,6 @@ CLOSE_SHOWN = 3
 
 POLICIES_SHOWN = 6
 """How many page policies are set beside each other."""
-
-PAGES_BY: dict[PagePolicy, str] = {
-    "first-touch": "first touch",
-    "locality": "by locality",
-    "balance": "balanced",
-    "interleave": "interleaved",
-    "mix": "by mix",
-    "dataset": "by dataset",
-    "bind": "bound",
-    "remote": "remote",
-}
-"""What the page policies are called beside each other."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -180,7 +169,7 @@ def _choice_findings(label: str, ranked: Sequence[RankedMapping]) -> list[Findin
     for each in ranked:
         other = parse_label(each.mapping)
         if msgspec.structs.replace(other, page_policy=chosen.page_policy) == chosen:
-            beside["pages"][PAGES_BY[other.page_policy]] = other
+            beside["pages"][FACTS[other.page_policy].short] = other
         if msgspec.structs.replace(other, thread_policy=chosen.thread_policy) == chosen:
             beside["threads"]["dealt out" if other.thread_policy == "scatter" else "in blocks"] = other
     found = []

@@ -3,12 +3,11 @@
 import msgspec
 
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.page_policy import FACTS
 from numapredict.predictor.learning.features import Observations
 
 SERIAL, PARALLEL = ".serial", ".parallel"
 """How the names of codelets end, by who writes their data first."""
-
-_SPREAD = ("first-touch", "locality", "mix", "dataset", "balance", "interleave")
 
 
 class GroundTruth:
@@ -73,4 +72,5 @@ class GroundTruth:
     def _only_places_differ(self, other: Mapping) -> bool:
         """Return whether a mapping has as many threads on as many nodes, and pages on all of them."""
         same = (self._default.threads, self._default.thread_nodes) == (other.threads, other.thread_nodes)
-        return same and other.page_nodes == other.thread_nodes and other.page_policy in _SPREAD
+        spread = FACTS[other.page_policy].page_nodes != "one node" and other.page_nodes == other.thread_nodes
+        return same and spread

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from numapredict.collect.campaign.characterisation.result import Characterisation, Place
+from numapredict.collect.page_policy import FACTS
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.source import Origin, source_line
@@ -83,7 +84,7 @@ def size_in_words(place: Place) -> str:
 
 def page_name(place: Place) -> str:
     """Return the page policy of a place as its label has it, with the page nodes where they are chosen freely."""
-    on_one = place.page_policy in {"bind", "remote"}
+    on_one = FACTS[place.page_policy].page_nodes == "one node"
     return (
         place.page_policy
         if on_one or place.page_nodes == place.thread_nodes

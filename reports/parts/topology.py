@@ -1,11 +1,13 @@
 """A machine's nodes, and a mapping drawn on them: which thread on which core, and which pages on which node."""
 
 from itertools import pairwise
+from typing import assert_never
 
 import msgspec
 
 from numapredict.collect.mapping import InvalidMappingError, Mapping
 from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
 from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.topology import Cache, Topology
@@ -19,20 +21,6 @@ HOW_TO_SEE_SHARES = (
     "with --profile FILE, which shows each node's share."
 )
 FIRST_TOUCH = "How many pages that is depends on which thread of the program writes to them first; a run tells."
-PLACES_BY_USE = {"locality": HOW_TO_SEE_SHARES, "mix": HOW_TO_SEE_SHARES, "balance": HOW_TO_SEE_SHARES}
-PLACES_BY_USE["first-touch"] = FIRST_TOUCH
-"""How to learn the shares of pages that the policy alone does not tell."""
-
-BY_USE = {
-    "first-touch": "pages that its threads write to first",
-    "locality": "pages that its threads use most",
-    "mix": "pages that its threads use most, and a part of the shared ones",
-    "balance": "pages with {share} of the accesses",
-    "interleave": "{share} of the pages, by address",
-    "dataset": "{share} of each allocation",
-    "bind": "all pages",
-    "remote": "all pages",
-}
 
 
 class CoreData(msgspec.Struct, frozen=True):
@@ -115,7 +103,7 @@ def topology_data(topology: Topology, mapping: Mapping | None = None, profile: P
         thread_of = {slot.pu: number for number, slot in enumerate(thread_slots(mapping, topology))}
         pages = _pages(mapping, topology)
     shares: dict[int, float | None] = {}
-    note = PLACES_BY_USE.get(mapping.page_policy, "") if mapping is not None else ""
+    note = _how_to_see_shares(mapping) if mapping is not None else ""
     if mapping is not None and profile is not None:
         placed = placed_mapping_data(mapping, topology, profile)
         pages = {at: box.words.replace("\n", " ") for at, box in enumerate(placed.boxes) if box.share}
@@ -151,16 +139,18 @@ def nodes_of_mapping(mapping: Mapping, machine: str) -> TopologyData:
     owners = [number % nodes for number in range(mapping.threads)]
     if mapping.thread_policy == "contiguous":
         owners.sort()
-    everywhere = mapping.page_nodes == nodes and mapping.page_policy not in ("bind", "remote")
+    policy = FACTS[mapping.page_policy]
+    one_node = policy.page_nodes == "one node"
+    everywhere = mapping.page_nodes == nodes and not one_node
     drawn = []
     for node in range(nodes):
         cores = tuple(CoreData(None, thread) for thread, owner in enumerate(owners) if owner == node)
         pages = ""
-        if everywhere or (mapping.page_policy == "bind" and node == 0):
+        if everywhere or (one_node and not policy.away and node == 0):
             pages = _words(mapping, f"1/{nodes}" if nodes > 1 else "all")
         drawn.append(NodeData(name=f"Thread node {node}", memory="", caches="", cores=cores, pages=pages))
     note = ""
-    if mapping.page_policy in PLACES_BY_USE:
+    if _how_to_see_shares(mapping):
         note = (
             "How many pages that is depends on the program: on the machine, numapredict report mapping "
             f"{mapping.label} draws it, with --profile FILE (numapredict run --profile) the shares too."
@@ -191,14 +181,27 @@ def draw_mapping(
 def _pages(mapping: Mapping, topology: Topology) -> dict[int, str]:
     """Return in words what each node's memory gets."""
     nodes = page_node_set(mapping, topology)
-    if mapping.page_policy == "dataset":
+    if FACTS[mapping.page_policy].decided_by == "chunk":
         chunks = dataset_chunk_nodes(mapping, topology)
         return {node: _words(mapping, f"{chunks.count(node)}/{len(chunks)}") for node in set(chunks)}
     return {node: _words(mapping, f"1/{len(nodes)}" if len(nodes) > 1 else "all") for node in nodes}
 
 
+def _how_to_see_shares(mapping: Mapping) -> str:
+    """Return how to learn the shares of pages that the policy alone does not tell; nothing where it does."""
+    match FACTS[mapping.page_policy].decided_by:
+        case "accesses":
+            return HOW_TO_SEE_SHARES
+        case "first writer":
+            return FIRST_TOUCH
+        case "address" | "chunk" | "nothing":
+            return ""
+        case other:
+            assert_never(other)
+
+
 def _words(mapping: Mapping, share: str) -> str:
-    return BY_USE[mapping.page_policy].format(share=share)
+    return FACTS[mapping.page_policy].on_node.format(share=share)
 
 
 def _caches(caches: tuple[Cache, ...], cores: set[int]) -> str:

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from numapredict.collect.machine import Machine
-from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, Mapping, parse_label
+from numapredict.collect.mapping import THREAD_POLICIES, Mapping, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.description import MachineDescription, load_description
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
+from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical, default_mapping, full_space
 from tests.conformance.machine_suite import MachineConformance

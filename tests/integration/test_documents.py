@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES
+from numapredict.collect.mapping import THREAD_POLICIES
+from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.predictor.command_line.main import DONE, FAILED, INTERRUPTED, MISTAKE, READER_GONE
 from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets
 from tests.golden.evaluations import measured

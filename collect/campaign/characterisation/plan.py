@@ -1,19 +1,18 @@
 """Which mappings a characterisation runs, and for which figure: from the topology alone (thesis sec. 4)."""
 
 from collections.abc import Iterable, Sequence
+from typing import assert_never
 
 import msgspec
 
-from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, Mapping, PagePolicy, ThreadPolicy
+from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
+from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
 from numapredict.collect.space import canonical, default_mapping, fits, full_counts, node_counts, powers_of_two
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
 
 BASE: PagePolicy = "first-touch"
 """The page policy of the thesis's tables of threads and nodes (figs. 8, 9, 16 and 17)."""
-
-_ON_THREAD_NODES = ("first-touch", "locality")
-_ON_ONE_NODE = ("bind", "remote")
 
 
 class UnusableSelectionError(NumapredictError):
@@ -128,9 +127,15 @@ def _places(
 
 def _page_nodes(topology: Topology, thread_nodes: int, page_policy: PagePolicy) -> int:
     """Return over how many nodes a policy spreads pages: the thread nodes, as far as so many have memory."""
-    if page_policy in _ON_ONE_NODE:
-        return 1
-    return thread_nodes if page_policy in _ON_THREAD_NODES else min(thread_nodes, len(topology.memory_nodes))
+    match FACTS[page_policy].page_nodes:
+        case "one node":
+            return 1
+        case "thread nodes":
+            return thread_nodes
+        case "any number":
+            return min(thread_nodes, len(topology.memory_nodes))
+        case other:
+            assert_never(other)
 
 
 def _some_fit(topology: Topology, threads: int, nodes: int) -> bool:

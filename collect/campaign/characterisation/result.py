@@ -7,8 +7,9 @@ from typing import Literal
 import msgspec
 
 from numapredict.collect.campaign.characterisation.plan import Asked, CharacterisationPlan
-from numapredict.collect.mapping import Mapping, PagePolicy, ThreadPolicy
+from numapredict.collect.mapping import Mapping, ThreadPolicy
 from numapredict.collect.measurement import Measurement, NodeCounters
+from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placing.exit_code import exit_code_of
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology

@@ -17,11 +17,11 @@ from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.machine import Machine
-from numapredict.collect.mapping import PagePolicy
 from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
 from numapredict.collect.modelled.seen_regions import compared_in_words
 from numapredict.collect.modelled.tracing import Budget, check_program
+from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import exit_codes_in_words
 from numapredict.collect.program import Program, program_of

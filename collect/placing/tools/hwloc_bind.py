@@ -9,8 +9,9 @@ from collections.abc import Mapping as Variables
 
 from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import page_node_set, thread_slots
-from numapredict.collect.placing.command import EXPRESSIBLE, openmp_variables
+from numapredict.collect.placing.command import openmp_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 from numapredict.collect.topology import Topology
@@ -34,9 +35,9 @@ def hwloc_bind(
 
 
 def _memory(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
-    if len(topology.memory_nodes) == 1 or mapping.page_policy == "first-touch":
+    if len(topology.memory_nodes) == 1 or FACTS[mapping.page_policy].kernel == "local":
         return ()
-    policy = "interleave" if mapping.page_policy == "interleave" else "bind"
+    policy = "interleave" if FACTS[mapping.page_policy].kernel == "interleave" else "bind"
     nodes = (topology.nodes[index].os_index for index in page_node_set(mapping, topology))
     return ("--membind", "--mempolicy", policy, *_objects("numanode", nodes))
 

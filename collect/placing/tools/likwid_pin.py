@@ -12,8 +12,9 @@ import re
 from collections.abc import Mapping as Variables
 
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import page_node_set, thread_slots
-from numapredict.collect.placing.command import EXPRESSIBLE, left_to_first_touch, memory_words
+from numapredict.collect.placing.command import left_to_first_touch, memory_words
 from numapredict.collect.placing.tools.wrapping import RUN_ANYTHING, Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 from numapredict.collect.topology import Topology
@@ -84,7 +85,7 @@ def unsplit(command: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], tupl
 
 def _memory(mapping: Mapping, topology: Topology) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
     """Return the processors to list beside the threads' and the option of the policy, None where there is none."""
-    if len(topology.memory_nodes) == 1 or mapping.page_policy == "first-touch":
+    if len(topology.memory_nodes) == 1 or FACTS[mapping.page_policy].kernel == "local":
         return (), ()
     os_indices = [node.os_index for node in topology.nodes]
     if sorted(os_indices) != list(range(len(os_indices))) or len(os_indices) > _MASK_BITS:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping as Variables
 
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.placing.command import EXPRESSIBLE, launch
+from numapredict.collect.page_policy import EXPRESSIBLE
+from numapredict.collect.placing.command import launch
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 from numapredict.collect.topology import Topology

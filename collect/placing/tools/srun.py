@@ -10,8 +10,9 @@ does nothing without a plugin: numactl sets the policy. --hint excludes --cpu-bi
 from collections.abc import Mapping as Variables
 
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import EXPRESSIBLE
 from numapredict.collect.placement import thread_slots
-from numapredict.collect.placing.command import EXPRESSIBLE, memory_words, openmp_variables
+from numapredict.collect.placing.command import memory_words, openmp_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 from numapredict.collect.topology import Topology

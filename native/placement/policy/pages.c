@@ -21,14 +21,16 @@
 #define MOST_MOVES 2
 #define BATCH 512
 
+#define BY_ACCESSES(name, word, by_accesses) by_accesses,
+static const bool by_accesses[] = {PAGE_POLICIES(BY_ACCESSES)};
+
 static bool have_plan;
 static size_t chunk_runs;        /* dataset: runs of neighbouring chunks on one node */
 static _Atomic uint32_t waiting; /* ranges whose pages are to be moved before the next region */
 
 bool pages_follow_touch(void) {
     const struct settings *s = settings();
-    return s->nodes > 1 && !have_plan &&
-           (s->pages == PAGES_LOCALITY || s->pages == PAGES_BALANCE || s->pages == PAGES_MIX);
+    return s->nodes > 1 && !have_plan && by_accesses[s->pages];
 }
 
 static void process_policy(const struct settings *s) {

@@ -8,16 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const page_policies[] = {
-    [PAGES_FIRST_TOUCH] = "first-touch",
-    [PAGES_BIND] = "bind",
-    [PAGES_REMOTE] = "remote",
-    [PAGES_INTERLEAVE] = "interleave",
-    [PAGES_LOCALITY] = "locality",
-    [PAGES_BALANCE] = "balance",
-    [PAGES_MIX] = "mix",
-    [PAGES_DATASET] = "dataset",
-};
+#define WORD(name, word, by_accesses) word,
+static const char *const page_policies[] = {PAGE_POLICIES(WORD)};
 
 static struct settings read_once;
 static bool usable;

@@ -9,10 +9,10 @@
  *     cpus=LIST       the PU of each thread slot, in thread order
  *     homes=LIST      the node whose memory serves each slot
  *     threads=contiguous|scatter
- *     pages=first-touch|bind|remote|interleave|locality|balance|mix|dataset
+ *     pages=WORD      one of PAGE_POLICIES below
  *     nodes=LIST      the page nodes, the preferred one first
  *     chunks=LIST     dataset: the node of each chunk, one a slot
- *     plan=PATH       where the pages of known ranges go (plan.h); without it, locality, balance and mix go by next touch
+ *     plan=PATH       where the pages of known ranges go (plan.h); without it, policies by accesses go by next touch
  *     report=PATH     count and time every region into this file (region_file.h)
  *     profile=PATH    sample who touches which page, and write it there (profile_file.h); a file that is there
  *                     already is another process's, and PATH.2 is taken, PATH.3 and so on
@@ -32,16 +32,21 @@
 #define MOST_SLOTS 4096 /* PUs of one machine */
 #define MOST_NODES 1024 /* as in the kernel (MAX_NUMNODES) */
 
-enum page_policy {
-    PAGES_FIRST_TOUCH,
-    PAGES_BIND,
-    PAGES_REMOTE,
-    PAGES_INTERLEAVE,
-    PAGES_LOCALITY,
-    PAGES_BALANCE,
-    PAGES_MIX,
-    PAGES_DATASET,
-};
+/* Name, word in `pages=`, and whether accesses decide where pages go, so that without a plan they go by next
+ * touch. The same as in collect/page_policy.py; a unit test compares them. */
+#define PAGE_POLICIES(X)                                                                                     \
+    X(FIRST_TOUCH, "first-touch", false)                                                                     \
+    X(BIND, "bind", false)                                                                                   \
+    X(REMOTE, "remote", false)                                                                               \
+    X(INTERLEAVE, "interleave", false)                                                                       \
+    X(LOCALITY, "locality", true)                                                                            \
+    X(BALANCE, "balance", true)                                                                              \
+    X(MIX, "mix", true)                                                                                      \
+    X(DATASET, "dataset", false)
+
+#define PAGE_POLICY_CONSTANT(name, word, by_accesses) PAGES_##name,
+enum page_policy { PAGE_POLICIES(PAGE_POLICY_CONSTANT) };
+#undef PAGE_POLICY_CONSTANT
 
 struct settings {
     uint32_t slots;            /* threads of the mapping */

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.mapping import (
-    PAGE_POLICIES,
     THREAD_POLICIES,
     InvalidLabelError,
     Mapping,
     parse_label,
     problem_of,
 )
+from numapredict.collect.page_policy import PAGE_POLICIES
 
 
 def mappings(most: int = 99_999) -> st.SearchStrategy[Mapping]:

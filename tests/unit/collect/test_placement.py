@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, InvalidMappingError, Mapping, parse_label
+from numapredict.collect.mapping import THREAD_POLICIES, InvalidMappingError, Mapping, parse_label
+from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.collect.placement import (
     DOMINANT_SHARE,
     PageAccesses,

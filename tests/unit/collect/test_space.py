@@ -6,7 +6,8 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from numapredict.collect.mapping import PAGE_POLICIES, THREAD_POLICIES, Mapping, parse_label
+from numapredict.collect.mapping import THREAD_POLICIES, Mapping, parse_label
+from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.collect.placement import PageAccesses, place_pages, thread_slots
 from numapredict.collect.space import (
     SUBSETS,

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.page_policy import EXPRESSIBLE
 from numapredict.collect.placement import thread_slots
-from numapredict.collect.placing.command import EXPRESSIBLE, launch, places, run_command
+from numapredict.collect.placing.command import launch, places, run_command
 from numapredict.collect.placing.tools.emission import Emission, emit
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.space import full_space
