@@ -14,6 +14,7 @@ History of the schema version:
 import hashlib
 import shlex
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,6 +24,9 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.topology import InvalidTopologyError, Topology
 from numapredict.native.errors import NumapredictError, UnwritableError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCHEMA_VERSION = 3
 DESCRIPTION_FILE = "dataset.json"
@@ -93,6 +97,23 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
             if program.name == name:
                 return program
         raise KeyError(name)
+
+    def frame(self) -> "pd.DataFrame":
+        """Return the measurements as a tidy pandas frame: one row a repetition, in the dataset's order.
+
+        Columns: ``machine``, ``program``, ``mapping`` (its label), ``threads``, ``thread_nodes``, ``thread_policy``,
+        ``page_nodes``, ``page_policy`` (missing for mappings that are not ours), ``status``, ``message``,
+        ``repetition`` (from 0), ``time_s`` and ``region_time_s`` (seconds, of the whole run and in its parallel
+        regions), ``local_accesses`` and ``remote_accesses`` (cache lines, sums over the nodes),
+        ``local_bandwidth_GBps`` and ``remote_bandwidth_GBps`` (1e9 bytes a second, sums over the nodes), ``modelled``,
+        ``sampled_share`` (0 to 1, of page touches). Names and policies are categories. A failed measurement is one row
+        without ``repetition``. What was not measured is NaN, <NA> in the columns of whole numbers.
+        """
+        from numapredict.collect.data.measurement_table import frame_of
+
+        frame = frame_of(self.measurements)
+        frame.insert(0, "machine", self.machine)
+        return frame
 
 
 class _Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -8,7 +8,7 @@ from a foreign counter's name to its value, ``sampled_share`` the local one of s
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import msgspec
 import pyarrow as pa
@@ -17,6 +17,9 @@ import pyarrow.parquet as pq
 from numapredict.collect.data.measurement_fault import COUNTED, counted_of, fault_of
 from numapredict.collect.mapping import AnyMapping, OpaqueMapping, mapping_named
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition, Status
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_ROWS = 1_000_000
 MOST_VALUES = 32_000_000
@@ -60,24 +63,43 @@ _PAIRS = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 
 def to_parquet(measurements: Iterable[Measurement], nodes: int | None) -> tuple[bytes, int]:
     """Return the Parquet file's bytes and its number of rows; raise ValueError for a measurement that breaks a rule."""
-    columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
-    for m in measurements:
+    listed = tuple(measurements)
+    for m in listed:
         fault = fault_of(m, nodes)
         if fault:
             raise ValueError(f"measurement of {m.program!r} under {m.mapping.label}: {fault}")
-        for index, repetition in enumerate(m.repetitions) if m.repetitions else [(None, None)]:
-            for name, value in zip(SCHEMA.names, _row(m, index, repetition), strict=True):
-                columns[name].append(value)
+    table = table_of(listed)
     sink = pa.BufferOutputStream()
     pq.write_table(
-        pa.table(columns, schema=SCHEMA),
+        table,
         sink,
         compression="zstd",
         compression_level=_LEVEL,
         use_dictionary=[field.name for field in SCHEMA if field.type == _WORD],
         column_encoding=dict.fromkeys(_FLOATS, "BYTE_STREAM_SPLIT"),
     )
-    return sink.getvalue().to_pybytes(), len(columns["program"])
+    return sink.getvalue().to_pybytes(), table.num_rows
+
+
+def table_of(measurements: Iterable[Measurement]) -> pa.Table:
+    """Return the measurements as a table with the columns of ``SCHEMA``, one row a repetition, in their order."""
+    columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
+    for m in measurements:
+        for index, repetition in enumerate(m.repetitions) if m.repetitions else [(None, None)]:
+            for name, value in zip(SCHEMA.names, _row(m, index, repetition), strict=True):
+                columns[name].append(value)
+    return pa.table(columns, schema=SCHEMA)
+
+
+def frame_of(measurements: Iterable[Measurement]) -> "pd.DataFrame":
+    """Return the columns with one value a row as a frame; what is missing is NaN, in columns of whole numbers <NA>."""
+    import pandas as pd
+
+    plain = [f.name for f in SCHEMA if not pa.types.is_nested(f.type) and f.name != "provenance"]
+    kinds = {pa.int32(): pd.Int32Dtype()}
+    # A thread of Arrow's pool would outlive this call: see from_parquet.
+    frame: pd.DataFrame = table_of(measurements).select(plain).to_pandas(use_threads=False, types_mapper=kinds.get)
+    return frame
 
 
 def from_parquet(data: bytes, machine: str, nodes: int | None) -> tuple[Measurement, ...]:
