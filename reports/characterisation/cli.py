@@ -1,0 +1,96 @@
+"""The command that shows what threads, nodes and page policies do to a program: `characterize`."""
+
+from pathlib import Path
+
+import click
+
+from numapredict.collect.campaign.campaign_options import MACHINE, STRICT
+from numapredict.collect.campaign.completion import files
+from numapredict.collect.page_policy import PAGE_POLICIES, PagePolicy
+from numapredict.collect.terminal.command import JSON, Command, terminal
+
+
+@click.command(
+    cls=Command,
+    context_settings={"allow_interspersed_args": False},
+    kept="finished runs are kept",
+    answers=["numapredict.collect.campaign.characterisation.result:Characterisation"],
+)
+@MACHINE
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of figures, tables and runs; else PROGRAM-on-MACHINE. Resumed if it exists.",
+)
+@click.option("--threads", multiple=True, type=click.IntRange(1), help="Only this number of threads; repeatable.")
+@click.option(
+    "--page-policy",
+    "page_policies",
+    multiple=True,
+    type=click.Choice(PAGE_POLICIES),
+    help="Of the tables over threads and nodes, first-touch if none is given; repeatable.",
+)
+@click.option(
+    "--budget",
+    "budget_s",
+    type=click.FloatRange(5, 86400),
+    help="CPU seconds that all traces of a modelled machine may take, starts up to the first region not counted; else "
+    "20 (native run) and 40 a number of threads.",
+)
+@click.option(
+    "--repetitions",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Timed runs of a mapping on this computer; up to twice as many where they scatter.",
+)
+@click.option("--fresh", is_flag=True, help="Forget the runs that an earlier characterisation has finished.")
+@click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
+@STRICT
+@JSON
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
+def characterize(
+    machine: str | None,
+    output: Path | None,
+    threads: tuple[int, ...],
+    page_policies: tuple[PagePolicy, ...],
+    budget_s: float | None,
+    repetitions: int,
+    fresh: bool,
+    retry_failed: bool,
+    strict: bool,
+    as_json: bool,
+    command: tuple[str, ...],
+) -> None:
+    """Show what threads, nodes and policies do to COMMAND: times, and accesses and bandwidth per node."""
+    with terminal().doing("loading what draws"):
+        from numapredict.collect.campaign.characterisation.session import (
+            RUNS_FOLDER,
+            CharacterisationRequest,
+            characterise_command,
+        )
+        from numapredict.collect.data.dataset import read_dataset
+        from numapredict.collect.terminal.answer import print_answer
+        from numapredict.reports.characterisation.files import write_characterisation
+        from numapredict.reports.characterisation.words import NO_COUNTERS, characterisation_in_words
+        from numapredict.reports.source import origin_of
+
+    request = CharacterisationRequest(
+        command=command,
+        machine=machine,
+        folder=output,
+        threads=threads,
+        page_policies=page_policies,
+        budget_s=budget_s,
+        repetitions=repetitions,
+        fresh=fresh,
+        retry_failed=retry_failed,
+        strict=strict,
+    )
+    found, folder = characterise_command(request, terminal())
+    origin = origin_of(read_dataset(folder / RUNS_FOLDER))
+    written = write_characterisation(found, folder, terminal(), origin)
+    print_answer(found, as_json, characterisation_in_words)
+    if as_json and not found.counted:
+        terminal().warn(NO_COUNTERS)
+    terminal().say(f"{folder}: {', '.join(written)}")

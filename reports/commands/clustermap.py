@@ -1,0 +1,40 @@
+"""`report clustermap`: a dataset's dendrogram and heatmap."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.reports.report_options import DATASET, figure_option, print_drawn
+
+if TYPE_CHECKING:
+    from numapredict.predictor.learning.options import Scale
+
+
+@click.command(cls=Command, answers=["numapredict.reports.clustermap:ClustermapData"])
+@DATASET
+@figure_option("clustermap")
+@click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
+@click.option("--clusters", type=click.IntRange(1), help="Clusters to colour; else 6, or as many as there are.")
+@click.option(
+    "--scale",
+    type=click.Choice(("log", "linear")),
+    default="log",
+    show_default=True,
+    help="Times are clustered so: log2, as models have them, or linear, as in the thesis.",
+)
+@JSON
+def clustermap(
+    dataset: str, output: Path, default: str | None, clusters: int | None, scale: "Scale", as_json: bool
+) -> None:
+    """Draw a dataset's dendrogram and heatmap in one figure (thesis figures 24 and 25)."""
+    with terminal().doing("loading what draws"):
+        from numapredict.predictor.learning.datasets import open_dataset
+        from numapredict.reports.clustermap import clustermap_data, draw_clustermap
+
+    with terminal().steps(2, "steps of drawing") as advance:
+        data = clustermap_data(open_dataset(dataset), default, clusters, scale)
+        advance()
+        draw_clustermap(data, output)
+    print_drawn(data, output, as_json)

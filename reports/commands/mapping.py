@@ -1,0 +1,32 @@
+"""`report mapping`: where a mapping puts threads and pages."""
+
+from pathlib import Path
+
+import click
+
+from numapredict.collect.campaign.campaign_options import MACHINE
+from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.predictor.evaluation.evaluation_options import FILE
+from numapredict.reports.report_options import figure_option, print_drawn
+
+
+@click.command(cls=Command, answers=["numapredict.reports.placed_mapping:PlacedMappingData"])
+@click.argument("label", metavar="LABEL")
+@MACHINE
+@click.option("--profile", type=FILE, help="Where pages go by this profile, made by `numapredict run --profile`.")
+@figure_option("mapping")
+@JSON
+def mapping(label: str, machine: str | None, profile: Path | None, output: Path, as_json: bool) -> None:
+    """Draw the mapping LABEL on a machine: which thread runs on which core, which share of the pages is where."""
+    with terminal().doing(f"drawing {output}"):
+        from numapredict.collect.host.host import host_topology
+        from numapredict.collect.mapping import parse_label
+        from numapredict.collect.modelled.description import load_description
+        from numapredict.collect.placing.profile_file import read_profile
+        from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
+
+        wanted = parse_label(label)
+        shown = load_description(machine).topology if machine else host_topology()
+        data = placed_mapping_data(wanted, shown, read_profile(profile) if profile else None)
+        draw_placed_mapping(data, output)
+    print_drawn(data, output, as_json)

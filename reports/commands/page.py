@@ -1,0 +1,48 @@
+"""`report page`: one HTML page on a dataset, a model or a prediction."""
+
+from pathlib import Path
+
+import click
+
+from numapredict.collect.terminal.command import Command, terminal
+from numapredict.predictor.evaluation.evaluation_options import FILE
+from numapredict.reports.report_options import SUBJECTS
+
+
+@click.command(cls=Command)
+@click.argument("subject", metavar="DATASET|MODEL|PREDICTION", shell_complete=SUBJECTS)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("page.html"),
+    show_default=True,
+    help="An .html file.",
+)
+@click.option("--default", metavar="LABEL", help="The mapping that a dataset's times are divided by.")
+@click.option("--evaluation", type=FILE, help="What `evaluate` saved, for a model; else what was saved by its name.")
+@click.option("--profile", type=FILE, help="Where a prediction's pages go by this profile (`run --profile`).")
+def page(subject: str, output: Path, default: str | None, evaluation: Path | None, profile: Path | None) -> None:
+    """Write one HTML page on a dataset, a model or a prediction: complete, offline, interactive.
+
+    A shipped name is a dataset and a model, and the page shows both. This command's name may be left out.
+    """
+    with terminal().doing(f"reading {subject}"):
+        from numapredict.collect.placing.profile_file import read_profile
+        from numapredict.collect.terminal.printable import name_cell
+        from numapredict.reports.contents import page_data
+        from numapredict.reports.page import check_name, write_page
+        from numapredict.reports.subject import open_subject
+
+        check_name(output)
+        opened = open_subject(subject)
+    if default is not None and opened.dataset is None:
+        raise click.UsageError("--default is for a dataset: a model and a prediction have their own")
+    if evaluation is not None and opened.model is None:
+        raise click.UsageError("--evaluation is for a model")
+    if profile is not None and opened.advice is None:
+        raise click.UsageError("--profile is for a prediction: its mapping says where pages go")
+    with terminal().doing(f"writing {output}"):
+        data = page_data(opened, default, evaluation, read_profile(profile) if profile else None)
+        size_bytes = write_page(data, output)
+    terminal().say(f"{output}: {data.kind.lower()} {name_cell(data.title)}, {size_bytes / 1e6:.1f} MB")

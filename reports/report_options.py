@@ -1,0 +1,55 @@
+"""What the commands of `report` share: options, and how they tell what was drawn. Only click is loaded here."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import click
+
+from numapredict.collect.campaign.completion import named
+from numapredict.collect.terminal.command import terminal
+from numapredict.predictor.evaluation.evaluation_options import DATASET_NAMES, FILE, shipped_datasets, shipped_models
+
+if TYPE_CHECKING:
+    from numapredict.predictor.evaluation.evaluate import Evaluations
+
+SUBJECTS = named(lambda: sorted({*shipped_datasets(), *shipped_models()}), "file")
+_Decorated = TypeVar("_Decorated", bound=Callable[..., object])
+DATASET = click.option(
+    "--dataset",
+    required=True,
+    metavar="NAME|FOLDER",
+    shell_complete=DATASET_NAMES,
+    help="A shipped dataset by name, or a folder.",
+)
+
+
+def figure_option(name: str) -> Callable[[_Decorated], _Decorated]:
+    """Return the option that says where the figure goes."""
+    return click.option("--output", type=FILE, default=Path(f"{name}.png"), show_default=True, help=".png or .svg")
+
+
+class Drawn(Protocol):
+    """What a figure shows."""
+
+    @property
+    def title(self) -> str:
+        """Return the figure's title."""
+        ...
+
+
+def print_drawn(data: Drawn, output: Path, as_json: bool) -> None:
+    """Print what a figure shows, where JSON is asked for, and say where the figure is."""
+    from numapredict.collect.terminal.answer import print_answer
+
+    if as_json:
+        print_answer(data, as_json, str)
+    terminal().say(f"{output}: {data.title}")
+
+
+def warn_of_doubts(evaluations: "Evaluations") -> None:
+    """Warn of times that an evaluation left out, and of programs that may be one code base."""
+    from numapredict.predictor.evaluation.evaluation_text import doubts_in_words
+
+    for line in doubts_in_words(evaluations):
+        terminal().warn(line)
