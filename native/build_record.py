@@ -4,8 +4,9 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.native.library import built_file
+
 UNKNOWN = "unknown"
-_FILE = Path(__file__).parent / "build_record.json"
 
 
 class BuildRecord(msgspec.Struct, frozen=True):
@@ -15,9 +16,9 @@ class BuildRecord(msgspec.Struct, frozen=True):
     compiler: str = UNKNOWN
 
 
-def build_record(file: Path = _FILE) -> BuildRecord:
+def build_record(file: Path | None = None) -> BuildRecord:
     """Return what ``native/provenance.cmake`` wrote; all is unknown where nothing was built or it cannot be read."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=BuildRecord)
+        return msgspec.json.decode((file or built_file("build_record.json")).read_bytes(), type=BuildRecord)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return BuildRecord()

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from numapredict.native import __path__ as folders
 from numapredict.native.errors import MissingNativePartError
-
-_FOLDER = Path(__file__).parent
 
 
 def tracer_plugin() -> Path:
@@ -55,9 +54,17 @@ PARTS: dict[str, Callable[[], Path]] = {
 }
 
 
+def built_file(name: str) -> Path:
+    """Return where a file that the build makes is, or would be.
+
+    An editable installation has the package in two folders: sources in the checkout, what was built in the environment.
+    """
+    paths = [Path(folder) / name for folder in folders]
+    return next(filter(Path.is_file, paths), paths[0])
+
+
 def _built(name: str) -> Path:
-    """Return the path of a built file inside the package."""
-    path = _FOLDER / name
+    path = built_file(name)
     if not path.is_file():
         raise MissingNativePartError(
             f"{path.name} was not built: install numapredict with pip (which builds it), or in a checkout run "

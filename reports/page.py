@@ -10,13 +10,13 @@ import base64
 import hashlib
 import importlib.resources
 import unicodedata
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import jinja2
 import msgspec
 from markupsafe import Markup
 
+import numapredict
 from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.collect.terminal.printable import printable_lines, shortened
 from numapredict.native.errors import UnwritableError
@@ -99,7 +99,7 @@ def render(page: PageData) -> str:
         script=Markup(script),  # noqa: S704
         style=Markup(style),  # noqa: S704
         records=_embedded(page.drawn),
-        version=_version(),
+        version=numapredict.__version__,
     )
 
 
@@ -157,10 +157,3 @@ def _embedded(records: dict[str, msgspec.Struct]) -> Markup:
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)  # noqa: S704
-
-
-def _version() -> str:
-    try:
-        return version("numapredict")
-    except PackageNotFoundError:
-        return "of a checkout"

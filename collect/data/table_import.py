@@ -6,13 +6,13 @@ from pathlib import Path
 
 import msgspec
 
+import numapredict
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, write_dataset
 from numapredict.collect.data.foreign_table import InvalidTableError, TableColumns, Tally, dataset_of_rows, read_rows
 from numapredict.collect.data.groups_file import read_groups
 from numapredict.collect.data.journal import JOURNAL_FILE
 from numapredict.collect.data.outliers import Outlier, without_outliers
 from numapredict.collect.data.similar_programs import similar_programs
-from numapredict.collect.host.environment import package_version
 
 MACHINE_COLUMN = "machine"
 
@@ -42,7 +42,7 @@ def import_table(file: Path, into: Path, columns: TableColumns, asked: About) ->
         made_by="numapredict collect import",
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         default=asked.default,
-        environment=(("numapredict", package_version()), ("table", file.name)),
+        environment=(("numapredict", numapredict.__version__), ("table", file.name)),
     )
     try:
         dataset, tally = dataset_of_rows(read_rows(file), columns, named, about)

@@ -1,10 +1,10 @@
 """The settings of this computer that influence measured times, as pairs for a dataset."""
 
-import importlib.metadata
 import platform
 import re
 from pathlib import Path
 
+import numapredict
 from numapredict.collect.host.kernel_file import kernel_line
 
 ROOT = Path("/")
@@ -28,14 +28,6 @@ def memory_settings(root: Path = ROOT) -> tuple[tuple[str, str], ...]:
     )
 
 
-def package_version() -> str:
-    """Return the version of numapredict that is installed."""
-    try:
-        return importlib.metadata.version("numapredict")
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"
-
-
 def emulation(root: Path = ROOT) -> str:
     """Return by what this computer is emulated, in which case times mean nothing; an empty text for a real processor.
 
@@ -48,7 +40,7 @@ def emulation(root: Path = ROOT) -> str:
 def host_environment() -> tuple[tuple[str, str], ...]:
     """Return versions and settings of this computer as pairs; none of them names the computer or its user."""
     return (
-        ("numapredict", package_version()),
+        ("numapredict", numapredict.__version__),
         ("python", platform.python_version()),
         ("kernel", f"{platform.system()} {platform.release()}"),
         ("processor", _processor()),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
-from numapredict.collect.host.environment import package_version
+import numapredict
 from numapredict.collect.host.facts.state import machine_state
 from numapredict.collect.host.work_folder import require_room, work_folder
 from numapredict.collect.mapping import InvalidMappingError, Mapping
@@ -174,4 +174,4 @@ def _placement(start: Start, mapping: Mapping) -> tuple[tuple[str, str], ...]:
     policy = FACTS[mapping.page_policy]
     method = "a chunk of each range a thread" if policy.decided_by == "chunk" else "memory policy"
     method = "next touch" if policy.needs_profile else method
-    return (("placement", f"libnumaplace {package_version()}"), ("pages", method))
+    return (("placement", f"libnumaplace {numapredict.__version__}"), ("pages", method))

@@ -4,7 +4,7 @@ import platform
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from numapredict.collect.host.environment import package_version
+import numapredict
 from numapredict.native.build_record import BuildRecord, build_record
 from numapredict.native.errors import MissingNativePartError
 from numapredict.native.library import PARTS
@@ -18,7 +18,7 @@ def version_text(record: BuildRecord | None = None, parts: Mapping[str, Callable
     native = ", ".join(there) or "none"
     return "\n".join(
         (
-            f"numapredict {package_version()}",
+            f"numapredict {numapredict.__version__}",
             f"built from  commit {built_from.commit}, by {built_from.compiler}",
             f"native      {native}" + (f"; not built: {', '.join(missing)}" if missing else ""),
             f"Python      {platform.python_version()}, {platform.system()} {platform.machine()}",
