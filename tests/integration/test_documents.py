@@ -181,7 +181,7 @@ class TestTables:
             FAILED: "failed",
             MISTAKE: "a mistake",
             INTERRUPTED: "interrupted",
-            READER_GONE: "whoever read",
+            READER_GONE: "broken pipe",
         }
         assert {
             int(code): next(w for w in words.values() if text.startswith(w)) for code, text in said.items()
