@@ -11,7 +11,7 @@ SOURCES = ROOT / "tests" / "integration" / "placement"
 NATIVE = ROOT / "native" / "placement"
 PARTS = (
     *("memory/allocations", "memory/heap", "memory/operators", "memory/mappings", "memory/statics", "memory/ranges"),
-    *("memory/elf_objects", "memory/sites", "process/next_call", "process/system"),
+    *("memory/range_table", "memory/elf_objects", "memory/sites", "process/next_call", "process/system"),
 )
 GCC, GXX, CLANG, CLANGXX = (shutil.which(name) or "" for name in ("gcc", "g++", "clang", "clang++"))
 HEAP, STATIC, MAPPED = 1, 2, 3

@@ -6,13 +6,17 @@
 #include "memory/huge.h"
 #include "memory/ranges.h"
 #include "memory/room.h"
+#include "memory/sites.h"
+#include "memory/statics.h"
 #include "policy/next_touch.h"
 #include "policy/pages.h"
 #include "policy/verify.h"
 #include "process/claim.h"
+#include "process/next_call.h"
 #include "process/program.h"
 #include "process/settings.h"
 #include "process/system.h"
+#include "process/withdrawn.h"
 #include "profile/profile.h"
 #include "protection/protection.h"
 #include "protection/stacks.h"
@@ -20,7 +24,6 @@
 #include "threads/processors.h"
 #include "threads/slots.h"
 #include "threads/threads.h"
-#include "withdrawal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,7 +33,9 @@ static void in_child(void) {
     if (withdrawn())
         return;
     claim_after_fork();
-    ranges_after_fork();
+    table_after_fork();
+    sites_after_fork();
+    next_calls_after_fork();
     slots_after_fork();
     crew_after_fork();
     threads_after_fork();
@@ -38,6 +43,21 @@ static void in_child(void) {
 
 /* An OpenMP runtime may come with a library that the program loads while it runs. */
 static atomic_bool asleep;
+
+static void range_added(struct range *range) {
+    pages_range_added(range);
+    next_touch_range_added(range);
+    profile_range_added(range);
+}
+
+/* The policy's last word comes when nobody asks about the range any more and it is open. */
+static void range_removed(struct range *range) {
+    verify_range(range);
+    profile_range_removed(range);
+    next_touch_range_removed(range);
+    protection_forget(range);
+    pages_range_removed(range);
+}
 
 static void look_after_memory(const struct settings *s) {
     if (!pages_need_ranges())
@@ -47,6 +67,7 @@ static void look_after_memory(const struct settings *s) {
     if (s->profile)
         profile_prepare();
     heap_prepare();
+    ranges_watch(range_added, range_removed);
     ranges_wanted = true;
     ranges_add_statics();
 }

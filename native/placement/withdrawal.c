@@ -9,6 +9,7 @@
 #include "process/program.h"
 #include "process/settings.h"
 #include "process/system.h"
+#include "process/withdrawn.h"
 #include "profile/profile.h"
 #include "protection/protection.h"
 #include "protection/signals.h"
@@ -24,8 +25,6 @@
 #include <unistd.h>
 
 #define MOMENT_NS 5000000 /* for a thread that faults now to come to our handler */
-
-atomic_bool has_withdrawn;
 
 /* Whether the vDSO can read the time; where the clock source is none of these, it asks the kernel. */
 static bool clock_needs_no_call(void) {

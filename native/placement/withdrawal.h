@@ -13,14 +13,7 @@
 #ifndef NUMAPLACE_WITHDRAWAL_H
 #define NUMAPLACE_WITHDRAWAL_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
 /* Once; before the restriction. */
 void withdraw(void);
-
-extern atomic_bool has_withdrawn __attribute__((visibility("hidden")));
-
-static inline bool withdrawn(void) { return atomic_load_explicit(&has_withdrawn, memory_order_relaxed); }
 
 #endif

@@ -6,11 +6,10 @@
 #include "memory/huge.h"
 #include "memory/sites.h"
 #include "process/system.h"
+#include "process/thread_slot.h"
 #include "profile/profile.h"
 #include "protection/protection.h"
 #include "threads/affinity.h"
-#include "threads/slots.h"
-#include "threads/threads.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@ static atomic_flag adding = ATOMIC_FLAG_INIT;
 bool ranges_wanted;
 const struct settings *settings(void) { return &stub_settings; }
 uint32_t slot_of_this_thread(void) { return stub_slot; }
-void slots_release_binding(void) {}
+int system_bind(const uint16_t *cpus, size_t count) { return cpus && count ? 0 : -EINVAL; }
 bool affinity_show_all(void) { return false; }
 void affinity_show_slot(bool shown) { (void)shown; }
 bool huge_range(const struct range *range) {
@@ -154,11 +153,6 @@ uint64_t system_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-int real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-                        void *argument) {
-    return pthread_create(thread, attributes, start, argument);
 }
 
 const struct site *site_of(const void *caller) {

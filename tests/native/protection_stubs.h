@@ -7,6 +7,7 @@
 #include "memory/ranges.h"
 #include "process/settings.h"
 
+#include "protection/arming.h"
 #include "protection/protection.h"
 
 #include <stdio.h>

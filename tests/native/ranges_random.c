@@ -9,7 +9,8 @@
 #undef NDEBUG
 #include "memory/elf_objects.h"
 #include "memory/ranges.h"
-#include "threads/slots.h"
+#include "memory/sites.h"
+#include "process/thread_slot.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -30,12 +31,12 @@ static const char *sites; /* code of a library that is nobody's own: its address
 
 uint32_t slot_of_this_thread(void) { return slot; }
 
-void range_added(struct range *range) {
+static void range_added(struct range *range) {
     assert(ranges_find(range->start) == range && ranges_find(range->end - 1) == range);
     added++;
 }
 
-void range_removed(struct range *range) {
+static void range_removed(struct range *range) {
     assert(range->start < range->end && range->protection == NULL);
     removed++;
 }
@@ -200,7 +201,7 @@ static void fill(void) {
     assert(added == removed);
     /* The rest of the child's table is as it was: nothing is lost and no lock is held. */
     ranges_add((void *)BASE, RANGE_BYTES, sites + 3, RANGE_HEAP);
-    ranges_after_fork();
+    table_after_fork();
     assert(ranges_find(BASE));
     ranges_remove((void *)BASE);
     assert(!ranges_find(BASE));
@@ -243,6 +244,7 @@ int main(int count, char **arguments) {
     (void)count;
     void *library = dlopen("libm.so.6", RTLD_NOW);
     assert(library && (sites = dlsym(library, "cos")));
+    ranges_watch(range_added, range_removed);
     ranges_wanted = true;
     all_threads();
     if (RANGE_BUCKETS >= RANGE_CAPACITY)

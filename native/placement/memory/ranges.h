@@ -18,42 +18,12 @@
 #ifndef NUMAPLACE_RANGES_H
 #define NUMAPLACE_RANGES_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "memory/range_table.h"
 
-#define RANGE_BYTES (64u << 10)
-#define RANGE_CAPACITY 65536
-#define PAGE_BYTES 4096ul
-
-/* 4 is verify.h's. */
-enum range_kind { RANGE_HEAP = 1, RANGE_STATIC = 2, RANGE_MAPPED = 3, RANGE_ARENA = 5 };
-
-struct range {
-    uintptr_t start, end; /* whole pages */
-    uint64_t site;        /* hash of module and offset of the allocating call, or of the static object */
-    uint64_t offset;      /* of the same in its module: of the last byte of the call's instruction */
-    const char *module;   /* its file's path; stays valid */
-    uint32_t slot;        /* of the allocating thread */
-    uint32_t order;       /* among the allocations of this site and slot, from 0 */
-    enum range_kind kind;
-    uint64_t bytes;             /* as asked for */
-    bool fresh;                 /* range_added: a private mapping of which nobody knows yet */
-    _Atomic(void *) protection; /* protection.c's record of this range, or NULL */
-    _Atomic uint32_t moves;     /* pages.c: how often a long plan was applied to it */
-    _Atomic uint32_t room;      /* room.c: the mappings that it may have been cut into, or 0 */
-    atomic_bool left;           /* room.c: there was no room to cut it */
-    _Atomic uint32_t profile;   /* profile.c: its number there + 1, 0 where it has none */
-    _Atomic uint32_t looks;     /* next_touch.c: passes in which it was touched */
-    _Atomic uint32_t waits;     /* and those in which it was not */
-    _Atomic uint32_t pass;      /* the latest one in which it was touched */
-};
-
-/* Defined by pages.c and called with the range already findable, before the program sees its memory; and
- * before its memory is given back. Called for every range, in the allocating or freeing thread. */
-void range_added(struct range *range);
-void range_removed(struct range *range);
+/* Once, before ranges_wanted: what to call for every range, in the allocating or freeing thread. `added` is
+ * called when the range can be found and before the program sees its memory, `removed` before its memory is
+ * given back. */
+void ranges_watch(void (*added)(struct range *range), void (*removed)(struct range *range));
 
 /* Whether ranges are to be noted at all; set once, by load.c, before the program's first instruction. */
 extern bool ranges_wanted __attribute__((visibility("hidden")));
@@ -85,27 +55,8 @@ void ranges_cut(void *start, size_t bytes);
 struct range *ranges_find(uintptr_t address);
 /* Visit all ranges there are; `visit` must not add or remove any. */
 void ranges_for_each(void (*visit)(struct range *range, void *data), void *data);
-/* Register the large writable static objects of the program and of its libraries, but for the system's own
- * (C library, dynamic loader, OpenMP runtimes, this library). */
-void ranges_add_statics(void);
 /* How many allocations found no place in the table. */
 uint64_t ranges_dropped(void);
-/* After fork, in the child: locks that another thread held are free again. */
-void ranges_after_fork(void);
-
-/* The hash that names a site: FNV-1a over the module's file name (without folders), then over the offset's
- * eight bytes, the lowest first. */
-uint64_t site_hash(const char *module, uint64_t offset);
-
-#ifndef RANGE_BUCKET_BITS /* tests make do with fewer, so that ranges meet in them */
-#define RANGE_BUCKET_BITS 16
-#endif
-#define RANGE_BUCKETS (1u << RANGE_BUCKET_BITS)
-extern _Atomic uint32_t ranges_by_address[RANGE_BUCKETS] __attribute__((visibility("hidden")));
-
-static inline uint32_t range_bucket(uintptr_t address) {
-    return (uint32_t)((uint64_t)(address >> 4) * 0x9e3779b97f4a7c15u >> (64 - RANGE_BUCKET_BITS));
-}
 
 /* For free: whether an allocation at this address may be known; one load, and nearly always false where it is
  * a small one. */

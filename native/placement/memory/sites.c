@@ -3,7 +3,6 @@
 #include "memory/sites.h"
 
 #include "../regions/spin.h"
-#include "memory/ranges.h"
 #include "process/system.h"
 
 #include <dlfcn.h>

@@ -33,6 +33,10 @@ bool site_in_allocator(const void *address);
 bool site_in_this_library(const void *address);
 /* Calls from inside this function are not the program's: it is called through this library itself. */
 void site_leave_out(const void *function);
+/* The hash that names a site: FNV-1a over the module's file name (without folders), then over the offset's
+ * eight bytes, the lowest first. */
+uint64_t site_hash(const char *module, uint64_t offset);
+/* In the child of a fork: the lock that another thread held is free again. */
 void sites_after_fork(void);
 
 #endif

@@ -4,6 +4,8 @@
  * object for each writable segment.
  */
 #define _GNU_SOURCE
+#include "memory/statics.h"
+
 #include "memory/elf_objects.h"
 #include "memory/ranges.h"
 #include "memory/sites.h"

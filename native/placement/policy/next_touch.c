@@ -6,8 +6,9 @@
 #include "process/lock.h"
 #include "process/settings.h"
 #include "process/system.h"
+#include "process/thread_slot.h"
+#include "protection/arming.h"
 #include "protection/protection.h"
-#include "threads/slots.h"
 
 #include <stdatomic.h>
 
@@ -39,11 +40,6 @@ static bool late;                  /* whether it is for newcomers alone */
 static _Atomic uint32_t touches;   /* in it */
 static _Atomic uint64_t first_ns, spent_ns;
 static _Atomic uint64_t balanced_pages[MOST_NODES]; /* by index of the page node */
-
-void next_touch_prepare(void) {
-    protection_prepare();
-    prepared = true;
-}
 
 /* ---- a touch ---- */
 
@@ -96,7 +92,7 @@ static void note_absent(uintptr_t start, size_t pages) {
         note_all(range, first, pages, atomic_load(word) | ABSENT);
 }
 
-void next_touch_touched(const struct touch *touch) {
+static void on_touch(const struct touch *touch) {
     const struct settings *s = settings();
     if (!atomic_load(&owner) || touch->slot >= s->slots)
         return;
@@ -111,6 +107,11 @@ void next_touch_touched(const struct touch *touch) {
     note_all(touch->range, touch->first, touch->pages, note);
     moves_add(touch->slot, touch->range->start + touch->first * PAGE_BYTES, touch->pages,
               (uint16_t)NODE_OF(note), note_absent);
+}
+
+void next_touch_prepare(void) {
+    protection_prepare(FOR_NEXT_TOUCH, on_touch);
+    prepared = true;
 }
 
 int next_touch_node(const struct range *range, size_t page) {

@@ -8,11 +8,8 @@
 #include "policy/early.h"
 #include "policy/next_touch.h"
 #include "policy/plan.h"
-#include "policy/verify.h"
 #include "process/settings.h"
 #include "process/system.h"
-#include "profile/profile.h"
-#include "protection/protection.h"
 
 /* A policy a run of pages costs the kernel a mapping: beyond this many runs, and where there is no room for
  * them (room.h), pages are moved one by one once they are there. */
@@ -160,10 +157,8 @@ static void move_runs(const struct range *range, const struct plan_run *run, siz
     flush(&batch);
 }
 
-void range_added(struct range *range) {
+void pages_range_added(struct range *range) {
     const struct settings *s = settings();
-    if (!s)
-        return;
     keep_in_one(range, s);
     if (have_plan) {
         size_t runs;
@@ -177,24 +172,15 @@ void range_added(struct range *range) {
         if (room_take(range, chunk_runs < pages ? chunk_runs : pages))
             place_chunks(range, s);
     }
-    next_touch_range_added(range);
-    profile_range_added(range);
 }
 
-void range_removed(struct range *range) {
-    const struct settings *s = settings();
-    if (!s)
-        return;
-    verify_range(range);
+void pages_range_removed(struct range *range) {
     size_t runs;
     if (have_plan && plan_for(range, &runs) && is_waiting(range, runs))
         waiting--;
-    profile_range_removed(range);
-    next_touch_range_removed(range);
-    protection_forget(range);
     /* The heap uses the addresses again, for something else; and mremap wants one mapping. */
     heap_changed(range->start);
-    if (room_give(range) && cut_by_policies(s))
+    if (room_give(range) && cut_by_policies(settings()))
         system_range_policy(range->start, range->end - range->start, POLICY_DEFAULT, NULL, 0, false);
 }
 

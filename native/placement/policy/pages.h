@@ -6,8 +6,6 @@
  * MPOL_F_MOF are scanned). Ranges get more: one chunk a slot under dataset, and the runs of a plan where
  * there is one. A preferred node is used and not a binding one, so that a full node sends pages elsewhere
  * instead of killing the program.
- *
- * pages.c also defines range_added and range_removed of ranges.h.
  */
 #ifndef NUMAPLACE_PAGES_H
 #define NUMAPLACE_PAGES_H
@@ -26,6 +24,9 @@ bool pages_need_ranges(void);
 bool pages_follow_touch(void);
 /* Before an outermost region: what could not be placed when it was allocated. */
 void pages_region_begin(void);
+/* A range comes, before the program sees its memory; and goes, before its memory is given back. */
+void pages_range_added(struct range *range);
+void pages_range_removed(struct range *range);
 /* Return the node that was decided for a page of a range, or -1 where the policy leaves it to the kernel. */
 int pages_node(const struct range *range, size_t page);
 

@@ -7,7 +7,7 @@
 #include "process/claim.h"
 #include "process/settings.h"
 #include "process/system.h"
-#include "threads/slots.h"
+#include "process/thread_slot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static const char *map_path(void) {
 void verify_thread(void) {
     if (!map_path())
         return;
-    const uint32_t slot = slot_end();
+    const uint32_t slot = slot_bound();
     if (slot == NO_SLOT)
         return;
     if (system_is_bound(settings()->cpu[slot]))

@@ -1,8 +1,6 @@
 /* settings.c: reads the variable NUMAPLACE. */
 #include "process/settings.h"
 
-#include "process/system.h"
-
 #include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>

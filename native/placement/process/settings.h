@@ -26,11 +26,12 @@
 #ifndef NUMAPLACE_SETTINGS_H
 #define NUMAPLACE_SETTINGS_H
 
+#include "process/system.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 #define MOST_SLOTS 4096 /* PUs of one machine */
-#define MOST_NODES 1024 /* as in the kernel (MAX_NUMNODES) */
 
 /* Name, word in `pages=`, and whether accesses decide where pages go, so that without a plan they go by next
  * touch. The same as in collect/page_policy.py; a unit test compares them. */

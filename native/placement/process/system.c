@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "process/system.h"
 
-#include "process/settings.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

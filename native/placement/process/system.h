@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define MOST_NODES 1024 /* as in the kernel (MAX_NUMNODES) */
+
 enum memory_policy { /* linux/mempolicy.h */
                      POLICY_DEFAULT = 0,
                      POLICY_PREFERRED = 1,

@@ -3,14 +3,15 @@
 #include "profile/profile.h"
 
 #include "process/lock.h"
+#include "process/next_symbol.h"
 #include "process/settings.h"
 #include "process/system.h"
+#include "process/thread_slot.h"
 #include "profile/counts.h"
 #include "profile/known_ranges.h"
 #include "profile/profile_writer.h"
+#include "protection/arming.h"
 #include "protection/protection.h"
-#include "threads/slots.h"
-#include "threads/threads.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -69,14 +70,9 @@ static uint64_t clock_ns(void) {
     return atomic_load(&running) && now > began ? earlier + (now - began) : earlier;
 }
 
-void profile_prepare(void) {
-    protection_prepare();
-    prepared = true;
-}
-
 /* ---- touches ---- */
 
-void profile_touched(const struct touch *touch) {
+static void on_touch(const struct touch *touch) {
     known_first_touch(touch->range, touch->slot, touch->instruction);
     atomic_fetch_add(&faults, 1);
     for (size_t n = 0; n < PLACES; n++) {
@@ -90,6 +86,11 @@ void profile_touched(const struct touch *touch) {
         atomic_store(&f->state, TOUCHED);
         return;
     }
+}
+
+void profile_prepare(void) {
+    protection_prepare(FOR_PROFILE, on_touch);
+    prepared = true;
 }
 
 static void count(struct flight *f, uint64_t until_ns, bool by_slot) {
@@ -213,7 +214,7 @@ static bool alone(void) {
 
 static void *help(void *unused) {
     (void)unused;
-    slots_release_binding();
+    system_bind(settings()->cpu, settings()->slots);
     uint32_t batch = FIRST_BATCH;
     uint64_t next_write = FIRST_WRITE_NS;
     for (size_t turn = 0; !atomic_load(&ended); turn++) {
@@ -246,8 +247,8 @@ static void start(void) {
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     /* A program with much thread-local memory needs the usual stack. */
-    helped = real_pthread_create(&helper, &attributes, help, NULL) == 0 ||
-             real_pthread_create(&helper, NULL, help, NULL) == 0;
+    const __typeof__(&pthread_create) create = NEXT(pthread_create);
+    helped = create(&helper, &attributes, help, NULL) == 0 || create(&helper, NULL, help, NULL) == 0;
     pthread_attr_destroy(&attributes);
     signals_restore(mask);
     errno = before;

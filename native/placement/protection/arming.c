@@ -1,5 +1,7 @@
 /* arming.c: taking away access to blocks. */
 #define _GNU_SOURCE
+#include "protection/arming.h"
+
 #include "protection/blocks.h"
 
 #include "memory/huge.h"

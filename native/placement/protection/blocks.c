@@ -15,6 +15,9 @@ _Atomic size_t blocks_armed;
 _Atomic uint32_t block_changes;
 _Atomic uint32_t record_readers;
 static struct record *records, *retired;
+static touch_listener listeners[FOR_PROFILE + 1]; /* by purpose; set before anything is protected */
+
+void blocks_listen(enum purpose purpose, touch_listener touched) { listeners[purpose] = touched; }
 
 static size_t blocks_at(uintptr_t start, uintptr_t end, uint32_t shift) {
     return ((end - 1) >> shift) - (start >> shift) + 1;
@@ -124,10 +127,7 @@ static void tell(struct record *r, size_t block, uint8_t state, const struct tou
     touch.range = r->range;
     touch.first = (block_start(r, block) - r->start) / PAGE_BYTES;
     touch.pages = (block_end(r, block) - block_start(r, block)) / PAGE_BYTES;
-    if (state == ARMED + FOR_PROFILE)
-        profile_touched(&touch);
-    else
-        next_touch_touched(&touch);
+    listeners[state - ARMED](&touch);
 }
 
 size_t blocks_open(struct record *r, size_t first, size_t count, unsigned purposes, const struct touch *by) {

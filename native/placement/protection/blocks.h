@@ -1,4 +1,4 @@
-/* blocks.h: the blocks of each range and their states: what blocks.c, arming.c and protection.c share.
+/* blocks.h: the blocks of each range and their states.
  *
  * Contract. A block's state changes by compare-and-swap, OPEN -> ARMING -> ARMED -> OPENING -> OPEN, by one
  * thread at a time, with its signals blocked. Arming, a change of the blocks' size, and what makes or forgets
@@ -9,12 +9,13 @@
 #define NUMAPLACE_BLOCKS_H
 
 #include "process/lock.h"
-#include "protection/protection.h"
+#include "protection/touch.h"
 
 #include <stdatomic.h>
 
-#define FINEST_SHIFT 12 /* PAGE_BYTES */
-#define HUGE_SHIFT 21   /* HUGE_BYTES */
+#define FINEST_SHIFT 12   /* PAGE_BYTES */
+#define HUGE_SHIFT 21     /* HUGE_BYTES */
+#define BLOCK_LIMIT 16384 /* of a range */
 #define EVERY_PURPOSE (1u << FOR_NEXT_TOUCH | 1u << FOR_PROFILE)
 
 enum state { OPEN, ARMED, ARMED_LAST = ARMED + FOR_PROFILE, ARMING, OPENING };
@@ -37,6 +38,9 @@ extern _Atomic size_t blocks_armed; /* never fewer than there are */
 extern _Atomic uint32_t block_changes;
 /* Threads that may be looking at a record without the lock. */
 extern _Atomic uint32_t record_readers;
+
+/* Whom to call for touches of blocks that are protected for a purpose. */
+void blocks_listen(enum purpose purpose, touch_listener touched);
 
 /* Return a range's record, or NULL; record_make, under the lock, makes it where it may have one. */
 struct record *record_of(struct range *range);

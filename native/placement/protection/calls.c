@@ -6,7 +6,9 @@
 #define _GNU_SOURCE
 #include "../regions/export.h"
 #include "memory/heap.h"
+#include "memory/ranges.h"
 #include "process/next_symbol.h"
+#include "protection/arming.h"
 #include "protection/protection.h"
 
 #include <pthread.h>

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "../regions/export.h"
 #include "memory/heap.h"
+#include "memory/ranges.h"
 #include "process/next_symbol.h"
 #include "process/system.h"
 #include "protection/protection.h"

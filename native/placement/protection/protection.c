@@ -1,12 +1,14 @@
 /* protection.c: faults and system calls on protected memory. */
 #define _GNU_SOURCE
-#include "protection/blocks.h"
+#include "protection/protection.h"
 
 #include "../regions/export.h"
+#include "memory/ranges.h"
 #include "process/system.h"
+#include "process/thread_slot.h"
+#include "protection/blocks.h"
 #include "protection/holds.h"
 #include "protection/signals.h"
-#include "threads/slots.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -160,9 +162,10 @@ bool protection_wanted(void) { return atomic_load_explicit(&wanted, memory_order
 
 bool protection_active(void) { return atomic_load_explicit(&blocks_armed, memory_order_relaxed) != 0; }
 
-void protection_prepare(void) {
+void protection_prepare(enum purpose purpose, touch_listener touched) {
+    blocks_listen(purpose, touched);
     if (atomic_exchange(&wanted, true))
         return;
-    signals_watch();
+    signals_watch(protection_fault);
     pthread_atfork(before_fork, after_fork, in_child);
 }

@@ -30,27 +30,17 @@
 #ifndef NUMAPLACE_PROTECTION_H
 #define NUMAPLACE_PROTECTION_H
 
-#include "memory/ranges.h"
+#include "protection/touch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCK_LIMIT 16384
 #define NO_HOLD (UINT32_MAX - 1)
 
-enum purpose { FOR_NEXT_TOUCH = 0, FOR_PROFILE = 1 };
-
-/* A number of pages of a range that were touched: one block. */
-struct touch {
-    struct range *range;
-    size_t first, pages;   /* of the block */
-    uintptr_t instruction; /* where */
-    uint32_t slot;         /* by whom */
-};
-
-/* Once, before anything is protected, while there is one thread: keep SIGSEGV out of masks from here on. */
-void protection_prepare(void);
+/* Once a purpose, before anything is protected and while there is one thread: call `touched` for each block
+ * that is protected for it and touched, and keep SIGSEGV out of masks from here on. */
+void protection_prepare(enum purpose purpose, touch_listener touched);
 /* Whether protection_prepare was called: one relaxed load, for calls.c's fast path. */
 bool protection_wanted(void);
 /* Whether anything is protected now. */
@@ -74,30 +64,5 @@ void protection_forget(struct range *range);
 void protection_open_all(void);
 /* Open everything, and protect nothing any more. */
 void protection_withdraw(void);
-/* The program wants huge pages here (madvise). */
-void protection_huge(const void *start, size_t bytes);
-
-/* For next_touch.c and profile.c; not from a signal handler. */
-
-/* Return how many blocks a range has now, 0 where it cannot be protected; and the pages of one: the first,
- * and in `pages` their number. */
-size_t protection_blocks(struct range *range);
-size_t protection_block_first(struct range *range, size_t block, size_t *pages);
-/* Return the block that holds a page. */
-size_t protection_block_of(struct range *range, size_t page);
-/* Return a word for whoever calls, zero at first, that holds for a page and the others of its first block,
- * before any coarsening; NULL where there is none. It goes with the range. */
-_Atomic uint32_t *protection_note(const struct range *range, size_t page);
-/* Open the range and give it blocks of at least `pages`. */
-void protection_coarsen(struct range *range, size_t pages);
-/* Protect blocks; those that are not open, or are held by a call, are left out. Return how many were. */
-size_t protection_arm(struct range *range, size_t first, size_t count, enum purpose purpose);
-/* Open those that are still armed for this purpose; this is no touch. Return how many were. */
-size_t protection_disarm(struct range *range, size_t first, size_t count, enum purpose purpose);
-
-/* Defined by next_touch.c and profile.c: a block is open again because it was touched. Called in a signal
- * handler or in a system call's wrapper, signals blocked, before the access is tried again. */
-void next_touch_touched(const struct touch *touch);
-void profile_touched(const struct touch *touch);
 
 #endif

@@ -5,7 +5,6 @@
 #include "../regions/export.h"
 #include "process/lock.h"
 #include "process/next_symbol.h"
-#include "protection/protection.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -17,6 +16,7 @@
 #define LAST_SIGNAL 64
 
 static atomic_bool watched, installed;
+static bool (*handle_fault)(uintptr_t address, uintptr_t instruction);
 static struct lock lock;
 static struct sigaction
     program; /* what the program set for SIGSEGV, under the lock, once ours is installed */
@@ -111,7 +111,7 @@ static uintptr_t instruction_of(const ucontext_t *context) {
 static void on_signal(int signal, siginfo_t *info, void *context) {
     const int before = errno;
     const bool put_off = signal == SEGV_BLOCKED;
-    if (put_off || info->si_code <= 0 || !protection_fault((uintptr_t)info->si_addr, instruction_of(context)))
+    if (put_off || info->si_code <= 0 || !handle_fault((uintptr_t)info->si_addr, instruction_of(context)))
         deliver(info, context, before);
     errno = before;
 }
@@ -155,8 +155,9 @@ static void free_masks(int signal) {
     }
 }
 
-void signals_watch(void) {
+void signals_watch(bool (*fault)(uintptr_t address, uintptr_t instruction)) {
     const int before = errno;
+    handle_fault = fault;
     atomic_store(&watched, true);
     for (int signal = 1; signal <= LAST_SIGNAL; signal++)
         free_masks(signal);

@@ -16,11 +16,13 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define SEGV_BLOCKED SIGSTKFLT
 
-/* Once, in the main thread. */
-void signals_watch(void);
+/* Once, in the main thread: `fault` is asked about each fault from then on, in the signal handler, and
+ * returns whether it was ours and the access can be tried again. */
+void signals_watch(bool (*fault)(uintptr_t address, uintptr_t instruction));
 /* Install our handler, if it is not there; before the first page is protected. */
 void signals_install(void);
 /* Nothing is protected any more: SIGSEGV is the program's, and the calling thread's mask as the program has

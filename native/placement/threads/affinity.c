@@ -7,9 +7,9 @@
 #include "process/next_symbol.h"
 #include "process/settings.h"
 #include "process/system.h"
+#include "process/thread_slot.h"
+#include "process/withdrawn.h"
 #include "protection/protection.h"
-#include "threads/slots.h"
-#include "withdrawal.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -92,7 +92,7 @@ void affinity_release(void) {
 }
 
 bool affinity_show_all(void) {
-    const uint32_t slot = settings() && !withdrawn() ? slot_end() : NO_SLOT;
+    const uint32_t slot = settings() && !withdrawn() ? slot_bound() : NO_SLOT;
     if (slot == NO_SLOT || self_marked() || !system_is_bound(settings()->cpu[slot]))
         return false;
     return system_bind(settings()->cpu, settings()->slots) == 0;
@@ -100,7 +100,7 @@ bool affinity_show_all(void) {
 
 void affinity_show_slot(bool shown) {
     if (shown)
-        system_bind(&settings()->cpu[slot_end()], 1);
+        system_bind(&settings()->cpu[slot_bound()], 1);
 }
 
 static void mark_self_locked(bool programs) {
@@ -158,9 +158,9 @@ static bool is_one_of_the_pus(size_t bytes, const cpu_set_t *set) {
 
 /* What a thread of this process hears; a key of 0 stands for the calling one. */
 static void answer(uint64_t key, size_t bytes, cpu_set_t *set) {
-    if (key ? marked(key) : self_marked() || slot_end() == NO_SLOT)
+    if (key ? marked(key) : self_marked() || slot_bound() == NO_SLOT)
         return;
-    if (is_one_of_the_pus(bytes, set) && (key || CPU_ISSET_S(settings()->cpu[slot_end()], bytes, set)))
+    if (is_one_of_the_pus(bytes, set) && (key || CPU_ISSET_S(settings()->cpu[slot_bound()], bytes, set)))
         fill_in_all_pus(bytes, set);
 }
 
@@ -178,7 +178,7 @@ static bool is_being_set(uint64_t key) {
 
 /* The calling thread has set its own mask. Under the lock. */
 static void own_was_set(size_t bytes, const cpu_set_t *set) {
-    const uint32_t slot = slot_end();
+    const uint32_t slot = slot_bound();
     const bool back = holds_all_pus(bytes, set);
     mark_self(!back);
     if (back && slot != NO_SLOT)

@@ -9,8 +9,9 @@
 #define SYMBOLS "numa_processors"
 #include "../regions/runtime.h"
 #include "process/settings.h"
+#include "process/thread_slot.h"
+#include "process/withdrawn.h"
 #include "threads/slots.h"
-#include "withdrawal.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ bool processors_show_all(void) {
 
 /* libomp starts with the first question it is asked. */
 static int ask(int (*real)(void)) {
-    const bool bind_again = slot_end() != NO_SLOT && processors_show_all();
+    const bool bind_again = slot_bound() != NO_SLOT && processors_show_all();
     const uint32_t slot = slot_of_this_thread();
     const int answer = real();
     if (bind_again)

@@ -5,6 +5,7 @@
 #include "../regions/export.h"
 #include "../regions/spin.h"
 #include "process/settings.h"
+#include "process/thread_slot.h"
 #include "threads/affinity.h"
 
 #include <pthread.h>
@@ -20,14 +21,10 @@ struct place {
 
 static THREAD_LOCAL struct place places[DEEPEST];
 static THREAD_LOCAL int deep;
-static THREAD_LOCAL uint32_t mine;
-static THREAD_LOCAL uint32_t bound = NO_SLOT;
 static THREAD_LOCAL bool entered; /* a region, so that the runtime has no more to do with its affinity */
 
 static atomic_flag counting = ATOMIC_FLAG_INIT;
 static uint32_t threads_on[MOST_SLOTS];
-
-uint32_t slot_of_this_thread(void) { return mine; }
 
 uint32_t slot_reserve(void) {
     const struct settings *s = settings();
@@ -49,33 +46,31 @@ void slot_give_back(uint32_t slot) {
 }
 
 static void bind_to(uint32_t slot) {
-    mine = slot;
-    bound = slot;
+    slot_set(slot);
     affinity_bind(slot);
 }
 
 void slot_start(uint32_t slot) {
-    mine = slot;
-    bound = slot;
+    slot_set(slot);
     affinity_begin();
 }
 
 /* A runtime may have set a thread's affinity anew since it was created: libomp does, to all PUs. */
 static bool stands_on(uint32_t slot) {
-    return bound == slot && entered && sched_getcpu() == settings()->cpu[slot];
+    return slot_bound() == slot && entered && sched_getcpu() == settings()->cpu[slot];
 }
 
 void slot_take(uint32_t slot) {
     if (stands_on(slot))
         return;
     entered = true;
-    if (bound == slot) {
+    if (slot_bound() == slot) {
         bind_to(slot);
         return;
     }
     spin_lock(&counting);
-    if (bound != NO_SLOT && threads_on[mine])
-        threads_on[mine]--;
+    if (slot_bound() != NO_SLOT && threads_on[slot_bound()])
+        threads_on[slot_bound()]--;
     threads_on[slot]++;
     spin_unlock(&counting);
     bind_to(slot);
@@ -83,20 +78,18 @@ void slot_take(uint32_t slot) {
 
 void slots_release_binding(void) {
     affinity_release();
-    if (bound != NO_SLOT)
-        slot_give_back(mine);
-    bound = NO_SLOT;
+    if (slot_bound() != NO_SLOT)
+        slot_give_back(slot_bound());
+    slot_unbind();
 }
-
-uint32_t slot_end(void) { return bound; }
 
 void slots_after_fork(void) {
     atomic_flag_clear(&counting);
     for (uint32_t slot = 0; slot < settings()->slots; slot++)
         threads_on[slot] = 0;
     deep = 0;
-    mine = 0;
-    bound = NO_SLOT;
+    slot_set(0);
+    slot_unbind();
     affinity_after_fork();
     slots_release_binding();
 }

@@ -20,10 +20,6 @@
 
 #include "../regions/regions.h"
 
-#define NO_SLOT UINT32_MAX
-
-/* The slot of the calling thread; 0 for one that has none. Async-signal-safe. */
-uint32_t slot_of_this_thread(void);
 /* Bind the calling thread to a slot's PU, if it is not there already. */
 void slot_take(uint32_t slot);
 /* Choose the slot of a thread that is about to be created; `slot_start` tells the new thread, which its
@@ -31,8 +27,6 @@ void slot_take(uint32_t slot);
 uint32_t slot_reserve(void);
 void slot_start(uint32_t slot);
 void slot_give_back(uint32_t slot);
-/* The slot that the calling thread is bound to, or NO_SLOT. */
-uint32_t slot_end(void);
 /* Let the calling thread run on all PUs of the mapping. */
 void slots_release_binding(void);
 /* In the child of a fork: one thread, on all PUs of the mapping. */

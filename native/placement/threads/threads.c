@@ -10,11 +10,12 @@
 #include "process/next_symbol.h"
 #include "process/settings.h"
 #include "process/system.h"
+#include "process/thread_slot.h"
+#include "process/withdrawn.h"
 #include "protection/stacks.h"
 #include "threads/affinity.h"
 #include "threads/crew.h"
 #include "threads/slots.h"
-#include "withdrawal.h"
 
 #include <stdint.h>
 #include <threads.h>
@@ -76,7 +77,7 @@ static void give_back(void *unused) {
         return;
     stack_end();
     verify_thread();
-    const uint32_t slot = slot_end();
+    const uint32_t slot = slot_bound();
     if (slot != NO_SLOT)
         slot_give_back(slot);
     if (in_crew)
@@ -148,19 +149,15 @@ static void forget_start(struct start *start) {
     free_start(start);
 }
 
-int real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-                        void *argument) {
-    return NEXT(pthread_create)(thread, attributes, start, argument);
-}
-
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *),
                           void *argument) {
+    const __typeof__(&pthread_create) next = NEXT(pthread_create);
     struct start *start = prepare_start(attributes, routine, NULL, argument);
     if (!start)
-        return real_pthread_create(thread, attributes, routine, argument);
+        return next(thread, attributes, routine, argument);
     const bool waits = start->waits; /* where it does not, `start` is the new thread's from now on */
     pthread_t created;
-    int result = real_pthread_create(waits ? &created : thread, attributes, run, start);
+    int result = next(waits ? &created : thread, attributes, run, start);
     if (result != 0) {
         forget_start(start);
     } else if (waits) {

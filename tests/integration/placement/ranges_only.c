@@ -7,9 +7,12 @@
  */
 #define _GNU_SOURCE
 #include "memory/ranges.h"
+#include "memory/sites.h"
+#include "memory/statics.h"
+#include "process/next_call.h"
 #include "process/system.h"
+#include "process/thread_slot.h"
 #include "protection/protection.h"
-#include "threads/slots.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -36,7 +39,7 @@ static void protect(const struct range *range, int protection) {
         system_protect(range->start, range->end - range->start, protection);
 }
 
-void range_added(struct range *range) {
+static void range_added(struct range *range) {
     const uint32_t i = line_count < MOST_LINES ? line_count++ : MOST_LINES;
     live++;
     if (i < MOST_LINES)
@@ -44,7 +47,7 @@ void range_added(struct range *range) {
     protect(range, PROT_NONE);
 }
 
-void range_removed(struct range *range) {
+static void range_removed(struct range *range) {
     live--;
     protect(range, PROT_READ | PROT_WRITE);
 }
@@ -58,6 +61,12 @@ static void touched(int number, siginfo_t *about, void *context) {
         signal(number, SIG_DFL);
 }
 
+static void in_child(void) {
+    table_after_fork();
+    sites_after_fork();
+    next_calls_after_fork();
+}
+
 __attribute__((constructor)) static void begin(void) {
     if (!getenv("RANGES"))
         return;
@@ -67,7 +76,8 @@ __attribute__((constructor)) static void begin(void) {
                                      .sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER};
     if (armed)
         sigaction(SIGSEGV, &action, NULL);
-    pthread_atfork(NULL, NULL, ranges_after_fork);
+    pthread_atfork(NULL, NULL, in_child);
+    ranges_watch(range_added, range_removed);
     ranges_wanted = true;
     ranges_add_statics();
 }

@@ -1,0 +1,9 @@
+/* statics.h: the large static objects of the program. */
+#ifndef NUMAPLACE_STATICS_H
+#define NUMAPLACE_STATICS_H
+
+/* Make ranges of the large writable static objects of the program and of its libraries, but for the system's
+ * own (C library, dynamic loader, OpenMP runtimes, this library). */
+void ranges_add_statics(void);
+
+#endif

@@ -1,0 +1,4 @@
+/* withdrawn.c: see withdrawn.h. */
+#include "process/withdrawn.h"
+
+atomic_bool has_withdrawn;

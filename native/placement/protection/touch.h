@@ -1,0 +1,21 @@
+/* touch.h: what is known of a touch of protected memory, and what it was protected for. */
+#ifndef NUMAPLACE_TOUCH_H
+#define NUMAPLACE_TOUCH_H
+
+#include "memory/range.h"
+
+enum purpose { FOR_NEXT_TOUCH = 0, FOR_PROFILE = 1 };
+
+/* A number of pages of a range that were touched: one block. */
+struct touch {
+    struct range *range;
+    size_t first, pages;   /* of the block */
+    uintptr_t instruction; /* where */
+    uint32_t slot;         /* by whom */
+};
+
+/* A block is open again because it was touched. Called in a signal handler or in a system call's wrapper,
+ * signals blocked, before the access is tried again. */
+typedef void (*touch_listener)(const struct touch *touch);
+
+#endif
