@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "tests" / "integration" / "placement"
 NATIVE = ROOT / "native" / "placement"
 PARTS = (
-    *("memory/allocations", "memory/heap", "memory/operators", "memory/mappings", "memory/statics", "memory/ranges"),
+    *("memory/allocations", "memory/heap", "memory/operators", "protection/mappings", "memory/statics", "memory/ranges"),
     *("memory/range_table", "memory/elf_objects", "memory/sites", "process/next_call", "process/system"),
 )
 GCC, GXX, CLANG, CLANGXX = (shutil.which(name) or "" for name in ("gcc", "g++", "clang", "clang++"))
