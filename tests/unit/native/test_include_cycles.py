@@ -71,6 +71,16 @@ def test_no_unit_includes_itself_by_way_of_others(units: Units) -> None:
     assert cycle(units.uses()) == []
 
 
+def test_no_folder_depends_on_itself_by_way_of_others(units: Units) -> None:
+    uses: dict[str, set[str]] = defaultdict(set)
+    for unit, others in units.uses().items():
+        folder = unit.rpartition("/")[0]
+        uses[folder].update(other.rpartition("/")[0] for other in others)
+        uses[folder].discard(folder)
+    assert set(uses) == {"", "memory", "policy", "process", "profile", "protection", "threads"}
+    assert cycle(uses) == []
+
+
 def test_a_header_declares_what_its_own_source_defines(units: Units) -> None:
     assert len(units.declared("protection/protection")) >= 10
     assert "protection_lock" in units.declared("protection/blocks")
