@@ -10,8 +10,8 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "tests" / "integration" / "placement"
 NATIVE = ROOT / "native" / "placement"
 PARTS = (
-    *("memory/allocations", "memory/heap", "memory/operators", "protection/mappings", "memory/statics", "memory/ranges"),
-    *("memory/range_table", "memory/elf_objects", "memory/sites", "process/next_call", "process/system"),
+    *("memory/allocations", "memory/heap", "memory/operators", "memory/statics", "memory/ranges"),
+    *("protection/mappings", "memory/range_table", "memory/elf_objects", "memory/sites", "process/next_call", "process/system"),
 )
 GCC, GXX, CLANG, CLANGXX = (shutil.which(name) or "" for name in ("gcc", "g++", "clang", "clang++"))
 HEAP, STATIC, MAPPED = 1, 2, 3
