@@ -10,8 +10,9 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "tests" / "integration" / "placement"
 NATIVE = ROOT / "native" / "placement"
 PARTS = (
-    *("memory/allocations", "memory/heap", "memory/operators", "memory/statics", "memory/ranges"),
-    *("protection/mappings", "memory/range_table", "memory/elf_objects", "memory/sites", "process/next_call", "process/system"),
+    *("memory/allocations", "memory/elf_objects", "memory/heap", "memory/operators", "memory/ranges"),
+    *("memory/range_table", "memory/sites", "memory/statics", "process/next_call", "process/system"),
+    "protection/mappings",
 )
 GCC, GXX, CLANG, CLANGXX = (shutil.which(name) or "" for name in ("gcc", "g++", "clang", "clang++"))
 HEAP, STATIC, MAPPED = 1, 2, 3

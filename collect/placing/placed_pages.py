@@ -73,7 +73,7 @@ class PlacementMap(msgspec.Struct, frozen=True):
 
     ``late``: an OpenMP runtime was loaded while a program ran, so that memory from before its first region is missing.
     ``left``: ranges that were left to the kernel, which would have run out of mappings
-    (native/placement/memory/room.h).
+    (native/placement/memory/mapping_budget.h).
     ``unplaced``: so many processes found the slots taken by another one. ``unseen``: pages by kind of memory that the
     library does not look after.
     """

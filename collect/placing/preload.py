@@ -22,7 +22,7 @@ from numapredict.collect.topology import Topology
 VARIABLE = "NUMAPLACE"
 _VERSION = 1
 _PLAIN = frozenset((string.ascii_letters + string.digits + "/._-+").encode())
-_NOBODY = "0" * 10  # native/placement/process/claim.h
+_NOBODY = "0" * 10  # native/placement/process/slot_owner.h
 _SHORTEST_ROW = 3  # below, writing numbers out is as short
 
 
@@ -77,7 +77,7 @@ def preload_environment(
     """Return all variables of a run under the library; it binds the threads, so the runtime must not.
 
     What the caller preloads stays, behind the library. ``run``, hexadecimal, is a name that no other run has: of its
-    processes one at a time gets the slots (native/placement/process/claim.h); without a name each of them does.
+    processes one at a time gets the slots (native/placement/process/slot_owner.h); without a name each of them does.
     """
     environment = {name: value for name, value in caller.items() if name not in (*CONFLICTING, "OMP_PLACES")}
     own = [path for path in caller.get("LD_PRELOAD", "").replace(" ", ":").split(":") if path and path != library]

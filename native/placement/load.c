@@ -4,24 +4,24 @@
 #include "../regions/regions.h"
 #include "memory/heap.h"
 #include "memory/huge.h"
+#include "memory/mapping_budget.h"
 #include "memory/ranges.h"
-#include "memory/room.h"
 #include "memory/sites.h"
 #include "memory/statics.h"
 #include "policy/next_touch.h"
 #include "policy/pages.h"
 #include "policy/verify.h"
-#include "process/claim.h"
 #include "process/next_call.h"
 #include "process/program.h"
 #include "process/settings.h"
+#include "process/slot_owner.h"
 #include "process/system.h"
 #include "process/withdrawn.h"
 #include "profile/profile.h"
 #include "protection/protection.h"
 #include "protection/stacks.h"
-#include "threads/crew.h"
 #include "threads/processors.h"
+#include "threads/pthread_team.h"
 #include "threads/slots.h"
 #include "threads/threads.h"
 
@@ -32,12 +32,12 @@ static void in_child(void) {
     settings_forget_files();
     if (withdrawn())
         return;
-    claim_after_fork();
+    slot_owner_after_fork();
     table_after_fork();
     sites_after_fork();
     next_calls_after_fork();
     slots_after_fork();
-    crew_after_fork();
+    pthread_team_after_fork();
     threads_after_fork();
 }
 
@@ -88,12 +88,12 @@ __attribute__((constructor)) static void load(void) {
     const bool parallel = program_is_parallel();
     if (s->report)
         region_clock_open_at(s->report);
-    if (parallel && !claim_slots()) {
+    if (parallel && !slot_owner_ask()) {
         stay_unplaced();
         return;
     }
     huge_prepare();
-    room_prepare();
+    mapping_budget_prepare();
     threads_prepare();
     pages_prepare();
     pthread_atfork(NULL, NULL, in_child);
@@ -107,7 +107,7 @@ __attribute__((constructor)) static void load(void) {
     if (!program_has_runtime()) {
         stack_prepare();
         if (s->profile || pages_follow_touch()) /* or nobody asks when its threads are at work */
-            crew_prepare();
+            pthread_team_prepare();
     }
 }
 
@@ -120,7 +120,7 @@ static void look_after_late(void) {
 static void wake(void) {
     if (!atomic_exchange(&asleep, false))
         return;
-    if (!claim_slots())
+    if (!slot_owner_ask())
         stay_unplaced();
     else if (system_is_single())
         look_after_late();
@@ -139,7 +139,7 @@ void region_begin(struct region_call *call) {
         return;
     if (atomic_load_explicit(&asleep, memory_order_relaxed) && !withdrawn())
         wake();
-    if (claim_lost() || withdrawn()) {
+    if (slot_owner_is_other() || withdrawn()) {
         if (call->level == 0) {
             region_identify(call);
             region_clock_begin(call);
@@ -150,7 +150,7 @@ void region_begin(struct region_call *call) {
     slot_choose_row(call);
     if (call->level > 0)
         return;
-    crew_give_way();
+    pthread_team_give_way();
     region_identify(call);
     pages_region_begin();
     next_touch_region_begin(call);
@@ -159,7 +159,7 @@ void region_begin(struct region_call *call) {
 }
 
 void region_enter(struct region_call *call, int thread) {
-    if (!settings() || claim_lost() || withdrawn())
+    if (!settings() || slot_owner_is_other() || withdrawn())
         return;
     stack_prepare();
     if (thread == 0 && call->level == 0)
@@ -169,7 +169,7 @@ void region_enter(struct region_call *call, int thread) {
 
 void region_leave(struct region_call *call) {
     (void)call;
-    if (!settings() || claim_lost() || withdrawn())
+    if (!settings() || slot_owner_is_other() || withdrawn())
         return;
     verify_thread();
     slot_leave();
@@ -179,7 +179,7 @@ void region_end(struct region_call *call) {
     if (!settings() || call->level > 0)
         return;
     region_clock_end(call);
-    if (claim_lost() || withdrawn())
+    if (slot_owner_is_other() || withdrawn())
         return;
     next_touch_region_end(call);
     profile_region_end(call);

@@ -5,9 +5,9 @@
 #include "../regions/region_table.h"
 #include "memory/ranges.h"
 #include "policy/verify.h"
-#include "process/claim.h"
 #include "process/program.h"
 #include "process/settings.h"
+#include "process/slot_owner.h"
 #include "process/system.h"
 #include "process/withdrawn.h"
 #include "profile/profile.h"
@@ -64,7 +64,7 @@ void withdraw(void) {
     if (!settings() || affinity_is_vforked() || atomic_exchange(&has_withdrawn, true))
         return;
     const int before = errno;
-    if (!claim_lost()) {
+    if (!slot_owner_is_other()) {
         verify_all();
         profile_withdraw();
         settings_forget_files();

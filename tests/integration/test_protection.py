@@ -18,7 +18,8 @@ COMPILERS = [compiler for compiler in ("gcc", "clang") if shutil.which(compiler)
 PARTS = (
     *("protection/arming", "protection/blocks", "protection/calls", "protection/delays", "protection/holds"),
     *("protection/masks", "protection/protection", "protection/signals"),
-    *("process/lock", "process/next_call", "memory/room", "policy/moves", "policy/next_touch", "threads/processes"),
+    *("process/lock", "process/next_call", "memory/mapping_budget", "policy/moves", "policy/next_touch"),
+    "threads/processes",
     *("profile/counts", "profile/known_ranges", "profile/profile", "profile/profile_writer"),
 )
 CASES = (

@@ -25,8 +25,8 @@ struct range {
     bool fresh;                 /* range_added: a private mapping of which nobody knows yet */
     _Atomic(void *) protection; /* protection.c's record of this range, or NULL */
     _Atomic uint32_t moves;     /* pages.c: how often a long plan was applied to it */
-    _Atomic uint32_t room;      /* room.c: the mappings that it may have been cut into, or 0 */
-    atomic_bool left;           /* room.c: there was no room to cut it */
+    _Atomic uint32_t mappings;  /* mapping_budget.c: how many it may have been cut into, or 0 */
+    atomic_bool left;           /* mapping_budget.c: there were no mappings left to cut it */
     _Atomic uint32_t profile;   /* profile.c: its number there + 1, 0 where it has none */
     _Atomic uint32_t looks;     /* next_touch.c: passes in which it was touched */
     _Atomic uint32_t waits;     /* and those in which it was not */

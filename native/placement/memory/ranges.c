@@ -71,7 +71,7 @@ static void add(uintptr_t address, const struct range *range) {
     into->bytes = range->bytes;
     into->protection = NULL;
     into->moves = 0;
-    into->room = 0;
+    into->mappings = 0;
     into->left = false;
     into->fresh = range->fresh;
     entry->address = address;

@@ -1,7 +1,7 @@
 /* next_touch.c: passes in which each block of pages goes to a node chosen by who touches it. */
 #include "policy/next_touch.h"
 
-#include "memory/room.h"
+#include "memory/mapping_budget.h"
 #include "policy/moves.h"
 #include "process/lock.h"
 #include "process/settings.h"
@@ -161,7 +161,7 @@ static void measure(struct range *range, void *data) {
 /* Return the pages of a block for which there is room, were every other block open; a range has up to two
  * blocks more than its pages fill, and one piece more than blocks. */
 static size_t block_pages(const struct extent *all) {
-    const size_t most = room_in_all(), ends = 3 * all->ranges;
+    const size_t most = mapping_budget_total(), ends = 3 * all->ranges;
     return all->pages / (ends < most / 2 ? most - ends : most / 2 + 1) + 1;
 }
 
@@ -180,7 +180,7 @@ static void arm(struct range *range, void *data) {
         return;
     protection_coarsen(range, *(const size_t *)data);
     const size_t blocks = protection_blocks(range);
-    if (blocks == 0 || !room_take(range, blocks))
+    if (blocks == 0 || !mapping_budget_take(range, blocks))
         return;
     for (size_t b = 0; b < blocks; b++) {
         size_t n = 0;
@@ -197,7 +197,7 @@ static void disarm(struct range *range, void *unused) {
     if (late && !is_newcomer(range))
         return;
     protection_disarm(range, 0, SIZE_MAX, FOR_NEXT_TOUCH);
-    room_give(range);
+    mapping_budget_give_back(range);
     if (!is_newcomer(range))
         return;
     if (atomic_load(&range->pass) == atomic_load(&pass))

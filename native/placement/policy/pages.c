@@ -4,7 +4,7 @@
 
 #include "memory/heap.h"
 #include "memory/huge.h"
-#include "memory/room.h"
+#include "memory/mapping_budget.h"
 #include "policy/early.h"
 #include "policy/next_touch.h"
 #include "policy/plan.h"
@@ -12,7 +12,7 @@
 #include "process/system.h"
 
 /* A policy a run of pages costs the kernel a mapping: beyond this many runs, and where there is no room for
- * them (room.h), pages are moved one by one once they are there. */
+ * them (mapping_budget.h), pages are moved one by one once they are there. */
 #define MOST_POLICY_RUNS 4096
 /* What was not there before the first region is there before the second. */
 #define MOST_MOVES 2
@@ -139,7 +139,7 @@ static void keep_in_one(const struct range *range, const struct settings *s) {
 }
 
 static bool is_waiting(const struct range *range, size_t runs) {
-    return runs && !range->room && range->moves < MOST_MOVES;
+    return runs && !range->mappings && range->moves < MOST_MOVES;
 }
 
 static void move_runs(const struct range *range, const struct plan_run *run, size_t runs) {
@@ -163,13 +163,13 @@ void pages_range_added(struct range *range) {
     if (have_plan) {
         size_t runs;
         const struct plan_run *run = plan_for(range, &runs);
-        if (runs && runs <= MOST_POLICY_RUNS && room_take(range, pieces_of(range, run, runs)))
+        if (runs && runs <= MOST_POLICY_RUNS && mapping_budget_take(range, pieces_of(range, run, runs)))
             place_runs(range, run, runs);
         else if (runs)
             waiting++;
     } else if (cut_by_policies(s)) {
         const size_t pages = pages_of(range);
-        if (room_take(range, chunk_runs < pages ? chunk_runs : pages))
+        if (mapping_budget_take(range, chunk_runs < pages ? chunk_runs : pages))
             place_chunks(range, s);
     }
 }
@@ -180,7 +180,7 @@ void pages_range_removed(struct range *range) {
         waiting--;
     /* The heap uses the addresses again, for something else; and mremap wants one mapping. */
     heap_changed(range->start);
-    if (room_give(range) && cut_by_policies(settings()))
+    if (mapping_budget_give_back(range) && cut_by_policies(settings()))
         system_range_policy(range->start, range->end - range->start, POLICY_DEFAULT, NULL, 0, false);
 }
 
@@ -227,7 +227,7 @@ int pages_node(const struct range *range, size_t page) {
     /* The kernel counts anonymous memory by address, and file-backed memory by the place in the file. */
     if (s->pages == PAGES_INTERLEAVE && range->kind != RANGE_STATIC && !huge_range(range))
         return s->node[(range->start / PAGE_BYTES + page) % s->nodes];
-    if (s->pages == PAGES_DATASET && !range->room)
+    if (s->pages == PAGES_DATASET && !range->mappings)
         return -1;
     if (s->pages == PAGES_DATASET)
         return s->chunk[huge_head(range, page) * s->slots / pages_of(range)];

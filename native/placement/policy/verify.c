@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "policy/verify.h"
 
-#include "memory/room.h"
+#include "memory/mapping_budget.h"
 #include "policy/pages.h"
-#include "process/claim.h"
 #include "process/settings.h"
+#include "process/slot_owner.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
 
@@ -245,16 +245,16 @@ void verify_all(void) {
         say(&text, "numaplace-map 1 %d\n", (int)getpid());
         if (late)
             say(&text, "late\n");
-        if (room_missing())
-            say(&text, "left %" PRIu64 "\n", room_missing());
-        if (claim_lost())
+        if (mapping_budget_refused())
+            say(&text, "left %" PRIu64 "\n", mapping_budget_refused());
+        if (slot_owner_is_other())
             say(&text, "unplaced\n");
         for (uint32_t slot = 0; slot < settings()->slots; slot++)
             if (right[slot] || wrong[slot])
                 say(&text, "thread %u %u %u %u\n", slot, settings()->cpu[slot], right[slot], wrong[slot]);
         close_text(&text);
     }
-    if (!claim_lost()) {
+    if (!slot_owner_is_other()) {
         ranges_for_each(visit, NULL);
         write_segments();
     }

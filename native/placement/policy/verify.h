@@ -15,9 +15,9 @@
  * late: the OpenMP runtime was loaded while the program ran; memory from before its first region is not
  * known.
  *
- * left: so many ranges were left to the thread's policy, for want of room to cut them (room.h).
- * unplaced: another process of the run had the slots (claim.h), and nothing of this one was placed or looked
- * at.
+ * left: so many ranges were left to the thread's policy, for want of room to cut them (mapping_budget.h).
+ * unplaced: another process of the run had the slots (slot_owner.h), and nothing of this one was placed or
+ * looked at.
  *
  * unseen: PAGES that are in memory at the end and that no `at` tells of, because the library does not look
  * after such memory: `shared` (shared mappings of files, memfd and System V among them) or `private` (stacks,

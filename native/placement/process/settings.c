@@ -89,8 +89,8 @@ static bool ten_digits(const char **at, char then) {
     return true;
 }
 
-/* RUN-LEVEL-HOLDER (claim.h). */
-static bool is_claim(const char *text) {
+/* RUN-LEVEL-HOLDER (slot_owner.h). */
+static bool names_an_owner(const char *text) {
     const size_t run = strspn(text, "0123456789abcdef");
     const char *at = text + run + 1;
     return run > 0 && run <= 32 && text[run] == '-' && ten_digits(&at, '-') && ten_digits(&at, '\0');
@@ -122,12 +122,12 @@ static bool set(struct settings *s, const char *key, char *value, uint32_t *home
                         : strcmp(key, "report") == 0  ? &s->report
                         : strcmp(key, "profile") == 0 ? &s->profile
                         : strcmp(key, "map") == 0     ? &s->map
-                        : strcmp(key, "claim") == 0   ? &s->claim
+                        : strcmp(key, "claim") == 0   ? &s->owner
                                                       : NULL;
     if (!path || *value == '\0' || !decode(value))
         return false;
     *path = value;
-    return path != &s->claim || is_claim(value);
+    return path != &s->owner || names_an_owner(value);
 }
 
 bool settings_parse(char *text, struct settings *into) {

@@ -17,7 +17,7 @@
  *     profile=PATH    sample who touches which page, and write it there (profile_file.h); a file that is there
  *                     already is another process's, and PATH.2 is taken, PATH.3 and so on
  *     map=PATH        at the end, append where the pages of each range stood (verify.h)
- *     claim=CLAIM     which process of the run has the slots (claim.h)
+ *     claim=CLAIM     which process of the run has the slots (slot_owner.h)
  *
  * Without NUMAPLACE, or with one that cannot be read, `settings()` returns NULL and the library only passes calls
  * through.
@@ -58,7 +58,7 @@ struct settings {
     uint32_t nodes;
     uint16_t node[MOST_NODES];                         /* page nodes, the preferred one first */
     uint16_t chunk[MOST_SLOTS];                        /* dataset: node of each chunk */
-    const char *plan, *report, *profile, *map, *claim; /* NULL where not asked for */
+    const char *plan, *report, *profile, *map, *owner; /* NULL where not asked for */
 };
 
 /* Return the settings of this process, read once by settings_load; NULL where the library is to stay idle. */

@@ -5,7 +5,7 @@
 #include "protection/blocks.h"
 
 #include "memory/huge.h"
-#include "memory/room.h"
+#include "memory/mapping_budget.h"
 #include "process/system.h"
 #include "protection/holds.h"
 #include "protection/signals.h"
@@ -102,8 +102,9 @@ size_t protection_arm(struct range *range, size_t first, size_t count, enum purp
     const uint64_t mask = lock_take(&protection_lock);
     struct record *r = record_make(range);
     /* A profile's blocks lie anywhere: each is a piece, and cuts off another. */
-    const bool room = purpose != FOR_PROFILE || atomic_load(&blocks_armed) + count <= room_in_all() / 2;
-    if (r && room && !atomic_load(&r->refused) && !hold_of_everything()) {
+    const bool fits =
+        purpose != FOR_PROFILE || atomic_load(&blocks_armed) + count <= mapping_budget_total() / 2;
+    if (r && fits && !atomic_load(&r->refused) && !hold_of_everything()) {
         const size_t blocks = blocks_of(r);
         first = first < blocks ? first : blocks;
         count = count < blocks - first ? count : blocks - first;

@@ -3,7 +3,7 @@
  * Contract. Two users: next touch (ForestGOMP sec. 3.4) and the sampled page-access profile. Only ranges of
  * ranges.h are ever protected, in blocks: aligned to their size, which is a power of two pages: one page, or
  * for large ranges as many as keep the number of blocks at BLOCK_LIMIT, for each boundary between protected
- * and open memory costs the kernel a mapping (room.h); and 2 MB where the kernel uses huge
+ * and open memory costs the kernel a mapping (mapping_budget.h); and 2 MB where the kernel uses huge
  * pages, which protecting a part would split.
  *
  * A touch of a protected block raises SIGSEGV in the touching thread; signals.c passes it to

@@ -5,16 +5,16 @@
 #include "../regions/export.h"
 #include "../regions/spin.h"
 #include "policy/verify.h"
-#include "process/claim.h"
 #include "process/lock.h"
 #include "process/next_symbol.h"
 #include "process/settings.h"
+#include "process/slot_owner.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
 #include "process/withdrawn.h"
 #include "protection/stacks.h"
 #include "threads/affinity.h"
-#include "threads/crew.h"
+#include "threads/pthread_team.h"
 #include "threads/slots.h"
 
 #include <stdint.h>
@@ -26,7 +26,7 @@ struct start {
     thrd_start_t c11_routine;
     void *argument;
     uint32_t slot;
-    bool in_crew, placed; /* by the program, in the attributes */
+    bool in_team, placed; /* by the program, in the attributes */
     bool waits;           /* for its creator to bind it */
     struct gate gate;
 };
@@ -69,7 +69,7 @@ void threads_after_fork(void) { atomic_flag_clear(&choosing); }
 
 static pthread_key_t at_end;
 static bool watched;
-static THREAD_LOCAL bool in_crew;
+static THREAD_LOCAL bool in_team;
 
 static void give_back(void *unused) {
     (void)unused;
@@ -80,9 +80,9 @@ static void give_back(void *unused) {
     const uint32_t slot = slot_bound();
     if (slot != NO_SLOT)
         slot_give_back(slot);
-    if (in_crew)
-        crew_shrinks();
-    in_crew = false;
+    if (in_team)
+        pthread_team_shrinks();
+    in_team = false;
     affinity_end();
 }
 
@@ -101,7 +101,7 @@ static struct start take_place(struct start *given) {
     if (!let_in)
         affinity_bind(start.slot);
     stack_prepare();
-    in_crew = start.in_crew;
+    in_team = start.in_team;
     if (watched)
         pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor asks for the slot anew */
     return start;
@@ -119,7 +119,7 @@ static int run_c11(void *given) {
 
 static struct start *prepare_start(const pthread_attr_t *attributes, void *(*routine)(void *),
                                    thrd_start_t c11_routine, void *argument) {
-    if (!settings() || withdrawn() || !claim_slots())
+    if (!settings() || withdrawn() || !slot_owner_ask())
         return NULL;
     struct start *start = new_start();
     if (!start)
@@ -128,7 +128,8 @@ static struct start *prepare_start(const pthread_attr_t *attributes, void *(*rou
                             .c11_routine = c11_routine,
                             .argument = argument,
                             .slot = slot_reserve(),
-                            .in_crew = watched && crew_grows(routine ? (void *)routine : (void *)c11_routine),
+                            .in_team = watched &&
+                                       pthread_team_grows(routine ? (void *)routine : (void *)c11_routine),
                             .placed = affinity_in(attributes)};
     start->waits = !start->placed && !affinity_inherits(start->slot);
     return start;
@@ -144,8 +145,8 @@ static void forget_start(struct start *start) {
     if (!start)
         return;
     slot_give_back(start->slot);
-    if (start->in_crew)
-        crew_shrinks();
+    if (start->in_team)
+        pthread_team_shrinks();
     free_start(start);
 }
 

@@ -57,7 +57,7 @@ int main(void)
     row("nodes", s->node, s->nodes);
     row("chunks", s->chunk, s->pages == PAGES_DATASET ? s->slots : 0);
     printf("scatter %d\npages %d\n", s->scatter, (int)s->pages);
-    path("claim", s->claim);
+    path("claim", s->owner);
     path("plan", s->plan);
     path("report", s->report);
     path("profile", s->profile);

@@ -1,6 +1,6 @@
-/* room.c: counts the mappings that policies and protection cut. */
+/* mapping_budget.c: counts the mappings that policies and protection cut. */
 #define _GNU_SOURCE
-#include "memory/room.h"
+#include "memory/mapping_budget.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@ static uint32_t in_all = USUAL_LIMIT / 2;
 static _Atomic uint32_t taken;
 static _Atomic uint64_t missing;
 
-void room_prepare(void) {
+void mapping_budget_prepare(void) {
     const int before = errno;
     char text[32] = "";
     const int file = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
@@ -26,9 +26,9 @@ void room_prepare(void) {
     errno = before;
 }
 
-uint32_t room_in_all(void) { return in_all; }
+uint32_t mapping_budget_total(void) { return in_all; }
 
-bool room_take(struct range *range, size_t pieces) {
+bool mapping_budget_take(struct range *range, size_t pieces) {
     const size_t cost = pieces + 1; /* what surrounds the range is cut in two */
     uint32_t had = atomic_load(&taken);
     do {
@@ -38,14 +38,14 @@ bool room_take(struct range *range, size_t pieces) {
         }
     } while (!atomic_compare_exchange_weak(&taken, &had, had + (uint32_t)cost));
     missing -= atomic_exchange(&range->left, false);
-    atomic_store(&range->room, (uint32_t)cost);
+    atomic_store(&range->mappings, (uint32_t)cost);
     return true;
 }
 
-bool room_give(struct range *range) {
-    const uint32_t cost = atomic_exchange(&range->room, 0);
+bool mapping_budget_give_back(struct range *range) {
+    const uint32_t cost = atomic_exchange(&range->mappings, 0);
     atomic_fetch_sub(&taken, cost);
     return cost != 0;
 }
 
-uint64_t room_missing(void) { return missing; }
+uint64_t mapping_budget_refused(void) { return missing; }

@@ -1,6 +1,6 @@
-/* claim.c: holds the slots of a run by a socket's name. */
+/* slot_owner.c: holds the slots of a run by a socket's name. */
 #define _GNU_SOURCE
-#include "process/claim.h"
+#include "process/slot_owner.h"
 
 #include "../regions/spin.h"
 #include "process/settings.h"
@@ -60,8 +60,8 @@ static bool holder_lives(const struct sockaddr_un *name, socklen_t bytes) {
     return !told || kill(holder.pid, 0) == 0 || errno != ESRCH;
 }
 
-/* Give a name to a socket. A child that was just forked holds its parent's until claim_after_fork, and the
- * parent may have ended meanwhile: then wait for the child. */
+/* Give a name to a socket. A child that was just forked holds its parent's until slot_owner_after_fork, and
+ * the parent may have ended meanwhile: then wait for the child. */
 static bool name_it(int file, const struct sockaddr_un *name, socklen_t bytes) {
     const struct timespec moment = {.tv_nsec = 2000000};
     for (int tries = 0; bind(file, (const struct sockaddr *)name, bytes) != 0; tries++) {
@@ -95,31 +95,31 @@ static bool take_name(const char *run, int run_length, const char *level) {
 }
 
 /* Tell the programs that this process will start. */
-static void write_down(const char *claim, const char *level) {
+static void write_down(const char *owner, const char *level) {
     char *text = getenv("NUMAPLACE");
-    char *there = text ? strstr(text, claim) : NULL;
+    char *there = text ? strstr(text, owner) : NULL;
     char number[DIGITS + 1];
     if (!there || (there != text && there[-1] != '='))
         return;
-    there += strlen(claim) - (2 * DIGITS + 1);
+    there += strlen(owner) - (2 * DIGITS + 1);
     memmove(there, level, DIGITS);
     (void)snprintf(number, sizeof number, "%0*u", DIGITS, (unsigned)getpid());
     memcpy(there + DIGITS + 1, number, DIGITS);
 }
 
 static bool ask(void) {
-    const char *claim = settings()->claim;
-    if (!claim)
+    const char *owner = settings()->owner;
+    if (!owner)
         return true;
-    const char *level = claim + strlen(claim) - (2 * DIGITS + 1), *holder = level + DIGITS + 1;
+    const char *level = owner + strlen(owner) - (2 * DIGITS + 1), *holder = level + DIGITS + 1;
     const char *place = strtoul(holder, NULL, 10) == (unsigned long)getpid() ? level : holder;
-    if (!take_name(claim, (int)(level - 1 - claim), place))
+    if (!take_name(owner, (int)(level - 1 - owner), place))
         return false;
-    write_down(claim, place);
+    write_down(owner, place);
     return true;
 }
 
-bool claim_slots(void) {
+bool slot_owner_ask(void) {
     if (atomic_load(&decision) == UNDECIDED) {
         const int before = errno;
         spin_lock(&asking);
@@ -131,9 +131,9 @@ bool claim_slots(void) {
     return atomic_load(&decision) == HELD;
 }
 
-bool claim_lost(void) { return atomic_load_explicit(&decision, memory_order_relaxed) == LOST; }
+bool slot_owner_is_other(void) { return atomic_load_explicit(&decision, memory_order_relaxed) == LOST; }
 
-void claim_after_fork(void) {
+void slot_owner_after_fork(void) {
     struct stat status;
     const int before = errno;
     atomic_flag_clear(&asking);

@@ -1,4 +1,4 @@
-/* room.h: how many mappings placing may cost the process.
+/* mapping_budget.h: how many mappings placing may cost the process.
  *
  * Contract. The kernel allows a process so many mappings (vm.max_map_count, 65530 unless changed; linux/
  * Documentation/admin-guide/sysctl/vm.rst), and each boundary between two policies, or between protected and
@@ -7,8 +7,8 @@
  * back when it is whole again. Neighbours that happen to be alike are not counted as one. What finds no room
  * is left to the thread's policy, and counted.
  */
-#ifndef NUMAPLACE_ROOM_H
-#define NUMAPLACE_ROOM_H
+#ifndef NUMAPLACE_MAPPING_BUDGET_H
+#define NUMAPLACE_MAPPING_BUDGET_H
 
 #include "memory/ranges.h"
 
@@ -16,16 +16,16 @@
 #include <stdint.h>
 
 /* Read the kernel's limit, once. */
-void room_prepare(void);
+void mapping_budget_prepare(void);
 /* Return how many mappings placing may cost in all. */
-uint32_t room_in_all(void);
+uint32_t mapping_budget_total(void);
 /* Take room to cut a range into `pieces`, and note it in the range, which has none; false where there is
  * none.
  */
-bool room_take(struct range *range, size_t pieces);
+bool mapping_budget_take(struct range *range, size_t pieces);
 /* The range is whole again; return whether it had taken room. */
-bool room_give(struct range *range);
+bool mapping_budget_give_back(struct range *range);
 /* Return how many ranges were left as they are for want of room. */
-uint64_t room_missing(void);
+uint64_t mapping_budget_refused(void);
 
 #endif

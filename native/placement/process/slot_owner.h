@@ -1,4 +1,4 @@
-/* claim.h: which process of a run has the slots.
+/* slot_owner.h: which process of a run has the slots.
  *
  * Contract. The first process of a run that has use for them holds the slots until it ends or executes
  * another program, by an abstract socket that the kernel closes with it; its name is the setting `claim`. A
@@ -15,16 +15,16 @@
  * there when it asked: the holder itself, in another program, asks there again. Without the setting, and
  * where there are no sockets, every process holds the slots.
  */
-#ifndef NUMAPLACE_CLAIM_H
-#define NUMAPLACE_CLAIM_H
+#ifndef NUMAPLACE_SLOT_OWNER_H
+#define NUMAPLACE_SLOT_OWNER_H
 
 #include <stdbool.h>
 
 /* Ask for the slots, once for the life of the process; return whether it has them. It needs settings(). */
-bool claim_slots(void);
+bool slot_owner_ask(void);
 /* Whether the process asked, and another had them. */
-bool claim_lost(void);
+bool slot_owner_is_other(void);
 /* In the child of a fork: the socket is the parent's. */
-void claim_after_fork(void);
+void slot_owner_after_fork(void);
 
 #endif

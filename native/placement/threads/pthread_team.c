@@ -1,6 +1,6 @@
-/* crew.c: counts the program's own threads. */
+/* pthread_team.c: counts the program's own threads. */
 #define _GNU_SOURCE
-#include "threads/crew.h"
+#include "threads/pthread_team.h"
 
 #include "../regions/regions.h"
 #include "policy/next_touch.h"
@@ -13,9 +13,9 @@
 static atomic_bool wanted;
 static struct lock lock; /* of what follows, and of the first thread's coming and the last one's going */
 static _Atomic uint32_t size;
-static struct region_call call; /* its function is NULL between two crews */
+static struct region_call call; /* its function is NULL between two teams */
 
-void crew_prepare(void) { atomic_store(&wanted, true); }
+void pthread_team_prepare(void) { atomic_store(&wanted, true); }
 
 static void begin(void *routine) {
     call = (struct region_call){.function = routine};
@@ -31,7 +31,7 @@ static void end(void) {
     call.function = NULL;
 }
 
-void crew_give_way(void) {
+void pthread_team_give_way(void) {
     if (!atomic_load_explicit(&wanted, memory_order_relaxed))
         return;
     const uint64_t mask = lock_take(&lock);
@@ -49,7 +49,7 @@ static bool changed(uint32_t least, uint32_t by) {
     return false;
 }
 
-bool crew_grows(void *routine) {
+bool pthread_team_grows(void *routine) {
     if (!atomic_load_explicit(&wanted, memory_order_relaxed))
         return false;
     if (changed(1, 1))
@@ -62,7 +62,7 @@ bool crew_grows(void *routine) {
     return true;
 }
 
-void crew_shrinks(void) {
+void pthread_team_shrinks(void) {
     if (changed(2, UINT32_MAX))
         return;
     const uint64_t mask = lock_take(&lock);
@@ -71,7 +71,7 @@ void crew_shrinks(void) {
     lock_give(&lock, mask);
 }
 
-void crew_after_fork(void) {
+void pthread_team_after_fork(void) {
     lock = (struct lock){0};
     atomic_store(&wanted, false);
     atomic_store(&size, 0);

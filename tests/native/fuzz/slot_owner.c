@@ -1,6 +1,6 @@
-/* claim.c: the claim in NUMAPLACE, and the value that is written back into the environment. */
+/* slot_owner.c: the claim in NUMAPLACE, and the value that is written back into the environment. */
 #define _GNU_SOURCE
-#include "../../../native/placement/process/claim.c"
+#include "../../../native/placement/process/slot_owner.c"
 
 #include "../../../native/placement/process/settings.c"
 #include "system_memory.h"
@@ -17,9 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     atomic_store(&decision, UNDECIDED);
     settings_load();
     if (settings()) {
-        (void)claim_slots();
+        (void)slot_owner_ask();
         MUST(strlen(variable) == length); /* written without another length */
-        claim_after_fork();
+        slot_owner_after_fork();
     }
     MUST(unsetenv("NUMAPLACE") == 0);
     fuzz_forget();
