@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import msgspec
 
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidMappingError
 
 ThreadPolicy = Literal["contiguous", "scatter"]
 THREAD_POLICIES: tuple[ThreadPolicy, ...] = get_args(ThreadPolicy)
@@ -14,14 +14,6 @@ THREAD_POLICIES: tuple[ThreadPolicy, ...] = get_args(ThreadPolicy)
 # At most five digits: no machine has more cores, and a longer number is a mistake best named at once.
 _LABEL = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})-([a-z]+)-([a-z]+(?:-[a-z]+)?)(?:@([1-9][0-9]{0,4}))?")
 _EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES], such as 16x2-contiguous-locality"
-
-
-class InvalidLabelError(NumapredictError):
-    """A text is not the label of any mapping."""
-
-
-class InvalidMappingError(NumapredictError):
-    """A mapping contradicts itself or does not fit a topology."""
 
 
 class Mapping(msgspec.Struct, frozen=True, order=True):
@@ -57,7 +49,7 @@ def mapping_named(label: str) -> AnyMapping:
     """Return the mapping that a label names, an opaque one where it is none of ours."""
     try:
         return parse_label(label)
-    except InvalidLabelError:
+    except InvalidMappingError:
         return OpaqueMapping(label)
 
 
@@ -67,17 +59,17 @@ def order_of(mapping: AnyMapping) -> tuple[bool, AnyMapping]:
 
 
 def parse_label(text: str) -> Mapping:
-    """Return the mapping that a label names; raise InvalidLabelError for a text that names none."""
+    """Return the mapping that a label names; raise InvalidMappingError for a text that names none."""
     match = _LABEL.fullmatch(text)
     if match is None:
-        raise InvalidLabelError(f"{_shown(text)} is not a mapping's label: {_EXAMPLE}")
+        raise InvalidMappingError(f"{_shown(text)} is not a mapping's label: {_EXAMPLE}")
     threads, thread_nodes, thread_name, page_name, page_nodes = match.groups()
     thread_policy = next((policy for policy in THREAD_POLICIES if policy == thread_name), None)
     page_policy = next((policy for policy in PAGE_POLICIES if policy == page_name), None)
     if thread_policy is None:
-        raise InvalidLabelError(f"{text!r}: thread policy {thread_name!r} is none of {', '.join(THREAD_POLICIES)}")
+        raise InvalidMappingError(f"{text!r}: thread policy {thread_name!r} is none of {', '.join(THREAD_POLICIES)}")
     if page_policy is None:
-        raise InvalidLabelError(f"{text!r}: page policy {page_name!r} is none of {', '.join(PAGE_POLICIES)}")
+        raise InvalidMappingError(f"{text!r}: page policy {page_name!r} is none of {', '.join(PAGE_POLICIES)}")
     mapping = Mapping(
         threads=int(threads),
         thread_nodes=int(thread_nodes),
@@ -87,7 +79,7 @@ def parse_label(text: str) -> Mapping:
     )
     problem = problem_of(mapping)
     if problem:
-        raise InvalidLabelError(f"{text!r}: {problem}")
+        raise InvalidMappingError(f"{text!r}: {problem}")
     return mapping
 
 

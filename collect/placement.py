@@ -10,9 +10,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.mapping import InvalidMappingError, Mapping
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.topology import Node, Topology
+from numapredict.native.errors import InvalidMappingError
 
 # A page is placed for locality under `mix` when one node makes at least this share of its accesses. Diener et al.
 # (PDP 2015, the "mixed" policy of ICS'19) compare the same share, a page's exclusivity, with a threshold; the value

@@ -5,14 +5,10 @@ from pathlib import PurePath
 
 import msgspec
 
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import UnrunnableProgramError
 
 CODELETS = "numapredict-codelets"
 """The name by which commands start the program that holds the codelets, wherever it is installed."""
-
-
-class InvalidProgramError(NumapredictError):
-    """A command cannot be written down, and so not be kept or shown."""
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,20 +41,20 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 def program_of(command: tuple[str, ...], name: str | None = None) -> Program:
     """Return the program that runs ``command``, named after its executable unless a name is given.
 
-    Raises InvalidProgramError for an argument that no text file can hold, and for an empty command.
+    Raises UnrunnableProgramError for an argument that no text file can hold, and for an empty command.
     """
     for word in command:
         if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
             shown = word.encode(errors="surrogateescape").decode(errors="backslashreplace")
-            raise InvalidProgramError(f"argument '{shown}' is not UTF-8; rename the file that it names")
+            raise UnrunnableProgramError(f"argument '{shown}' is not UTF-8; rename the file that it names")
     return program_as_typed(command, name)
 
 
 def program_as_typed(command: tuple[str, ...], name: str | None = None) -> Program:
     """Return the program that runs ``command``, to be started and not to be written down: any bytes will do.
 
-    Raises InvalidProgramError for an empty command.
+    Raises UnrunnableProgramError for an empty command.
     """
     if not command or not command[0]:
-        raise InvalidProgramError("the program's name is empty; name a program, with its arguments behind it")
+        raise UnrunnableProgramError("the program's name is empty; name a program, with its arguments behind it")
     return Program(name=name or PurePath(command[0]).name or command[0], command=command)

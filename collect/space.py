@@ -2,22 +2,14 @@
 
 from typing import assert_never
 
-from numapredict.collect.mapping import (
-    THREAD_POLICIES,
-    InvalidMappingError,
-    Mapping,
-    ThreadPolicy,
-    problem_of,
-)
+from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy, problem_of
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidMappingError, UsageError
 
 __all__ = [
     "SUBSETS",
-    "InvalidMappingError",
-    "UnknownSubsetError",
     "canonical",
     "check",
     "default_mapping",
@@ -30,10 +22,6 @@ __all__ = [
 ]
 
 SUBSETS = ("full", "thesis", "dashti", "diener", "wang", "denoyelle")
-
-
-class UnknownSubsetError(NumapredictError):
-    """A name is none of the named subsets."""
 
 
 def check(mapping: Mapping, topology: Topology) -> None:
@@ -93,7 +81,7 @@ def full_space(topology: Topology) -> tuple[Mapping, ...]:
 
 
 def subset(name: str, topology: Topology) -> tuple[Mapping, ...]:
-    """Return a named part of the full space, in its order; raise UnknownSubsetError for another name.
+    """Return a named part of the full space, in its order; raise UsageError for another name.
 
     "thesis" is the space of the thesis (table 1 and sec. 5.1): as many threads as fill 1, 2, 4 ... nodes, pages on
     the thread nodes, and the worst case, one full node with remote pages. The others are what its table 1 grants to
@@ -116,7 +104,7 @@ def subset(name: str, topology: Topology) -> tuple[Mapping, ...]:
         case "denoyelle":
             wanted = _on_thread_nodes(topology, everything, THREAD_POLICIES, ("first-touch", "balance"))
         case _:
-            raise UnknownSubsetError(f"{name!r} is no subset of the mappings; choose one of {', '.join(SUBSETS)}")
+            raise UsageError(f"{name!r} is no subset of the mappings; choose one of {', '.join(SUBSETS)}")
     return tuple(mapping for mapping in full_space(topology) if mapping in wanted)
 
 

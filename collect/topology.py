@@ -8,14 +8,10 @@ from collections.abc import Collection
 
 import msgspec
 
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidTopologyError
 
 LOCAL_DISTANCE = 10.0  # ACPI 6.5 sec. 5.2.17 (SLIT): a node's distance to itself is 10 by definition
 REMOTE_DISTANCE = 20.0  # what Linux assumes for another node where the firmware gives no table
-
-
-class InvalidTopologyError(NumapredictError):
-    """A topology contradicts itself, cannot be read, or leaves nothing to run on."""
 
 
 class Core(msgspec.Struct, frozen=True):

@@ -137,7 +137,7 @@ def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) ->
 
 
 def draw_accuracy(data: AccuracyData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
     format_of(path)
     write_figure(accuracy_figure(data), path)
 

@@ -91,7 +91,7 @@ def curves_in_words(curves: Sequence[BudgetCurve]) -> str:
 
 
 def draw_budget_curves(data: BudgetCurvesData, path: Path) -> None:
-    """Draw the curves as PNG or SVG; UnwritableFigureError where that cannot be."""
+    """Draw the curves as PNG or SVG; UnwritableError where that cannot be."""
     format_of(path)
     write_figure(budget_figure(data), path)
 

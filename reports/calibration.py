@@ -76,7 +76,7 @@ def calibration_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ())
 
 
 def draw_calibration(data: CalibrationData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
     format_of(path)
     write_figure(calibration_figure(data), path)
 

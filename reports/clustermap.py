@@ -10,9 +10,10 @@ from scipy.spatial.distance import pdist
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.clustering import cut, ward_linkage
-from numapredict.predictor.learning.features import InsufficientDataError, clustering_rows, observe
+from numapredict.predictor.learning.features import clustering_rows, observe
 from numapredict.predictor.learning.options import Scale, TrainingOptions
 from numapredict.predictor.learning.train import default_label
 from numapredict.reports.drawable import drawable
@@ -121,7 +122,7 @@ def _bracket(rows: Sequence[float], distances: Sequence[float], clusters: tuple[
 
 
 def draw_clustermap(data: ClustermapData, path: Path) -> None:
-    """Draw the figure into a .png or .svg file; UnwritableFigureError where that is impossible."""
+    """Draw the figure into a .png or .svg file; UnwritableError where that is impossible."""
     from numapredict.reports.clustermap_figure import figure_of
 
     format_of(path)

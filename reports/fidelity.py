@@ -12,16 +12,12 @@ _HEAD = (
 )
 
 
-class UnwritableTableError(UnwritableError):
-    """The table could not be written; what was there before is untouched."""
-
-
 def write_table(table: str, path: Path) -> None:
-    """Write a table in one step. Raises UnwritableTableError."""
+    """Write a table in one step. Raises UnwritableError."""
     try:
         replace_file(path, table.encode())
     except OSError as error:
-        raise UnwritableTableError(f"cannot write the table {path}: {reason_and_advice(error)}") from error
+        raise UnwritableError(f"cannot write the table {path}: {reason_and_advice(error)}") from error
 
 
 def fidelity_table(comparisons: Sequence[Comparison], command: str) -> str:

@@ -15,7 +15,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Bbox
 
 from numapredict.collect.host.durable import reason_and_advice, replace_file
-from numapredict.native.errors import UnwritableError
+from numapredict.native.errors import UnwritableError, UsageError
 
 FORMATS = ("png", "svg")
 BELOW = "below"
@@ -25,21 +25,11 @@ LINE_HEIGHT = 0.135
 """Inches that a line of 7 point takes."""
 
 
-class UnwritableFigureError(UnwritableError):
-    """A figure could not be written."""
-
-
-class UnknownFormatError(UnwritableFigureError):
-    """A figure's name asks for a format that is none of ours."""
-
-    exit_code = 2
-
-
 def format_of(path: Path) -> str:
-    """Return the format that a file's name asks for; UnknownFormatError when it is none of ours."""
+    """Return the format that a file's name asks for; UsageError when it is none of ours."""
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
-        raise UnknownFormatError(f"{path}: figures are written as .png or .svg; end the name with one of these")
+        raise UsageError(f"{path}: figures are written as .png or .svg; end the name with one of these")
     return suffix
 
 
@@ -104,4 +94,4 @@ def write_figure(figure: Figure, path: Path, dpi: int = 150) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, buffer.getvalue())
     except OSError as error:
-        raise UnwritableFigureError(f"cannot write the figure {path}: {reason_and_advice(error)}") from error
+        raise UnwritableError(f"cannot write the figure {path}: {reason_and_advice(error)}") from error

@@ -19,7 +19,7 @@ from markupsafe import Markup
 import numapredict
 from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.collect.terminal.printable import printable_lines, shortened
-from numapredict.native.errors import UnwritableError
+from numapredict.native.errors import UnwritableError, UsageError
 from numapredict.reports.contents import PageData
 from numapredict.reports.parts import quantity
 
@@ -38,32 +38,22 @@ DARK = ("c4e4ff", "86c2f5", "4d9ad6", "2d6ca0", "254a66", "303034", "63302b", "a
 """The same on a dark page: the middle is dark there and both ends are light."""
 
 
-class UnwritablePageError(UnwritableError):
-    """A page could not be written."""
-
-
-class UnwritableNameError(UnwritablePageError):
-    """A name is none of a page's."""
-
-    exit_code = 2
-
-
 def write_page(page: PageData, path: Path) -> int:
-    """Write a page in one step and return its size in bytes; UnwritablePageError where that is impossible."""
+    """Write a page in one step and return its size in bytes; UnwritableError where that is impossible."""
     check_name(path)
     data = render(page).encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, data)
     except OSError as error:
-        raise UnwritablePageError(f"cannot write the page {path}: {reason_and_advice(error)}") from error
+        raise UnwritableError(f"cannot write the page {path}: {reason_and_advice(error)}") from error
     return len(data)
 
 
 def check_name(path: Path) -> None:
-    """Raise UnwritableNameError for a name that no browser would take for a page's."""
+    """Raise UsageError for a name that no browser would take for a page's."""
     if path.suffix.lower() not in SUFFIXES:
-        raise UnwritableNameError(f"{path}: a page is written as .html; end the name with that")
+        raise UsageError(f"{path}: a page is written as .html; end the name with that")
 
 
 def render(page: PageData) -> str:

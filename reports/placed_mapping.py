@@ -13,9 +13,9 @@ from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import FACTS, PROFILED
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
 from numapredict.collect.placing.page_plan import plan_of
-from numapredict.collect.placing.profile_file import InvalidProfileError, Profile
+from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice_text import mapping_in_words
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
@@ -25,10 +25,6 @@ from numapredict.reports.node_map import NodeBox, NodeMap, boxes_of
 LEAST_WIDTH = 6.0  # inches
 CELLS = "Each cell is a core: the number of its thread, dark to light, over its PU; grey cores are idle."
 FROM_POLICY = "The shares of the pages follow from the page policy."
-
-
-class NeedlessProfileError(NumapredictError):
-    """A page policy was given a profile that it does not ask for."""
 
 
 class PlacedMappingData(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,8 +39,8 @@ class PlacedMappingData(msgspec.Struct, frozen=True, kw_only=True):
 def placed_mapping_data(mapping: Mapping, topology: Topology, profile: Profile | None = None) -> PlacedMappingData:
     """Return the threads' cores, and each node's share of the pages where the policy or a profile tells it.
 
-    Raises InvalidMappingError where the mapping does not fit, NeedlessProfileError where the policy asks no profile,
-    InvalidProfileError for one without samples.
+    Raises InvalidMappingError where the mapping does not fit, UsageError where the policy asks no profile,
+    InvalidInputError for one without samples.
     """
     space.check(mapping, topology)
     threads = {slot.pu: number for number, slot in enumerate(thread_slots(mapping, topology))}
@@ -63,7 +59,7 @@ def placed_mapping_data(mapping: Mapping, topology: Topology, profile: Profile |
 
 
 def draw_placed_mapping(data: PlacedMappingData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
     format_of(path)
     write_figure(mapping_figure(data), path)
 
@@ -116,7 +112,7 @@ def _by_policy(mapping: Mapping, topology: Topology) -> _Told:
 def _by_profile(mapping: Mapping, topology: Topology, profile: Profile) -> _Told:
     """Return each node's share of the pages that a profile saw, placed as the preload library would."""
     if mapping.page_policy not in PROFILED:
-        raise NeedlessProfileError(
+        raise UsageError(
             f"mapping {mapping.label}: {mapping.page_policy} places pages without a profile; leave out --profile, "
             f"or choose one of {', '.join(PROFILED)}"
         )
@@ -128,7 +124,7 @@ def _by_profile(mapping: Mapping, topology: Topology, profile: Profile) -> _Told
             pages[index[os_index]] += count
     total = sum(pages.values())
     if not total:
-        raise InvalidProfileError(
+        raise InvalidInputError(
             "the profile has no samples to place pages by; make another of a longer run with numapredict run --profile"
         )
     count_of = f"{len(plan.ranges)} allocation{'' if len(plan.ranges) == 1 else 's'}"

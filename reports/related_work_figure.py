@@ -24,7 +24,7 @@ MOST_LETTERS = 34
 
 
 def draw_related(data: RelatedData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
     format_of(path)
     write_figure(related_figure(data), path)
 

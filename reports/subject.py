@@ -9,7 +9,7 @@ import msgspec
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.learning.model import Model
@@ -18,10 +18,6 @@ from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES, read_model
 from numapredict.reports.parts.prediction import read_advice
 
 STANDARD_INPUT = "-"
-
-
-class UnknownSubjectError(NumapredictError):
-    """A name or a file is neither a dataset nor a model nor a prediction."""
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +36,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 def open_subject(name: str) -> Subject:
     """Return what a shipped name, a folder, a file or `-` (standard input) holds.
 
-    UnknownSubjectError where that is nothing to draw, and the readers' own errors for what is malformed.
+    UsageError for a name of nothing, InvalidInputError for what is nothing to draw or malformed.
     """
     if name == STANDARD_INPUT:
         return _advice(sys.stdin.buffer.read(SIZE_LIMIT_BYTES), "standard input")
@@ -58,7 +54,7 @@ def open_subject(name: str) -> Subject:
     if path.name == DESCRIPTION_FILE and path.is_file():
         return open_subject(str(path.parent))
     if not path.exists():
-        raise UnknownSubjectError(
+        raise UsageError(
             f"no dataset, model or prediction {name!r}: the shipped ones are {', '.join(_shipped())}; else name a "
             "dataset's folder, a model's .json file, or a file with what 'numapredict predict --json' printed"
         )
@@ -80,9 +76,9 @@ def _file(path: Path) -> Subject:
         data = read_bounded(path, SIZE_LIMIT_BYTES)
         names = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
     except OSError as error:
-        raise UnknownSubjectError(f"cannot read {path}: {reason_and_advice(error)}") from error
+        raise InvalidInputError(f"cannot read {path}: {reason_and_advice(error)}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UnknownSubjectError(
+        raise InvalidInputError(
             f"{path} is neither a model nor a prediction ({_one_line(error)}): name a model's .json file, or a file "
             "with what 'numapredict predict --json' printed"
         ) from error

@@ -75,7 +75,7 @@ def sweep_curves_data(sweeps: Sequence[Sweep], origin: Origin) -> SweepCurvesDat
 
 
 def draw_sweep_curves(data: SweepCurvesData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
     format_of(path)
     write_figure(sweep_figure(data), path)
 

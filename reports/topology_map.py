@@ -105,7 +105,7 @@ def computer_map_data(topology: Topology, packages: Sequence[Package] = ()) -> T
 
 
 def draw_topology_map(data: TopologyMapData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
     format_of(path)
     write_figure(topology_figure(data), path)
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from numapredict.native import errors
+
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "reports" / "guide"
 PACKAGE = ("native", "collect", "predictor", "reports")
@@ -147,26 +149,20 @@ def python_sources() -> list[Path]:
 
 
 def error_messages() -> dict[str, list[str]]:
-    """Return each class of NumapredictError and the messages that the sources raise it with.
+    """Return the sources that raise errors of ours, and the messages that each raises them with.
 
     What is filled in is UNKNOWN, and so is a message that is put together elsewhere.
     """
-    nodes = [node for source in python_sources() for node in ast.walk(ast.parse(source.read_text()))]
-    found: dict[str, list[str]] = {"NumapredictError": []}
-    count = 0
-    while count != len(found):
-        count = len(found)
-        for node in nodes:
-            bases = (
-                {base.id for base in node.bases if isinstance(base, ast.Name)}
-                if isinstance(node, ast.ClassDef)
-                else set()
-            )
-            if isinstance(node, ast.ClassDef) and bases & set(found):
-                found.setdefault(node.name, [])
-    for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in found:
-            found[node.func.id] += [_text_of(argument) for argument in node.args[:1]]
+    classes = {
+        name
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, errors.NumapredictError)
+    }
+    found: dict[str, list[str]] = {}
+    for source in python_sources():
+        for node in ast.walk(ast.parse(source.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes and node.args:
+                found.setdefault(str(source.relative_to(ROOT)), []).append(_text_of(node.args[0]))
     return found
 
 

@@ -9,23 +9,8 @@ import msgspec
 
 from numapredict.collect.campaign.plan import Estimate, Options, Plan, estimate, left_by_program, plan, time_estimate_of
 from numapredict.collect.campaign.workers import Refusal, run_here, run_in_workers
-from numapredict.collect.data.dataset import (
-    DESCRIPTION_FILE,
-    Dataset,
-    UnwritableDatasetError,
-    read_dataset,
-    write_dataset,
-)
-from numapredict.collect.data.journal import (
-    JOURNAL_FILE,
-    CampaignError,
-    Header,
-    Journal,
-    Record,
-    UnwritableCampaignError,
-    create_journal,
-    read_journal,
-)
+from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, read_dataset, write_dataset
+from numapredict.collect.data.journal import JOURNAL_FILE, Header, Journal, Record, create_journal, read_journal
 from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.host.environment import host_environment
 from numapredict.collect.machine import Machine
@@ -34,9 +19,10 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.progress import CampaignProgress, Observer, Silence
+from numapredict.native.errors import InvalidInputError, UnwritableError
 
 # What a caller needs to make a campaign and read its answers.
-__all__ = ["Campaign", "CampaignError", "Estimate", "Options", "Plan", "Summary"]
+__all__ = ["Campaign", "Estimate", "Options", "Plan", "Summary"]
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -87,14 +73,12 @@ class Campaign:
         return estimate(self._plan(record), self.machine, record, self.options)
 
     def run(self, observer: Observer | None = None) -> Summary:
-        """Run what is left; raise CampaignError for a folder or journal that cannot be used. Finished runs are kept."""
+        """Run what is left; InvalidInputError for a folder or journal that cannot be used. What finished is kept."""
         observer = observer or Silence()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UnwritableCampaignError(
-                f"cannot make the folder {self.folder}: {reason_and_advice(error)}"
-            ) from error
+            raise UnwritableError(f"cannot make the folder {self.folder}: {reason_and_advice(error)}") from error
         if not self.journal_path.exists() and (self.folder / DESCRIPTION_FILE).exists():
             create_journal(self.journal_path, self._record())
         with Journal(self.journal_path, self._header()) as journal:
@@ -105,7 +89,7 @@ class Campaign:
         """Write what the journal holds as the dataset, and return it; the journal stays, to be extended."""
         record = read_journal(self.journal_path)
         if record.header is None or not record.measurements:
-            raise CampaignError(
+            raise InvalidInputError(
                 f"{self.folder}: no run has finished, so there is no dataset to write; run the campaign"
             )
         measurements = [m for program in record.programs for m in in_common(_of(record.measurements, program.name))]
@@ -123,10 +107,7 @@ class Campaign:
             programs=programs,
             measurements=tuple(sorted(measurements, key=lambda m: (rank[m.program], order_of(m.mapping)))),
         )
-        try:
-            write_dataset(dataset, self.folder)
-        except UnwritableDatasetError as error:
-            raise UnwritableCampaignError(str(error)) from error
+        write_dataset(dataset, self.folder)
         return dataset
 
     def _run(self, journal: Journal, todo: Plan, observer: Observer) -> Summary:
@@ -172,7 +153,7 @@ class Campaign:
             return read_journal(self.journal_path)
         dataset = read_dataset(self.folder)
         if dataset.topology is None:
-            raise CampaignError(
+            raise InvalidInputError(
                 f"{self.folder}: holds imported measurements, to which no campaign can add; name another folder"
             )
         header = Header(

@@ -20,17 +20,13 @@ import msgspec
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.program import Program
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError, MissingNativePartError, UnrunnableProgramError
 
 COMMAND = "cere"
 CONFIGURATION, REGIONS = "cere.json", "regions.csv"
 KEPT = Path(".cere") / "numapredict"  # the replay binaries
 _REPORT_BYTES = 200
 _MOST_REGIONS_BYTES = 16 * MIB
-
-
-class CereError(NumapredictError):
-    """CERE is not installed, not configured, or one of its commands failed."""
 
 
 class Region(msgspec.Struct, frozen=True):
@@ -51,11 +47,11 @@ class Cere:
     """The CERE project in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Raise CereError where CERE is missing or the folder holds no project."""
+        """Raise MissingNativePartError where CERE is missing, InvalidInputError where the folder has no project."""
         self.folder = folder
         self.command = shutil.which(COMMAND) or ""
         if not self.command:
-            raise CereError(
+            raise MissingNativePartError(
                 f"{COMMAND} is not on the PATH, so {folder} cannot be replayed; install CERE, or give the program "
                 "itself with --program"
             )
@@ -63,9 +59,9 @@ class Cere:
         try:
             self.run_words = shlex.split(msgspec.json.decode(read_bounded(path, MIB), type=_Configuration).run_cmd)
         except OSError as error:
-            raise CereError(f"{path}: {error.strerror}; run cere configure in {folder} first") from None
+            raise InvalidInputError(f"{path}: {error.strerror}; run cere configure in {folder} first") from None
         except (msgspec.DecodeError, ValueError) as error:
-            raise CereError(f"{path}: {error}; run cere configure in {folder} again") from None
+            raise InvalidInputError(f"{path}: {error}; run cere configure in {folder} again") from None
 
     def regions(self) -> tuple[Region, ...]:
         """Return the regions by falling coverage, as `cere regions` lists them.
@@ -79,7 +75,7 @@ class Cere:
             text = read_bounded(path, _MOST_REGIONS_BYTES).decode(errors="replace")
             rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row and row[0].startswith("__cere__")]
         except OSError as error:
-            raise CereError(f"{path}: {error.strerror}, though cere regions succeeded") from None
+            raise InvalidInputError(f"{path}: {error.strerror}, though cere regions succeeded") from None
         found = [Region(row[0], row[1] if len(row) > 1 else "", _percent(row[-1])) for row in rows]
         return tuple(sorted(found, key=lambda region: -(region.coverage or 0)))
 
@@ -111,7 +107,9 @@ class Cere:
             if (self.folder / word).is_file():
                 return index
         words = shlex.join(self.run_words)
-        raise CereError(f"{self.folder / CONFIGURATION}: run_cmd {words!r} names no file; build the application")
+        raise InvalidInputError(
+            f"{self.folder / CONFIGURATION}: run_cmd {words!r} names no file; build the application"
+        )
 
     def _arguments(self) -> list[str]:
         return self.run_words[self._binary() + 1 :]
@@ -122,7 +120,7 @@ class Cere:
             kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(built, kept)
         except OSError as error:
-            raise CereError(f"cannot keep the replay {kept}: {reason_and_advice(error)}") from error
+            raise InvalidInputError(f"cannot keep the replay {kept}: {reason_and_advice(error)}") from error
 
     def _call(self, *words: str) -> None:
         try:
@@ -130,11 +128,11 @@ class Cere:
                 [self.command, *words], cwd=self.folder, capture_output=True, check=False, stdin=subprocess.DEVNULL
             )
         except OSError as error:
-            raise CereError(f"{self.command}: {error.strerror}") from error
+            raise UnrunnableProgramError(f"{self.command}: {error.strerror}") from error
         if done.returncode != 0:
             said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines() or ["no reason given"]
             last = "".join(letter for letter in said[-1] if letter.isprintable())[:_REPORT_BYTES]
-            raise CereError(f"{COMMAND} {words[0]} failed in {self.folder} with {done.returncode}: {last}")
+            raise UnrunnableProgramError(f"{COMMAND} {words[0]} failed in {self.folder} with {done.returncode}: {last}")
 
 
 def _percent(text: str) -> float | None:

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 import msgspec
 
 from numapredict.collect.program import CODELETS, Program
-from numapredict.native.errors import MissingNativePartError, NumapredictError
+from numapredict.native.errors import MissingNativePartError, UsageError
 from numapredict.native.library import codelets_program
 
 SIZES = ("small", "medium", "large")
 CAMPAIGN_SIZES = ("medium",)  # in both initialisations; with more sizes a campaign takes hours
 INITIALISATIONS = ("serial", "parallel")
-
-
-class UnknownCodeletError(NumapredictError):
-    """A name is none of the codelets."""
 
 
 class Codelet(msgspec.Struct, frozen=True):
@@ -57,7 +53,7 @@ def codelet_programs(
     known = {codelet.name: codelet for codelet in codelets()}
     for name in names:
         if name not in known:
-            raise UnknownCodeletError(f"unknown codelet {name!r}: the codelets are {', '.join(known)}")
+            raise UsageError(f"unknown codelet {name!r}: the codelets are {', '.join(known)}")
     chosen = [known[name] for name in names] if names else list(known.values())
     return tuple(
         Program(

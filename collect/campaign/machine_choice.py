@@ -21,7 +21,7 @@ from numapredict.collect.terminal.terminal import say_nothing
 def modelled_machine(
     name: str, budget: Budget | None = None, announce: Callable[[str], None] = say_nothing, *, strict: bool = False
 ) -> ModelledMachine:
-    """Return the modelled machine of a description's name or .toml file; InvalidDescriptionError if there is none.
+    """Return the modelled machine of a description's name or .toml file; InvalidInputError if there is none.
 
     ``strict`` refuses programs that end with an exit code other than 0.
     """
@@ -39,7 +39,7 @@ def this_computer(
     """Return the computer that this runs on, to measure on it.
 
     ``strict`` refuses programs that end with an exit code other than 0. Raises InvalidTopologyError where its topology
-    cannot be read, and SeveralAskersError in one of several tasks.
+    cannot be read, and UsageError in one of several tasks.
     """
     check_one_asker()
     topology = host_topology()

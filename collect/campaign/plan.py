@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import msgspec
 
 from numapredict.collect.data.dataset import same_command
-from numapredict.collect.data.journal import CampaignError, Record
+from numapredict.collect.data.journal import Record
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.estimated_time import TimeEstimate
+from numapredict.native.errors import UsageError
 
 ASSUMED_EXECUTION_S = 10.0
 
@@ -69,7 +70,7 @@ def plan(
 
     One program is finished before the next begins, so that a modelled machine traces it once a thread count (its
     mappings come sorted by threads). On a clock the mappings of a program are shuffled, so that a slow drift of the
-    computer spreads over all of them. Raises CampaignError for two programs of one name.
+    computer spreads over all of them. Raises UsageError for two programs of one name.
     """
     supported = [mapping for mapping in dict.fromkeys(mappings) if machine.supports(mapping)]
     known = {program.name: program for program in record.programs}
@@ -77,10 +78,10 @@ def plan(
     batches, finished, failed = [], 0, 0
     for name, count in Counter(program.name for program in programs).items():
         if count > 1:
-            raise CampaignError(f"{count} programs are called {name!r}; give each its own name")
+            raise UsageError(f"{count} programs are called {name!r}; give each its own name")
     for program in programs:
         if program.name in known and not same_command(known[program.name], program):
-            raise CampaignError(
+            raise UsageError(
                 f"program {program.name!r} is in the journal with another command; rename it or use another folder"
             )
         outcomes = {mapping: status.get((program.name, mapping)) for mapping in supported}

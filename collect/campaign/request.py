@@ -12,7 +12,6 @@ from numapredict.collect.campaign.codelets import CAMPAIGN_SIZES, INITIALISATION
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.data.journal import FailedCampaignError
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measuring.repetitions import disturbed_in_words
@@ -25,14 +24,10 @@ from numapredict.collect.terminal.command import terminal as terminal_of_the_com
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import command_line, counted
 from numapredict.collect.terminal.terminal import Terminal
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import FailedRunsError, UsageError
 
 LEAST_COVERAGE = 1.0  # percent of the run time: what CERE itself calls worth extracting
 REPLAYS = 10  # of a region in one run, as CERE does it
-
-
-class EmptyRequestError(NumapredictError):
-    """A campaign was asked for that has nothing to run."""
 
 
 class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,9 +87,7 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     machine: Machine
     machine = modelled_machine(request.machine, strict=request.strict) if request.machine else _this_computer(request)
     if not machine.modelled and request.jobs > 1:
-        raise EmptyRequestError(
-            "--jobs is for modelled machines: programs that run at the same time disturb each other"
-        )
+        raise UsageError("--jobs is for modelled machines: programs that run at the same time disturb each other")
     topology = machine.topology
     mappings: tuple[Mapping, ...]
     if request.labels:
@@ -125,7 +118,7 @@ def estimate_in_words(estimate: Estimate) -> str:
 def run_campaign(campaign: Campaign, terminal: Terminal) -> Dataset:
     """Run a campaign to its end, telling a terminal how it goes, and write and return its dataset.
 
-    Raises FailedCampaignError, with the dataset written, where every run failed.
+    Raises FailedRunsError, with the dataset written, where every run failed.
     """
     summary = campaign.run(terminal.observer())
     for program, reason in summary.refused:
@@ -139,7 +132,7 @@ def run_campaign(campaign: Campaign, terminal: Terminal) -> Dataset:
             terminal.warn(line)
     if summary.failed and summary.failed == summary.finished:
         why = next((m.message or m.status for m in dataset.measurements if m.status != "ok"), "failed")
-        raise FailedCampaignError(f"{campaign.folder}: all {summary.failed} runs failed, the first with: {why}")
+        raise FailedRunsError(f"{campaign.folder}: all {summary.failed} runs failed, the first with: {why}")
     return dataset
 
 
@@ -161,13 +154,13 @@ def _replayed(request: CampaignRequest) -> tuple[Program, ...]:
         known = cere.regions()
         missing = [name for name in request.regions if name not in {region.name for region in known}]
         if missing:
-            raise EmptyRequestError(
+            raise UsageError(
                 f"CERE knows no region {missing[0]!r} in {folder}; numapredict collect regions {folder} lists them"
             )
         hot = [region.name for region in known if region.coverage is None or region.coverage >= LEAST_COVERAGE]
         programs += cere.programs(request.regions or hot, request.invocation, REPLAYS)
     if request.cere_folders and not programs:
-        raise EmptyRequestError(f"CERE finds no region of {LEAST_COVERAGE:g}% of the run time; name one with --region")
+        raise UsageError(f"CERE finds no region of {LEAST_COVERAGE:g}% of the run time; name one with --region")
     return programs
 
 
@@ -177,8 +170,8 @@ def _own_programs(commands: tuple[str, ...]) -> tuple[Program, ...]:
         try:
             words = tuple(shlex.split(text))
         except ValueError as error:
-            raise EmptyRequestError(f"--program {text!r}: {error}; quote it as for a shell") from None
+            raise UsageError(f"--program {text!r}: {error}; quote it as for a shell") from None
         if not words:
-            raise EmptyRequestError("--program is empty; give a command with its arguments")
+            raise UsageError("--program is empty; give a command with its arguments")
         programs.append(Program(name=Path(words[0]).name + "".join(f" {word}" for word in words[1:]), command=words))
     return tuple(programs)

@@ -15,10 +15,15 @@ from multiprocessing.process import BaseProcess
 import msgspec
 
 from numapredict.collect.campaign.plan import Batch
-from numapredict.collect.data.journal import CampaignError, FailedCampaignError
 from numapredict.collect.machine import Machine
 from numapredict.collect.measurement import Measurement
-from numapredict.native.errors import MissingNativePartError, NumapredictError, UnwritableError
+from numapredict.native.errors import (
+    FailedRunsError,
+    MissingNativePartError,
+    NumapredictError,
+    UnwritableError,
+    UsageError,
+)
 
 _STOP_TIMEOUT_S = 5.0
 
@@ -63,7 +68,7 @@ def run_in_workers(machine: Machine, batches: Sequence[Batch], jobs: int) -> Gen
     programs that run at the same time would disturb each other's clocks.
     """
     if not machine.modelled:
-        raise CampaignError(f"{machine.name} measures by the clock and runs one program at a time; leave out --jobs")
+        raise UsageError(f"{machine.name} measures by the clock and runs one program at a time; leave out --jobs")
     waiting = deque(batches)
     processes: list[BaseProcess] = []
     links: dict[Connection, str] = {}
@@ -124,8 +129,8 @@ def _receive(link: Connection, running: str) -> object:
         raise _death(running) from error
 
 
-def _death(running: str) -> CampaignError:
-    return FailedCampaignError(
+def _death(running: str) -> FailedRunsError:
+    return FailedRunsError(
         f"a worker died while running {running!r}, perhaps for lack of memory; run the same command again with fewer"
         " --jobs, finished runs are kept"
     )
@@ -172,13 +177,11 @@ def _work(machine: Machine, link: Connection) -> None:
 
 
 def _results(machine: Machine, batch: Batch) -> Generator[object, None, None]:
-    """Yield what a batch gives, and last the error that ends the campaign: its text, as a subclass may hold more."""
+    """Yield what a batch gives, and last the error that ends the campaign."""
     try:
         yield from run_here(machine, [batch])
-    except MissingNativePartError as error:
-        yield MissingNativePartError(str(error))
-    except UnwritableError as error:
-        yield UnwritableError(str(error))
+    except (MissingNativePartError, UnwritableError) as error:
+        yield error
 
 
 def _end_with_the_campaign() -> None:

@@ -22,8 +22,8 @@ from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
-from numapredict.collect.topology import InvalidTopologyError, Topology
-from numapredict.native.errors import NumapredictError, UnwritableError
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import InvalidInputError, InvalidTopologyError, UnwritableError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,14 +41,6 @@ UNITS = (
     ("local_bandwidth_GBps", "1e9 bytes a second"),
     ("remote_bandwidth_GBps", "1e9 bytes a second"),
 )
-
-
-class InvalidDatasetError(NumapredictError):
-    """A dataset is malformed: the line names the file and the field."""
-
-
-class UnwritableDatasetError(UnwritableError):
-    """A dataset could not be written; what was there before is untouched."""
 
 
 class Dataset(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,14 +141,14 @@ def same_command(one: Program, other: Program) -> bool:
 
 
 def read_dataset(path: Path) -> Dataset:
-    """Return the dataset in the folder ``path``; raise InvalidDatasetError for anything malformed or unreadable."""
+    """Return the dataset in the folder ``path``; raise InvalidInputError for anything malformed or unreadable."""
     from numapredict.collect.data import measurement_table
 
     description_path, table_path = path / DESCRIPTION_FILE, path / TABLE_FILE
     description = _decode(description_path, _read(description_path))
     data = _read(table_path)
     if hashlib.sha256(data).hexdigest() != description.measurements_sha256:
-        raise InvalidDatasetError(
+        raise InvalidInputError(
             f"{table_path}: measurements_sha256 in {DESCRIPTION_FILE} belongs to another file; restore both files from"
             " one copy, or resume the campaign that writes them"
         )
@@ -166,7 +158,7 @@ def read_dataset(path: Path) -> Dataset:
         if {m.modelled for m in measurements} - {description.modelled}:
             raise ValueError(f"column modelled: not {description.modelled}, as {DESCRIPTION_FILE} says")
     except ValueError as error:
-        raise InvalidDatasetError(f"{table_path}: {error}; restore the file or collect the dataset again") from error
+        raise InvalidInputError(f"{table_path}: {error}; restore the file or collect the dataset again") from error
     try:
         return Dataset(
             machine=description.machine,
@@ -180,13 +172,13 @@ def read_dataset(path: Path) -> Dataset:
             measurements=measurements,
         )
     except ValueError as error:
-        raise InvalidDatasetError(f"{path}: {error}; restore both files or collect the dataset again") from error
+        raise InvalidInputError(f"{path}: {error}; restore both files or collect the dataset again") from error
 
 
 def write_dataset(dataset: Dataset, path: Path) -> None:
     """Write the dataset into the folder ``path``, each file in one step.
 
-    Raises InvalidDatasetError for a measurement that no reader would accept, and UnwritableDatasetError where the
+    Raises InvalidInputError for a measurement that no reader would accept, and UnwritableError where the
     system refuses. A crash between the two files leaves a pair that ``read_dataset`` refuses.
     """
     from numapredict.collect.data import measurement_table
@@ -194,7 +186,7 @@ def write_dataset(dataset: Dataset, path: Path) -> None:
     try:
         data, rows = measurement_table.to_parquet(dataset.measurements, dataset.nodes)
     except ValueError as error:
-        raise InvalidDatasetError(f"dataset of {dataset.machine}: {error}; nothing was written") from error
+        raise InvalidInputError(f"dataset of {dataset.machine}: {error}; nothing was written") from error
     description = _Description(
         schema=SCHEMA_VERSION,
         machine=dataset.machine,
@@ -215,7 +207,7 @@ def write_dataset(dataset: Dataset, path: Path) -> None:
         replace_file(path / TABLE_FILE, data)
         replace_file(path / DESCRIPTION_FILE, text)
     except OSError as error:
-        raise UnwritableDatasetError(f"cannot write the dataset {path}: {reason_and_advice(error)}") from error
+        raise UnwritableError(f"cannot write the dataset {path}: {reason_and_advice(error)}") from error
 
 
 def _read(path: Path) -> bytes:
@@ -223,23 +215,23 @@ def _read(path: Path) -> bytes:
         return read_bounded(path, MOST_BYTES)
     except FileNotFoundError as error:
         where = shlex.quote(str(path.parent))
-        raise InvalidDatasetError(
+        raise InvalidInputError(
             f"{where} is not a dataset: {path.name} is missing; name a folder with both {DESCRIPTION_FILE} and"
             f" {TABLE_FILE}"
         ) from error
     except OSError as error:
-        raise InvalidDatasetError(f"cannot read {path}: {reason_and_advice(error)}") from error
+        raise InvalidInputError(f"cannot read {path}: {reason_and_advice(error)}") from error
 
 
 def _decode(path: Path, data: bytes) -> _Description:
     try:
         version = msgspec.json.decode(data, type=_Version).schema
         if version > SCHEMA_VERSION:
-            raise InvalidDatasetError(
+            raise InvalidInputError(
                 f"{path}: schema is {version}, this numapredict reads up to {SCHEMA_VERSION}; use a newer numapredict"
             )
         if version < 1:
-            raise InvalidDatasetError(f"{path}: schema is {version}, which never existed; restore the file")
+            raise InvalidInputError(f"{path}: schema is {version}, which never existed; restore the file")
         return msgspec.json.decode(data, type=_Description)
     except (msgspec.DecodeError, UnicodeDecodeError, InvalidTopologyError) as error:
-        raise InvalidDatasetError(f"{path}: {error}; restore the file or collect the dataset again") from error
+        raise InvalidInputError(f"{path}: {error}; restore the file or collect the dataset again") from error

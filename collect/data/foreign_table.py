@@ -24,7 +24,7 @@ from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.mapping import mapping_named
 from numapredict.collect.measurement import Measurement, Repetition, Status
 from numapredict.collect.program import Program
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError
 
 UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
@@ -37,10 +37,6 @@ MOST_CELLS = 8_000_000
 
 # float() also takes 1_000, blanks, and digits of any script: all of them are likelier a mistake than a figure.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
-
-
-class InvalidTableError(NumapredictError):
-    """A CSV file cannot be read, lacks a column, or holds no run that was asked for."""
 
 
 class Row(NamedTuple):
@@ -98,15 +94,15 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_rows(path: Path) -> tuple[Row, ...]:
-    """Return a CSV file's rows. Raises InvalidTableError, naming the line where there is one."""
+    """Return a CSV file's rows. Raises InvalidInputError, naming the line where there is one."""
     try:
         text = read_bounded(path, MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
-        raise InvalidTableError(f"cannot read {path}: {reason_and_advice(error)}; name a CSV file") from error
+        raise InvalidInputError(f"cannot read {path}: {reason_and_advice(error)}; name a CSV file") from error
     except UnicodeDecodeError as error:
-        raise InvalidTableError(f"{path}: is not UTF-8 text ({error.reason}); convert the file") from error
+        raise InvalidInputError(f"{path}: is not UTF-8 text ({error.reason}); convert the file") from error
     if text.count(",") + text.count("\n") > MOST_CELLS:
-        raise InvalidTableError(f"{path}: has more than {MOST_CELLS} cells; split the file")
+        raise InvalidInputError(f"{path}: has more than {MOST_CELLS} cells; split the file")
     before = csv.field_size_limit(MOST_FIELD_BYTES)  # the limit is the whole process's
     try:
         return _rows(path, csv.DictReader(io.StringIO(text, newline=""), strict=True))
@@ -119,21 +115,21 @@ def _rows(path: Path, reader: "csv.DictReader[str]") -> tuple[Row, ...]:
     try:
         names = list(reader.fieldnames or ())
         if not names:
-            raise InvalidTableError(f"{path}: is empty; the first line must name the columns")
+            raise InvalidInputError(f"{path}: is empty; the first line must name the columns")
         double = [name for name, count in Counter(names).items() if count > 1]
         if double:
-            raise InvalidTableError(f"{path}: column {double[0]!r} is there twice; rename one of them")
+            raise InvalidInputError(f"{path}: column {double[0]!r} is there twice; rename one of them")
         for cells in reader:
             if None in cells or None in cells.values():
                 found = len(names) + len(cells.get(None) or ()) if None in cells else "fewer"
-                raise InvalidTableError(
+                raise InvalidInputError(
                     f"{path}: line {reader.line_num} has {found} cells, the first line {len(names)}; fix the line"
                 )
             if len(rows) == MOST_ROWS:
-                raise InvalidTableError(f"{path}: has more than {MOST_ROWS} rows; split the file")
+                raise InvalidInputError(f"{path}: has more than {MOST_ROWS} rows; split the file")
             rows.append(Row(reader.line_num, cells))
     except csv.Error as error:
-        raise InvalidTableError(f"{path}: line {reader.line_num} is no CSV ({error}); fix the line") from error
+        raise InvalidInputError(f"{path}: line {reader.line_num} is no CSV ({error}); fix the line") from error
     return tuple(rows)
 
 
@@ -142,7 +138,7 @@ def dataset_of_rows(
 ) -> tuple[Dataset, Tally]:
     """Return the dataset that the rows make, and what became of them; ``about`` gives all but what the rows do.
 
-    Raises InvalidTableError for a column that is not there, a program of two groups, a time or counter that is no
+    Raises InvalidInputError for a column that is not there, a program of two groups, a time or counter that is no
     number, a default mapping that no run has, and where no run is left.
     """
     _check_columns(rows, columns)
@@ -158,10 +154,10 @@ def dataset_of_rows(
         program = " ".join(filter(None, (row.cells[name].strip() for name in columns.program)))
         label = "-".join(row.cells[name].strip() for name in columns.mapping)
         if not program or not label.strip("-"):
-            raise InvalidTableError(f"a row names no {'mapping' if program else 'program'}: {_shown(row)}; fix the row")
+            raise InvalidInputError(f"a row names no {'mapping' if program else 'program'}: {_shown(row)}; fix the row")
         group = row.cells[columns.group].strip() if columns.group else program
         if groups.setdefault(program, group) != group:
-            raise InvalidTableError(
+            raise InvalidInputError(
                 f"program {program!r} is in the groups {groups[program]!r} and {group!r}; add a column to --program"
             )
         status, repetition = _run(row, columns)
@@ -176,9 +172,9 @@ def dataset_of_rows(
     )
     labels = dict.fromkeys(label for _, label in found)
     if not any(m.status == "ok" for m in measurements):
-        raise InvalidTableError(f"no run with a time is left of {len(rows)} rows; check --where, --drop-if and --time")
+        raise InvalidInputError(f"no run with a time is left of {len(rows)} rows; check --where, --drop-if and --time")
     if about.default is not None and about.default not in labels:
-        raise InvalidTableError(
+        raise InvalidInputError(
             f"no run has the default mapping {about.default!r}; there are {', '.join(list(labels)[:5])} and so on"
         )
     ok = sum(m.status == "ok" for m in measurements)
@@ -200,10 +196,10 @@ def dataset_of_rows(
 
 def _check_columns(rows: tuple[Row, ...], columns: TableColumns) -> None:
     if not rows:
-        raise InvalidTableError("the table has no rows; there is nothing to import")
+        raise InvalidInputError("the table has no rows; there is nothing to import")
     for name in columns.named:
         if name not in rows[0].cells:
-            raise InvalidTableError(f"there is no column {name!r}; the columns are {', '.join(rows[0].cells)}")
+            raise InvalidInputError(f"there is no column {name!r}; the columns are {', '.join(rows[0].cells)}")
 
 
 def _run(row: Row, columns: TableColumns) -> tuple[Status, Repetition | None]:
@@ -217,7 +213,7 @@ def _run(row: Row, columns: TableColumns) -> tuple[Status, Repetition | None]:
     if time <= 0:
         return "crashed", None
     if not LEAST_TIME_S <= time * columns.unit_s <= MOST_TIME_S:
-        raise InvalidTableError(
+        raise InvalidInputError(
             f"line {row.line}, column {columns.time!r}: {text!r} is a time of {time * columns.unit_s:g} s, and runs"
             f" take {LEAST_TIME_S:g} to {MOST_TIME_S:g} s; fix the row, or check --time-unit"
         )
@@ -231,7 +227,7 @@ def _number(row: Row, column: str) -> float:
     text = row.cells[column].strip()
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(value):
-        raise InvalidTableError(
+        raise InvalidInputError(
             f"line {row.line}, column {column!r}: {row.cells[column]!r} is no number such as 1234.5 or 1.2345e3;"
             " fix the row"
         )

@@ -6,27 +6,28 @@ has it, and its group's. A program that is not named is a group of its own.
 
 from pathlib import Path
 
-from numapredict.collect.data.foreign_table import InvalidTableError, read_rows
+from numapredict.collect.data.foreign_table import read_rows
+from numapredict.native.errors import InvalidInputError
 
 COLUMNS = ("program", "group")
 
 
 def read_groups(path: Path) -> dict[str, str]:
-    """Return the group of every program that the file names; InvalidTableError for anything else than such a file."""
+    """Return the group of every program that the file names; InvalidInputError for anything else than such a file."""
     groups: dict[str, str] = {}
     for row in read_rows(path):
         if tuple(row.cells) != COLUMNS:
-            raise InvalidTableError(
+            raise InvalidInputError(
                 f"{path}: the columns are {', '.join(row.cells)}; the first line must be {','.join(COLUMNS)}"
             )
         program, group = (row.cells[name].strip() for name in COLUMNS)
         if not program or not group:
-            raise InvalidTableError(f"{path}: line {row.line} names no {'group' if program else 'program'}; fix it")
+            raise InvalidInputError(f"{path}: line {row.line} names no {'group' if program else 'program'}; fix it")
         if groups.setdefault(program, group) != group:
-            raise InvalidTableError(
+            raise InvalidInputError(
                 f"{path}: line {row.line} puts {program!r} into {group!r}, a line before into {groups[program]!r};"
                 " a program has one group"
             )
     if not groups:
-        raise InvalidTableError(f"{path}: names no program; add lines such as PROGRAM,GROUP")
+        raise InvalidInputError(f"{path}: names no program; add lines such as PROGRAM,GROUP")
     return groups

@@ -25,32 +25,21 @@ from numapredict.collect.data.dataset import same_command
 from numapredict.collect.data.measurement_fault import fault_of
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice, replace_file, sync_folder
-from numapredict.collect.mapping import InvalidLabelError, parse_label
+from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement, Repetition, Status
 from numapredict.collect.program import Program
-from numapredict.collect.topology import InvalidTopologyError, Topology
-from numapredict.native.errors import NumapredictError
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import (
+    InvalidInputError,
+    InvalidMappingError,
+    InvalidTopologyError,
+    UnwritableError,
+)
 
 SCHEMA_VERSION = 1
 JOURNAL_FILE = "journal.jsonl"
 MOST_BYTES = 1 << 30
 """A line of a machine with 8 nodes takes about 1 kB: room for a million runs."""
-
-
-class CampaignError(NumapredictError):
-    """A campaign cannot go on: its journal is malformed, in use, of another machine, or cannot be written."""
-
-
-class UnwritableCampaignError(CampaignError):
-    """The system refused to write what a campaign found."""
-
-    exit_code = 1
-
-
-class FailedCampaignError(CampaignError):
-    """A campaign was run and came to nothing: every run failed, or a worker died."""
-
-    exit_code = 1
 
 
 class _Line(msgspec.Struct, frozen=True, tag_field="kind", forbid_unknown_fields=True):
@@ -101,19 +90,19 @@ _DECODER = msgspec.json.Decoder(Header | Introduced | Finished)
 
 
 def read_journal(path: Path) -> Record:
-    """Return what the journal at ``path`` holds, an empty record where there is none; raise CampaignError."""
+    """Return what the journal at ``path`` holds, an empty record where there is none; raise InvalidInputError."""
     try:
         data = read_bounded(path, MOST_BYTES)
     except FileNotFoundError:
         return Record()
     except OSError as error:
-        raise CampaignError(f"cannot read {path}: {reason_and_advice(error)}") from error
+        raise InvalidInputError(f"cannot read {path}: {reason_and_advice(error)}") from error
     return _parse(path, data)[0]
 
 
 def _check_regular(path: Path, file: int) -> None:
     if not stat.S_ISREG(os.fstat(file).st_mode):
-        raise CampaignError(f"{path} is not a regular file; move it away, or name another folder")
+        raise InvalidInputError(f"{path} is not a regular file; move it away, or name another folder")
 
 
 def header_conflict(recorded: Header, asked: Header) -> str:
@@ -140,14 +129,14 @@ def create_journal(path: Path, record: Record) -> None:
         temporary.unlink()
         sync_folder(path.parent)
     except OSError as error:
-        raise UnwritableCampaignError(f"cannot write {path}: {reason_and_advice(error)}") from error
+        raise UnwritableError(f"cannot write {path}: {reason_and_advice(error)}") from error
 
 
 class Journal:
     """One campaign's journal, open for appending under an exclusive lock.
 
     Opening creates the file with its header, or reads what is there and cuts a torn last line off. Use it as a context
-    manager. Raises CampaignError for a journal in use elsewhere, of another machine, malformed or not writable.
+    manager. Raises InvalidInputError for a journal in use elsewhere, of another machine, malformed or not writable.
     """
 
     def __init__(self, path: Path, header: Header) -> None:
@@ -155,7 +144,7 @@ class Journal:
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
         except OSError as error:
-            raise UnwritableCampaignError(f"cannot write {path}: {reason_and_advice(error)}") from error
+            raise UnwritableError(f"cannot write {path}: {reason_and_advice(error)}") from error
         try:
             _check_regular(path, self._file)
             self._size = 0
@@ -180,7 +169,7 @@ class Journal:
         if known == program:
             return
         if known is not None and not same_command(known, program):
-            raise CampaignError(
+            raise InvalidInputError(
                 f"{self.path}: program {program.name!r} was recorded with another command; name the new one otherwise"
                 " or use another folder"
             )
@@ -203,23 +192,23 @@ class Journal:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise CampaignError(
+            raise InvalidInputError(
                 f"{self.path} is in use by another campaign; wait for it or name another folder"
             ) from error
         except OSError as error:
-            raise CampaignError(f"cannot lock {self.path}: {reason_and_advice(error)}") from error
+            raise InvalidInputError(f"cannot lock {self.path}: {reason_and_advice(error)}") from error
         try:
             record, self._size = _parse(self.path, read_bounded(self.path, MOST_BYTES))
             os.ftruncate(self._file, self._size)
         except OSError as error:
-            raise UnwritableCampaignError(f"cannot write {self.path}: {reason_and_advice(error)}") from error
+            raise UnwritableError(f"cannot write {self.path}: {reason_and_advice(error)}") from error
         if record.header is None:
             self._append(header)
             sync_folder(self.path.parent)
             return msgspec.structs.replace(record, header=header)
         conflict = header_conflict(record.header, header)
         if conflict:
-            raise CampaignError(f"{self.path}: {conflict}; name another folder")
+            raise InvalidInputError(f"{self.path}: {conflict}; name another folder")
         return record
 
     def _append(self, line: _Line) -> None:
@@ -234,9 +223,9 @@ class Journal:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self._size)
             if isinstance(error, OSError):
-                raise UnwritableCampaignError(f"cannot write {self.path}: {reason_and_advice(error)}") from error
+                raise UnwritableError(f"cannot write {self.path}: {reason_and_advice(error)}") from error
             if isinstance(error, UnicodeEncodeError):
-                raise CampaignError(f"{self.path}: {error.object!r} is not UTF-8 text; rename it") from error
+                raise InvalidInputError(f"{self.path}: {error.object!r} is not UTF-8 text; rename it") from error
             raise
         self._size += len(data)
 
@@ -253,22 +242,22 @@ def _parse(path: Path, data: bytes) -> tuple[Record, int]:
         try:
             line = _DECODER.decode(text)
         except (msgspec.ValidationError, InvalidTopologyError) as error:
-            raise CampaignError(f"{where}: {error}; {_REPAIR}") from error
+            raise InvalidInputError(f"{where}: {error}; {_REPAIR}") from error
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             if number == len(lines):  # torn inside, by a power loss that kept the line feed
                 size -= len(text)
                 break
-            raise CampaignError(f"{where}: not a JSON object ({error}); {_REPAIR}") from error
+            raise InvalidInputError(f"{where}: not a JSON object ({error}); {_REPAIR}") from error
         if isinstance(line, Header):
             if header is not None or line.schema != SCHEMA_VERSION:
-                raise CampaignError(f"{where}: a header of schema {line.schema} is not expected here; {_REPAIR}")
+                raise InvalidInputError(f"{where}: a header of schema {line.schema} is not expected here; {_REPAIR}")
             header = line
         elif header is None:
-            raise CampaignError(f"{where}: the header is missing; {_REPAIR}")
+            raise InvalidInputError(f"{where}: the header is missing; {_REPAIR}")
         elif isinstance(line, Introduced):
             programs[line.program.name] = line.program
         elif line.program not in programs:
-            raise CampaignError(f"{where}: program {line.program!r} was not introduced; {_REPAIR}")
+            raise InvalidInputError(f"{where}: program {line.program!r} was not introduced; {_REPAIR}")
         else:
             measurements[line.program, line.mapping] = (_measurement(where, line, header), line.took_s)
     finished = measurements.values()
@@ -278,14 +267,14 @@ def _parse(path: Path, data: bytes) -> tuple[Record, int]:
 def _encode(line: _Line) -> bytes:
     """Return a line's bytes; JSON escapes every line feed within.
 
-    Raises CampaignError for what no reader would take.
+    Raises InvalidInputError for what no reader would take.
     """
     data = msgspec.json.encode(line) + b"\n"
     try:
         _DECODER.decode(data)
     except (msgspec.ValidationError, InvalidTopologyError) as error:
         kind = type(line).__name__.lower()
-        raise CampaignError(f"a {kind} line could not be read again ({error}); it was not written") from error
+        raise InvalidInputError(f"a {kind} line could not be read again ({error}); it was not written") from error
     return data
 
 
@@ -304,8 +293,8 @@ def _finished(measurement: Measurement, took_s: float) -> Finished:
 def _measurement(where: str, line: Finished, header: Header) -> Measurement:
     try:
         mapping = parse_label(line.mapping)
-    except InvalidLabelError as error:
-        raise CampaignError(f"{where}: mapping: {error}; {_REPAIR}") from error
+    except InvalidMappingError as error:
+        raise InvalidInputError(f"{where}: mapping: {error}; {_REPAIR}") from error
     return Measurement(
         program=line.program,
         mapping=mapping,

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 import msgspec
 
 from numapredict.collect.data.dataset import Dataset, same_command
-from numapredict.collect.errors import NotRecordedError
-from numapredict.collect.mapping import InvalidMappingError, Mapping
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical, check
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import (
+    InvalidInputError,
+    InvalidMappingError,
+    UnrunnableProgramError,
+    UnsupportedMappingError,
+)
 
 _NEAREST = 3
 
@@ -22,7 +27,7 @@ class RecordedMachine:
     A program is known by its name, with the same arguments and environment as when it was recorded; a mapping by
     what it means, so that any of its equal labels finds it. Opaque mappings cannot be asked for.
 
-    Raises NotRecordedError for a dataset that does not say what its machine looks like.
+    Raises InvalidInputError for a dataset that does not say what its machine looks like.
     """
 
     executions = 1
@@ -30,7 +35,7 @@ class RecordedMachine:
 
     def __init__(self, dataset: Dataset) -> None:
         if dataset.topology is None:
-            raise NotRecordedError(
+            raise InvalidInputError(
                 f"the dataset of {dataset.machine} does not say what the machine looks like, so nothing can be run "
                 "there; evaluate it instead"
             )
@@ -72,19 +77,19 @@ class RecordedMachine:
     def run(self, program: Program, mapping: Mapping) -> Measurement:
         """Return what was recorded for the program under the mapping.
 
-        Raises NotRecordedError for an unknown pair and InvalidMappingError for a mapping that the machine never could
-        have run.
+        Raises UnrunnableProgramError for an unknown program, UnsupportedMappingError for a mapping that it was not
+        recorded under, and InvalidMappingError for one that does not fit the machine.
         """
         meaning = self._meaning(mapping)
         recorded = self._programs.get(program.name)
         if recorded is None or not same_command(recorded, program):
-            raise NotRecordedError(f"{self._unknown(program, recorded)}; `numapredict collect` records programs")
+            raise UnrunnableProgramError(f"{self._unknown(program, recorded)}; `numapredict collect` records programs")
         measurement = self._found.get((program.name, meaning))
         if measurement is None:
             check(mapping, self.topology)
             known = sorted((m.label for name, m in self._found if name == program.name), key=_length)
             near = difflib.get_close_matches(mapping.label, known, n=_NEAREST, cutoff=0.0)
-            raise NotRecordedError(
+            raise UnsupportedMappingError(
                 f"program {program.name!r} was not recorded on {self.name} under {mapping.label};"
                 f" nearest of its {len(known)} recorded mappings: {', '.join(near) or 'none'}"
             )

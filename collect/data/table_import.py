@@ -8,11 +8,12 @@ import msgspec
 
 import numapredict
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, write_dataset
-from numapredict.collect.data.foreign_table import InvalidTableError, TableColumns, Tally, dataset_of_rows, read_rows
+from numapredict.collect.data.foreign_table import TableColumns, Tally, dataset_of_rows, read_rows
 from numapredict.collect.data.groups_file import read_groups
 from numapredict.collect.data.journal import JOURNAL_FILE
 from numapredict.collect.data.outliers import Outlier, without_outliers
 from numapredict.collect.data.similar_programs import similar_programs
+from numapredict.native.errors import InvalidInputError
 
 MACHINE_COLUMN = "machine"
 
@@ -30,10 +31,10 @@ def import_table(file: Path, into: Path, columns: TableColumns, asked: About) ->
     """Write the dataset that a file's rows make into a folder, and return what became of the rows.
 
     The machine's name, where none is given, is what a column of that name was asked to be, or the file's. Raises
-    InvalidTableError, also where the folder holds measurements already, and UnwritableDatasetError.
+    InvalidInputError, also where the folder holds measurements already, and UnwritableError.
     """
     if any((into / name).exists() for name in (DESCRIPTION_FILE, JOURNAL_FILE)):
-        raise InvalidTableError(f"{into}: holds a dataset already, which would be lost; name another folder")
+        raise InvalidInputError(f"{into}: holds a dataset already, which would be lost; name another folder")
     named = asked.machine or dict(columns.where).get(MACHINE_COLUMN) or file.stem
     about = Dataset(
         machine=named,
@@ -46,9 +47,9 @@ def import_table(file: Path, into: Path, columns: TableColumns, asked: About) ->
     )
     try:
         dataset, tally = dataset_of_rows(read_rows(file), columns, named, about)
-    except InvalidTableError as error:
+    except InvalidInputError as error:
         text = str(error)
-        raise InvalidTableError(text if str(file) in text else f"{file}: {text}") from error
+        raise InvalidInputError(text if str(file) in text else f"{file}: {text}") from error
     if asked.groups is not None:
         dataset = _grouped(dataset, asked.groups)
     outliers: tuple[Outlier, ...] = ()
@@ -67,11 +68,11 @@ def _grouped(dataset: Dataset, file: Path) -> Dataset:
     for name in groups:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=3) or names[:3]
-            raise InvalidTableError(
+            raise InvalidInputError(
                 f"{file}: {name!r} is no program of the table; there are {', '.join(map(repr, near))} and so on"
             )
     for group in groups.values():  # or the two would be held out together without being named so
         if group in names and groups.get(group) != group:
-            raise InvalidTableError(f"{file}: group {group!r} has the name of a program that is not in it; rename it")
+            raise InvalidInputError(f"{file}: group {group!r} has the name of a program that is not in it; rename it")
     programs = tuple(msgspec.structs.replace(p, group=groups.get(p.name, p.name)) for p in dataset.programs)
     return msgspec.structs.replace(dataset, programs=programs)

@@ -12,17 +12,13 @@ from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.terminal import say_nothing
-from numapredict.native.errors import NumapredictError
-
-
-class FidelityError(NumapredictError):
-    """A program of a comparison failed under the model."""
+from numapredict.native.errors import CounterError, UnrunnableProgramError
 
 
 def counters_of(run: Repetition) -> Counters:
     """Return a run's counters, which every modelled run has."""
     if run.counters is None:
-        raise FidelityError("a modelled run has no counters")
+        raise CounterError("a modelled run has no counters")
     return run.counters
 
 
@@ -54,10 +50,10 @@ class Bench:
         return codelet_programs((name,), (size,), (initialisation,))[0]
 
     def run(self, machine: ModelledMachine, program: Program, label: str) -> Measurement:
-        """Return a program's measurement under a mapping. Raises FidelityError where the program fails."""
+        """Return a program's measurement under a mapping. Raises UnrunnableProgramError where the program fails."""
         measurement = machine.run(program, parse_label(label))
         if measurement.status != "ok":
-            raise FidelityError(f"{program.name} on {machine.name}: {measurement.message}")
+            raise UnrunnableProgramError(f"{program.name} on {machine.name}: {measurement.message}")
         return measurement
 
     def region_s(self, machine: ModelledMachine, program: Program, label: str) -> float:

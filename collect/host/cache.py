@@ -15,17 +15,13 @@ _PROBE = ".room"
 _ROOM_BYTES = 1 << 20
 
 
-class UnwritableCacheError(UnwritableError):
-    """The cache cannot be written."""
-
-
 def cache_folder() -> Path:
     """Return the folder of what can be made again."""
     return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_dir("numapredict"))
 
 
 def require_room(folder: Path, what: str) -> None:
-    """Make a folder of the cache; raise UnwritableCacheError where it cannot be made or has no room for a megabyte.
+    """Make a folder of the cache; raise UnwritableError where it cannot be made or has no room for a megabyte.
 
     To be asked before what takes long is begun, and could then not be kept. ``what`` is kept there, in words.
     """
@@ -37,8 +33,8 @@ def require_room(folder: Path, what: str) -> None:
         raise unwritable(folder, what, error) from error
 
 
-def unwritable(folder: Path, what: str, error: OSError) -> UnwritableCacheError:
+def unwritable(folder: Path, what: str, error: OSError) -> UnwritableError:
     """Return the error that says why a folder of the cache cannot be written, and what to do about it."""
-    return UnwritableCacheError(
+    return UnwritableError(
         f"cannot write the {what} {folder}: {reason_and_advice(error)} ({FOLDER_VARIABLE}=FOLDER names another)"
     )

@@ -15,8 +15,8 @@ from numapredict.collect.host.cgroup import CgroupFolder, levels, own_cgroup_fol
 from numapredict.collect.host.hwloc import MAX_SIZE_BYTES, topology_from_xml
 from numapredict.collect.host.kernel_file import kernel_text
 from numapredict.collect.index_list import parse_index_list
-from numapredict.collect.topology import InvalidTopologyError, Topology, restrict
-from numapredict.native.errors import MissingNativePartError
+from numapredict.collect.topology import Topology, restrict
+from numapredict.native.errors import InvalidTopologyError, MissingNativePartError
 
 _TOOL = "lstopo-no-graphics"
 _TIME_OUT_S = 60.0

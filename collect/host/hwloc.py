@@ -9,16 +9,8 @@ import msgspec
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from numapredict.collect.topology import (
-    LOCAL_DISTANCE,
-    REMOTE_DISTANCE,
-    Cache,
-    Core,
-    InvalidTopologyError,
-    Node,
-    Topology,
-    restrict,
-)
+from numapredict.collect.topology import LOCAL_DISTANCE, REMOTE_DISTANCE, Cache, Core, Node, Topology, restrict
+from numapredict.native.errors import InvalidTopologyError
 
 # The largest machines that run Linux have some thousand PUs, whose XML takes a few megabytes.
 MAX_SIZE_BYTES = 16 << 20

@@ -12,11 +12,7 @@ from collections.abc import Mapping as Variables
 
 import msgspec
 
-from numapredict.native.errors import NumapredictError
-
-
-class SeveralAskersError(NumapredictError):
-    """Several tasks of one start ask on one computer, whose measurements would wait for each other."""
+from numapredict.native.errors import UsageError
 
 
 class Tasks(msgspec.Struct, frozen=True):
@@ -46,14 +42,14 @@ _STARTERS = (
 
 
 def check_one_asker(variables: Variables[str, str] | None = None) -> None:
-    """Raise SeveralAskersError where this process is one of several tasks of a start on this computer.
+    """Raise UsageError where this process is one of several tasks of a start on this computer.
 
     Programs of such tasks often wait for each other, and measurements take turns: one would have the turn and wait for
     the program of another, which waits for the turn.
     """
     found = tasks_here(os.environ if variables is None else variables)
     if found is not None and found.count > 1:
-        raise SeveralAskersError(
+        raise UsageError(
             f"this is one of {found.count} tasks that {found.starter} started on this computer, and only one may"
             f" measure: ask from one process ({found.alone} numapredict ...), then start all tasks by numapredict run"
             " with the mapping"

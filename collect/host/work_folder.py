@@ -26,13 +26,9 @@ ROOM_BYTES = 2 << 20
 _NAME = re.compile(rf"{re.escape(PREFIX)}[a-z0-9_]{{8}}")  # as tempfile.mkdtemp makes them
 
 
-class WorkFolderError(UnwritableError):
-    """The folder for temporary files is full or may not be written to; that is no program's fault."""
-
-
 @contextlib.contextmanager
 def work_folder() -> Iterator[Path]:
-    """Make a folder for temporary files and remove it at the end; raise WorkFolderError where it has no room."""
+    """Make a folder for temporary files and remove it at the end; raise UnwritableError where it has no room."""
     parent = _parent()
     _clear_once(parent)
     with contextlib.ExitStack() as stack:
@@ -48,7 +44,7 @@ def work_folder() -> Iterator[Path]:
 
 
 def require_room(folder: Path, size_bytes: int = ROOM_BYTES) -> None:
-    """Raise WorkFolderError where a file of ``size_bytes`` cannot be written to a work folder now.
+    """Raise UnwritableError where a file of ``size_bytes`` cannot be written to a work folder now.
 
     To be asked where a run failed or left no file: what could not be written is then missing, whatever the reason.
     """
@@ -62,7 +58,7 @@ def require_room(folder: Path, size_bytes: int = ROOM_BYTES) -> None:
         raise refused(folder.parent, error) from error
 
 
-def refused(parent: Path, error: OSError) -> WorkFolderError:
+def refused(parent: Path, error: OSError) -> UnwritableError:
     """Return the error that says why temporary files cannot be written to a folder, and what to do about it."""
     if error.errno == errno.EFBIG:
         advice = "raise the limit of file sizes (ulimit -f)"
@@ -71,7 +67,7 @@ def refused(parent: Path, error: OSError) -> WorkFolderError:
     else:
         advice = "name another folder with TMPDIR=FOLDER"
     reason = error.strerror or str(error)
-    return WorkFolderError(
+    return UnwritableError(
         f"cannot write temporary files in {parent}: {reason}; {advice}, and run the same command again; what was "
         "finished is kept"
     )

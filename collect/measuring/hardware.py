@@ -9,7 +9,7 @@ import msgspec
 import numapredict
 from numapredict.collect.host.facts.state import machine_state
 from numapredict.collect.host.work_folder import require_room, work_folder
-from numapredict.collect.mapping import InvalidMappingError, Mapping
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.hardware_run import Conditions, Failed, HardwareRun
@@ -27,6 +27,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.space import check
 from numapredict.collect.terminal.terminal import counting, say_nothing
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import InvalidMappingError
 
 _WITHOUT_TURN = ("turn", "none could be had: others may have measured at the same time")
 

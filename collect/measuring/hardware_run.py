@@ -10,12 +10,10 @@ from typing import NoReturn
 
 import msgspec
 
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.host.work_folder import require_room
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Status
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.source import Counting, Traffic, counters_of
 from numapredict.collect.measuring.disturbance import Disturbance, Speeds, disturbance, snapshot, wait_for_quiet
 from numapredict.collect.measuring.repetitions import Repeated, Timed
@@ -31,7 +29,7 @@ from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.placing.teams import timed_teams
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import MissingNativePartError
+from numapredict.native.errors import CounterError, MissingNativePartError, UnrunnableProgramError
 
 _FOR_THE_PROGRAM = ("LD_PRELOAD", VARIABLE)
 

@@ -9,8 +9,9 @@ from numapredict.collect.measuring.local_share import local_share
 from numapredict.collect.placement import permitted_nodes, thread_slots
 from numapredict.collect.placing.placed_pages import read_map, tally
 from numapredict.collect.placing.preload import PlacementFiles
-from numapredict.collect.placing.profile_file import InvalidProfileError, read_profile
+from numapredict.collect.placing.profile_file import read_profile
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import InvalidInputError
 
 HELD = 0.98
 """The share of pages on their nodes from which a placement counts as held: a few may be touched before it is known."""
@@ -38,7 +39,7 @@ def files_for_a_look(folder: Path) -> PlacementFiles:
 
 
 def look(files: PlacementFiles, mapping: Mapping, topology: Topology) -> Look:
-    """Return what the files of a run under a mapping tell; InvalidMapError where the map is damaged."""
+    """Return what the files of a run under a mapping tell; InvalidInputError where the map is damaged."""
     found = read_map(Path(files.map)) if files.map else None
     if found is None:
         return Look()
@@ -49,7 +50,7 @@ def look(files: PlacementFiles, mapping: Mapping, topology: Topology) -> Look:
     share = None
     try:
         profile = read_profile(Path(files.profile)) if files.profile else None
-    except InvalidProfileError:  # a program without parallel regions leaves none
+    except InvalidInputError:  # a program without parallel regions leaves none
         profile = None
     if profile is not None:
         homes = [topology.nodes[topology.home(slot.node)].os_index for slot in slots]

@@ -7,19 +7,13 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.bounded_file import MIB, read_bounded
-from numapredict.collect.modelled.description_file import (
-    InvalidDescriptionError,
-    MachineFile,
-    Matrix,
-    Row,
-    parse_file,
-)
-from numapredict.collect.modelled.routes import NoRouteError, routes_over
-from numapredict.collect.topology import LOCAL_DISTANCE, Cache, Core, InvalidTopologyError, Node, Topology
+from numapredict.collect.modelled.description_file import MachineFile, Matrix, Row, parse_file
+from numapredict.collect.modelled.routes import routes_over
+from numapredict.collect.topology import LOCAL_DISTANCE, Cache, Core, Node, Topology
+from numapredict.native.errors import InvalidInputError, InvalidTopologyError
 
 __all__ = [
     "CacheShape",
-    "InvalidDescriptionError",
     "Link",
     "MachineDescription",
     "NodeShape",
@@ -134,7 +128,7 @@ def described_machines() -> tuple[DescribedMachine, ...]:
 def load_description(name_or_path: str) -> MachineDescription:
     """Return an installed description by its name, or any description by a path that ends in .toml.
 
-    Raises InvalidDescriptionError, which names the file and the field, or the machines there are.
+    Raises InvalidInputError, which names the file and the field, or the machines there are.
     """
     if name_or_path.endswith(".toml"):
         file: Traversable = Path(name_or_path)
@@ -143,7 +137,7 @@ def load_description(name_or_path: str) -> MachineDescription:
         file = _folder() / f"{name_or_path}.toml"
         where = f"{name_or_path}.toml"
     else:
-        raise InvalidDescriptionError(
+        raise InvalidInputError(
             f"unknown machine {name_or_path!r}: the described machines are {', '.join(known)}; "
             "for your own, give the path of a .toml file"
         )
@@ -151,14 +145,15 @@ def load_description(name_or_path: str) -> MachineDescription:
         data = read_bounded(file, MIB) if isinstance(file, Path) else file.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InvalidDescriptionError(f"machine description {where}: cannot be read: {reason}") from error
+        raise InvalidInputError(f"machine description {where}: cannot be read: {reason}") from error
+    parsed = parse_file(data, where)
     try:
-        description = _description(parse_file(data, where))
+        description = _description(parsed)
         description.topology  # noqa: B018 - a description without a possible topology is invalid
-    except NoRouteError as error:
-        raise InvalidDescriptionError(f"machine description {where}: links: {error}") from error
+    except InvalidInputError as error:
+        raise InvalidInputError(f"machine description {where}: links: {error}") from error
     except InvalidTopologyError as error:
-        raise InvalidDescriptionError(f"machine description {where}: nodes: {error}") from error
+        raise InvalidInputError(f"machine description {where}: nodes: {error}") from error
     return description
 
 
@@ -173,7 +168,7 @@ def _is_file(entry: Traversable) -> bool:
 
 
 def _description(file: MachineFile) -> MachineDescription:
-    """Return the description that a valid file gives. Raises NoRouteError."""
+    """Return the description that a valid file gives. Raises InvalidInputError."""
     controllers, links, paths = _interconnect(file)
     threads = file.thread_bandwidth
     cycles_per_ns = file.core.frequency_GHz if file.latency.unit == "cycles" else 1.0

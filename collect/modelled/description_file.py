@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**60)]
 Row = tuple[float, ...]
@@ -41,10 +41,6 @@ light takes 0.03 ns for a centimetre, and what takes 10 ms is no memory.
 MOST_NODES, MOST_CORES = 1024, 65_536
 
 MAY_BE_ZERO = frozenset({"cores", "memory_bytes", "ends", "paths", "measured_by"})  # counts and node numbers
-
-
-class InvalidDescriptionError(NumapredictError):
-    """A machine description cannot be read, is incomplete, or contradicts itself."""
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -161,21 +157,19 @@ class MachineFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 def parse_file(data: bytes, where: str) -> MachineFile:
-    """Return the tables of a description; ``where`` names the file in errors. Raises InvalidDescriptionError."""
+    """Return the tables of a description; ``where`` names the file in errors. Raises InvalidInputError."""
     try:
         tables = tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of thousands of digits
-        raise InvalidDescriptionError(f"machine description {where}: not a TOML file: {error}") from error
+        raise InvalidInputError(f"machine description {where}: not a TOML file: {error}") from error
     try:
         file = msgspec.convert(tables, MachineFile)
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `$.")
         field = path.rstrip("`")
-        raise InvalidDescriptionError(
-            f"machine description {where}: {field + ': ' if field else ''}{message}"
-        ) from error
+        raise InvalidInputError(f"machine description {where}: {field + ': ' if field else ''}{message}") from error
     for problem in _problems(file):
-        raise InvalidDescriptionError(f"machine description {where}: {problem}")
+        raise InvalidInputError(f"machine description {where}: {problem}")
     return file
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.machine import TracesToTake
-from numapredict.collect.mapping import InvalidMappingError, Mapping, ThreadPolicy
+from numapredict.collect.mapping import Mapping, ThreadPolicy
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.modelled import contention
 from numapredict.collect.modelled import trace as t
@@ -21,7 +21,6 @@ from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lin
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.modelled.traced_teams import traced_teams
-from numapredict.collect.modelled.tracing import TracingError
 from numapredict.collect.placement import PageAccesses, place_pages, thread_slots
 from numapredict.collect.placing.census import Census
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
@@ -30,6 +29,7 @@ from numapredict.collect.placing.teams import teams_note
 from numapredict.collect.program import Program
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import InvalidMappingError, TracingError
 
 _KEPT_TRACES = 8
 _KEPT_GROUPINGS = 64

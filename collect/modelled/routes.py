@@ -3,11 +3,9 @@
 import itertools
 from collections.abc import Sequence
 
+from numapredict.native.errors import InvalidInputError
+
 Ends = tuple[int, int]  # (core's side, memory's side) of a directed link
-
-
-class NoRouteError(ValueError):
-    """No chain of links leads from one node to another, or a given path uses a link that does not exist."""
 
 
 def routes_over(
@@ -16,7 +14,7 @@ def routes_over(
     """Return the link indices crossed from each core node (row) to each memory node (column); () on the diagonal.
 
     ``paths`` are chains of nodes that fix a route, from the core's node to the memory's; every other pair takes the
-    fewest hops, and among equals the links that stand first. Raises NoRouteError.
+    fewest hops, and among equals the links that stand first. Raises InvalidInputError.
     """
     index_of = {pair: index for index, pair in enumerate(ends)}
     fixed: dict[Ends, tuple[int, ...]] = {}
@@ -26,16 +24,16 @@ def routes_over(
             because = (
                 f"there is no link {missing[0][0]} -> {missing[0][1]}" if missing else "it must join distinct nodes"
             )
-            raise NoRouteError(f"path {list(path)} is not a route: {because}")
+            raise InvalidInputError(f"path {list(path)} is not a route: {because}")
         if (path[0], path[-1]) in fixed:
-            raise NoRouteError(f"path {list(path)} is the second one from node {path[0]} to node {path[-1]}")
+            raise InvalidInputError(f"path {list(path)} is the second one from node {path[0]} to node {path[-1]}")
         fixed[path[0], path[-1]] = tuple(index_of[hop] for hop in itertools.pairwise(path))
     rows = []
     for source in range(node_count):
         shortest = _shortest_from(source, ends)
         for target in range(node_count):
             if (source, target) not in fixed and target not in shortest:
-                raise NoRouteError(f"no chain of links leads from node {source} to node {target}")
+                raise InvalidInputError(f"no chain of links leads from node {source} to node {target}")
         rows.append(tuple(fixed.get((source, target), shortest.get(target, ())) for target in range(node_count)))
     return tuple(rows)
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.phases import PhasedTrace
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError
 from numapredict.native.library import replay_library
 
 # Kinds of accesses, by what the thread has to wait for.
@@ -24,10 +24,6 @@ KINDS = 4
 _HIT, _MEMORY, _TRANSFER, _TRANSFER_WRITTEN = 0, 1, 2, 4
 
 Floats = npt.NDArray[np.float64]
-
-
-class ReplayError(NumapredictError):
-    """The replay library refused a trace or found no memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,4 +204,4 @@ def _library() -> ctypes.CDLL:
 def _check(code: int) -> None:
     if code:
         reason = {-1: "an index is out of range", -2: "no memory"}.get(code, f"error {code}")
-        raise ReplayError(f"cannot replay the trace: {reason}; clear the trace cache and trace again")
+        raise InvalidInputError(f"cannot replay the trace: {reason}; clear the trace cache and trace again")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.placing.exit_code import exit_code_in
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError
 
 MOST_BYTES = 1 << 30
 MAGIC = 0x314543415254554E
@@ -69,10 +69,6 @@ _RECORD = np.dtype([("word", "<u8"), ("at", "<u8")])
 _PAGE = np.dtype([("page", "<u8"), ("site", "<u8"), *((name, "<u2") for name in SLOTS), ("flags", "<u4")])
 
 
-class InvalidTraceError(NumapredictError):
-    """A trace file is damaged, or of another version."""
-
-
 @dataclass(frozen=True, eq=False)
 class Trace:
     """One trace in memory: structured arrays with the fields of trace_file.h.
@@ -104,38 +100,38 @@ class Trace:
 
 
 def read_trace(path: Path) -> Trace:
-    """Read a trace file; raise InvalidTraceError, naming it, if it is not a whole one."""
+    """Read a trace file; raise InvalidInputError, naming it, if it is not a whole one."""
     try:
         data = read_bounded(path, MOST_BYTES)
     except OSError as error:
-        raise InvalidTraceError(f"{path}: cannot read the trace: {error.strerror}") from error
+        raise InvalidInputError(f"{path}: cannot read the trace: {error.strerror}") from error
     return parse_trace(data, str(path))
 
 
 def parse_trace(data: bytes, where: str) -> Trace:
-    """Return the trace that the bytes of a file hold; raise InvalidTraceError, naming ``where``."""
+    """Return the trace that the bytes of a file hold; raise InvalidInputError, naming ``where``."""
     if len(data) < _HEADER.itemsize:
-        raise InvalidTraceError(f"{where}: not a trace: {len(data)} bytes; remove it, it will be made again")
+        raise InvalidInputError(f"{where}: not a trace: {len(data)} bytes; remove it, it will be made again")
     header = np.frombuffer(data, _HEADER, 1)[0]
     if int(header["magic"]) != MAGIC:
-        raise InvalidTraceError(f"{where}: not a whole trace; remove it, it will be made again")
+        raise InvalidInputError(f"{where}: not a whole trace; remove it, it will be made again")
     if int(header["version"]) != VERSION:
-        raise InvalidTraceError(
+        raise InvalidInputError(
             f"{where}: trace version {header['version']}, this numapredict reads {VERSION}; remove it"
         )
     offset = _HEADER.itemsize
     parts = []
     for kind, count in ((_SEGMENT, header["segments"]), (_RECORD, header["records"]), (_PAGE, header["pages"])):
         if offset + int(count) * kind.itemsize > len(data):
-            raise InvalidTraceError(f"{where}: cut short; remove it, it will be made again")
+            raise InvalidInputError(f"{where}: cut short; remove it, it will be made again")
         parts.append(np.frombuffer(data, kind, int(count), offset))
         offset += int(count) * kind.itemsize
     segments, records, pages = parts
     if int(header["sample_shift"]) > MOST_SAMPLE_SHIFT:
-        raise InvalidTraceError(f"{where}: its sampling is impossible; remove it, it will be made again")
+        raise InvalidInputError(f"{where}: its sampling is impossible; remove it, it will be made again")
     owned = segments["records"]
     if int(owned.max(initial=0)) > len(records) or int(owned.sum()) != len(records):  # a sum of uint64 may wrap
-        raise InvalidTraceError(f"{where}: its segments do not own its records; remove it, it will be made again")
+        raise InvalidInputError(f"{where}: its segments do not own its records; remove it, it will be made again")
     return Trace(
         segments=segments,
         records=records,

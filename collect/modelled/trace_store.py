@@ -17,12 +17,12 @@ from numapredict.collect.host.cache import cache_folder, require_room, unwritabl
 from numapredict.collect.host.durable import replace_file
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.trace import MOST_BYTES as MOST_FILE_BYTES
-from numapredict.collect.modelled.trace import InvalidTraceError, Trace, parse_trace
+from numapredict.collect.modelled.trace import Trace, parse_trace
 from numapredict.collect.modelled.tracing import Budget, check_program, take_census, take_trace
 from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.terminal import detail, lasting, say_nothing
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError
 from numapredict.native.library import marks_library, tracer_plugin
 
 BOUND_VARIABLE = "NUMAPREDICT_CACHE_MB"
@@ -32,10 +32,6 @@ _DIGESTED_BYTES = 64 << 20
 _WHAT = "trace cache"
 
 T = TypeVar("T")
-
-
-class TraceStoreError(NumapredictError):
-    """The trace cache holds what it should not."""
 
 
 class TraceStore:
@@ -66,7 +62,7 @@ class TraceStore:
             self._store(path, data)
             found = parse_census(data)
         if found is None:
-            raise TraceStoreError(f"{path}: an empty census; remove the file and try again")
+            raise InvalidInputError(f"{path}: an empty census; remove the file and try again")
         return found
 
     def trace(self, program: Program, threads: int) -> Trace:
@@ -152,7 +148,7 @@ def _read(path: Path, parse: Callable[[bytes], T | None]) -> T | None:
     """Return what a cached file holds, or None where there is no whole file: then it is made again."""
     try:
         return parse(read_bounded(path, MOST_FILE_BYTES))
-    except (OSError, InvalidTraceError):
+    except (OSError, InvalidInputError):
         return None
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.host.work_folder import refused, require_room, work_folder
 from numapredict.collect.modelled.description import MachineDescription
-from numapredict.collect.modelled.trace import EXITED, InvalidTraceError, parse_trace
+from numapredict.collect.modelled.trace import EXITED, parse_trace
 from numapredict.collect.placing.allowance import LONGEST, Allowance, allowance_of
 from numapredict.collect.placing.census import CENSUS_THREADS, Census, parse_census, reserve_file, stopped
 from numapredict.collect.placing.elf import check_traceable
@@ -22,7 +21,12 @@ from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import may_be_habit, with_exit_code
 from numapredict.collect.placing.process import Ending, run_process
 from numapredict.collect.program import Program
-from numapredict.native.errors import MissingNativePartError, NumapredictError
+from numapredict.native.errors import (
+    InvalidInputError,
+    MissingNativePartError,
+    TracingError,
+    UnrunnableProgramError,
+)
 from numapredict.native.library import marks_library, tracer_plugin
 
 _NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
@@ -44,10 +48,6 @@ _PATIENT = (
     ("KMP_BLOCKTIME", "0"),
     ("OMP_DYNAMIC", "false"),
 )
-
-
-class TracingError(NumapredictError):
-    """A program could not be traced: it crashed, never reached a region, or has none."""
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +167,7 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
             require_room(folder)
     try:
         trace = parse_trace(data, "the trace")
-    except InvalidTraceError as error:
+    except InvalidInputError as error:
         reason = ending.reason or "it left no trace"
         if _NO_PLUGINS in reason:
             raise MissingNativePartError(
@@ -208,7 +208,7 @@ def _run(command: list[str], environment: dict[str, str], program: Program, allo
 
 
 def _check_written(ending: Ending, folder: Path) -> None:
-    """Raise WorkFolderError where the tracer says that it could not write (native/tracer/trace_writer.c)."""
+    """Raise UnwritableError where the tracer says that it could not write (native/tracer/trace_writer.c)."""
     _, said, number = ending.last_line.partition(_NOT_WRITTEN)
     if said and number.isdecimal():
         raise refused(folder.parent, OSError(int(number), os.strerror(int(number))))

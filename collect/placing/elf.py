@@ -8,7 +8,7 @@ from typing import Any
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from numapredict.collect.errors import UnrunnableProgramError
+from numapredict.native.errors import UnrunnableProgramError
 
 _BROKEN = (ELFError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError, IndexError, AssertionError)
 # These replace the allocator or insist on being loaded first (compiler-rt, asan_linux.cpp: AsanCheckDynamicRTPrereqs).

@@ -4,8 +4,8 @@ import os
 import shutil
 from pathlib import Path
 
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.program import CODELETS, Program
+from numapredict.native.errors import UnrunnableProgramError
 from numapredict.native.library import codelets_program
 
 

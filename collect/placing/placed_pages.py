@@ -9,15 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError
 
 FIRST_LINE = "numaplace-map 1"
 KINDS = {1: "heap", 2: "static", 3: "mapped", 4: "rest", 5: "small blocks in"}
 NOWHERE = -1
-
-
-class InvalidMapError(NumapredictError):
-    """A file is no map of a placement."""
 
 
 class PlacedThread(msgspec.Struct, frozen=True):
@@ -87,7 +83,7 @@ class PlacementMap(msgspec.Struct, frozen=True):
 
 
 def parse_map(text: str) -> PlacementMap:
-    """Return the map that a file's text holds; raise InvalidMapError, with the line, for another text."""
+    """Return the map that a file's text holds; raise InvalidInputError, with the line, for another text."""
     threads: list[PlacedThread] = []
     ranges: list[PlacedRange] = []
     process, late, left = -1, False, 0
@@ -128,7 +124,9 @@ def parse_map(text: str) -> PlacementMap:
             else:
                 raise ValueError("no such line")
         except (ValueError, IndexError, TypeError) as error:
-            raise InvalidMapError(f"line {number} of the map is {line[:60]!r}, which cannot be read: {error}") from None
+            raise InvalidInputError(
+                f"line {number} of the map is {line[:60]!r}, which cannot be read: {error}"
+            ) from None
     end_range()
     return PlacementMap(
         threads=tuple(threads),
@@ -141,7 +139,7 @@ def parse_map(text: str) -> PlacementMap:
 
 
 def read_map(path: Path) -> PlacementMap | None:
-    """Return the map in a file, or None when there is none; raise InvalidMapError for another file."""
+    """Return the map in a file, or None when there is none; raise InvalidInputError for another file."""
     try:
         return parse_map(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:

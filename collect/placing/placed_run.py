@@ -8,11 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.host.allocation_text import restriction_lines
 from numapredict.collect.host.environment import NUMA_BALANCING
 from numapredict.collect.host.host import host_topology
-from numapredict.collect.host.work_folder import WorkFolderError, require_room, work_folder
+from numapredict.collect.host.work_folder import require_room, work_folder
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.page_policy import PROFILED
 from numapredict.collect.placing.affinity import keep_to
@@ -37,11 +36,12 @@ from numapredict.collect.placing.plan_file import write_plan
 from numapredict.collect.placing.policies import page_queries_refused
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.profile_file import read_profile
-from numapredict.collect.placing.run_file import InvalidRunFileError, check_place, target
+from numapredict.collect.placing.run_file import check_place, target
 from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.program import program_as_typed
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import InvalidInputError, UnrunnableProgramError, UnwritableError
 
 
 class RunOptions(msgspec.Struct, frozen=True):
@@ -67,8 +67,8 @@ class RunOptions(msgspec.Struct, frozen=True):
 def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: Say) -> int:
     """Run the program, placed, and return its exit code, or end by its signal; not at all where it can be replaced.
 
-    ``say`` gets each line that is not the program's. Raises UnrunnableProgramError, InvalidLabelError,
-    InvalidMappingError, InvalidProfileError and the errors of run_file before the program starts.
+    ``say`` gets each line that is not the program's. Raises UnrunnableProgramError, InvalidMappingError,
+    InvalidMappingError, InvalidInputError and the errors of run_file before the program starts.
     """
     notes: list[str] = []
 
@@ -140,7 +140,7 @@ def _files(options: RunOptions, mapping: Mapping, topology: Topology, folder: Pa
         plan = _plan(options.use_profile, mapping, topology, folder / "plan", say)
     for profile in (options.profile, options.use_profile):
         if options.json is not None and profile is not None and _is_profiles(options.json, profile):
-            raise InvalidRunFileError(f"{options.json} is to hold a profile: name another file for --json")
+            raise InvalidInputError(f"{options.json} is to hold a profile: name another file for --json")
     return PlacementFiles(
         plan=None if plan is None else str(plan),
         report=str(folder / "regions") if options.regions or options.json is not None else None,
@@ -175,7 +175,7 @@ def _unwritten(folder: Path) -> Iterator[str]:
     """Return why something may be missing of what the library was to write while the program ran."""
     try:
         require_room(folder)
-    except WorkFolderError as error:
+    except UnwritableError as error:
         yield f"what is reported of this run may be incomplete: {error}"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.host.bounded_file import open_regular
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError
 
 MAGIC = 0x31464F525050554E
 VERSION = 1
@@ -45,10 +45,6 @@ SAMPLE = np.dtype(
         ("rate", "<f8"),
     ]
 )
-
-
-class InvalidProfileError(NumapredictError):
-    """A file is no whole page-access profile."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ class Profile:
 
 
 def read_profile(path: Path) -> Profile:
-    """Return the profile in a file; raise InvalidProfileError, in one line, where there is none or it is damaged.
+    """Return the profile in a file; raise InvalidInputError, in one line, where there is none or it is damaged.
 
     Of what is no regular file nothing is read, and of one that begins otherwise no more than a header.
     """
@@ -99,13 +95,13 @@ def read_profile(path: Path) -> Profile:
             if len(data) == _HEADER.itemsize and _size_bytes(data) == os.fstat(file.fileno()).st_size > len(data):
                 data += file.read(min(_size_bytes(data), MOST_BYTES) - len(data))
     except OSError as error:
-        raise InvalidProfileError(
+        raise InvalidInputError(
             f"profile {path} cannot be read: {error.strerror}; make one with numapredict run --profile {path}"
         ) from None
     try:
         return parse_profile(data)
     except ValueError as error:
-        raise InvalidProfileError(
+        raise InvalidInputError(
             f"{path} is no whole page-access profile: {error}; make it again with numapredict run --profile"
         ) from None
 
@@ -114,7 +110,7 @@ def is_profile(path: Path) -> bool:
     """Return whether a file is a whole page-access profile."""
     try:
         read_profile(path)
-    except InvalidProfileError:
+    except InvalidInputError:
         return False
     return True
 

@@ -4,22 +4,14 @@ import tempfile
 from pathlib import Path
 
 from numapredict.collect.host.durable import replace_file
-from numapredict.native.errors import NumapredictError, UnwritableError
-
-
-class InvalidRunFileError(NumapredictError):
-    """What a run is to write would go to what is no regular file, or to no file at all."""
-
-
-class UnwritableRunFileError(UnwritableError):
-    """The system does not let a run write where that is wanted."""
+from numapredict.native.errors import InvalidInputError, UnwritableError
 
 
 def check_place(path: Path, what: str) -> None:
     """Refuse what could not be written after the run, or is something else than a file; ``what`` it is, in a word."""
     place = target(path, what)
     if place.exists() and not place.is_file():
-        raise InvalidRunFileError(f"{what} {str(path)!r} cannot be written: it is no regular file; name another")
+        raise InvalidInputError(f"{what} {str(path)!r} cannot be written: it is no regular file; name another")
     try:
         with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name}.", suffix=".numapredict"):
             pass
@@ -33,7 +25,7 @@ def target(path: Path, what: str) -> Path:
         return path.resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, until Python 3.13
         reason = error.strerror if isinstance(error, OSError) else "its links go in a circle"
-        raise InvalidRunFileError(f"{what} {path} cannot be written: {reason}; name another file") from None
+        raise InvalidInputError(f"{what} {path} cannot be written: {reason}; name another file") from None
 
 
 def put(path: Path, what: str, data: bytes) -> None:
@@ -45,5 +37,5 @@ def put(path: Path, what: str, data: bytes) -> None:
         raise _unwritable(path, what, error) from None
 
 
-def _unwritable(path: Path, what: str, error: OSError) -> UnwritableRunFileError:
-    return UnwritableRunFileError(f"{what} {path} cannot be written: {error.strerror}; name another file")
+def _unwritable(path: Path, what: str, error: OSError) -> UnwritableError:
+    return UnwritableError(f"{what} {path} cannot be written: {error.strerror}; name another file")

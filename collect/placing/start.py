@@ -9,7 +9,6 @@ from typing import Literal
 
 import msgspec
 
-from numapredict.collect.errors import UnsupportedMappingError
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import thread_slots
@@ -22,7 +21,7 @@ from numapredict.collect.placing.variables import CONFLICTING, giving_way, threa
 from numapredict.collect.program import Program
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import MissingNativePartError
+from numapredict.native.errors import MissingNativePartError, UnsupportedMappingError
 from numapredict.native.library import placement_library
 
 WITHOUT_LIBRARY = "OMP_* and numactl"

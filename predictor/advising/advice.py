@@ -19,15 +19,10 @@ from numapredict.collect.placing.tools.tools import TOOLS, Tool
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.printable import command_line
 from numapredict.collect.terminal.terminal import doing, warn
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.evidence import evidence_of, reached_by
 from numapredict.predictor.advising.explanation import Explanation, explain
-from numapredict.predictor.advising.own_threads import (
-    OwnThreads,
-    UnknownThreadsError,
-    depends_in_words,
-    model_of_threads,
-    own_team,
-)
+from numapredict.predictor.advising.own_threads import OwnThreads, depends_in_words, model_of_threads, own_team
 from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict, reading_of
 from numapredict.predictor.advising.unknown import Unknown
 from numapredict.predictor.advising.unseen import LEAST_SEEN, with_unseen
@@ -157,8 +152,9 @@ def advise(
     """Run the model's probes on the machine and return the advice, or that too little is known to give any.
 
     With a ``verifier``, the same machine asked for single runs, the default and the advised mapping run there in turn,
-    and the default is advised unless it loses. Raises ModelMismatchError for a model of another topology,
-    UnusableProbeError for a probe that failed, and whatever the machine raises.
+    and the default is advised unless it loses. Raises NoModelError for a model of another topology,
+    UnrunnableProgramError for a probe that failed, InsufficientDataError for one that did not read what the model
+    needs, and whatever the machine raises.
     """
     model, own = chosen.model, None
     check_topology(model, machine.topology)
@@ -168,7 +164,7 @@ def advise(
         try:
             with doing(announce, "learning about mappings of as many threads"):
                 model, own = model_of_threads(model, showing, machine.topology)
-        except UnknownThreadsError as error:
+        except InsufficientDataError as error:
             return _unknown(program, chosen, measured, str(error), (_TRAIN, _ASK_FOR_THREADS))
         measured = _probed(program, machine, model, announce, own)
         if reason := depends_in_words(own, showing, measured):

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from numapredict.collect.errors import UnrunnableProgramError, UnsupportedMappingError
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placing.elf import preload_obstacle
@@ -14,6 +13,7 @@ from numapredict.collect.placing.tools.emission import emit
 from numapredict.collect.placing.tools.tools import TITLES, Tool
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.space import check
+from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError
 from numapredict.predictor.advising.advice import Advice, expected_in_words
 
 Say = Callable[[str], None]
@@ -22,7 +22,7 @@ Say = Callable[[str], None]
 def command_for_mapping(tool: Tool, label: str, command: tuple[str, ...], say: Say) -> str:
     """Return the command by which a tool runs the program under a mapping of this computer; nothing is run.
 
-    ``say`` gets a line for each thing that it cannot do. Raises InvalidLabelError and InvalidMappingError, and
+    ``say`` gets a line for each thing that it cannot do. Raises InvalidMappingError and InvalidMappingError, and
     UnsupportedMappingError where it would do nothing of what the mapping says.
     """
     topology = host_topology()

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, InvalidDatasetError
-from numapredict.collect.mapping import InvalidMappingError, Mapping, OpaqueMapping, parse_label
+from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
+from numapredict.collect.mapping import Mapping, OpaqueMapping, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.teams import Team, processors_here, teams_of
 from numapredict.collect.space import canonical, check
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import InsufficientDataError, InvalidInputError, InvalidMappingError
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
-from numapredict.predictor.learning.features import InsufficientDataError
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import data_folder, trained_model_path
 
@@ -40,10 +40,6 @@ class OwnThreads(msgspec.Struct, frozen=True, kw_only=True):
     competing: int
     learned_from: int
     text: str
-
-
-class UnknownThreadsError(InsufficientDataError):
-    """A program sets a number of threads for which nothing tells what mappings give."""
 
 
 def own_team(measurement: Measurement) -> Team | None:
@@ -79,7 +75,7 @@ def depends_in_words(own: OwnThreads, showing: Measurement, measured: Iterable[M
 def model_of_threads(model: Model, measurement: Measurement, topology: Topology) -> tuple[Model, OwnThreads]:
     """Return the model of the mappings that compete for a program which a measurement showed to set its own threads.
 
-    Raises UnknownThreadsError where the model's dataset is not here, or has too little to learn from.
+    Raises InsufficientDataError where the model's dataset is not here, or has too little to learn from.
     """
     team = own_team(measurement)
     if team is None:
@@ -107,7 +103,7 @@ def model_of_threads(model: Model, measurement: Measurement, topology: Topology)
     try:
         return train(part, options), own
     except (InsufficientDataError, ValueError) as error:
-        raise UnknownThreadsError(
+        raise InsufficientDataError(
             f"the dataset of {model.machine} has too few mappings of {taught} threads to learn from ({error})"
         ) from error
 
@@ -120,11 +116,11 @@ def _dataset_of(model: Model, topology: Topology) -> Dataset:
     for place in places:
         try:
             found = open_dataset(place)
-        except InvalidDatasetError:
+        except InvalidInputError:
             continue
         if found.created == model.dataset_created:
             return found
-    raise UnknownThreadsError(f"the dataset that the model of {model.machine} was learned from is not here")
+    raise InsufficientDataError(f"the dataset that the model of {model.machine} was learned from is not here")
 
 
 def _of_threads(dataset: Dataset, taught: int, competing: int, topology: Topology) -> Dataset:
@@ -155,7 +151,7 @@ def _default(default: Mapping, part: Dataset, topology: Topology) -> str:
                 continue
             if canonical(wanted, topology) in mappings:
                 return canonical(wanted, topology).label
-    raise UnknownThreadsError(f"the dataset of {part.machine} has no default mapping of so many threads")
+    raise InsufficientDataError(f"the dataset of {part.machine} has no default mapping of so many threads")
 
 
 def _in_words(team: Team, others: tuple[int, ...], competing: int, taught: int, modelled: bool) -> str:

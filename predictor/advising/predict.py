@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from numapredict.collect.measurement import Counters, Measurement
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InsufficientDataError, NoModelError, UnrunnableProgramError
 from numapredict.predictor.learning.features import time_by
 from numapredict.predictor.learning.gain_model import (
     NINE_IN_TEN,
@@ -23,10 +23,6 @@ from numapredict.predictor.learning.model import Cluster, ExpectedSpeedup, Model
 from numapredict.predictor.learning.noise import noise_between, noise_of
 from numapredict.predictor.learning.options import Clock, Reads
 from numapredict.predictor.learning.probes import cluster_distances, scaled_features
-
-
-class UnusableProbeError(NumapredictError):
-    """A probe run failed, or did not read what the model needs."""
 
 
 class ProbeReading(msgspec.Struct, frozen=True):
@@ -70,14 +66,19 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def reading_of(measurement: Measurement, clock: Clock) -> ProbeReading:
-    """Return what a probe's measurement read; UnusableProbeError when the run failed or lacks the model's clock."""
+    """Return what a probe's measurement read.
+
+    Raises UnrunnableProgramError when the run failed, InsufficientDataError when it lacks the time of the model.
+    """
     label = measurement.mapping.label
     if measurement.status != "ok":
         why = measurement.message or measurement.status
-        raise UnusableProbeError(f"probe run of {measurement.program} under {label} failed ({why}): nothing to predict")
+        raise UnrunnableProgramError(
+            f"probe run of {measurement.program} under {label} failed ({why}): nothing to predict"
+        )
     time_s = time_by(clock, measurement)
     if time_s is None:
-        raise UnusableProbeError(
+        raise InsufficientDataError(
             f"probe run of {measurement.program} under {label} did not tell the time in parallel regions, which this "
             "model was learned from: train a model on this machine"
         )
@@ -105,7 +106,7 @@ def predict(
 ) -> Prediction:
     """Return the prediction for a program whose probes read ``readings``, in any order.
 
-    The best-ranked mapping of its cluster that is ``usable`` is chosen. UnusableProbeError when a probe's reading is
+    The best-ranked mapping of its cluster that is ``usable`` is chosen. InsufficientDataError when a probe's reading is
     missing or not a positive number.
     """
     gain_model = _gain_model_for(model, readings)
@@ -124,9 +125,7 @@ def predict(
         confidence = next((confidences[each.mapping] for each in ranked if usable(each.mapping)), None)
     choice = next((each for each in ranked if usable(each.mapping)), None)
     if choice is None:
-        raise UnusableProbeError(
-            f"none of the model's mappings can be applied on {model.machine}: choose another model"
-        )
+        raise NoModelError(f"none of the model's mappings can be applied on {model.machine}: choose another model")
     nearest, *others = sorted(distances)
     return Prediction(
         mapping=choice.mapping,
@@ -172,18 +171,18 @@ def _row(model: Model, readings: Sequence[ProbeReading], gain_model: GainModel |
     for probe in model.probes:
         reading = by_mapping.get(probe.mapping)
         if reading is None:
-            raise UnusableProbeError(f"no reading of probe {probe.mapping}: run the program under it first")
+            raise InsufficientDataError(f"no reading of probe {probe.mapping}: run the program under it first")
         for name in probe.features:
             value = getattr(reading, name)
             if value is None and gain_model is not model.gain_model:
                 continue
             if value is None:
-                raise UnusableProbeError(
+                raise InsufficientDataError(
                     f"probe {probe.mapping} read no {name}: make counters readable (numapredict doctor says how), or "
                     "train a model here"
                 )
             if not math.isfinite(value) or value < 0 or (name == "time_s" and value == 0):
-                raise UnusableProbeError(f"probe {probe.mapping} read {name} = {value}: run it again")
+                raise InsufficientDataError(f"probe {probe.mapping} read {name} = {value}: run it again")
     first, second = (by_mapping[probe.mapping] for probe in model.probes)
     bandwidth = second.local_bandwidth_GBps
     return first.time_s, second.time_s, math.nan if bandwidth is None else bandwidth

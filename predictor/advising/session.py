@@ -17,15 +17,10 @@ from numapredict.collect.program import program_of
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.terminal import detail
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import NoModelError
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.unknown import Unknown
-from numapredict.predictor.learning.model_choice import (
-    EMULATED,
-    NoModelError,
-    check_choice,
-    choose_model,
-    nearest_shipped,
-)
+from numapredict.predictor.learning.model_choice import EMULATED, check_choice, choose_model, nearest_shipped
 
 # A census and two traces share the budget so; what the census leaves is not handed on, the parts are upper bounds.
 _CENSUS_PART = 0.2

@@ -6,14 +6,10 @@ from typing import Literal
 import msgspec
 
 from numapredict.collect.terminal.printable import name_cell, printable
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.predict import ProbeReading
 
 _WIDTH, _COLUMN = 100, " " * 20
-
-
-class UnknownAnswerError(NumapredictError):
-    """A command for a shell was asked for, and there is none to give."""
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,9 +43,9 @@ def unknown_in_words(found: Unknown) -> str:
     return "\n".join(lines)
 
 
-def refuse_command(found: Unknown) -> UnknownAnswerError:
+def refuse_command(found: Unknown) -> InsufficientDataError:
     """Return the error of a shell that wants a command."""
-    return UnknownAnswerError(f"no command for {found.program}: {found.reason}; {found.to_try[0]}")
+    return InsufficientDataError(f"no command for {found.program}: {found.reason}; {found.to_try[0]}")
 
 
 def _under(title: str, text: str) -> str:

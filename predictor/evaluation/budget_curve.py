@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.terminal.printable import counted
-from numapredict.predictor.learning.features import InsufficientDataError, Observations, gains_of, observe
+from numapredict.native.errors import InsufficientDataError, UsageError
+from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.following import Follow, unfollowed
 from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.pivots import SmallBudgetError, pilot_groups, pivot_columns, split_budget
+from numapredict.predictor.learning.pivots import pilot_groups, pivot_columns, split_budget
 from numapredict.predictor.learning.probe_search import advised_columns
 from numapredict.predictor.learning.train import default_label
 
@@ -144,7 +145,7 @@ def _split(observations: Observations, held_out: str, share: float) -> tuple[int
     runs = int(share * sizes.sum() * len(observations.labels))
     try:
         split = split_budget(runs, [int(size) for size in sizes], len(observations.labels))
-    except SmallBudgetError:
+    except UsageError:
         return None
     return split.pilots, split.mappings
 

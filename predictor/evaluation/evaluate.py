@@ -14,12 +14,13 @@ import numpy as np
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.outliers import Outlier
 from numapredict.collect.data.similar_programs import Pair
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.baselines import baselines_of
 from numapredict.predictor.evaluation.calibration import Calibration, calibration_of
 from numapredict.predictor.evaluation.folds import Fold, HeldOut, dataset_frame, evaluate_group
 from numapredict.predictor.evaluation.thesis import measured_probes
 from numapredict.predictor.evaluation.transfer import Transfer
-from numapredict.predictor.learning.features import Array, InsufficientDataError, gains_of, observe
+from numapredict.predictor.learning.features import Array, gains_of, observe
 from numapredict.predictor.learning.following import Follow, unfollowed
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.scores import Score, score_of

@@ -27,10 +27,6 @@ KEPT_S = 30 * 24 * 3600
 """How long the folds of another version of the code are kept."""
 
 
-class UnwritableEvaluationError(UnwritableError):
-    """An evaluation could not be saved."""
-
-
 def evaluate_datasets(
     names: Sequence[str],
     default: str | None = None,
@@ -65,7 +61,7 @@ def evaluate_datasets(
 def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = None) -> tuple[Path, str]:
     """Write the evaluation to a file, and return which one and what is in it.
 
-    Raises UnwritableEvaluationError.
+    Raises UnwritableError.
     """
     different = different_datasets(names)
     title = "+".join(Path(name).name or "dataset" for name in different)[:80]
@@ -77,7 +73,7 @@ def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = N
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, document + b"\n")
     except OSError as error:
-        raise UnwritableEvaluationError(f"{path}: cannot save the evaluation: {reason_and_advice(error)}") from error
+        raise UnwritableError(f"{path}: cannot save the evaluation: {reason_and_advice(error)}") from error
     return path, document.decode()
 
 
@@ -93,7 +89,7 @@ def _identity(name: str) -> str:
 def fold_memory() -> joblib.Memory:
     """Return where finished folds are kept: those of this version of the code; others' go when they are a month old.
 
-    Raises UnwritableCacheError.
+    Raises UnwritableError.
     """
     folder = cache_folder() / "folds"
     mine = folder / _version_of_the_code()

@@ -13,12 +13,13 @@ import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import parse_label
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.evidence import Evidence, evidence_of
 from numapredict.predictor.advising.explanation import close_to
 from numapredict.predictor.advising.predict import ProbeReading, ranked_by, reading_of
 from numapredict.predictor.advising.verdicts import FASTER, LOCAL, bound_of, is_shared, pages_gain_nothing, pages_of
 from numapredict.predictor.evaluation.ground_truth import PARALLEL, SERIAL, GroundTruth
-from numapredict.predictor.learning.features import InsufficientDataError, Observations, gains_of, observe
+from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.gain_model import (
     RISK_WEIGHT,
     Array,

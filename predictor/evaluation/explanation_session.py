@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from numapredict.collect.modelled.description import load_description, machine_names
+from numapredict.native.errors import InsufficientDataError, NoModelError
 from numapredict.predictor.evaluation.explanation_check import RuleScore, check_explanations
 from numapredict.predictor.learning.datasets import open_datasets
-from numapredict.predictor.learning.features import InsufficientDataError
 from numapredict.predictor.learning.following import Follow, unfollowed
-from numapredict.predictor.learning.model_choice import NoModelError, choose_model
+from numapredict.predictor.learning.model_choice import choose_model
 
 
 def check_datasets(names: Sequence[str], follow: Follow = unfollowed) -> tuple[RuleScore, ...]:

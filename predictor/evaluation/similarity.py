@@ -9,7 +9,8 @@ from itertools import combinations
 import msgspec
 import numpy as np
 
-from numapredict.predictor.learning.features import Array, InsufficientDataError, Observations, normalise_by_default
+from numapredict.native.errors import InsufficientDataError
+from numapredict.predictor.learning.features import Array, Observations, normalise_by_default
 from numapredict.predictor.learning.probes import bandwidth_floor
 
 

@@ -24,13 +24,9 @@ import numpy.typing as npt
 from numapredict.collect import space
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import InsufficientDataError, InvalidMappingError
 from numapredict.predictor.learning.clustering import Array, Labels, centroid_members, cut, ward_linkage
-from numapredict.predictor.learning.features import (
-    InsufficientDataError,
-    Observations,
-    normalise_across_programs,
-    normalise_by_default,
-)
+from numapredict.predictor.learning.features import Observations, normalise_across_programs, normalise_by_default
 
 FeatureSet = Literal[
     "times", "local_accesses", "remote_accesses", "local_bandwidth_GBps", "remote_bandwidth_GBps", "two_probes"
@@ -174,6 +170,6 @@ def _counted(features: str, observations: Observations) -> Array:
 def _fits(mapping: Mapping, topology: Topology) -> bool:
     try:
         space.check(mapping, topology)
-    except space.InvalidMappingError:
+    except InvalidMappingError:
         return False
     return True

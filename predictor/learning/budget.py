@@ -11,26 +11,16 @@ from numapredict.collect.mapping import Mapping
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.terminal import Terminal
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.features import gains_of, group_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.pivots import (
-    LEAST_MAPPINGS,
-    SmallBudgetError,
-    pilot_groups,
-    pivot_columns,
-    split_budget,
-)
+from numapredict.predictor.learning.pivots import LEAST_MAPPINGS, pilot_groups, pivot_columns, split_budget
 from numapredict.predictor.learning.train import default_label
 
 MOST = 1e9
 """No campaign has so many runs, or hours."""
 
 _BUDGET = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>%|min|h|)")
-
-
-class InvalidBudgetError(NumapredictError):
-    """A text is no budget."""
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -56,9 +46,7 @@ def parse_budget(text: str) -> Budget:
     found = found if number < MOST else None
     unit = found["unit"] if found else ""
     if found is None or number <= 0 or (unit == "%" and number > 100) or (not unit and number != int(number)):
-        raise InvalidBudgetError(
-            f"--budget {text!r} is no budget: write runs (2000), a share (15%) or time (45min, 2h)"
-        )
+        raise UsageError(f"--budget {text!r} is no budget: write runs (2000), a share (15%) or time (45min, 2h)")
     if unit == "%":
         return Budget(share=number / 100)
     return Budget(time_s=number * {"min": 60, "h": 3600}[unit]) if unit else Budget(runs=int(number))
@@ -68,7 +56,7 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, ter
     """Run the part of a campaign that a budget allows and return its dataset without holes.
 
     What was measured earlier counts as spent. The folder's dataset holds the pilots' other runs, too. A budget in time
-    is turned into runs by the campaign's estimate, and anew by the pace of the pilots. SmallBudgetError where the
+    is turned into runs by the campaign's estimate, and anew by the pace of the pilots. UsageError where the
     budget is too small to learn from.
     """
     groups = [group_of(program) for program in campaign.programs]
@@ -127,7 +115,7 @@ class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_budget(campaign: Campaign, budget: Budget) -> BudgetPlan:
-    """Return what a budget would be spent on; nothing is run. SmallBudgetError as ``run_within``."""
+    """Return what a budget would be spent on; nothing is run. UsageError as ``run_within``."""
     groups = [group_of(program) for program in campaign.programs]
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
     total = len(groups) * len(mappings)
@@ -169,7 +157,7 @@ def _affordable(campaign: Campaign, time_s: float, pilots: int, mappings: int) -
     left = max(time_s / max(each_s, 1e-9) - pilots * mappings, 0)
     count = int(left / max(len(campaign.programs) - pilots, 1))
     if count < LEAST_MAPPINGS:
-        raise SmallBudgetError(
+        raise UsageError(
             f"the pilots have used up the budget: a run takes {each_s:.2g} s, so {LEAST_MAPPINGS} mappings for all "
             f"programs need {in_words((LEAST_MAPPINGS - count) * len(campaign.programs) * each_s)} more; "
             "run the same command with a larger --budget, what was measured is kept"

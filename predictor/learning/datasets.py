@@ -4,7 +4,8 @@ import importlib.resources
 from collections.abc import Sequence
 from pathlib import Path
 
-from numapredict.collect.data.dataset import Dataset, InvalidDatasetError, read_dataset
+from numapredict.collect.data.dataset import Dataset, read_dataset
+from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.learning.following import Follow
 
 
@@ -15,12 +16,12 @@ def shipped_datasets() -> tuple[str, ...]:
 
 
 def open_dataset(name: str) -> Dataset:
-    """Return a shipped dataset by its name, or the dataset in a folder; InvalidDatasetError if there is neither."""
+    """Return a shipped dataset by its name, or the dataset in a folder; InvalidInputError if there is neither."""
     if name in shipped_datasets():
         with importlib.resources.as_file(importlib.resources.files("numapredict.training_data") / name) as folder:
             return read_dataset(folder)
     if not Path(name).exists():
-        raise InvalidDatasetError(
+        raise InvalidInputError(
             f"no dataset {name!r}: the shipped ones are {', '.join(shipped_datasets()) or 'none'}; else name a folder"
         )
     return read_dataset(Path(name))

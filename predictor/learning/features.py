@@ -11,7 +11,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import order_of
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.noise import noise_of
 from numapredict.predictor.learning.options import Clock, Reads, Scale
 
@@ -23,10 +23,6 @@ COUNTERS = ("local_bandwidth_GBps", "remote_bandwidth_GBps", "local_accesses", "
 
 MOST_FILLED = 0.2
 """The part of sampled shares that may be missing; with more, shares are not read at all."""
-
-
-class InsufficientDataError(NumapredictError):
-    """A dataset holds too little to learn from or to draw."""
 
 
 @dataclass(frozen=True, eq=False)

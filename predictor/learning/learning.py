@@ -14,7 +14,7 @@ from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.terminal import Terminal
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import NoModelError
 from numapredict.predictor.learning.budget import Budget, run_within
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model import Model
@@ -22,10 +22,6 @@ from numapredict.predictor.learning.model_choice import EMULATED, check_choice, 
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.store import write_model
 from numapredict.predictor.learning.train import STEPS, default_label, train
-
-
-class UnappliableModelError(NumapredictError):
-    """A model was asked for whose mappings nothing could apply."""
 
 
 class Learned(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +48,7 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
 def options_of(default: str | None, clusters: int | None, dataset: Dataset | None = None) -> TrainingOptions:
     """Return the training options of a command line.
 
-    InvalidLabelError for a default that is no label, unless it is for a ``dataset`` of other people's mappings.
+    InvalidMappingError for a default that is no label, unless it is for a ``dataset`` of other people's mappings.
     """
     topology = dataset.topology if dataset is not None else None
     foreign = dataset is not None and topology is None
@@ -120,7 +116,7 @@ def learn_from(name: str, output: Path | None, wishes: Wishes, terminal: Termina
 
 def _learn(dataset: Dataset, output: Path | None, wishes: Wishes, terminal: Terminal) -> Learned:
     if dataset.topology is None:
-        raise UnappliableModelError(
+        raise NoModelError(
             f"the dataset of {dataset.machine} has mappings of other people's, which nothing here could apply: "
             "`numapredict evaluate` says what predicting among them would give"
         )

@@ -8,7 +8,7 @@ import msgspec
 import platformdirs
 
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import NoModelError
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.store import read_model
 
@@ -16,14 +16,6 @@ FOLDER_VARIABLE = "NUMAPREDICT_DATA"
 EMULATED = (
     "this computer is emulated by {}: its times mean nothing, and neither do speedups; only placement can be tried"
 )
-
-
-class NoModelError(NumapredictError):
-    """There is no model for a machine yet, or none of a name."""
-
-
-class NothingToPlaceError(NoModelError):
-    """The computer has one NUMA node, so no mapping differs from another by its node."""
 
 
 class ChosenModel(msgspec.Struct, frozen=True):
@@ -51,11 +43,11 @@ def shipped_models() -> tuple[str, ...]:
 
 
 def check_choice(topology: Topology, command: str) -> None:
-    """Raise NothingToPlaceError, naming what to try with ``command``, on a computer with a single node."""
+    """Raise NoModelError, naming what to try with ``command``, on a computer with a single node."""
     if len(topology.nodes) > 1:
         return
     machine = next(iter(shipped_models()), "NAME")
-    raise NothingToPlaceError(
+    raise NoModelError(
         "this computer has one NUMA node: all memory is equally near, so there is nothing to place. To see what a NUMA "
         f"machine would do, name one: numapredict --machine {machine} {command} (numapredict topology --list shows all)"
     )
@@ -65,7 +57,7 @@ def choose_model(machine: str, topology: Topology, wanted: str | None = None) ->
     """Return the model of a machine, or None where there is none yet.
 
     ``wanted`` is a file or the name of a shipped model. Otherwise the model trained here goes before the shipped one of
-    the machine's name. NoModelError for an unknown name; InvalidModelError for a file that is no model.
+    the machine's name. NoModelError for an unknown name; InvalidInputError for a file that is no model.
     """
     if wanted is not None:
         return named_model(wanted)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.features import Array
 
 PILOT_SHARE = 0.4
@@ -24,10 +24,6 @@ LEAST_MAPPINGS = 3
 
 SEED = 1
 NOTHING = 1e-6
-
-
-class SmallBudgetError(NumapredictError):
-    """A budget is too small to learn anything from."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +37,12 @@ class Split:
 def split_budget(runs: int, group_sizes: Sequence[int], mappings: int) -> Split:
     """Return how a budget of runs is spent on groups of so many programs each, and so many mappings.
 
-    SmallBudgetError, with the least budget, where it is too small.
+    UsageError, with the least budget, where it is too small.
     """
     programs, size = sum(group_sizes), max(group_sizes)
     least = size * mappings + (programs - size) * LEAST_MAPPINGS
     if runs < least:
-        raise SmallBudgetError(
+        raise UsageError(
             f"a budget of {runs} runs is too small: {programs} programs and {mappings} mappings need at least {least}"
         )
     pilots = max(int(PILOT_SHARE * runs / (size * mappings)), 1)

@@ -31,7 +31,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.predictor.learning.features import InsufficientDataError, Observations, gains_of
+from numapredict.native.errors import InsufficientDataError
+from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.gain_model import (
     Array,
     GainModel,

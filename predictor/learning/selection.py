@@ -17,8 +17,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.clustering import Array, Labels, centroid_members, cut, ward_linkage
-from numapredict.predictor.learning.features import InsufficientDataError, Observations, clustering_rows
+from numapredict.predictor.learning.features import Observations, clustering_rows
 from numapredict.predictor.learning.options import FeatureKind, Ranking, Rule, TrainingOptions
 from numapredict.predictor.learning.probes import MIN_DEVIATION, bandwidth_floor
 

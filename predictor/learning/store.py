@@ -16,23 +16,11 @@ import msgspec
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import NumapredictError, UnwritableError
+from numapredict.native.errors import InvalidInputError, NoModelError, NumapredictError, UnwritableError
 from numapredict.predictor.learning.model import SCHEMA_VERSION, Model
 
 SIZE_LIMIT_BYTES = 64 * 1024 * 1024
 """A model of 100 programs and 500 mappings takes about 3 MB."""
-
-
-class InvalidModelError(NumapredictError):
-    """A file is not a model that this version reads."""
-
-
-class UnwritableModelError(UnwritableError):
-    """A model could not be written; what was there before is untouched."""
-
-
-class ModelMismatchError(NumapredictError):
-    """A model was trained on another topology."""
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -42,41 +30,41 @@ class _Version(msgspec.Struct, frozen=True):
 
 
 def read_model(path: Path) -> Model:
-    """Return the model in a file; InvalidModelError for anything malformed, too new, or unreadable."""
+    """Return the model in a file; InvalidInputError for anything malformed, too new, or unreadable."""
     data = _read(path)
     try:
         version = msgspec.json.decode(data, type=_Version).schema_version
         if version > SCHEMA_VERSION:
-            raise InvalidModelError(
+            raise InvalidInputError(
                 f"{path}: schema_version is {version}, this numapredict reads up to {SCHEMA_VERSION}; "
                 "use a newer numapredict or train again"
             )
         return msgspec.json.decode(data, type=Model)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
-        if isinstance(error, InvalidModelError):
+        if isinstance(error, InvalidInputError):
             raise
-        raise InvalidModelError(f"{path}: {_one_line(error)}; restore the file or train again") from error
+        raise InvalidInputError(f"{path}: {_one_line(error)}; restore the file or train again") from error
 
 
 def write_model(model: Model, path: Path) -> None:
-    """Write a model in one step; UnwritableModelError where the system refuses, InvalidModelError for NaN in it."""
+    """Write a model in one step; UnwritableError where the system refuses, InvalidInputError for NaN in it."""
     data = msgspec.json.format(msgspec.json.encode(model), indent=1) + b"\n"
     try:
         # Not-a-number would be written as null: what cannot be read back must not replace a good file.
         msgspec.json.decode(data, type=Model)
     except (msgspec.DecodeError, NumapredictError) as error:
-        raise InvalidModelError(f"model of {model.machine}: {_one_line(error)}; nothing was written") from error
+        raise InvalidInputError(f"model of {model.machine}: {_one_line(error)}; nothing was written") from error
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, data)
     except OSError as error:
-        raise UnwritableModelError(f"cannot write the model {path}: {reason_and_advice(error)}") from error
+        raise UnwritableError(f"cannot write the model {path}: {reason_and_advice(error)}") from error
 
 
 def check_topology(model: Model, topology: Topology) -> None:
-    """Raise ModelMismatchError unless the model was trained on a machine of this shape."""
+    """Raise NoModelError unless the model was trained on a machine of this shape."""
     if model.topology.fingerprint != topology.fingerprint:
-        raise ModelMismatchError(
+        raise NoModelError(
             f"the model is for {model.machine} ({model.topology.text}), not for {topology.name} "
             f"({len(topology.cpu_nodes)} nodes with {topology.core_count} cores): run 'numapredict train' here, "
             f"or name its machine with --machine {model.machine}"
@@ -87,9 +75,9 @@ def _read(path: Path) -> bytes:
     try:
         return read_bounded(path, SIZE_LIMIT_BYTES)
     except FileNotFoundError as error:
-        raise InvalidModelError(f"{path}: there is no such file; make it with 'numapredict train'") from error
+        raise InvalidInputError(f"{path}: there is no such file; make it with 'numapredict train'") from error
     except OSError as error:
-        raise InvalidModelError(
+        raise InvalidInputError(
             f"cannot read {path}: {reason_and_advice(error)}; name a file that numapredict train wrote"
         ) from error
 

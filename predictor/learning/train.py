@@ -7,9 +7,10 @@ import numpy as np
 
 from numapredict.collect import space
 from numapredict.collect.data.dataset import Dataset
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.assignment import ProbeAssignment
 from numapredict.predictor.learning.clustering import Array, Labels, WardClustering
-from numapredict.predictor.learning.features import InsufficientDataError, Observations, clustering_rows, observe
+from numapredict.predictor.learning.features import Observations, clustering_rows, observe
 from numapredict.predictor.learning.gain_model import GainModel
 from numapredict.predictor.learning.model import (
     Cluster,

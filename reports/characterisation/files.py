@@ -18,10 +18,6 @@ from numapredict.reports.figure_file import FORMATS
 from numapredict.reports.source import Origin
 
 
-class UnwritableCharacterisationError(UnwritableError):
-    """A table could not be written; what was there before is untouched."""
-
-
 def as_json(found: Characterisation) -> str:
     """Return a characterisation as one JSON object."""
     return msgspec.json.format(msgspec.json.encode(found)).decode()
@@ -36,7 +32,7 @@ def write_characterisation(
     """Write everything that there is to show, and return the files' names.
 
     ``origin`` is where its runs are from, for the line below the figures. Figures that an earlier characterisation of
-    the folder had and this one has not are removed. Raises UnwritableCharacterisationError and UnwritableFigureError.
+    the folder had and this one has not are removed. Raises UnwritableError and UnwritableError.
     """
     texts = {
         "characterisation.json": as_json(found) + "\n",
@@ -66,7 +62,7 @@ def write_characterisation(
                 if draw is not None:
                     advance()
     except OSError as error:
-        raise UnwritableCharacterisationError(f"cannot write into {folder}: {reason_and_advice(error)}") from error
+        raise UnwritableError(f"cannot write into {folder}: {reason_and_advice(error)}") from error
     return tuple(written)
 
 

@@ -54,7 +54,7 @@ def policy_times_data(found: Characterisation, origin: Origin | None = None) -> 
 
 
 def draw_policy_times(data: PolicyTimesData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
     format_of(path)
     write_figure(policy_times_figure(data), path)
 

@@ -73,7 +73,7 @@ def times_data(found: Characterisation, origin: Origin | None = None) -> TimesDa
 
 
 def draw_times(data: TimesData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
     format_of(path)
     write_figure(times_figure(data), path)
 

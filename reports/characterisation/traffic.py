@@ -101,7 +101,7 @@ def _busy(groups: Sequence[Group]) -> tuple[int, ...]:
 
 
 def draw_traffic(data: TrafficData, path: Path) -> None:
-    """Draw a figure as PNG or SVG; UnwritableFigureError where that cannot be."""
+    """Draw a figure as PNG or SVG; UnwritableError where that cannot be."""
     format_of(path)
     write_figure(traffic_figure(data), path)
 

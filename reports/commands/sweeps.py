@@ -16,9 +16,10 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     """Show the speedup over the number of clusters for the thesis's feature sets (figures 26 to 29)."""
     with terminal().doing("loading what draws"):
         from numapredict.collect.terminal.answer import print_answer
+        from numapredict.native.errors import InsufficientDataError
         from numapredict.predictor.evaluation.thesis import sweeps_of
         from numapredict.predictor.learning.datasets import open_dataset
-        from numapredict.predictor.learning.features import InsufficientDataError, observe
+        from numapredict.predictor.learning.features import observe
         from numapredict.reports.figure_file import format_of
         from numapredict.reports.source import origin_of
         from numapredict.reports.sweep_curves import draw_sweep_curves, sweep_curves_data

@@ -7,21 +7,17 @@ from collections.abc import Iterator
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.space import check
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError, NumapredictError
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.learning.model import ExpectedSpeedup
 
 _NAMES_MAPPING = re.compile(r"\bnumapredict run --mapping (\S+) ")
 
 
-class ContradictoryPredictionError(NumapredictError):
-    """A field of a prediction is impossible by itself or contradicts another one."""
-
-
 def check_consistency(advice: Advice, topology: Topology | None) -> None:
-    """Raise ContradictoryPredictionError, which names the first field that cannot be; ``topology``: if it is known."""
+    """Raise InvalidInputError, which names the first field that cannot be; ``topology``: if it is known."""
     for field, problem in _problems(advice, topology):
-        raise ContradictoryPredictionError(f"{field}: {problem}")
+        raise InvalidInputError(f"{field}: {problem}")
 
 
 def _problems(advice: Advice, topology: Topology | None) -> Iterator[tuple[str, str]]:

@@ -6,17 +6,13 @@ import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.evaluation.calibration import Calibration
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
 from numapredict.predictor.evaluation.evaluation_text import OURS
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.scores import Score
 from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES
-
-
-class InvalidEvaluationError(NumapredictError):
-    """A file is no evaluation, or none of the model."""
 
 
 class ScoreRow(msgspec.Struct, frozen=True):
@@ -38,18 +34,18 @@ class HeldOutData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def held_out_data(path: Path, model: Model) -> HeldOutData:
-    """Return the scores of a model's machine; InvalidEvaluationError for a file without them."""
+    """Return the scores of a model's machine; InvalidInputError for a file without them."""
     try:
         found = msgspec.json.decode(read_bounded(path, SIZE_LIMIT_BYTES), type=Evaluations)
     except OSError as error:
-        raise InvalidEvaluationError(f"cannot read {path}: {reason_and_advice(error)}") from error
+        raise InvalidInputError(f"cannot read {path}: {reason_and_advice(error)}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidEvaluationError(f"{path}: {error}; name a file that 'numapredict evaluate' saved") from error
+        raise InvalidInputError(f"{path}: {error}; name a file that 'numapredict evaluate' saved") from error
     for evaluation in found.datasets:
         if _is_of(evaluation, model):
             return _data(evaluation, path)
     told = ", ".join(f"{each.machine} over {each.default}" for each in found.datasets) or "nothing"
-    raise InvalidEvaluationError(
+    raise InvalidInputError(
         f"{path} is of {told}, not of {model.machine} over {model.default} with this model's mappings and options: "
         "evaluate the dataset that the model was learned from"
     )

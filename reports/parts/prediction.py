@@ -3,17 +3,13 @@
 import msgspec
 
 from numapredict.collect.mapping import parse_label
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidInputError, NumapredictError
 from numapredict.predictor.advising.advice import Advice, whole_run
 from numapredict.predictor.advising.advice_text import WITHOUT_COUNTERS, mapping_in_words
 from numapredict.predictor.advising.explanation import Close
 from numapredict.reports.parts.consistency import check_consistency
 from numapredict.reports.parts.described import topology_of
 from numapredict.reports.parts.readings import readings_in_words
-
-
-class InvalidPredictionError(NumapredictError):
-    """A file is not what `numapredict predict --json` printed."""
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -49,14 +45,14 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_advice(data: bytes, where: str) -> Advice:
-    """Return the advice in a file; InvalidPredictionError for anything else, and for what contradicts itself."""
+    """Return the advice in a file; InvalidInputError for anything else, and for what contradicts itself."""
     try:
         if msgspec.json.decode(data, type=_Answer).answer == "unknown":
-            raise InvalidPredictionError("the answer is unknown, so there is nothing to draw")
+            raise InvalidInputError("the answer is unknown, so there is nothing to draw")
         advice = msgspec.json.decode(data, type=Advice)
         check_consistency(advice, topology_of(advice.machine, advice.modelled))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
-        raise InvalidPredictionError(
+        raise InvalidInputError(
             f"{where}: {error}; name a file with what 'numapredict predict --json' of this version printed"
         ) from error
     return advice

@@ -5,13 +5,13 @@ from typing import assert_never
 
 import msgspec
 
-from numapredict.collect.mapping import InvalidMappingError, Mapping
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
 from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.topology import Cache, Topology
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import InvalidMappingError, UsageError
 from numapredict.reports.parts.quantity import count, size
 from numapredict.reports.placed_mapping import placed_mapping_data
 from numapredict.reports.topology_map import PairTable, described_map_data
@@ -71,10 +71,6 @@ class TopologyData(msgspec.Struct, frozen=True, kw_only=True):
     tables: tuple[PairTable, ...] = ()
     sources: tuple[str, ...] = ()
     note: str = ""
-
-
-class NoTopologyError(NumapredictError):
-    """A profile cannot be used, since the machine's nodes are not known."""
 
 
 def machine_data(topology: Topology, description: MachineDescription | None) -> TopologyData:
@@ -163,7 +159,7 @@ def draw_mapping(
 ) -> TopologyData:
     """Return the mapping on the topology, where one is known and the mapping fits it, else from the label alone.
 
-    With a ``profile``, NoTopologyError where no topology is known and NeedlessProfileError where the policy needs none.
+    With a ``profile``, UsageError where no topology is known and UsageError where the policy needs none.
     """
     if topology is not None:
         try:
@@ -171,7 +167,7 @@ def draw_mapping(
         except InvalidMappingError:
             pass  # another machine of that name
     if profile is not None:
-        raise NoTopologyError(
+        raise UsageError(
             f"--profile: the prediction does not hold the nodes of {machine}, on which the profile's pages would go; "
             f"on that machine, numapredict report mapping {mapping.label} --profile FILE draws them"
         )

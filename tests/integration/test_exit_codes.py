@@ -12,10 +12,11 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.modelled.trace import EXITED, parse_trace
-from numapredict.collect.modelled.tracing import TracingError, take_census, take_trace
+from numapredict.collect.modelled.tracing import take_census, take_trace
 from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_words
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Core, Node, Topology
+from numapredict.native.errors import TracingError
 from numapredict.predictor.command_line.commands import commands
 from tests.openmp import BUDGET, CAN_TRACE, GCC, MACHINE, build, program_of
 from tests.traces import census_of

@@ -12,10 +12,9 @@ import pytest
 
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.packages import Package
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.likwid.source import LikwidSource, with_every_package
 from numapredict.collect.measuring.counters.likwid.tool import installed
-from numapredict.native.errors import MissingNativePartError
+from numapredict.native.errors import CounterError, MissingNativePartError
 from numapredict.native.library import launcher_program
 from tests.golden.likwid import make
 from tests.golden.likwid.recorded import Recorded, recorded, sysfs

@@ -16,8 +16,9 @@ from numapredict.collect.modelled.tracing import Budget
 from numapredict.collect.placing.teams import Team, teams_of
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Core, Node, Topology
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.advice import Advice, advise
-from numapredict.predictor.advising.own_threads import UnknownThreadsError, model_of_threads, own_team
+from numapredict.predictor.advising.own_threads import model_of_threads, own_team
 from numapredict.predictor.advising.unknown import Unknown
 from numapredict.predictor.command_line.commands import commands
 from numapredict.predictor.learning.datasets import open_dataset
@@ -165,7 +166,7 @@ def test_without_the_dataset_nothing_is_told(dataset: Dataset, monkeypatch: pyte
     assert dataset.topology is not None
     monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path))
     other = msgspec.structs.replace(named_model(MACHINE).model, dataset_created="another time")
-    with pytest.raises(UnknownThreadsError, match="is not here"):
+    with pytest.raises(InsufficientDataError, match="is not here"):
         model_of_threads(other, shown(8), dataset.topology)
 
 

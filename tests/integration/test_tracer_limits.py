@@ -13,16 +13,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled import tracing
 from numapredict.collect.modelled.phases import phase_trace
-from numapredict.collect.modelled.tracing import TracingError, take_census, take_trace
+from numapredict.collect.modelled.tracing import take_census, take_trace
 from numapredict.collect.placing.allowance import Allowance
 from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.placing.process import Ending
 from numapredict.collect.program import Program
-from numapredict.native.errors import MissingNativePartError, NumapredictError
+from numapredict.native.errors import MissingNativePartError, NumapredictError, TracingError, UnrunnableProgramError
 from numapredict.native.library import marks_library
 from tests.openmp import BUDGET, CAN_TRACE, CLANG, GCC, MACHINE, Traced, build, program_of, traced
 from tests.traces import census_of

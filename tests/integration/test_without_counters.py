@@ -6,7 +6,8 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.measurement import Measurement
-from numapredict.predictor.advising.predict import ProbeReading, UnusableProbeError, predict
+from numapredict.native.errors import InsufficientDataError
+from numapredict.predictor.advising.predict import ProbeReading, predict
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out
 from numapredict.predictor.evaluation.folds import WITHOUT_COUNTERS, predict_row
 from numapredict.predictor.learning.features import observe
@@ -97,7 +98,7 @@ def test_the_share_is_truly_read(dataset: Dataset, uncounted: Model) -> None:
 
 def test_a_share_that_is_none_is_refused(dataset: Dataset, uncounted: Model) -> None:
     told = readings(dataset, uncounted, 1)
-    with pytest.raises(UnusableProbeError, match="local_share"):
+    with pytest.raises(InsufficientDataError, match="local_share"):
         predict(uncounted, [msgspec.structs.replace(told[0], local_share=float("nan")), told[1]])
 
 

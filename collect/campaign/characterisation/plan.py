@@ -9,14 +9,10 @@ from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
 from numapredict.collect.space import canonical, default_mapping, fits, full_counts, node_counts, powers_of_two
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import UsageError
 
 BASE: PagePolicy = "first-touch"
 """The page policy of the thesis's tables of threads and nodes (figs. 8, 9, 16 and 17)."""
-
-
-class UnusableSelectionError(NumapredictError):
-    """What is to be characterised does not fit the machine."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -66,13 +62,13 @@ def plan_of(
 ) -> CharacterisationPlan:
     """Return what to run on a machine: all usual numbers of threads, and tables for first touch, if none are given.
 
-    Raises UnusableSelectionError for a number of threads that the machine has no cores for, and for page policies that
+    Raises UsageError for a number of threads that the machine has no cores for, and for page policies that
     none of its mappings can have.
     """
     counts = tuple(sorted(set(threads))) or usual_thread_counts(topology)
     for count in counts:
         if not 1 <= count <= topology.core_count:
-            raise UnusableSelectionError(
+            raise UsageError(
                 f"{count} threads do not fit {topology.name}, which has {topology.core_count} cores; "
                 f"give 1 to {topology.core_count}"
             )
@@ -80,7 +76,7 @@ def plan_of(
     grid = _places(topology, [(t, n, None) for t in counts for n in node_counts(topology)], wanted)
     for policy in wanted:
         if not any(place.asked.page_policy == policy for place in grid):
-            raise UnusableSelectionError(
+            raise UsageError(
                 f"{topology.name} has no mapping with page policy {policy!r} and {_in_words(counts)} threads; "
                 "choose another policy or fewer threads"
             )

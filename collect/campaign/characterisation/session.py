@@ -12,7 +12,7 @@ from numapredict.collect.campaign.characterisation.result import Characterisatio
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.campaign.request import made_by, say_estimate
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, TABLE_FILE, read_dataset
-from numapredict.collect.data.journal import JOURNAL_FILE, FailedCampaignError, read_journal
+from numapredict.collect.data.journal import JOURNAL_FILE, read_journal
 from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.topology_text import shape_of
@@ -28,14 +28,10 @@ from numapredict.collect.program import Program, program_of
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.terminal import Terminal
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import FailedRunsError, InvalidInputError, UnrunnableProgramError, UsageError
 
 RUNS_FOLDER = "runs"
 _CENSUS_PART = 0.1
-
-
-class CharacterisationError(NumapredictError):
-    """A program cannot be characterised: the machine refuses it, or it changed since the runs that are kept."""
 
 
 class CharacterisationRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,17 +94,17 @@ def campaign_of(
 def characterise(campaign: Campaign, plan: CharacterisationPlan, terminal: Terminal) -> Characterisation:
     """Run what is left of a campaign of one program and return what all its runs say.
 
-    Raises CharacterisationError where the machine refuses the program, and FailedCampaignError where every run failed.
+    Raises UnrunnableProgramError where the machine refuses the program, and FailedRunsError where every run failed.
     """
     (program,) = campaign.programs
     summary = campaign.run(terminal.observer())
     for name, reason in summary.refused:
-        raise CharacterisationError(f"{name} cannot be characterised on {campaign.machine.name}: {reason}")
+        raise UnrunnableProgramError(f"{name} cannot be characterised on {campaign.machine.name}: {reason}")
     dataset = campaign.finish()
     found = characterisation_of(program, campaign.machine.topology, plan, dataset.measurements)
     failed = [run for run in found.runs if run.status != "ok"]
     if len(failed) == len(found.runs):
-        raise FailedCampaignError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")
+        raise FailedRunsError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")
     if failed:
         terminal.warn(f"{len(failed)} runs failed and are left out; --retry-failed runs them again")
     for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
@@ -155,11 +151,11 @@ def forget(folder: Path) -> None:
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
-            raise CharacterisationError(f"cannot remove {path}: {reason_and_advice(error)}") from error
+            raise InvalidInputError(f"cannot remove {path}: {reason_and_advice(error)}") from error
 
 
 def check_unchanged(executable: Path, folder: Path) -> None:
-    """Raise CharacterisationError where a program was built again after the runs that are kept of it."""
+    """Raise UsageError where a program was built again after the runs that are kept of it."""
     runs = folder / RUNS_FOLDER
     header = read_journal(runs / JOURNAL_FILE).header
     if header is None and not (runs / DESCRIPTION_FILE).exists():
@@ -171,6 +167,6 @@ def check_unchanged(executable: Path, folder: Path) -> None:
     except (OSError, ValueError):
         return  # a start that is written otherwise, or a file that may be run but not looked at: nothing to compare
     if changed:
-        raise CharacterisationError(
+        raise UsageError(
             f"{executable} is newer than its runs in {runs}; --fresh runs all again, --output names another folder"
         )

@@ -18,12 +18,12 @@ import msgspec
 
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.durable import replace_file
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.selftest import loads, self_test
 from numapredict.collect.measuring.counters.source import CounterSource, Obstacle
 from numapredict.collect.measuring.counters.verdict import Verdict
 from numapredict.collect.terminal.terminal import counting
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import CounterError
 
 FILE = "counters.json"
 RETRY_S = 3600.0

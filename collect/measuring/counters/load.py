@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.native.errors import CounterError
 from numapredict.native.library import stream_program
 
 ON_NODE = 0.99

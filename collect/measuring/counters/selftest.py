@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from numapredict.collect.host.work_folder import work_folder
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.load import Load, Moved, run_stream, stream_command
 from numapredict.collect.measuring.counters.source import CounterSource, NodeTraffic, Traffic
 from numapredict.collect.measuring.counters.verdict import Trial, Verdict, judge
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import CounterError
 
 LEAST_BYTES = 256 << 20
 """Read a pass, or more where the caches are large: what stays in them is not moved again."""

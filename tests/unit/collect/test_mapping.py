@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from numapredict.collect.mapping import (
     THREAD_POLICIES,
-    InvalidLabelError,
     Mapping,
     parse_label,
     problem_of,
 )
 from numapredict.collect.page_policy import PAGE_POLICIES
+from numapredict.native.errors import InvalidMappingError
 
 
 def mappings(most: int = 99_999) -> st.SearchStrategy[Mapping]:
@@ -98,7 +98,7 @@ def test_page_nodes_may_be_written_where_they_go_without_saying() -> None:
     ],
 )
 def test_malformed_labels_get_one_clear_line(label: str, what: str) -> None:
-    with pytest.raises(InvalidLabelError) as error:
+    with pytest.raises(InvalidMappingError) as error:
         parse_label(label)
     assert what in str(error.value)
     assert "\n" not in str(error.value)
@@ -109,7 +109,7 @@ def test_malformed_labels_get_one_clear_line(label: str, what: str) -> None:
 def test_any_text_is_a_label_or_an_error(text: str) -> None:
     try:
         mapping = parse_label(text)
-    except InvalidLabelError:
+    except InvalidMappingError:
         return
     assert parse_label(mapping.label) == mapping
 

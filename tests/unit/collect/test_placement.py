@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.mapping import THREAD_POLICIES, InvalidMappingError, Mapping, parse_label
+from numapredict.collect.mapping import THREAD_POLICIES, Mapping, parse_label
 from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.collect.placement import (
     DOMINANT_SHARE,
@@ -21,6 +21,7 @@ from numapredict.collect.placement import (
     thread_slots,
 )
 from numapredict.collect.topology import Core, Node, Topology
+from numapredict.native.errors import InvalidMappingError
 from tests.shapes import shape
 
 

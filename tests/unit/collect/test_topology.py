@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.topology import Cache, Core, InvalidTopologyError, Node, Topology, restrict
+from numapredict.collect.topology import Cache, Core, Node, Topology, restrict
+from numapredict.native.errors import InvalidTopologyError
 from tests.shapes import shape
 
 

@@ -7,10 +7,10 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 from matplotlib.text import Annotation
 
+from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
 from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.accuracy import OURS, AccuracyData, accuracy_data, accuracy_figure, draw_accuracy
-from numapredict.reports.figure_file import UnwritableFigureError
 from tests.evaluations import DEFAULT, PROBE, evaluation, held_out
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
@@ -93,7 +93,7 @@ def test_nothing_to_advise_can_be_drawn(tmp_path: Path) -> None:
     assert data.points == ()
     draw_accuracy(data, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
-    with pytest.raises(UnwritableFigureError):
+    with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
         draw_accuracy(data, tmp_path / "figure.gif")
 
 

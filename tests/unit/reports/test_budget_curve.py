@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoint, budget_curve
 from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.budget_curve import (
@@ -13,7 +14,6 @@ from numapredict.reports.budget_curve import (
     curves_in_words,
     draw_budget_curves,
 )
-from numapredict.reports.figure_file import UnwritableFigureError
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
 
@@ -57,7 +57,7 @@ def test_the_table_and_the_figure_say_what_they_show(curve: BudgetCurve, tmp_pat
     drawn = (tmp_path / "figure.svg").read_text()
     assert "planted-4x8 (modelled)" in drawn
     assert "30%" in drawn
-    with pytest.raises(UnwritableFigureError):
+    with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
         draw_budget_curves(budget_curves_data([curve]), tmp_path / "figure.gif")
 
 

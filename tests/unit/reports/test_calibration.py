@@ -7,10 +7,10 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.text import Annotation
 from scipy.stats import binomtest
 
+from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.calibration import CalibrationPoint, calibration_data, calibration_figure, draw_calibration
-from numapredict.reports.figure_file import UnwritableFigureError
 from tests.evaluations import DEFAULT, PROBE, evaluation, held_out
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
@@ -43,7 +43,7 @@ def test_the_figure_is_written_and_says_what_it_shows(evaluations: Evaluations, 
     assert f"{data.programs} programs advised" in text
     draw_calibration(msgspec.structs.replace(data, points=()), tmp_path / "empty.png")
     assert (tmp_path / "empty.png").stat().st_size > 1000
-    with pytest.raises(UnwritableFigureError):
+    with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
         draw_calibration(data, tmp_path / "figure.gif")
 
 

@@ -10,13 +10,13 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from numapredict.native.errors import InsufficientDataError, UsageError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
-from numapredict.predictor.learning.features import InsufficientDataError, observe
+from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.train import default_label
 from numapredict.reports.clustermap import ClustermapData, clustermap_data, draw_clustermap
 from numapredict.reports.clustermap_figure import figure_of
-from numapredict.reports.figure_file import UnwritableFigureError
 from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from tests.planted import planted_dataset
 
@@ -119,7 +119,7 @@ def test_programs_that_react_alike_can_be_drawn(tmp_path: Path) -> None:
 
 
 def test_another_format_is_refused_before_drawing(data: ClustermapData, tmp_path: Path) -> None:
-    with pytest.raises(UnwritableFigureError, match=r"map\.bmp"):
+    with pytest.raises(UsageError, match=r"map\.bmp"):
         draw_clustermap(data, tmp_path / "map.bmp")
 
 

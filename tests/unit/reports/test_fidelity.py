@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.fidelity.claim import Comparison, as_given, at_least, within
-from numapredict.reports.fidelity import UnwritableTableError, fidelity_table, write_table
+from numapredict.native.errors import UnwritableError
+from numapredict.reports.fidelity import fidelity_table, write_table
 
 COMPARISON = Comparison(
     source="Paper, table 1",
@@ -37,5 +38,5 @@ def test_every_figure_has_a_row_and_a_verdict() -> None:
 def test_a_table_that_cannot_be_written_gets_one_line(tmp_path: Path) -> None:
     write_table("text\n", tmp_path / "table.md")
     assert (tmp_path / "table.md").read_text() == "text\n"
-    with pytest.raises(UnwritableTableError, match="cannot write the table"):
+    with pytest.raises(UnwritableError, match="cannot write the table"):
         write_table("text\n", tmp_path / "missing" / "table.md")

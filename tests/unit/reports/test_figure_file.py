@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from numapredict.reports.figure_file import UnwritableFigureError, write_figure
+from numapredict.native.errors import UnwritableError, UsageError
+from numapredict.reports.figure_file import write_figure
 
 
 def figure() -> Figure:
@@ -29,11 +30,11 @@ def test_equal_figures_are_equal_files(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["a.pdf", "a", "png"])
 def test_other_formats_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UnwritableFigureError, match=r"\.png or \.svg"):
+    with pytest.raises(UsageError, match=r"\.png or \.svg"):
         write_figure(figure(), tmp_path / name)
 
 
 def test_a_folder_that_cannot_be_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(UnwritableFigureError, match="cannot write the figure"):
+    with pytest.raises(UnwritableError, match="cannot write the figure"):
         write_figure(figure(), tmp_path / "file" / "a.png")

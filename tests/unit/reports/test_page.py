@@ -16,6 +16,7 @@ from numapredict.collect.data.dataset import Dataset, write_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import OpaqueMapping
 from numapredict.collect.terminal.printable import printable
+from numapredict.native.errors import InvalidInputError, UnwritableError, UsageError
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.explanation import Finding
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
@@ -24,9 +25,8 @@ from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
 from numapredict.reports.contents import page_data
-from numapredict.reports.page import UnwritablePageError, render, write_page
+from numapredict.reports.page import render, write_page
 from numapredict.reports.parts import quantity
-from numapredict.reports.parts.held_out import InvalidEvaluationError
 from numapredict.reports.parts.prediction import Reason, prediction_data
 from numapredict.reports.subject import Subject, open_subject
 from tests.hostile import NAMES, with_hostile_names
@@ -260,13 +260,13 @@ def test_held_out_figures_come_from_an_evaluation_alone(
         f"{mean:.2f}x" for mean in (evaluation.oracle_speedup.geometric, evaluation.oracle_speedup.arithmetic)
     ]
     other = msgspec.structs.replace(subject, model=msgspec.structs.replace(model, machine="another"))
-    with pytest.raises(InvalidEvaluationError, match="planted-4x8"):
+    with pytest.raises(InvalidInputError, match="planted-4x8"):
         page_data(other, evaluation=path)
     options = msgspec.structs.replace(model, options=TrainingOptions(n_clusters=4, feature_kinds=("ratio",)))
-    with pytest.raises(InvalidEvaluationError, match="options"):
+    with pytest.raises(InvalidInputError, match="options"):
         page_data(msgspec.structs.replace(subject, model=options), evaluation=path)
     path.write_text("{}")
-    with pytest.raises(InvalidEvaluationError, match="evaluate"):
+    with pytest.raises(InvalidInputError, match="evaluate"):
         page_data(subject, evaluation=path)
 
 
@@ -301,10 +301,10 @@ def test_a_predictions_commands_and_findings_are_there(pages: dict[str, str], ad
 
 def test_a_page_that_cannot_be_written_is_named(tmp_path: Path, dataset: Dataset) -> None:
     data = page_data(Subject(name="planted", dataset=dataset))
-    with pytest.raises(UnwritablePageError, match=r"page\.png: .*\.html"):
+    with pytest.raises(UsageError, match=r"page\.png: .*\.html"):
         write_page(data, tmp_path / "page.png")
     (tmp_path / "file").write_text("")
-    with pytest.raises(UnwritablePageError, match="another folder"):
+    with pytest.raises(UnwritableError, match="another folder"):
         write_page(data, tmp_path / "file" / "page.html")
 
 

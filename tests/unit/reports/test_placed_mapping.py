@@ -3,13 +3,13 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.host.host import topology_from_file
-from numapredict.collect.mapping import InvalidMappingError, parse_label
+from numapredict.collect.mapping import parse_label
 from numapredict.collect.modelled.description import load_description
-from numapredict.collect.placing.profile_file import InvalidProfileError, parse_profile
+from numapredict.collect.placing.profile_file import parse_profile
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import InvalidInputError, InvalidMappingError, UsageError
 from numapredict.reports.placed_mapping import (
-    NeedlessProfileError,
     PlacedMappingData,
     draw_placed_mapping,
     mapping_figure,
@@ -103,9 +103,9 @@ def test_a_profile_tells_the_shares() -> None:
 
 def test_what_cannot_be_drawn_is_said() -> None:
     data = parse_profile(profile_bytes([(1, [(0, 0, 1.0)])]))
-    with pytest.raises(NeedlessProfileError, match="interleave places pages without a profile; leave out --profile"):
+    with pytest.raises(UsageError, match="interleave places pages without a profile; leave out --profile"):
         placed_mapping_data(parse_label("4x2-contiguous-interleave"), FOUR, data)
-    with pytest.raises(InvalidProfileError, match="no samples"):
+    with pytest.raises(InvalidInputError, match="no samples"):
         placed_mapping_data(parse_label("4x2-contiguous-mix"), FOUR, parse_profile(profile_bytes([(3, [])])))
     with pytest.raises(InvalidMappingError, match="needs 16 cores"):
         placed("16x4-contiguous-bind@1")

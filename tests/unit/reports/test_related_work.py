@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
+from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.learning.learning import options_of
-from numapredict.reports.figure_file import UnwritableFigureError
 from numapredict.reports.related_work import (
     NEVER_WRONG,
     OTHERS,
@@ -126,7 +126,7 @@ def test_other_people_s_mappings_have_no_table_1(tmp_path: Path) -> None:
     assert data.panels[0].table == ()
     assert "Diener" not in related_in_words(data)
     draw_related(data, tmp_path / "figure.png")
-    with pytest.raises(UnwritableFigureError):
+    with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
         draw_related(data, tmp_path / "figure.gif")
 
 

@@ -6,21 +6,20 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from numapredict.collect.data.dataset import InvalidDatasetError
 from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice import advise
 from numapredict.predictor.advising.explanation import Close, Explanation, Finding
 from numapredict.predictor.command_line.main import main
 from numapredict.predictor.learning.model import ExpectedSpeedup
 from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.store import InvalidModelError, write_model
+from numapredict.predictor.learning.store import write_model
 from numapredict.predictor.learning.train import train
 from numapredict.reports.cli import report
 from numapredict.reports.contents import page_data
 from numapredict.reports.page import render
-from numapredict.reports.parts.prediction import InvalidPredictionError
-from numapredict.reports.subject import Subject, UnknownSubjectError, model_for, open_subject
+from numapredict.reports.subject import Subject, model_for, open_subject
 from tests.planted import planted_dataset
 
 
@@ -82,14 +81,14 @@ def test_an_explanation_is_shown(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "error", "says"),
     [
-        ("nosuch", None, UnknownSubjectError, "sandybridge-4x8"),
-        ("list.json", "[1, 2]", UnknownSubjectError, "neither a model nor a prediction"),
-        ("torn.json", '{"mapping": ', UnknownSubjectError, "neither a model nor a prediction"),
-        ("bytes.json", b"\xff\xfe\x00", UnknownSubjectError, "neither a model nor a prediction"),
-        ("deep.json", "[" * 100_000, UnknownSubjectError, "neither a model nor a prediction"),
-        ("empty.json", "{}", InvalidPredictionError, "predict --json"),
-        ("model.json", '{"schema_version": 1}', InvalidModelError, "train again"),
-        ("folder", "", InvalidDatasetError, "is not a dataset"),
+        ("nosuch", None, UsageError, "sandybridge-4x8"),
+        ("list.json", "[1, 2]", InvalidInputError, "neither a model nor a prediction"),
+        ("torn.json", '{"mapping": ', InvalidInputError, "neither a model nor a prediction"),
+        ("bytes.json", b"\xff\xfe\x00", InvalidInputError, "neither a model nor a prediction"),
+        ("deep.json", "[" * 100_000, InvalidInputError, "neither a model nor a prediction"),
+        ("empty.json", "{}", InvalidInputError, "predict --json"),
+        ("model.json", '{"schema_version": 1}', InvalidInputError, "train again"),
+        ("folder", "", InvalidInputError, "is not a dataset"),
     ],
 )
 def test_what_is_nothing_to_draw_is_one_line(
@@ -113,7 +112,7 @@ def test_what_is_nothing_to_draw_is_one_line(
 def test_a_label_in_a_prediction_must_be_one(folder: Path, tmp_path: Path) -> None:
     text = (folder / "prediction.json").read_text().replace('"mapping":"32x4-', '"mapping":"x-', 1)
     (tmp_path / "bad.json").write_text(text)
-    with pytest.raises(InvalidPredictionError, match="label"):
+    with pytest.raises(InvalidInputError, match="label"):
         open_subject(str(tmp_path / "bad.json"))
 
 

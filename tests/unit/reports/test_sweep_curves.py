@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from defusedxml import ElementTree
 
+from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.thesis import FEATURE_SETS, FeatureSet, Sweep, SweepPoint, sweeps_of
 from numapredict.predictor.learning.features import observe
-from numapredict.reports.figure_file import BELOW, UnwritableFigureError, write_figure
+from numapredict.reports.figure_file import BELOW, write_figure
 from numapredict.reports.source import Origin, origin_of
 from numapredict.reports.sweep_curves import (
     BEST,
@@ -76,7 +77,7 @@ def test_every_curve_and_unit_is_named_and_legible(tmp_path: Path, programs: int
 
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnwritableFigureError, match=r"\.png or \.svg"):
+    with pytest.raises(UsageError, match=r"\.png or \.svg"):
         draw_sweep_curves(sweep_curves_data([sweep("times", "x", [1.0])], THERE), tmp_path / "a.pdf")
 
 

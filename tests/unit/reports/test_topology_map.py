@@ -8,7 +8,7 @@ from numapredict.collect.host.host import topology_from_file
 from numapredict.collect.host.packages import Package
 from numapredict.collect.modelled.description import Link, load_description, machine_names
 from numapredict.collect.modelled.routes import routes_over
-from numapredict.reports.figure_file import UnwritableFigureError
+from numapredict.native.errors import UsageError
 from numapredict.reports.node_map import CoreCell, Wire
 from numapredict.reports.topology_map import (
     computer_map_data,
@@ -109,7 +109,7 @@ def test_nodes_of_a_ring_stand_beside_their_neighbours(tmp_path: Path) -> None:
     at = {text: box for text, box in texts_of(topology_figure(data)) if text.startswith("node ")}
     assert at["node 0"].y0 == at["node 1"].y0 > at["node 2"].y0 == at["node 3"].y0
     assert at["node 0"].x0 == at["node 3"].x0 < at["node 1"].x0 == at["node 2"].x0
-    with pytest.raises(UnwritableFigureError):
+    with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
         draw_topology_map(data, tmp_path / "figure.gif")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.native.errors import CounterError
 
 _TITLE = re.compile(r"Group \d+ (Raw|Metric)( STAT)?", re.IGNORECASE)
 _COLUMN = re.compile(r"(?:HWThread|Core) (\d{1,6})")  # older ones wrote Core

@@ -8,8 +8,8 @@ import os
 import re
 from pathlib import Path
 
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.source import Obstacle
+from numapredict.native.errors import CounterError
 
 INSTALL = "sudo apt-get install likwid"
 _LOAD = "sudo modprobe msr"
@@ -18,52 +18,50 @@ _PARANOID = "sudo sysctl kernel.perf_event_paranoid={}"
 _NOISE = re.compile(r"(?:ERROR|WARN(?:ING)?) - \[[^\]]*\] ?|-{5,}")
 _HEADER = re.compile(r"CPU (name|type|clock)\b")
 # In order: the first that fits is the cause, what follows it in LIKWID's output is a consequence.
-_CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    (r"Unsupported .*Processor|No groups defined for", "LIKWID does not know this processor", (_ELSEWHERE,)),
+# The last field says whether the access daemon's rights may be what is missing.
+_CAUSES: tuple[tuple[str, str, tuple[str, ...], bool], ...] = (
+    (r"Unsupported .*Processor|No groups defined for", "LIKWID does not know this processor", (_ELSEWHERE,), False),
     (
         r"perf_event_paranoid = (\d+)",
         "LIKWID's perf backend needs a lower kernel.perf_event_paranoid",
         (_PARANOID.format(2), _PARANOID.format(0)),
+        False,
     ),
-    (r"Setup of event .* failed", "the kernel refuses LIKWID an event", (_PARANOID.format(0),)),
-    (r"CPUs given on commandline are not valid", "LIKWID may not count these PUs: they are not in its cpuset", ()),
-    (r"is locked", "LIKWID's lock is another user's", ("ask the owner of /var/run/likwid.lock to remove it",)),
+    (r"Setup of event .* failed", "the kernel refuses LIKWID an event", (_PARANOID.format(0),), False),
+    (
+        r"CPUs given on commandline are not valid",
+        "LIKWID may not count these PUs: they are not in its cpuset",
+        (),
+        False,
+    ),
+    (r"is locked", "LIKWID's lock is another user's", ("ask the owner of /var/run/likwid.lock to remove it",), False),
     (
         r"register \S+ is in use",
         "somebody else counts, or left a counter behind",
         ("stop other tools that count", "sudo sysctl kernel.nmi_watchdog=0"),
+        False,
     ),
-    (r"Cannot (read|transform)|performance group .* not allowed", "LIKWID lacks the group", (INSTALL,)),
-    (r"only allowed for uid root", "LIKWID reads memory controllers directly only as root", ()),
-    (r"/dev/cpu/\d+/msr.*No such file|'msr' module", "there is no /dev/cpu/*/msr", (_LOAD,)),
-    (r"access to MSRs|/dev/cpu/\d+/msr", "LIKWID may not use /dev/cpu/*/msr", (_LOAD,)),
-    (r"daemon|accessD|socket file", "LIKWID's access daemon did not start", (_LOAD,)),
+    (r"Cannot (read|transform)|performance group .* not allowed", "LIKWID lacks the group", (INSTALL,), False),
+    (r"only allowed for uid root", "LIKWID reads memory controllers directly only as root", (), True),
+    (r"/dev/cpu/\d+/msr.*No such file|'msr' module", "there is no /dev/cpu/*/msr", (_LOAD,), True),
+    (r"access to MSRs|/dev/cpu/\d+/msr", "LIKWID may not use /dev/cpu/*/msr", (_LOAD,), True),
+    (r"daemon|accessD|socket file", "LIKWID's access daemon did not start", (_LOAD,), True),
 )
 
 
-class LikwidRefusedError(CounterError):
-    """LIKWID does not count here; ``obstacle`` says why and what helps."""
-
-    def __init__(self, obstacle: Obstacle) -> None:
-        super().__init__("; ".join((obstacle.reason, *obstacle.remedies)))
-        self.obstacle = obstacle
-
-
-def refusal(said: str, daemon: Path | None = None) -> Obstacle:
-    """Return why LIKWID refused and what helps, from what it printed; always with its own words.
+def refusal(said: str, daemon: Path | None = None) -> CounterError:
+    """Return the error that says why LIKWID refused and what helps, from what it printed; always with its own words.
 
     ``daemon`` is the access daemon, where the rights are its.
     """
-    for pattern, reason, remedies in _CAUSES:
+    for pattern, reason, remedies, needs_rights in _CAUSES:
         found = re.search(pattern, said)
         if found:
             line = said[said.rfind("\n", 0, found.start()) + 1 :].splitlines()[0]
-            rights = (
-                daemon_remedies(daemon) if "msr" in reason.lower() or "daemon" in reason or "root" in reason else ()
-            )
-            return Obstacle(f"{reason}: {_plain(line)!r}", (*remedies, *rights))
+            rights = daemon_remedies(daemon) if needs_rights else ()
+            return CounterError(f"{reason}: {_plain(line)!r}", (*remedies, *rights))
     lines = [plain for line in said.splitlines() if (plain := _plain(line)) and not _HEADER.match(plain)]
-    return Obstacle(f"LIKWID refuses: {lines[0]!r}" if lines else "LIKWID refuses and says nothing")
+    return CounterError(f"LIKWID refuses: {lines[0]!r}" if lines else "LIKWID refuses and says nothing")
 
 
 def daemon_remedies(daemon: Path | None) -> tuple[str, ...]:

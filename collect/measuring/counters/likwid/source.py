@@ -22,19 +22,14 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.packages import Package, packages
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.likwid.output import read_output
-from numapredict.collect.measuring.counters.likwid.refusal import (
-    INSTALL,
-    LikwidRefusedError,
-    access_obstacle,
-    paranoid_obstacle,
-)
+from numapredict.collect.measuring.counters.likwid.refusal import INSTALL, access_obstacle, paranoid_obstacle
 from numapredict.collect.measuring.counters.likwid.tool import LikwidTool, installed, text_of
 from numapredict.collect.measuring.counters.likwid.traffic import NAME, traffic_of, volumes_of
 from numapredict.collect.measuring.counters.source import Obstacle, Traffic
 from numapredict.collect.placing.launcher import launcher_command, write_arguments
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import CounterError
 
 GROUPS = ("NUMA", "MEM")
 """The groups that are understood, the one that tells more first."""
@@ -67,10 +62,8 @@ class LikwidSource:
         """Return why LIKWID cannot count here; asks it for its version and groups, and counts nothing."""
         try:
             self._prepared()
-        except LikwidRefusedError as error:
-            return error.obstacle
         except CounterError as error:
-            return Obstacle(str(error))
+            return Obstacle(error.reason, error.remedies)
         return None
 
     @contextlib.contextmanager
@@ -103,13 +96,11 @@ class LikwidSource:
         """Return how LIKWID counts here, as far as it can be told without counting; raise CounterError."""
         tool = installed(self._tool_name)
         if tool is None:
-            raise LikwidRefusedError(Obstacle(f"{self._tool_name} is not installed", (INSTALL,)))
+            raise CounterError(f"{self._tool_name} is not installed", (INSTALL,))
         known = tool.groups()
         major, minor = tool.version()
         if major != 5:
-            raise LikwidRefusedError(
-                Obstacle(f"{tool.path} is LIKWID {major}.{minor}, and only version 5 is understood", (INSTALL,))
-            )
+            raise CounterError(f"{tool.path} is LIKWID {major}.{minor}, and only version 5 is understood", (INSTALL,))
         wanted = (self._asked,) if self._asked else GROUPS
         group = next((name for name in wanted if name in known and name in GROUPS), None)
         if group is None:
@@ -123,7 +114,7 @@ class LikwidSource:
             else access_obstacle(self._root, tool.daemon, superuser)
         )
         if obstacle is not None:
-            raise LikwidRefusedError(obstacle)
+            raise CounterError(obstacle.reason, obstacle.remedies)
         return _Way(tool, group, by_perf)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.measuring.counters.errors import CounterError
-from numapredict.collect.measuring.counters.likwid.refusal import LikwidRefusedError, refusal
+from numapredict.collect.measuring.counters.likwid.refusal import refusal
+from numapredict.native.errors import CounterError
 
 _TIME_OUT_S = 60.0  # an access daemon that does not start is waited for 10 s a PU
 # It may go on without the event. We do not force it: the counters of another tool would be lost.
@@ -61,19 +61,19 @@ class LikwidTool(msgspec.Struct, frozen=True):
         return "--perfpid" in self.ask("-h").output
 
     def groups(self) -> frozenset[str]:
-        """Return the names of the groups for this processor; raise LikwidRefusedError where it does not say."""
+        """Return the names of the groups for this processor; raise CounterError where it does not say."""
         answer = self.ask("-a")
         names = frozenset(match[1] for line in answer.output.splitlines() if (match := _GROUP.match(line)))
         if answer.code != 0 or not names:
-            raise LikwidRefusedError(refusal(answer.said, self.daemon))
+            raise refusal(answer.said, self.daemon)
         return names
 
     def try_out(self, group: str, pus: Sequence[int], file: Path) -> str:
-        """Count a group for a moment and return what was written; raise LikwidRefusedError with what it says else."""
+        """Count a group for a moment and return what was written; raise CounterError with what it says else."""
         answer = self.ask("-c", ",".join(map(str, pus)), "-g", group, "-O", "-o", str(file), "true")
         text = text_of(file)
         if answer.code != 0 or not text.strip() or _LEFT_OUT in answer.said:
-            raise LikwidRefusedError(refusal(answer.said, self.daemon))
+            raise refusal(answer.said, self.daemon)
         return text
 
 

@@ -16,10 +16,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from numapredict.collect.host.packages import Package
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.likwid.output import LikwidOutput, Row
 from numapredict.collect.measuring.counters.source import NodeTraffic, Traffic
 from numapredict.collect.topology import Node, Topology
+from numapredict.native.errors import CounterError
 
 NAME = "likwid"
 _LOCAL = re.compile(r"Local (DRAM )?data volume \[GBytes?\]")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from numapredict.collect.host.bounded_file import MIB, read_bounded
-from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.native.errors import CounterError
 
 _Natural = Annotated[int, msgspec.Meta(ge=0)]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.index_list import parse_index_list
-from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.native.errors import CounterError
 
 _DEVICES = "sys/bus/event_source/devices"
 _CONFIGS = ("config", "config1", "config2")

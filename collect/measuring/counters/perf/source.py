@@ -12,7 +12,6 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.work_folder import work_folder
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.perf.counts import Count, read_counts
 from numapredict.collect.measuring.counters.perf.event_table import family_of
 from numapredict.collect.measuring.counters.perf.events import (
@@ -28,7 +27,7 @@ from numapredict.collect.measuring.counters.perf.traffic import Planned, traffic
 from numapredict.collect.measuring.counters.source import Obstacle, Traffic
 from numapredict.collect.placing.launcher import Launching, launcher_command
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import MissingNativePartError
+from numapredict.native.errors import CounterError, MissingNativePartError
 
 _THIS_COMPUTER = Path("/")
 _TRIAL_TIMEOUT_S = 10.0
@@ -88,7 +87,7 @@ class PerfSource:
         """Return the counting of one run on some PUs; raise CounterError where perf cannot count here."""
         refused = self.obstacle()
         if refused is not None:
-            raise CounterError("; ".join((f"perf: {refused.reason}", *refused.remedies[:1])))
+            raise CounterError(f"perf: {refused.reason}", refused.remedies[:1])
         known = {pu for node in self._topology.nodes for core in node.cores for pu in core.pus}
         counted = sorted(known.intersection(pus))
         if not counted:

@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.packages import packages
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.perf.counts import Count
 from numapredict.collect.measuring.counters.perf.events import EVERYWHERE, REFERENCE, PlannedEvent
 from numapredict.collect.measuring.counters.perf.refusal import CPUS_ALLOWED, refusal_of_errors, remedies, words_of
 from numapredict.collect.measuring.counters.source import NodeTraffic, Traffic
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import CounterError
 
 LEAST_SHARE = 0.3
 """The share of its time in which an event must have been counted.
@@ -104,7 +104,7 @@ def _check_counted(planned: Planned, by_event: Mapping[str, list[Count]]) -> Non
         errors = [count.errno for count in found if count.errno]
         if errors:
             obstacle = refusal_of_errors(errors, planned.root)
-            raise CounterError("; ".join((obstacle.reason, *obstacle.remedies[:1])))
+            raise CounterError(obstacle.reason, obstacle.remedies[:1])
         if {count.cpu for count in found} != set(cpus):
             raise CounterError(f"the launcher's counts lack the event {name} on some PUs; install numapredict again")
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.native.errors import CounterError
 
 Word = Literal["Unavailable", "Error", "Unassigned"]
 """No hardware counter follows the group (AMD), the hardware refused, no counter was assigned to it (AMD, mbm_event)."""

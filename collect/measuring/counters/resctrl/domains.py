@@ -11,11 +11,7 @@ import msgspec
 
 from numapredict.collect.host.kernel_file import kernel_line
 from numapredict.collect.index_list import parse_index_list
-from numapredict.native.errors import NumapredictError
-
-
-class IndistinctNodesError(NumapredictError):
-    """An L3 cache serves several NUMA nodes, or none that is known, so that its traffic belongs to no single node."""
+from numapredict.native.errors import CounterError
 
 
 class Domain(msgspec.Struct, frozen=True):
@@ -39,7 +35,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 def l3_domains(root: Path) -> tuple[Domain, ...]:
-    """Return the L3 caches of the PUs that are online; raise IndistinctNodesError where the kernel gives no ids."""
+    """Return the L3 caches of the PUs that are online; raise CounterError where the kernel gives no ids."""
     devices = root / "sys/devices/system"
     node_of = _nodes_of_pus(devices)
     found: dict[int, Domain] = {}
@@ -48,7 +44,7 @@ def l3_domains(root: Path) -> tuple[Domain, ...]:
             continue
         cache_id = kernel_line(index / "id")
         if not re.fullmatch(r"[0-9]{1,9}", cache_id):
-            raise IndistinctNodesError(f"{index} has no id, so resctrl's L3 domains cannot be matched with NUMA nodes")
+            raise CounterError(f"{index} has no id, so resctrl's L3 domains cannot be matched with NUMA nodes")
         if int(cache_id) in found:
             continue
         members: dict[int, set[int]] = {}
@@ -63,7 +59,7 @@ def places(domains: tuple[Domain, ...], mon_data: Path) -> tuple[Place, ...]:
     """Return where in ``mon_data`` each node's traffic is counted.
 
     An L3 cache that sub-NUMA clusters share has a folder ``mon_sub_L3_NN`` for each node, NN being its number, from
-    Linux 6.10 on (filesystems/resctrl.rst, "Notes on Sub-NUMA Cluster mode"). Raises IndistinctNodesError without.
+    Linux 6.10 on (filesystems/resctrl.rst, "Notes on Sub-NUMA Cluster mode"). Raises CounterError without.
     """
     found = []
     for domain in domains:
@@ -75,7 +71,7 @@ def places(domains: tuple[Domain, ...], mon_data: Path) -> tuple[Place, ...]:
             folder = f"{domain.folder}/mon_sub_L3_{node:02d}"
             if not (mon_data / folder).is_dir():
                 nodes = " and ".join(str(node) for node, _ in domain.pus_of_nodes)
-                raise IndistinctNodesError(
+                raise CounterError(
                     f"L3 cache {domain.cache_id} serves the NUMA nodes {nodes}, which this kernel does not tell apart: "
                     "use Linux 6.10 or later, or switch sub-NUMA clustering off in the firmware"
                 )
@@ -96,4 +92,4 @@ def _numbers(path: Path) -> frozenset[int]:
     try:
         return parse_index_list(kernel_line(path))
     except ValueError as error:
-        raise IndistinctNodesError(f"{path}: {error}") from None
+        raise CounterError(f"{path}: {error}") from None

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.kernel_file import kernel_text
-from numapredict.collect.measuring.counters.errors import CounterError
+from numapredict.native.errors import CounterError
 
 _NAME = re.compile(r"numapredict-([0-9]{1,20})-([0-9]{1,10})-([0-9]{1,20})-([0-9]{1,9})")
 

@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from numapredict.collect.host.kernel_file import kernel_text
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.resctrl.counts import LOCAL, TOTAL, Pair, moved, read_pair
-from numapredict.collect.measuring.counters.resctrl.domains import IndistinctNodesError, Place, l3_domains, places
+from numapredict.collect.measuring.counters.resctrl.domains import Place, l3_domains, places
 from numapredict.collect.measuring.counters.resctrl.events import (
     WRITTEN_BACK_NOTE,
     counts_written_back,
@@ -26,6 +25,7 @@ from numapredict.collect.measuring.counters.resctrl.group import KernelFolders, 
 from numapredict.collect.measuring.counters.source import NodeTraffic, Obstacle, Traffic
 from numapredict.collect.placing.launcher import Launching, launcher_command
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import CounterError
 
 _MOUNT = Path("sys/fs/resctrl")
 _FLAGS = ("cqm_mbm_total", "cqm_mbm_local")
@@ -64,7 +64,7 @@ class ResctrlSource:
         parent = parent_group(self._resctrl, self.root)
         try:
             self._places(parent)
-        except IndistinctNodesError as error:
+        except CounterError as error:
             return Obstacle(str(error))
         groups = parent / "mon_groups"
         if not os.access(groups, os.W_OK | os.X_OK):
@@ -79,23 +79,20 @@ class ResctrlSource:
         """Make a group for one run, and remove it on leaving; see CounterSource."""
         obstacle = self.obstacle()
         if obstacle is not None:
-            raise CounterError("; ".join((obstacle.reason, *obstacle.remedies[:1])))
+            raise CounterError(obstacle.reason, obstacle.remedies[:1])
         parent = parent_group(self._resctrl, self.root)
         with monitoring_group(parent, self.root, self.folders) as group:
-            try:
-                found = self._places(group)
-            except IndistinctNodesError as error:
-                raise CounterError(str(error)) from None
+            found = self._places(group)
             notes = (WRITTEN_BACK_NOTE,) if counts_written_back(self._resctrl / "info/L3_MON") else ()
             yield ResctrlCounting(self, group, found, frozenset(pus), notes)
 
     def _places(self, group: Path) -> tuple[Place, ...]:
-        """Return where a group counts each node's traffic; raise IndistinctNodesError where a node has no place."""
+        """Return where a group counts each node's traffic; raise CounterError where a node has no place."""
         found = places(l3_domains(self.root), group / "mon_data")
         counted = {place.node for place in found}
         for node in self.topology.cpu_nodes:
             if node.os_index not in counted:
-                raise IndistinctNodesError(f"NUMA node {node.os_index} has no L3 cache, and resctrl counts at no other")
+                raise CounterError(f"NUMA node {node.os_index} has no L3 cache, and resctrl counts at no other")
         return found
 
     def _unmounted(self) -> Obstacle:

@@ -5,16 +5,21 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.campaign.campaign import Campaign, CampaignError, Options
+from numapredict.collect.campaign.campaign import Campaign, Options
 from numapredict.collect.data.dataset import Dataset, read_dataset
 from numapredict.collect.data.journal import Journal, read_journal
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.progress import CampaignProgress
-from numapredict.native.errors import MissingNativePartError
+from numapredict.native.errors import (
+    InvalidInputError,
+    MissingNativePartError,
+    UnrunnableProgramError,
+    UnwritableError,
+    UsageError,
+)
 from tests.samples import dataset_of, programs_of
 
 DATASET = dataset_of()
@@ -168,7 +173,7 @@ def test_another_machine_does_not_write_into_a_dataset(tmp_path: Path) -> None:
     for journal in (True, False):
         if not journal:
             (tmp_path / "journal.jsonl").unlink()
-        with pytest.raises(CampaignError, match="figures are modelled"):
+        with pytest.raises(InvalidInputError, match="figures are modelled"):
             campaign_of(tmp_path, measured).run()
     assert measured.runs == []
     assert len(read_dataset(tmp_path).measurements) == 18
@@ -195,21 +200,21 @@ def test_a_missing_part_ends_the_campaign(tmp_path: Path) -> None:
 
 
 def test_nothing_finished_makes_no_dataset(tmp_path: Path) -> None:
-    with pytest.raises(CampaignError, match="no run has finished"):
+    with pytest.raises(InvalidInputError, match="no run has finished"):
         campaign_of(tmp_path).finish()
     assert os.listdir(tmp_path) == []
 
 
 def test_a_campaign_in_use_is_left_alone(tmp_path: Path) -> None:
     campaign = campaign_of(tmp_path)
-    with Journal(campaign.journal_path, campaign._header()), pytest.raises(CampaignError, match="in use"):
+    with Journal(campaign.journal_path, campaign._header()), pytest.raises(InvalidInputError, match="in use"):
         campaign.run()
 
 
 def test_unwritable_folders_are_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / "file" / "d", Path("/proc/self/d")):
-        with pytest.raises(CampaignError) as error:
+        with pytest.raises(UnwritableError) as error:
             campaign_of(folder).run()
         assert str(error.value).startswith(f"cannot make the folder {folder}: ")
         assert "\n" not in str(error.value)
@@ -218,7 +223,7 @@ def test_unwritable_folders_are_said(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_a_read_only_folder_is_said(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(CampaignError, match="choose a folder that you may write to"):
+    with pytest.raises(UnwritableError, match="choose a folder that you may write to"):
         campaign_of(tmp_path).run()
 
 
@@ -226,7 +231,7 @@ def test_a_dataset_that_cannot_be_written_keeps_the_journal(tmp_path: Path) -> N
     campaign = campaign_of(tmp_path)
     campaign.run()
     (tmp_path / "measurements.parquet").mkdir()
-    with pytest.raises(CampaignError, match="cannot write the dataset"):
+    with pytest.raises(UnwritableError, match="cannot write the dataset"):
         campaign.finish()
     assert sorted(os.listdir(tmp_path)) == ["journal.jsonl", "measurements.parquet"]
     assert len(read_journal(campaign.journal_path).measurements) == 18
@@ -235,5 +240,5 @@ def test_a_dataset_that_cannot_be_written_keeps_the_journal(tmp_path: Path) -> N
 def test_another_program_of_the_same_name_is_refused(tmp_path: Path) -> None:
     campaign_of(tmp_path).run()
     other = msgspec.structs.replace(programs_of("p0")[0], command=("/bin/other",))
-    with pytest.raises(CampaignError, match="another command"):
+    with pytest.raises(UsageError, match="another command"):
         Campaign(CountingMachine(), tmp_path, [other], MAPPINGS, "x").run()

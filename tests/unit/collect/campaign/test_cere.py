@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.campaign.cere import Cere, CereError
-from numapredict.collect.campaign.request import CampaignRequest, EmptyRequestError, prepare
+from numapredict.collect.campaign.cere import Cere
+from numapredict.collect.campaign.request import CampaignRequest, prepare
+from numapredict.native.errors import InvalidInputError, MissingNativePartError, UnrunnableProgramError, UsageError
 
 STAND_IN = r"""#!/bin/sh
 echo "$@" >> calls
@@ -104,27 +105,27 @@ def test_a_campaign_takes_the_regions_that_take_time(project: Path, tmp_path: Pa
 
 
 def test_mistakes_get_one_line(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(EmptyRequestError, match="no region '__cere__nobody'"):
+    with pytest.raises(UsageError, match="no region '__cere__nobody'"):
         prepare(
             CampaignRequest(machine="broadwell-2x10", cere_folders=(project,), regions=("__cere__nobody",)), tmp_path
         )
     (project / "fails").touch()
-    with pytest.raises(CereError, match=r"regions failed .* with 3: ERROR no such luck"):
+    with pytest.raises(UnrunnableProgramError, match=r"regions failed .* with 3: ERROR no such luck"):
         Cere(project).regions()
     (project / "cere.json").write_text('{"run_cmd": "\'open"}')
-    with pytest.raises(CereError, match="run cere configure"):
+    with pytest.raises(InvalidInputError, match="run cere configure"):
         Cere(project)
     (project / "cere.json").write_text("[")
-    with pytest.raises(CereError, match=r"cere\.json"):
+    with pytest.raises(InvalidInputError, match=r"cere\.json"):
         Cere(project)
-    with pytest.raises(CereError, match="run cere configure in"):
+    with pytest.raises(InvalidInputError, match="run cere configure in"):
         Cere(tmp_path)
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(CereError, match="cere is not on the PATH"):
+    with pytest.raises(MissingNativePartError, match="cere is not on the PATH"):
         Cere(project)
 
 
 def test_a_run_command_without_a_file_gets_one_line(project: Path) -> None:
     (project / "cere.json").write_text('{"run_cmd": "mpirun bt"}')
-    with pytest.raises(CereError, match="names no file"):
+    with pytest.raises(InvalidInputError, match="names no file"):
         Cere(project).programs(("__cere__bt_main_3",), 1, 10)

@@ -2,10 +2,11 @@ import msgspec
 import pytest
 
 from numapredict.collect.campaign.plan import ASSUMED_EXECUTION_S, Options, estimate, left_by_program, plan
-from numapredict.collect.data.journal import CampaignError, Record
+from numapredict.collect.data.journal import Record
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.program import Program
+from numapredict.native.errors import UsageError
 from tests.samples import dataset_of, programs_of
 
 DATASET = dataset_of()
@@ -62,10 +63,10 @@ def test_unsupported_mappings_are_counted() -> None:
 
 
 def test_names_mean_one_program_each() -> None:
-    with pytest.raises(CampaignError, match="2 programs are called 'a'"):
+    with pytest.raises(UsageError, match="2 programs are called 'a'"):
         plan(MACHINE, programs_of("a", "b", "a"), MAPPINGS, Record(), Options())
     other = msgspec.structs.replace(DATASET.programs[0], command=("/bin/other",))
-    with pytest.raises(CampaignError, match="another command"):
+    with pytest.raises(UsageError, match="another command"):
         plan(MACHINE, [other], MAPPINGS, record_of(1), Options())
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.campaign.campaign import Campaign, CampaignError
+from numapredict.collect.campaign.campaign import Campaign
 from numapredict.collect.campaign.codelets import codelets
 from numapredict.collect.campaign.request import CampaignRequest, prepare, run_campaign
 from numapredict.collect.data.dataset import Dataset, read_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.terminal.terminal import Terminal
+from numapredict.native.errors import FailedRunsError
 from tests.planted import planted_dataset
 
 pytestmark = pytest.mark.native
@@ -41,7 +42,7 @@ def test_a_campaign_of_which_every_run_failed_is_an_error_and_keeps_what_it_foun
             for m in dataset.measurements
         ),
     )
-    with pytest.raises(CampaignError, match=r"all 46 runs failed, the first with: killed by SIGSEGV"):
+    with pytest.raises(FailedRunsError, match=r"all 46 runs failed, the first with: killed by SIGSEGV"):
         run_campaign(campaign_of(broken, tmp_path), Terminal(io.StringIO()))
     assert len(read_dataset(tmp_path).measurements) == 46
 

@@ -4,13 +4,11 @@ import pytest
 
 from numapredict.collect.campaign.plan import Batch
 from numapredict.collect.campaign.workers import Refusal, Result, run_here, run_in_workers
-from numapredict.collect.data.journal import CampaignError
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
-from numapredict.native.errors import MissingNativePartError
+from numapredict.native.errors import MissingNativePartError, UnrunnableProgramError, UsageError
 from tests.samples import dataset_of, programs_of
 
 DATASET = dataset_of()
@@ -56,7 +54,7 @@ def test_refusals_and_missing_parts_come_back_too() -> None:
 
 
 def test_workers_are_for_modelled_machines() -> None:
-    with pytest.raises(CampaignError, match="one program at a time"):
+    with pytest.raises(UsageError, match="one program at a time"):
         next(run_in_workers(RecordedMachine(dataset_of(modelled=False)), BATCHES, 2))
 
 

@@ -16,18 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.data.dataset import (
-    Dataset,
-    InvalidDatasetError,
-    UnwritableDatasetError,
-    read_dataset,
-    same_command,
-    write_dataset,
-)
+from numapredict.collect.data.dataset import Dataset, read_dataset, same_command, write_dataset
 from numapredict.collect.data.measurement_table import SCHEMA, from_parquet, to_parquet
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
+from numapredict.native.errors import InvalidInputError, UnwritableError
 from tests.samples import dataset_of, failed_of, measurement_of, programs_of, topology_of
 
 POSITIVE = st.floats(min_value=1e-12, max_value=1e9, allow_subnormal=False)
@@ -159,7 +153,7 @@ def test_a_malformed_description_is_refused(
     written: Path, edit: Callable[[dict[str, Any]], object], expected: str
 ) -> None:
     change(written, edit)
-    with pytest.raises(InvalidDatasetError) as error:
+    with pytest.raises(InvalidInputError) as error:
         read_dataset(written)
     text = one_line(error)
     assert expected in text
@@ -169,7 +163,7 @@ def test_a_malformed_description_is_refused(
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'"x"', b"\xff\xfe", b"null", b'{"schema": 1, "machine": "\xff"}'])
 def test_a_description_that_is_no_json_object_is_refused(written: Path, data: bytes) -> None:
     (written / "dataset.json").write_bytes(data)
-    with pytest.raises(InvalidDatasetError, match=r"dataset\.json"):
+    with pytest.raises(InvalidInputError, match=r"dataset\.json"):
         read_dataset(written)
 
 
@@ -206,7 +200,7 @@ def set_column(table: pa.Table, column: str, value: object) -> pa.Table:
 )
 def test_a_malformed_table_is_refused(written: Path, edit: Callable[[pa.Table], pa.Table], expected: str) -> None:
     replace_table(written, edit(pq.read_table(written / "measurements.parquet")))
-    with pytest.raises(InvalidDatasetError) as error:
+    with pytest.raises(InvalidInputError) as error:
         read_dataset(written)
     text = one_line(error)
     assert expected in text
@@ -218,18 +212,18 @@ def test_a_truncated_table_is_refused(written: Path) -> None:
     for data_left in (b"", data[:-5], b"not parquet at all"):
         (written / "measurements.parquet").write_bytes(data_left)
         put_digest(written)
-        with pytest.raises(InvalidDatasetError) as error:
+        with pytest.raises(InvalidInputError) as error:
             read_dataset(written)
         assert "not a Parquet file" in one_line(error)
 
 
 def test_what_is_no_dataset_is_said(tmp_path: Path, written: Path) -> None:
-    with pytest.raises(InvalidDatasetError, match=r"is not a dataset: dataset\.json is missing"):
+    with pytest.raises(InvalidInputError, match=r"is not a dataset: dataset\.json is missing"):
         read_dataset(tmp_path / "nowhere")
-    with pytest.raises(InvalidDatasetError, match="Not a directory"):
+    with pytest.raises(InvalidInputError, match="Not a directory"):
         read_dataset(written / "dataset.json")
     (written / "measurements.parquet").unlink()
-    with pytest.raises(InvalidDatasetError, match=r"measurements\.parquet is missing"):
+    with pytest.raises(InvalidInputError, match=r"measurements\.parquet is missing"):
         read_dataset(written)
 
 
@@ -237,7 +231,7 @@ def test_halves_of_two_datasets_are_not_one(tmp_path: Path) -> None:
     write_dataset(dataset_of(), tmp_path / "a")
     write_dataset(dataset_of(mappings=5), tmp_path / "b")
     os.replace(tmp_path / "a" / "measurements.parquet", tmp_path / "b" / "measurements.parquet")
-    with pytest.raises(InvalidDatasetError, match="belongs to another file"):
+    with pytest.raises(InvalidInputError, match="belongs to another file"):
         read_dataset(tmp_path / "b")
 
 
@@ -272,24 +266,25 @@ def test_measurements_that_nobody_could_read_are_not_written(tmp_path: Path) -> 
         (msgspec.structs.replace(failed_of("p", mapping, topology), repetitions=good.repetitions), "2 repetitions"),
         (measurement_of("p", mapping, topology_of((4, 4, 4), "sample-2x4")), "3 entries, the machine 2"),
     ]:
-        with pytest.raises(InvalidDatasetError, match=expected):
+        with pytest.raises(InvalidInputError, match=expected):
             write_dataset(with_measurement(bad), tmp_path / "d")
     assert not (tmp_path / "d").exists()
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UnwritableDatasetError, match="choose another folder"):
+    with pytest.raises(UnwritableError, match="choose another folder"):
         write_dataset(dataset_of(), tmp_path / "file" / "d")
 
 
 def test_a_full_disk_leaves_the_old_dataset(written: Path) -> None:
     code = (
         "import resource, sys; from pathlib import Path; from tests.samples import dataset_of;"
-        "from numapredict.collect.data.dataset import write_dataset, UnwritableDatasetError\n"
+        "from numapredict.collect.data.dataset import write_dataset\n"
+        "from numapredict.native.errors import UnwritableError\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
         "try: write_dataset(dataset_of(programs=40), Path(sys.argv[1]))\n"
-        "except UnwritableDatasetError as error: print(error)"
+        "except UnwritableError as error: print(error)"
     )
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
     done = subprocess.run(
@@ -367,7 +362,7 @@ def test_any_cell_of_any_column_is_understood_or_refused_in_one_line(written: Pa
     replace_table(written, changed)
     try:
         read = read_dataset(written)
-    except InvalidDatasetError as error:
+    except InvalidInputError as error:
         text = str(error)
         assert "\n" not in text
         assert column.removeprefix("node_") in text or any(name in text for name in ("repetition", "not in programs"))
@@ -385,7 +380,7 @@ def test_any_cell_of_any_column_is_understood_or_refused_in_one_line(written: Pa
 def test_an_empty_cell_of_a_counter_is_named(written: Path) -> None:
     table = pq.read_table(written / "measurements.parquet")
     replace_table(written, set_cell(table, "node_local_accesses", [1.0, None]))
-    with pytest.raises(InvalidDatasetError) as error:
+    with pytest.raises(InvalidInputError) as error:
         read_dataset(written)
     expected = "local_accesses is empty, not a number from 0 to 1e+30; restore the file or collect the dataset again"
     assert one_line(error).endswith(expected)

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.data.dataset import Dataset, read_dataset, write_dataset
-from numapredict.collect.data.foreign_table import InvalidTableError, TableColumns, Tally, dataset_of_rows, read_rows
+from numapredict.collect.data.foreign_table import TableColumns, Tally, dataset_of_rows, read_rows
 from numapredict.collect.data.import_text import tally_in_words
 from numapredict.collect.mapping import Mapping, OpaqueMapping
+from numapredict.native.errors import InvalidInputError
 
 COLUMNS = TableColumns(program=("code", "input"), mapping=("policy", "threads"), time="ms", group="code", unit_s=1e-3)
 HEAD = "code,input,policy,threads,ms,host,misses\n"
@@ -98,14 +99,14 @@ def test_labels_of_ours_stay_ours(tmp_path: Path) -> None:
     ],
 )
 def test_what_makes_no_sense_gets_one_line(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(InvalidTableError, match=message) as error:
+    with pytest.raises(InvalidInputError, match=message) as error:
         imported(tmp_path, text)
     assert "\n" not in str(error.value)
 
 
 def test_a_reading_is_held_to_the_same_form_as_a_time(tmp_path: Path) -> None:
     columns = TableColumns(program=("code",), mapping=("policy",), time="ms", counters=("misses",))
-    with pytest.raises(InvalidTableError, match="line 3, column 'misses': '7_0' is no number"):
+    with pytest.raises(InvalidInputError, match="line 3, column 'misses': '7_0' is no number"):
         imported(tmp_path, "a,1,near,4,1,h,7\na,1,far,4,1,h,7_0\n", columns)
 
 
@@ -117,20 +118,20 @@ def test_numbers_are_read_in_every_plain_form(tmp_path: Path) -> None:
 
 def test_names_are_checked_before_anything_is_made(tmp_path: Path) -> None:
     rows = "a,1,near,4,1,h,0\nb,1,near,4,1,h,0\n"
-    with pytest.raises(InvalidTableError, match="no column 'time'; the columns are code, input"):
+    with pytest.raises(InvalidInputError, match="no column 'time'; the columns are code, input"):
         imported(tmp_path, rows, TableColumns(program=("code",), mapping=("policy",), time="time"))
-    with pytest.raises(InvalidTableError, match="default mapping 'far-4'; there are near-4"):
+    with pytest.raises(InvalidInputError, match="default mapping 'far-4'; there are near-4"):
         imported(tmp_path, rows, default="far-4")
-    with pytest.raises(InvalidTableError, match="in the groups 'a' and 'b'"):
+    with pytest.raises(InvalidInputError, match="in the groups 'a' and 'b'"):
         imported(tmp_path, rows, TableColumns(program=("input",), mapping=("policy",), time="ms", group="code"))
     (tmp_path / "twice.csv").write_text("a,a\n1,2\n")
-    with pytest.raises(InvalidTableError, match="column 'a' is there twice"):
+    with pytest.raises(InvalidInputError, match="column 'a' is there twice"):
         read_rows(tmp_path / "twice.csv")
     (tmp_path / "binary.csv").write_bytes(b"a,b\n\xff\xfe,1\n")
-    with pytest.raises(InvalidTableError, match="not UTF-8"):
+    with pytest.raises(InvalidInputError, match="not UTF-8"):
         read_rows(tmp_path / "binary.csv")
     (tmp_path / "empty.csv").write_text("")
-    with pytest.raises(InvalidTableError, match="is empty"):
+    with pytest.raises(InvalidInputError, match="is empty"):
         read_rows(tmp_path / "empty.csv")
 
 
@@ -138,6 +139,6 @@ def test_how_long_cells_may_be_elsewhere_stays_as_it_was(tmp_path: Path) -> None
     before = csv.field_size_limit()
     imported(tmp_path, "a," + "x" * (before + 1) + ",near,4,10,h,5\n")
     assert csv.field_size_limit() == before
-    with pytest.raises(InvalidTableError):
+    with pytest.raises(InvalidInputError, match="fewer cells"):
         imported(tmp_path, "a\n")
     assert csv.field_size_limit() == before

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from numapredict.collect.data.journal import (
-    CampaignError,
     Finished,
     Header,
     Journal,
@@ -19,6 +18,7 @@ from numapredict.collect.data.journal import (
 )
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.space import full_space
+from numapredict.native.errors import InvalidInputError
 from tests.samples import dataset_of, failed_of, measurement_of, programs_of, topology_of
 
 TOPOLOGY = topology_of()
@@ -116,18 +116,18 @@ def test_a_corrupt_line_in_the_middle_is_named(path: Path) -> None:
         (1, lines[1], "header is missing"),
     ]:
         path.write_bytes(b"".join([*lines[: number - 1], bad, *lines[number:]]))
-        with pytest.raises(CampaignError, match=expected) as error:
+        with pytest.raises(InvalidInputError, match=expected) as error:
             read_journal(path)
         assert f"{path}, line {number}: " in str(error.value)
         assert "\n" not in str(error.value)
-        with pytest.raises(CampaignError, match=expected):
+        with pytest.raises(InvalidInputError, match=expected):
             Journal(path, HEADER)
     path.write_bytes(b"".join(lines))
     assert read_journal(path).measurements == tuple(runs(3))
 
 
 def test_two_campaigns_do_not_write_one_journal(path: Path) -> None:
-    with Journal(path, HEADER), pytest.raises(CampaignError, match="in use by another campaign"):
+    with Journal(path, HEADER), pytest.raises(InvalidInputError, match="in use by another campaign"):
         Journal(path, HEADER)
     Journal(path, HEADER).__exit__(None, None, None)
 
@@ -141,7 +141,7 @@ def test_another_machine_is_refused(path: Path) -> None:
         (msgspec.structs.replace(HEADER, topology=other), "another topology"),
     ]:
         assert expected in header_conflict(HEADER, header)
-        with pytest.raises(CampaignError, match=expected) as error:
+        with pytest.raises(InvalidInputError, match=expected) as error:
             Journal(path, header)
         assert "\n" not in str(error.value)
     later = msgspec.structs.replace(HEADER, made_by="later", created="tomorrow")
@@ -153,7 +153,7 @@ def test_a_program_is_introduced_once_and_keeps_its_command(path: Path) -> None:
     with Journal(path, HEADER) as journal:
         journal.introduce(PROGRAM)
         journal.introduce(PROGRAM)
-        with pytest.raises(CampaignError, match="another command"):
+        with pytest.raises(InvalidInputError, match="another command"):
             journal.introduce(msgspec.structs.replace(PROGRAM, command=("/bin/other",)))
         better = msgspec.structs.replace(PROGRAM, summary="now with words")
         journal.introduce(better)
@@ -175,9 +175,9 @@ def test_unusable_places_are_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     inside = tmp_path / "file" / "journal.jsonl"
     for call in (read_journal, lambda path: Journal(path, HEADER), lambda path: create_journal(path, Record(HEADER))):
-        with pytest.raises(CampaignError, match="Not a directory"):
+        with pytest.raises(InvalidInputError, match="Not a directory"):
             call(inside)
-    with pytest.raises(CampaignError, match="Is a directory"):
+    with pytest.raises(InvalidInputError, match="Is a directory"):
         Journal(tmp_path, HEADER)
 
 
@@ -196,7 +196,7 @@ def test_a_line_that_was_not_written_is_taken_back(path: Path, monkeypatch: pyte
     with Journal(path, HEADER) as journal:
         journal.introduce(PROGRAM)
         monkeypatch.setattr(os, "write", half)
-        with pytest.raises(CampaignError, match="No space left on device; free some space"):
+        with pytest.raises(InvalidInputError, match="No space left on device; free some space"):
             journal.finished(runs(1)[0], 1.0)
         monkeypatch.undo()
         journal.finished(runs(1)[0], 1.0)
@@ -205,7 +205,7 @@ def test_a_line_that_was_not_written_is_taken_back(path: Path, monkeypatch: pyte
 
 def test_a_name_that_is_no_text_is_said(path: Path) -> None:
     with Journal(path, HEADER) as journal:
-        with pytest.raises(CampaignError, match="is not UTF-8 text; rename it"):
+        with pytest.raises(InvalidInputError, match="is not UTF-8 text; rename it"):
             journal.introduce(msgspec.structs.replace(PROGRAM, name="caf\udce9"))
         journal.introduce(PROGRAM)
     assert read_journal(path).programs == (PROGRAM,)
@@ -240,7 +240,7 @@ def test_a_line_that_could_not_be_read_again_is_not_written(path: Path) -> None:
     before = fill(path, runs(1))
     with (
         Journal(path, HEADER) as journal,
-        pytest.raises(CampaignError, match="a finished line could not be read again"),
+        pytest.raises(InvalidInputError, match="a finished line could not be read again"),
     ):
         journal.finished(runs(2)[1], math.inf)
     assert path.read_bytes() == before
@@ -249,5 +249,5 @@ def test_a_line_that_could_not_be_read_again_is_not_written(path: Path) -> None:
 def test_what_is_no_file_is_not_waited_for(path: Path) -> None:
     os.mkfifo(path)
     for use in (lambda: read_journal(path), lambda: Journal(path, HEADER)):
-        with pytest.raises(CampaignError, match="regular file"):
+        with pytest.raises(InvalidInputError, match="regular file"):
             use()

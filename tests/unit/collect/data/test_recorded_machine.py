@@ -2,9 +2,9 @@ import msgspec
 import pytest
 
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.errors import NotRecordedError
-from numapredict.collect.mapping import InvalidMappingError, Mapping, parse_label
+from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.space import full_space
+from numapredict.native.errors import InvalidMappingError, UnrunnableProgramError, UnsupportedMappingError
 from tests.samples import dataset_of, measurement_of, programs_of, topology_of
 
 DATASET = dataset_of()
@@ -36,12 +36,12 @@ def test_a_program_is_the_same_in_another_folder_only() -> None:
     moved = msgspec.structs.replace(PROGRAM, command=("/usr/local/bin/p0", *PROGRAM.command[1:]))
     assert MACHINE.run(moved, DATASET.measurements[0].mapping) == DATASET.measurements[0]
     resized = msgspec.structs.replace(PROGRAM, command=(PROGRAM.command[0], "--size", "2"))
-    with pytest.raises(NotRecordedError, match="'p0' was recorded on sample-2x4 with other arguments"):
+    with pytest.raises(UnrunnableProgramError, match="'p0' was recorded on sample-2x4 with other arguments"):
         MACHINE.run(resized, DATASET.measurements[0].mapping)
 
 
 def test_an_unknown_program_gets_the_nearest_names() -> None:
-    with pytest.raises(NotRecordedError) as error:
+    with pytest.raises(UnrunnableProgramError) as error:
         MACHINE.run(programs_of("p1x")[0], DATASET.measurements[0].mapping)
     assert "'p1x' was not recorded on sample-2x4; nearest names: p1, " in one_line(error)
 
@@ -49,7 +49,7 @@ def test_an_unknown_program_gets_the_nearest_names() -> None:
 def test_an_unknown_mapping_gets_the_nearest_labels() -> None:
     asked = full_space(DATASET.topology)[-1]
     assert not MACHINE.supports(asked)
-    with pytest.raises(NotRecordedError) as error:
+    with pytest.raises(UnsupportedMappingError) as error:
         MACHINE.run(PROGRAM, asked)
     text = one_line(error)
     assert asked.label in text
@@ -74,5 +74,5 @@ def test_a_foreign_mapping_that_does_not_fit_the_topology_is_answered_as_it_is()
 
 def test_an_empty_dataset_has_no_nearest_names() -> None:
     empty = RecordedMachine(msgspec.structs.replace(DATASET, programs=(), measurements=()))
-    with pytest.raises(NotRecordedError, match="nearest names: none"):
+    with pytest.raises(UnrunnableProgramError, match="nearest names: none"):
         empty.run(PROGRAM, DATASET.measurements[0].mapping)

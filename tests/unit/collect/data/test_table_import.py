@@ -7,8 +7,9 @@ from click.testing import CliRunner
 
 from numapredict.collect.cli import collect
 from numapredict.collect.data.dataset import read_dataset
-from numapredict.collect.data.foreign_table import InvalidTableError, TableColumns, Tally
+from numapredict.collect.data.foreign_table import TableColumns, Tally
 from numapredict.collect.data.table_import import About, import_table
+from numapredict.native.errors import InvalidInputError
 from tests.unit.collect.data.test_outliers import CORRUPT_S, usual
 
 COLUMNS = TableColumns(program=("program",), mapping=("mapping",), time="seconds")
@@ -67,7 +68,7 @@ def test_sisters_in_different_groups_are_named(table: Path) -> None:
     ],
 )
 def test_a_file_of_groups_that_makes_no_sense_gets_one_line(table: Path, groups: str, message: str) -> None:
-    with pytest.raises(InvalidTableError, match=message) as error:
+    with pytest.raises(InvalidInputError, match=message) as error:
         imported(table, groups)
     assert "\n" not in str(error.value)
     assert not table.with_name("into").exists()

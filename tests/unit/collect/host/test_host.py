@@ -8,8 +8,7 @@ import pytest
 
 from numapredict.collect.host import host
 from numapredict.collect.host.host import Allowance, allowance, allowance_of_status, host_topology, topology_from_file
-from numapredict.collect.topology import InvalidTopologyError
-from numapredict.native.errors import MissingNativePartError
+from numapredict.native.errors import InvalidTopologyError, MissingNativePartError
 
 MACHINES = Path(__file__).parents[3] / "machines"
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from numapredict.collect.host import hwloc
 from numapredict.collect.host.hwloc import topology_from_xml
 from numapredict.collect.space import default_mapping
-from numapredict.collect.topology import InvalidTopologyError, Topology
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import InvalidTopologyError
 
 MACHINES = Path(__file__).parents[3] / "machines"
 NAMES = sorted(path.stem for path in MACHINES.glob("*.xml"))

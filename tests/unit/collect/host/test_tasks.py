@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.host.tasks import SeveralAskersError, Tasks, check_one_asker, of_this_node, tasks_here
+from numapredict.collect.host.tasks import Tasks, check_one_asker, of_this_node, tasks_here
+from numapredict.native.errors import UsageError
 
 STEP = {"SLURM_STEP_ID": "0", "SLURM_NODEID": "1"}
 
@@ -33,7 +34,7 @@ def test_how_many_tasks_a_start_put_here(variables: dict[str, str], count: int |
     if count is None or count < 2:
         check_one_asker(variables)
     else:
-        with pytest.raises(SeveralAskersError, match=f"one of {count} tasks"):
+        with pytest.raises(UsageError, match=f"one of {count} tasks"):
             check_one_asker(variables)
 
 
@@ -41,7 +42,7 @@ def test_the_line_says_what_to_type_instead() -> None:
     step = STEP | {"SLURM_STEP_TASKS_PER_NODE": "1,2"}
     assert tasks_here(step) == Tasks(2, "srun", "srun --ntasks=1")
     assert tasks_here(step | {"SLURM_CPUS_ON_NODE": "8"}) == Tasks(2, "srun", "srun --ntasks=1 --cpus-per-task=8")
-    with pytest.raises(SeveralAskersError) as error:
+    with pytest.raises(UsageError) as error:
         check_one_asker({"OMPI_COMM_WORLD_LOCAL_SIZE": "2"})
     assert "mpirun -n 1 numapredict" in str(error.value)
     assert "\n" not in str(error.value)

@@ -7,14 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.host.work_folder import (
-    OWNER,
-    PREFIX,
-    WorkFolderError,
-    clear_leftovers,
-    require_room,
-    work_folder,
-)
+from numapredict.collect.host.work_folder import OWNER, PREFIX, clear_leftovers, require_room, work_folder
+from numapredict.native.errors import UnwritableError
 
 MAKER = """
 import sys, time
@@ -148,7 +142,7 @@ def test_a_folder_that_is_none_is_named_with_what_to_do(
 ) -> None:
     (parent / "file").touch()
     monkeypatch.setenv("TMPDIR", str(parent / name))
-    with pytest.raises(WorkFolderError) as error, work_folder():
+    with pytest.raises(UnwritableError) as error, work_folder():
         pass
     assert error.value.exit_code == 1
     assert str(error.value).startswith(f"cannot write temporary files in {parent / name}: No")
@@ -160,6 +154,6 @@ def test_room_that_is_gone_is_asked_for_again(parent: Path) -> None:
         require_room(folder)
         assert sorted(path.name for path in folder.iterdir()) == [OWNER]
         os.rename(folder, parent / "away")
-        with pytest.raises(WorkFolderError):
+        with pytest.raises(UnwritableError, match="cannot write temporary files"):
             require_room(folder)
         os.rename(parent / "away", folder)

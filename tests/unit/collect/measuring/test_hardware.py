@@ -9,15 +9,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.errors import UnrunnableProgramError, UnsupportedMappingError
-from numapredict.collect.mapping import InvalidMappingError, Mapping, parse_label
+from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measuring import hardware_run
 from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.placing import start as starts
 from numapredict.collect.placing.process import Ending
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Core, Node, Topology
-from numapredict.native.errors import MissingNativePartError
+from numapredict.native.errors import (
+    InvalidMappingError,
+    MissingNativePartError,
+    UnrunnableProgramError,
+    UnsupportedMappingError,
+)
 
 pytestmark = pytest.mark.native
 ALLOWED = sorted(os.sched_getaffinity(0))

@@ -17,7 +17,6 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring import hardware_run
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.source import Counting, NodeTraffic, Obstacle, Traffic
 from numapredict.collect.measuring.disturbance import Disturbance
 from numapredict.collect.measuring.hardware import HardwareMachine
@@ -26,6 +25,7 @@ from numapredict.collect.placing.launcher import launcher_command
 from numapredict.collect.placing.process import Ending
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Core, Node, Topology
+from numapredict.native.errors import CounterError
 
 pytestmark = pytest.mark.native
 PU = min(os.sched_getaffinity(0))

@@ -6,7 +6,6 @@ import pytest
 
 from numapredict.collect.modelled.description import (
     CacheShape,
-    InvalidDescriptionError,
     Link,
     MachineDescription,
     NodeShape,
@@ -14,6 +13,7 @@ from numapredict.collect.modelled.description import (
     machine_names,
 )
 from numapredict.collect.modelled.description_file import parse_file
+from numapredict.native.errors import InvalidInputError
 
 MACHINES = (
     "broadwell-2x10",
@@ -175,26 +175,24 @@ def test_a_path_is_read_like_a_name(tmp_path: Path) -> None:
 
 
 def test_an_unknown_machine_gets_the_list_of_the_known() -> None:
-    with pytest.raises(
-        InvalidDescriptionError, match=r"unknown machine 'sandybridge'.*lpdquad.*sandybridge-4x8.*\.toml"
-    ):
+    with pytest.raises(InvalidInputError, match=r"unknown machine 'sandybridge'.*lpdquad.*sandybridge-4x8.*\.toml"):
         load_description("sandybridge")
 
 
 @pytest.mark.parametrize("name", ["", "../lpdquad", "lpdquad/", "README", "a\x00b"])
 def test_a_name_is_no_path(name: str) -> None:
-    with pytest.raises(InvalidDescriptionError, match="unknown machine"):
+    with pytest.raises(InvalidInputError, match="unknown machine"):
         load_description(name)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidDescriptionError, match=r"none\.toml: cannot be read: No such file"):
+    with pytest.raises(InvalidInputError, match=r"none\.toml: cannot be read: No such file"):
         load_description(str(tmp_path / "none.toml"))
     folder = tmp_path / "folder.toml"
     folder.mkdir()
-    with pytest.raises(InvalidDescriptionError, match=r"folder\.toml: cannot be read: Is a directory"):
+    with pytest.raises(InvalidInputError, match=r"folder\.toml: cannot be read: Is a directory"):
         load_description(str(folder))
-    with pytest.raises(InvalidDescriptionError, match="cannot be read: embedded null byte"):
+    with pytest.raises(InvalidInputError, match="cannot be read: embedded null byte"):
         load_description("a\x00b.toml")
 
 
@@ -216,7 +214,7 @@ def test_a_machine_that_cannot_be_is_refused(tmp_path: Path, before: str, after:
     assert before in text
     broken = tmp_path / "broken.toml"
     broken.write_text(text.replace(before, after))
-    with pytest.raises(InvalidDescriptionError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         load_description(str(broken))
     assert str(caught.value).startswith(f"machine description {broken}: ")
     assert said in str(caught.value)

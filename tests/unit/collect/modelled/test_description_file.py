@@ -1,13 +1,8 @@
 import pytest
 
 from numapredict.collect.modelled.description import load_description, machine_names
-from numapredict.collect.modelled.description_file import (
-    BOUNDS,
-    InvalidDescriptionError,
-    MachineFile,
-    Table,
-    parse_file,
-)
+from numapredict.collect.modelled.description_file import BOUNDS, MachineFile, Table, parse_file
+from numapredict.native.errors import InvalidInputError
 
 VALID = """
 name = "pair"
@@ -124,7 +119,7 @@ def test_rows_come_in_the_order_of_the_nodes() -> None:
 )
 def test_an_invalid_file_gets_one_line_with_file_and_field(before: str, after: str, said: str) -> None:
     assert VALID.count(before) >= 1
-    with pytest.raises(InvalidDescriptionError) as caught:
+    with pytest.raises(InvalidInputError) as caught:
         parse(VALID.replace(before, after, 1))
     message = str(caught.value)
     assert message.startswith("machine description pair.toml: ")
@@ -134,18 +129,18 @@ def test_an_invalid_file_gets_one_line_with_file_and_field(before: str, after: s
 
 def test_the_interconnect_is_described_once() -> None:
     without_links = VALID[: VALID.index("[links]")]
-    with pytest.raises(InvalidDescriptionError, match="links: missing"):
+    with pytest.raises(InvalidInputError, match="links: missing"):
         parse(without_links)
-    with pytest.raises(InvalidDescriptionError, match="give either node_bandwidth, or controllers and links"):
+    with pytest.raises(InvalidInputError, match="give either node_bandwidth, or controllers and links"):
         parse(VALID[: VALID.index("[controllers]")])
     both = VALID + '[node_bandwidth]\nsource = "x"\nread_GBps = [[9, 4], [4, 9]]\nwrite_GBps = [[9, 4], [4, 9]]\n'
-    with pytest.raises(InvalidDescriptionError, match="give either node_bandwidth, or controllers and links"):
+    with pytest.raises(InvalidInputError, match="give either node_bandwidth, or controllers and links"):
         parse(both)
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"a = " + b"[" * 100_000, b"", b"\x00"])
 def test_bytes_that_are_no_description_are_refused(data: bytes) -> None:
-    with pytest.raises(InvalidDescriptionError, match=r"^machine description x: .+$"):
+    with pytest.raises(InvalidInputError, match=r"^machine description x: .+$"):
         parse_file(data, "x")
 
 
@@ -180,9 +175,7 @@ def test_no_figure_is_beyond_what_physics_allows(table: str, figure: str, value:
     start = lines.index(f"[{table}]")
     at = next(n for n in range(start, len(lines)) if lines[n].startswith(f"{figure} = "))
     lines[at] = f"{figure} = {written}"
-    with pytest.raises(
-        InvalidDescriptionError, match=rf"^machine description pair.toml: {table}(: |[.]{figure})"
-    ) as caught:
+    with pytest.raises(InvalidInputError, match=rf"^machine description pair.toml: {table}(: |[.]{figure})") as caught:
         parse("\n".join(lines))
     assert "\n" not in str(caught.value)
 
@@ -206,5 +199,5 @@ def test_every_figure_has_bounds_and_the_installed_machines_keep_far_from_them()
 
 
 def test_there_are_as_many_nodes_and_cores_as_can_be_modelled() -> None:
-    with pytest.raises(InvalidDescriptionError, match=r"nodes: 2 nodes with 65537 cores; at most 1024 and 65536"):
+    with pytest.raises(InvalidInputError, match=r"nodes: 2 nodes with 65537 cores; at most 1024 and 65536"):
         parse(VALID.replace("cores = [2, 1]", "cores = [65536, 1]"))

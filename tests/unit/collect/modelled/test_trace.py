@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.modelled import trace as t
-from numapredict.collect.modelled.trace import ENDS, InvalidTraceError, Trace, parse_trace, read_trace
+from numapredict.collect.modelled.trace import ENDS, Trace, parse_trace, read_trace
+from numapredict.native.errors import InvalidInputError
 from tests.traces import Segment, trace_bytes
 
 WHOLE = trace_bytes(
@@ -20,7 +21,7 @@ WHOLE = trace_bytes(
 
 
 def refusal(data: bytes) -> str:
-    with pytest.raises(InvalidTraceError) as error:
+    with pytest.raises(InvalidInputError) as error:
         parse_trace(data, "some/file.trace")
     message = str(error.value)
     assert message.startswith("some/file.trace: ")
@@ -87,7 +88,7 @@ def test_a_sampling_that_the_tracer_never_makes_is_refused() -> None:
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidTraceError, match=r"no\.trace: cannot read the trace: No such file"):
+    with pytest.raises(InvalidInputError, match=r"no\.trace: cannot read the trace: No such file"):
         read_trace(tmp_path / "no.trace")
     (tmp_path / "a.trace").write_bytes(WHOLE)
     assert read_trace(tmp_path / "a.trace").instructions == 40
@@ -100,7 +101,7 @@ def test_every_end_is_in_words() -> None:
 def parse_or_refuse(data: bytes) -> Trace | None:
     try:
         return parse_trace(data, "x")
-    except InvalidTraceError as error:
+    except InvalidInputError as error:
         assert "\n" not in str(error)  # noqa: PT017 - not to be refused is as good
         return None
 

@@ -7,14 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.errors import UnrunnableProgramError
-from numapredict.collect.host.cache import UnwritableCacheError
 from numapredict.collect.modelled import trace_store
 from numapredict.collect.modelled.description import CacheShape, MachineDescription
-from numapredict.collect.modelled.trace_store import TraceStore, TraceStoreError
+from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.modelled.tracing import Budget
 from numapredict.collect.placing.census import Census
 from numapredict.collect.program import Program
+from numapredict.native.errors import InvalidInputError, UnrunnableProgramError, UnwritableError
 from tests.traces import Segment, machine_of, trace_bytes
 from tests.unit.collect.placing.test_census import census_bytes
 
@@ -185,7 +184,7 @@ def test_no_other_file_is_left_in_the_cache(tracer: Tracer, program: Program, tm
 
 
 def failure(program: Program) -> str:
-    with pytest.raises(UnwritableCacheError) as error:
+    with pytest.raises(UnwritableError) as error:
         store().trace(program, 2)
     assert error.value.exit_code == 1
     message = str(error.value)
@@ -274,7 +273,7 @@ def test_an_empty_census_is_not_kept_for_an_answer(
     tracer: Tracer, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trace_store, "take_census", lambda _program, _budget: b"")
-    with pytest.raises(TraceStoreError, match="empty census"):
+    with pytest.raises(InvalidInputError, match="empty census"):
         store().trace(program, 2)
     assert tracer.traces == []
 

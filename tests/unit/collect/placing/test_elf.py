@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.placing.elf import check_traceable, preload_obstacle
+from numapredict.native.errors import UnrunnableProgramError
 
 GCC = shutil.which("gcc") or ""
 OWN = Path(sys.executable).resolve().read_bytes()[:4096]

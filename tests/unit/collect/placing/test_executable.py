@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.program import Program
+from numapredict.native.errors import UnrunnableProgramError
 
 
 def find(name: str, directory: Path | None = None, path: str | None = None) -> str:

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.placing.placed_pages import InvalidMapError, PageRun, PlacedThread, parse_map, read_map, tally
+from numapredict.collect.placing.placed_pages import PageRun, PlacedThread, parse_map, read_map, tally
+from numapredict.native.errors import InvalidInputError
 
 TEXT = """numaplace-map 1 77
 thread 0 4 10 0
@@ -65,7 +66,7 @@ def test_the_ranges_of_one_name_are_counted_together() -> None:
     ],
 )
 def test_another_text_is_refused_in_one_line(text: str) -> None:
-    with pytest.raises(InvalidMapError) as error:
+    with pytest.raises(InvalidInputError) as error:
         parse_map(text)
     assert "\n" not in str(error.value)
 

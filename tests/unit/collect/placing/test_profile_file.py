@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.placing.profile_file import InvalidProfileError, parse_profile, read_profile
+from numapredict.collect.placing.profile_file import parse_profile, read_profile
+from numapredict.native.errors import InvalidInputError
 from tests.profiles import profile_bytes
 
 RANGES = [(10, [(0, 0, 5.0), (0, 3, 2.0), (9, 1, 1.0)]), (4, []), (1, [(0, 2, 0.5)])]
@@ -51,7 +52,7 @@ DAMAGE = {
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_damage_gets_one_line(tmp_path: Path, kind: str) -> None:
     (tmp_path / "profile").write_bytes(DAMAGE[kind])
-    with pytest.raises(InvalidProfileError) as error:
+    with pytest.raises(InvalidInputError) as error:
         read_profile(tmp_path / "profile")
     assert "\n" not in str(error.value)
     assert "numapredict run --profile" in str(error.value)
@@ -79,5 +80,5 @@ def test_any_damage_is_refused_or_harmless(damage: list[tuple[int, int]]) -> Non
 
 
 def test_a_missing_file_gets_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InvalidProfileError, match="cannot be read"):
+    with pytest.raises(InvalidInputError, match="cannot be read"):
         read_profile(tmp_path / "none")

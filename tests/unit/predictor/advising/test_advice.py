@@ -11,12 +11,12 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.tools.emission import emit, expresses
 from numapredict.collect.placing.tools.tools import TOOLS
 from numapredict.collect.program import Program
+from numapredict.native.errors import NoModelError
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.advice_text import advice_in_words, mapping_in_words
 from numapredict.predictor.learning.model import ExpectedSpeedup
 from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.store import ModelMismatchError
 from numapredict.predictor.learning.train import train
 from tests.planted import planted_dataset
 from tests.shapes import shape
@@ -200,7 +200,7 @@ def test_a_program_beyond_the_library_is_told(dataset: Dataset, chosen: ChosenMo
 
 def test_a_model_of_another_shape_is_refused(dataset: Dataset, chosen: ChosenModel) -> None:
     other = msgspec.structs.replace(dataset, topology=shape((4, 4), name="small"), measurements=())
-    with pytest.raises(ModelMismatchError):
+    with pytest.raises(NoModelError, match="the model is for"):
         advise(dataset.programs[0], RecordedMachine(other), chosen)
 
 

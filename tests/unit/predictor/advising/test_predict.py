@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import norm
 
 from numapredict.collect.measurement import Measurement
-from numapredict.predictor.advising.predict import ProbeReading, UnusableProbeError, predict, reading_of
+from numapredict.native.errors import InsufficientDataError, NoModelError, UnrunnableProgramError
+from numapredict.predictor.advising.predict import ProbeReading, predict, reading_of
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.gain_model import predict_gains
 from numapredict.predictor.learning.model import Model
@@ -52,7 +53,7 @@ def test_a_mapping_that_cannot_be_applied_is_passed_over(model: Model) -> None:
     bound = predict(model, readings, lambda label: "locality" not in label)
     assert "locality" in free.mapping
     assert bound.mapping == next(r.mapping for r in free.cluster.ranked if "locality" not in r.mapping)
-    with pytest.raises(UnusableProbeError, match="none of the model's mappings"):
+    with pytest.raises(NoModelError, match="none of the model's mappings"):
         predict(model, readings, lambda _label: False)
 
 
@@ -78,14 +79,14 @@ def test_one_cluster_is_never_ambiguous() -> None:
 
 
 def test_a_missing_reading_is_named(model: Model) -> None:
-    with pytest.raises(UnusableProbeError, match=model.probes[1].mapping):
+    with pytest.raises(InsufficientDataError, match=model.probes[1].mapping):
         predict(model, [reading_of(probe_runs(model, "stream")[0], "process")])
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_a_time_that_cannot_be_is_refused(model: Model, value: float) -> None:
     readings = [reading_of(run, "process") for run in probe_runs(model, "stream")]
-    with pytest.raises(UnusableProbeError, match="time_s"):
+    with pytest.raises(InsufficientDataError, match="time_s"):
         predict(model, [msgspec.structs.replace(readings[0], time_s=value), readings[1]])
 
 
@@ -94,14 +95,14 @@ def test_missing_counters_are_said(model: Model) -> None:
         msgspec.structs.replace(reading_of(r, "process"), local_bandwidth_GBps=None)
         for r in probe_runs(model, "stream")
     ]
-    with pytest.raises(UnusableProbeError, match="read no local_bandwidth_GBps"):
+    with pytest.raises(InsufficientDataError, match="read no local_bandwidth_GBps"):
         predict(model, readings)
 
 
 def test_a_failed_probe_run_is_said(model: Model) -> None:
     run = probe_runs(model, "stream")[0]
     failed = msgspec.structs.replace(run, repetitions=(), status="crashed", message="killed by signal 11")
-    with pytest.raises(UnusableProbeError, match="killed by signal 11"):
+    with pytest.raises(UnrunnableProgramError, match="killed by signal 11"):
         reading_of(failed, "process")
 
 

@@ -11,10 +11,11 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.advice_text import advice_in_words
 from numapredict.predictor.advising.predict import NINE_IN_TEN
-from numapredict.predictor.advising.unknown import Unknown, UnknownAnswerError, refuse_command, unknown_in_words
+from numapredict.predictor.advising.unknown import Unknown, refuse_command, unknown_in_words
 from numapredict.predictor.advising.unseen import DEVIATION, LEAST_SEEN, speedup_of_whole
 from numapredict.predictor.learning.model import ExpectedSpeedup
 from numapredict.predictor.learning.model_choice import ChosenModel
@@ -97,7 +98,7 @@ def test_too_little_seen_is_unknown(dataset: Dataset, chosen: ChosenModel, share
     assert "exit code 26" in text
     assert "numapredict run" not in text
     refused = refuse_command(answer)
-    assert isinstance(refused, UnknownAnswerError)
+    assert isinstance(refused, InsufficientDataError)
     assert "\n" not in str(refused)
     assert "a smaller input" in str(refused)
 

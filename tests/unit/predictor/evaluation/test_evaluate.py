@@ -7,10 +7,11 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.measurement import Measurement
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation import folds
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
 from numapredict.predictor.evaluation.thesis import measured_probes
-from numapredict.predictor.learning.features import InsufficientDataError, gains_of, observe
+from numapredict.predictor.learning.features import gains_of, observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.options import TrainingOptions
 from tests.planted import planted_dataset

@@ -9,12 +9,13 @@ import pytest
 from numapredict.collect.data.dataset import Dataset, write_dataset
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.program import Program
+from numapredict.native.errors import InsufficientDataError, NoModelError
 from numapredict.predictor.evaluation.explanation_check import CLAIMS, RuleScore, check_explanations
 from numapredict.predictor.evaluation.explanation_session import check_datasets
 from numapredict.predictor.evaluation.ground_truth import GroundTruth
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
-from numapredict.predictor.learning.features import InsufficientDataError, Observations
-from numapredict.predictor.learning.model_choice import NoModelError, choose_model
+from numapredict.predictor.learning.features import Observations
+from numapredict.predictor.learning.model_choice import choose_model
 from tests.planted import planted_dataset
 
 DEFAULT = "8x4-contiguous-first-touch"

@@ -3,9 +3,10 @@ import numpy as np
 import pytest
 
 from numapredict.collect.program import Program
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation import thesis
 from numapredict.predictor.learning.clustering import cut, ward_linkage
-from numapredict.predictor.learning.features import InsufficientDataError, Observations, observe
+from numapredict.predictor.learning.features import Observations, observe
 from tests.planted import four_by_eight, planted_dataset
 
 LABELS = ("8x1-contiguous-bind", "16x2-contiguous-locality", "16x4-contiguous-balance")

@@ -8,17 +8,11 @@ from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.terminal.terminal import Terminal
-from numapredict.predictor.learning.budget import (
-    Budget,
-    InvalidBudgetError,
-    parse_budget,
-    plan_budget,
-    plan_in_words,
-    run_within,
-)
+from numapredict.native.errors import UsageError
+from numapredict.predictor.learning.budget import Budget, parse_budget, plan_budget, plan_in_words, run_within
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import Wishes, learn_from_campaign, options_of
-from numapredict.predictor.learning.pivots import LEAST_MAPPINGS, SmallBudgetError
+from numapredict.predictor.learning.pivots import LEAST_MAPPINGS
 from numapredict.predictor.learning.store import read_model
 from tests.planted import planted_dataset
 
@@ -53,7 +47,7 @@ def test_budgets_in_words(text: str, budget: Budget) -> None:
     "text", ["", "0", "-3", "101%", "2.5", "10s", "min", "1e3", "15 %", "nan", "inf%", "9" * 400, "9" * 400 + "min"]
 )
 def test_what_is_no_budget_is_refused(text: str) -> None:
-    with pytest.raises(InvalidBudgetError, match="write runs"):
+    with pytest.raises(UsageError, match="write runs"):
         parse_budget(text)
 
 
@@ -130,7 +124,7 @@ def test_pilots_that_take_too_long_keep_what_was_measured(dataset: Dataset, tmp_
     plain = campaign_in(tmp_path, dataset)
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
     paced.later_s = 50.0
-    with pytest.raises(SmallBudgetError, match="larger --budget, what was measured is kept"):
+    with pytest.raises(UsageError, match="larger --budget, what was measured is kept"):
         run_within(
             paced,
             Budget(time_s=0.5 * len(plain.programs) * len(plain.mappings)),
@@ -146,7 +140,7 @@ def test_a_slow_machine_is_noticed_after_three_runs(dataset: Dataset, tmp_path: 
     total = len(plain.programs) * len(plain.mappings)
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
     paced.later_s, paced.known_after = 50.0, 2
-    with pytest.raises(SmallBudgetError, match="at least"):
+    with pytest.raises(UsageError, match="at least"):
         run_within(paced, Budget(time_s=1.0 * total), options_of(None, None), Terminal(io.StringIO()))
     assert len(plain.finish().measurements) == LEAST_MAPPINGS
 
@@ -154,9 +148,9 @@ def test_a_slow_machine_is_noticed_after_three_runs(dataset: Dataset, tmp_path: 
 def test_too_little_is_refused_before_anything_runs(dataset: Dataset, tmp_path: Path) -> None:
     campaign = campaign_in(tmp_path / "data", dataset)
     for budget in (Budget(runs=10), Budget(time_s=1e-6)):
-        with pytest.raises(SmallBudgetError, match="at least"):
+        with pytest.raises(UsageError, match="at least"):
             plan_in_words(plan_budget(campaign, budget))
-    with pytest.raises(SmallBudgetError, match="at least"):
+    with pytest.raises(UsageError, match="at least"):
         run_within(campaign, Budget(runs=10), options_of(None, None), Terminal(io.StringIO()))
     assert not (tmp_path / "data").exists()
 

@@ -6,8 +6,8 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.measurement import Measurement
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.features import (
-    InsufficientDataError,
     clustering_rows,
     normalise_across_programs,
     normalise_by_default,

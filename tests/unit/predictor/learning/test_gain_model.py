@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numapredict.collect.program import Program
-from numapredict.predictor.advising.predict import ProbeReading, UnusableProbeError, predict
+from numapredict.native.errors import InsufficientDataError
+from numapredict.predictor.advising.predict import ProbeReading, predict
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out
 from numapredict.predictor.evaluation.folds import predict_row
 from numapredict.predictor.learning import gain_model as ex
 from numapredict.predictor.learning import probe_search as ps
-from numapredict.predictor.learning.features import InsufficientDataError, Observations, gains_of, observe
+from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train, train_on
 from tests.planted import planted_dataset
@@ -220,7 +221,7 @@ def test_a_model_of_expectations_is_read_back_and_predicts() -> None:
     assert predict(model, longer).mapping == prediction.mapping
     blind = [msgspec.structs.replace(reading, local_bandwidth_GBps=None) for reading in readings]
     alone = msgspec.structs.replace(model, fallbacks=())
-    with pytest.raises(UnusableProbeError, match="local_bandwidth_GBps"):
+    with pytest.raises(InsufficientDataError, match="local_bandwidth_GBps"):
         predict(alone, blind)
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.campaign.request import CampaignRequest
-from numapredict.collect.mapping import InvalidMappingError, parse_label
+from numapredict.collect.mapping import parse_label
 from numapredict.collect.space import canonical, default_mapping, subset
+from numapredict.native.errors import InvalidMappingError
 from numapredict.predictor.learning.learning import campaign_for, options_of
 from tests.planted import planted_dataset
 
@@ -26,7 +27,7 @@ def test_another_default_is_measured_by_its_usual_name(tmp_path: Path) -> None:
     request = CampaignRequest(machine=MACHINE, labels=("4x1-contiguous-bind",))
     campaign = campaign_for(request, tmp_path, "10x1-contiguous-first-touch")
     assert [mapping.label for mapping in campaign.mappings] == ["4x1-contiguous-bind", "10x1-contiguous-bind"]
-    with pytest.raises(InvalidMappingError):
+    with pytest.raises(InvalidMappingError, match="40x2-contiguous-first-touch"):
         campaign_for(request, tmp_path, "40x2-contiguous-first-touch")
 
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.modelled.description import load_description
+from numapredict.native.errors import NoModelError
 from numapredict.predictor.learning.model_choice import (
-    NoModelError,
     choose_model,
     nearest_shipped,
     shipped_models,

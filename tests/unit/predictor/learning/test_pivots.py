@@ -3,13 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.predictor.learning.pivots import (
-    LEAST_MAPPINGS,
-    SmallBudgetError,
-    pilot_groups,
-    pivot_columns,
-    split_budget,
-)
+from numapredict.native.errors import UsageError
+from numapredict.predictor.learning.pivots import LEAST_MAPPINGS, pilot_groups, pivot_columns, split_budget
 
 
 @given(st.integers(1, 20_000), st.lists(st.integers(1, 4), min_size=2, max_size=40), st.integers(4, 200))
@@ -17,7 +12,7 @@ def test_a_budget_is_never_overspent(runs: int, sizes: list[int], mappings: int)
     programs = sum(sizes)
     least = max(sizes) * mappings + (programs - max(sizes)) * LEAST_MAPPINGS
     if runs < least:
-        with pytest.raises(SmallBudgetError, match=f"at least {least}"):
+        with pytest.raises(UsageError, match=f"at least {least}"):
             split_budget(runs, sizes, mappings)
         return
     split = split_budget(runs, sizes, mappings)
@@ -60,6 +55,6 @@ def test_pilots_are_the_same_each_time_and_whole_groups() -> None:
 
 
 def test_too_small_a_budget_says_what_is_enough() -> None:
-    with pytest.raises(SmallBudgetError, match="need at least 218"):
+    with pytest.raises(UsageError, match="need at least 218"):
         split_budget(217, [1] * 60, 41)
     assert split_budget(218, [1] * 60, 41).mappings == LEAST_MAPPINGS

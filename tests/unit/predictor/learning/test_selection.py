@@ -5,9 +5,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.assignment import ProbeAssignment
 from numapredict.predictor.learning.clustering import WardClustering
-from numapredict.predictor.learning.features import InsufficientDataError, Observations, clustering_rows, observe
+from numapredict.predictor.learning.features import Observations, clustering_rows, observe
 from numapredict.predictor.learning.options import Ranking, Scale, TrainingOptions
 from numapredict.predictor.learning.selection import mapping_costs, score_choices, select
 from numapredict.predictor.learning.train import probe_readings

@@ -2,7 +2,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from numapredict.predictor.learning.features import InsufficientDataError, observe
+from numapredict.native.errors import InsufficientDataError
+from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
 from tests.planted import planted_dataset

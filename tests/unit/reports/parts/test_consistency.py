@@ -8,11 +8,12 @@ import msgspec
 import pytest
 
 from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.advising.advice import advise
 from numapredict.predictor.command_line.main import main
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model_choice import named_model
-from numapredict.reports.parts.prediction import InvalidPredictionError, read_advice
+from numapredict.reports.parts.prediction import read_advice
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def test_a_true_prediction_is_read(told: bytes) -> None:
 def test_what_cannot_be_is_refused_by_its_field(
     told: bytes, path: tuple[str | int, ...], value: object, says: str
 ) -> None:
-    with pytest.raises(InvalidPredictionError, match=f"^p.json: {says}") as caught:
+    with pytest.raises(InvalidInputError, match=f"^p.json: {says}") as caught:
         read_advice(changed(told, path, value), "p.json")
     assert str(caught.value).count("\n") == 0
     assert "predict --json" in str(caught.value)

@@ -3,8 +3,8 @@ import pytest
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.placing.profile_file import Profile, parse_profile
-from numapredict.reports.parts.topology import NoTopologyError, draw_mapping, machine_data, topology_data
-from numapredict.reports.placed_mapping import NeedlessProfileError
+from numapredict.native.errors import UsageError
+from numapredict.reports.parts.topology import draw_mapping, machine_data, topology_data
 from tests.planted import four_by_eight
 from tests.profiles import profile_bytes
 from tests.samples import topology_of
@@ -100,7 +100,7 @@ def test_how_to_learn_the_shares_is_said_where_the_policy_does_not_tell_them(pol
 
 
 def test_a_profile_that_says_nothing_here_is_refused() -> None:
-    with pytest.raises(NoTopologyError, match=r"elsewhere.*report mapping 2x2-contiguous-locality"):
+    with pytest.raises(UsageError, match=r"elsewhere.*report mapping 2x2-contiguous-locality"):
         draw_mapping(parse_label("2x2-contiguous-locality"), "elsewhere", None, profile())
-    with pytest.raises(NeedlessProfileError, match="interleave"):
+    with pytest.raises(UsageError, match="interleave"):
         draw_mapping(parse_label("2x2-contiguous-interleave"), "planted-4x8", four_by_eight(), profile())

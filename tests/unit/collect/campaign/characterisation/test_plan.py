@@ -2,9 +2,10 @@
 
 import pytest
 
-from numapredict.collect.campaign.characterisation.plan import UnusableSelectionError, plan_of, usual_thread_counts
+from numapredict.collect.campaign.characterisation.plan import plan_of, usual_thread_counts
 from numapredict.collect.modelled.description import load_description, machine_names
 from numapredict.collect.space import canonical, full_space
+from numapredict.native.errors import UsageError
 from tests.shapes import shape
 from tests.unit.collect.test_space import SMALL
 
@@ -93,12 +94,12 @@ def test_threads_and_page_policies_are_chosen() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(threads: list[int], policies: list[object], message: str) -> None:
-    with pytest.raises(UnusableSelectionError, match=message):
+    with pytest.raises(UsageError, match=message):
         plan_of(SANDY_BRIDGE, threads, policies)  # type: ignore[arg-type]
 
 
 def test_a_page_policy_that_no_mapping_can_have_is_refused() -> None:
-    with pytest.raises(UnusableSelectionError, match="has no mapping with page policy 'remote' and 1, 2 threads"):
+    with pytest.raises(UsageError, match="has no mapping with page policy 'remote' and 1, 2 threads"):
         plan_of(shape([2]), page_policies=["remote"])
 
 

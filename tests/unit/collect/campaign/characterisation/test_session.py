@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.campaign.campaign import CampaignError
 from numapredict.collect.campaign.characterisation.plan import CharacterisationPlan, plan_of
 from numapredict.collect.campaign.characterisation.result import Characterisation
 from numapredict.collect.campaign.characterisation.session import (
     RUNS_FOLDER,
-    CharacterisationError,
     CharacterisationRequest,
     budget_of,
     campaign_of,
@@ -23,13 +21,12 @@ from numapredict.collect.campaign.characterisation.session import (
 )
 from numapredict.collect.data.dataset import Dataset, read_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.tracing import Budget
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.terminal import Terminal
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import FailedRunsError, NumapredictError, UnrunnableProgramError, UsageError
 from numapredict.predictor.learning.datasets import open_dataset
 from tests.samples import failed_of
 
@@ -105,14 +102,14 @@ def test_a_wider_selection_keeps_the_runs_and_a_narrower_one_shows_its_own(datas
 def test_a_program_that_the_machine_refuses_gets_its_reason(dataset: Dataset, tmp_path: Path) -> None:
     machine = Replay(dataset)
     machine.refuses = True
-    with pytest.raises(CharacterisationError, match=f"{NAME} cannot be characterised on broadwell-2x10: it is static"):
+    with pytest.raises(UnrunnableProgramError, match=f"{NAME} cannot be characterised on broadwell-2x10: it is static"):
         characterised(machine, tmp_path)
 
 
 def test_a_program_that_always_fails_says_how(dataset: Dataset, tmp_path: Path) -> None:
     machine = Replay(dataset)
     machine.fails = True
-    with pytest.raises(CampaignError, match='all 28 runs failed, the first with: exit code 3: "it" broke'):
+    with pytest.raises(FailedRunsError, match='all 28 runs failed, the first with: exit code 3: "it" broke'):
         characterised(machine, tmp_path)
 
 
@@ -125,7 +122,7 @@ def test_a_program_built_again_is_not_mixed_with_its_old_runs(dataset: Dataset, 
     (tmp_path / RUNS_FOLDER / "journal.jsonl").unlink()
     later = program.stat().st_mtime + 60
     os.utime(program, (later, later))
-    with pytest.raises(CharacterisationError, match=r"is newer than its runs in .*--fresh runs all again"):
+    with pytest.raises(UsageError, match=r"is newer than its runs in .*--fresh runs all again"):
         check_unchanged(program, tmp_path)
     forget(tmp_path)
     check_unchanged(program, tmp_path)

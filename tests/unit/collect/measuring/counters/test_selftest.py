@@ -18,12 +18,12 @@ from numapredict.collect.measuring.counters.calibration import (
     read_calibrations,
     write_calibrations,
 )
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.load import Load, run_stream, stream_command
 from numapredict.collect.measuring.counters.selftest import load_of, pairs, self_test
 from numapredict.collect.measuring.counters.source import Counting, NodeTraffic, Obstacle, Traffic
 from numapredict.collect.measuring.counters.verdict import Verdict
 from numapredict.collect.topology import Cache, Core, Node, Topology
+from numapredict.native.errors import CounterError
 from tests.samples import topology_of
 
 pytestmark = pytest.mark.native

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.likwid.output import read_output
+from numapredict.native.errors import CounterError
 from tests.golden.likwid.recorded import recorded
 
 TWO_PUS = """STRUCT,Info,3,,,

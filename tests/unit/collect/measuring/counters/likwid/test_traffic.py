@@ -2,10 +2,10 @@ import msgspec
 import pytest
 
 from numapredict.collect.host.packages import Package
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.likwid.output import LikwidOutput, read_output
 from numapredict.collect.measuring.counters.likwid.traffic import traffic_of
 from numapredict.collect.measuring.counters.source import Traffic
+from numapredict.native.errors import CounterError
 from tests.golden.likwid.recorded import FOLDER, Recorded, recorded
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.csv"))

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.perf.event_table import event_table, family_of
 from numapredict.collect.measuring.counters.perf.events import controller_events, core_events, core_pmu
 from numapredict.collect.measuring.counters.perf.pmu import pmus_of
 from numapredict.collect.measuring.counters.perf.processor import Processor, processor_of
+from numapredict.native.errors import CounterError
 from tests.trees import write, write_tree
 
 PUS = (0, 1, 2, 3)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.perf.refusal import refusal_of_errors
 from numapredict.collect.measuring.counters.perf.source import PerfSource
 from numapredict.collect.measuring.counters.source import Obstacle
+from numapredict.native.errors import CounterError
 from numapredict.native.library import launcher_program
 from tests.shapes import shape
 from tests.trees import write, write_tree

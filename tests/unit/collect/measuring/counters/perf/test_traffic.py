@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.perf.counts import read_counts
 from numapredict.collect.measuring.counters.perf.source import PerfSource
 from numapredict.collect.measuring.counters.source import Traffic
+from numapredict.native.errors import CounterError
 from tests.shapes import shape
 from tests.trees import write_tree
 

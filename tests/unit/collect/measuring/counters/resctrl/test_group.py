@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.resctrl.group import (
     KernelFolders,
     maker_of,
@@ -14,6 +13,7 @@ from numapredict.collect.measuring.counters.resctrl.group import (
     remove_leftovers,
     this_maker,
 )
+from numapredict.native.errors import CounterError
 from tests.planted_files import plant
 from tests.resctrl import FakeKernel
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.measuring.counters.errors import CounterError
 from numapredict.collect.measuring.counters.resctrl.source import ResctrlSource
 from numapredict.collect.measuring.counters.source import Traffic
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import CounterError
 from numapredict.native.library import launcher_program
 from tests.planted_files import plant
 from tests.resctrl import FakeKernel, topology_of
