@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from numapredict.native.errors import UsageError
 from numapredict.reports.characterisation import look
 from numapredict.reports.characterisation.files import write_characterisation
 from numapredict.reports.characterisation.page_policies import (
@@ -13,7 +14,6 @@ from numapredict.reports.characterisation.page_policies import (
 )
 from numapredict.reports.characterisation.times import draw_times, times_data, times_figure
 from numapredict.reports.characterisation.traffic import traffic_data, traffic_figure
-from numapredict.reports.figure_file import UnwritableFigureError
 from numapredict.reports.source import Origin
 from tests.unit.collect.campaign.characterisation.test_result import characterised
 from tests.unit.reports.characterisation.drawn import one_node
@@ -21,7 +21,7 @@ from tests.unit.reports.legible import assert_legible
 
 
 def test_a_figure_of_another_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnwritableFigureError):
+    with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
         draw_times(times_data(one_node()), tmp_path / "figure.gif")
 
 
