@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
@@ -13,20 +13,30 @@ from numapredict.collect.terminal.paint import fitted, painted
 from numapredict.collect.terminal.printable import printable_lines
 
 
-def print_answer(found: Any, as_json: bool, in_words: Callable[[Any], str]) -> None:  # noqa: ANN401 - any record
-    """Print a record as JSON, or what ``in_words`` makes of it."""
+def print_answer(
+    found: Any,  # noqa: ANN401 - any record
+    as_json: bool,
+    in_words: Callable[[Any], str],
+    commands: Iterable[str] = (),
+) -> None:
+    """Print a record as JSON, or what ``in_words`` makes of it; ``commands`` are those in it that are to be copied."""
     if as_json:
         import msgspec
 
         click.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
     else:
-        print_words(in_words(found))
+        print_words(in_words(found), commands)
 
 
-def print_words(text: str) -> None:
-    """Print a text: whole into pipes and files, fitted to a terminal's width, in colours where it has some."""
+def print_words(text: str, commands: Iterable[str] = ()) -> None:
+    """Print a text: whole into pipes and files, fitted to a terminal's width, in colours where it has some.
+
+    ``commands`` are those in the text that are to be copied: they are never broken.
+    """
     text = printable_lines(text)
     if is_animated(sys.stdout, os.environ):
         columns = shutil.get_terminal_size().columns
-        text = painted(text, columns) if has_colours(sys.stdout, os.environ) else fitted(text, columns)
+        whole = {line.strip() for command in commands for line in printable_lines(command).split("\n")}
+        coloured = has_colours(sys.stdout, os.environ)
+        text = painted(text, columns, whole) if coloured else fitted(text, columns, whole)
     click.echo(text, color=True)

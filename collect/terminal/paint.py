@@ -1,20 +1,17 @@
 """Plain text for a terminal: broken between words to its width, and its headlines, labels and commands coloured.
 
-It works on finished text, so that whatever makes texts knows nothing of terminals. Three kinds of lines are told apart:
-commands, which are never broken, for they are copied; rows of tables, which are divided between columns (`table.py`);
-and prose, perhaps after a label in a column of its own.
+It works on finished text, so that what makes texts knows nothing of terminals. Three kinds of lines are told apart:
+commands, which are never broken, for they are copied: the caller names them; rows of tables, which are divided between
+columns (`table.py`); and prose, perhaps after a label in a column of its own.
 """
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from numapredict.collect.terminal.table import fitted_table
 
 _RESET, _BOLD, _LABEL, _COMMAND = "\x1b[0m", "\x1b[1m", "\x1b[36m", "\x1b[32m"
-_STARTS = re.compile(
-    r"\s*(numapredict (run|train|predict|collect|--)|[A-Z][A-Z_]+=\S|(numactl|hwloc-bind|likwid-pin|srun) -)"
-)
 _LABELLED = re.compile(r"(?P<label>( {1,8}|! )\S+( \S+){0,3})(?P<gap> {2,})(?P<text>\S.*)")
 BROKEN_TO = 100
 """The columns to which whoever makes texts has broken long sentences."""
@@ -25,24 +22,23 @@ _MOST_HEADLINES = 2
 _DEEP = 8  # columns; what begins farther right stands beside labels
 
 
-def fitted(text: str, columns: int) -> str:
-    """Return the text with its prose broken to so many columns; it stays as it is where they are absurdly few."""
-    return "\n".join(line for _, line in _lines(text, columns))
+def fitted(text: str, columns: int, commands: Collection[str] = ()) -> str:
+    """Return the text with its prose broken to so many columns; it stays as it is where they are absurdly few.
+
+    ``commands`` are the lines of the text, without indentation, that are commands to be copied.
+    """
+    return "\n".join(line for _, line in _lines(text, columns, commands))
 
 
-def painted(text: str, columns: int | None = None) -> str:
+def painted(text: str, columns: int | None = None, commands: Collection[str] = ()) -> str:
     """Return the text, fitted to ``columns`` if given, with codes: headlines bold, labels and commands in colours.
 
-    What a line is does not change when it is broken.
+    What a line is does not change when it is broken. ``commands`` as in ``fitted``.
     """
     return "\n".join(
-        f"{_BOLD}{line}{_RESET}" if headline else _painted(line) for headline, line in _lines(text, columns)
+        f"{_BOLD}{line}{_RESET}" if headline else _painted(line, commands)
+        for headline, line in _lines(text, columns, commands)
     )
-
-
-def is_command(line: str) -> bool:
-    """Return whether a line is a command to be copied."""
-    return _STARTS.match(line) is not None
 
 
 def is_table_row(line: str) -> bool:
@@ -50,14 +46,16 @@ def is_table_row(line: str) -> bool:
     return len(re.findall(r"\S {2,}(?=\S)", line)) > 1 or line.lstrip().startswith("|")
 
 
-def _joined(lines: list[str], columns: int) -> list[str]:
+def _joined(lines: list[str], columns: int, commands: Collection[str]) -> list[str]:
     """Return the lines with those put together again that were one, broken to BROKEN_TO, where one does not fit."""
     found: list[str] = []
     last = ""
     for line in lines:
         words = line.split()
         goes_on = words and len(last) + 1 + len(words[0]) > BROKEN_TO and max(len(last), len(line)) > columns
-        apart = any(is_command(each) or is_table_row(each) for each in (last, line)) or _LABELLED.fullmatch(line)
+        apart = any(each.strip() in commands or is_table_row(each) for each in (last, line)) or _LABELLED.fullmatch(
+            line
+        )
         if goes_on and not apart and not last.endswith((".", ":", ")")):
             found[-1] += " " + line.lstrip()
         else:
@@ -66,7 +64,7 @@ def _joined(lines: list[str], columns: int) -> list[str]:
     return found
 
 
-def _blocks(lines: list[str]) -> Iterator[list[int]]:
+def _blocks(lines: list[str], commands: Collection[str]) -> Iterator[list[int]]:
     """Yield the numbers of lines that are one table, and every other line by itself.
 
     What looks like a label and a text is a row, too, where it follows one: its other columns are empty.
@@ -74,7 +72,7 @@ def _blocks(lines: list[str]) -> Iterator[list[int]]:
     rows: list[int] = []
     for number, line in enumerate(lines):
         columns = is_table_row(line) and not line.lstrip().startswith("|")
-        if not is_command(line) and (columns or (rows and _LABELLED.fullmatch(line))):
+        if line.strip() not in commands and (columns or (rows and _LABELLED.fullmatch(line))):
             rows.append(number)
             continue
         if rows:
@@ -85,10 +83,10 @@ def _blocks(lines: list[str]) -> Iterator[list[int]]:
         yield rows
 
 
-def _broken(line: str, columns: int) -> list[str]:
+def _broken(line: str, columns: int, commands: Collection[str]) -> list[str]:
     own = len(line) - len(line.lstrip())
     narrow = own > _DEEP and columns - own < _LEAST_TEXT_COLUMNS
-    if is_command(line) or line.lstrip().startswith("|") or (len(line) <= columns and not narrow):
+    if line.strip() in commands or line.lstrip().startswith("|") or (len(line) <= columns and not narrow):
         return [line]
     labelled = _LABELLED.fullmatch(line)
     hang = len(labelled["label"] + labelled["gap"]) if labelled else own
@@ -113,24 +111,24 @@ def _prose(text: str, indent: int, columns: int, deeper: int = 0) -> list[str]:
     )
 
 
-def _lines(text: str, columns: int | None) -> Iterator[tuple[bool, str]]:
+def _lines(text: str, columns: int | None, commands: Collection[str]) -> Iterator[tuple[bool, str]]:
     """Yield the lines that the text has in so many columns, and whether each is of a headline."""
     lines = text.split("\n")
     if columns is None or columns < _LEAST_COLUMNS:
-        headlines = _headlines(lines)
+        headlines = _headlines(lines, commands)
         yield from ((number in headlines, line) for number, line in enumerate(lines))
         return
-    lines = _joined(lines, columns)
-    headlines = _headlines(lines)
-    for numbers in _blocks(lines):
+    lines = _joined(lines, columns, commands)
+    headlines = _headlines(lines, commands)
+    for numbers in _blocks(lines, commands):
         block = [lines[number] for number in numbers]
         if len(block) > 1:
             yield from ((False, line) for line in fitted_table(block, columns))
         else:
-            yield from ((numbers[0] in headlines, part) for part in _broken(block[0], columns))
+            yield from ((numbers[0] in headlines, part) for part in _broken(block[0], columns, commands))
 
 
-def _headlines(lines: list[str]) -> set[int]:
+def _headlines(lines: list[str], commands: Collection[str]) -> set[int]:
     """Return the numbers of the lines of headlines.
 
     A headline begins the text or follows an empty line, has a line or two, is no sentence, and has indented lines or a
@@ -140,7 +138,7 @@ def _headlines(lines: list[str]) -> set[int]:
     start = 0
     while start < len(lines):
         end = start
-        while end < len(lines) and _is_plain(lines[end]):
+        while end < len(lines) and _is_plain(lines[end], commands):
             end += 1
         below = next((line for line in lines[end:] if line.strip()), "")
         short = 0 < end - start <= _MOST_HEADLINES and not lines[end - 1].endswith(".")
@@ -152,15 +150,15 @@ def _headlines(lines: list[str]) -> set[int]:
     return found
 
 
-def _is_plain(line: str) -> bool:
-    marked = line.startswith(" ") or is_command(line) or is_table_row(line) or _LABELLED.fullmatch(line)
+def _is_plain(line: str, commands: Collection[str]) -> bool:
+    marked = line.startswith(" ") or line.strip() in commands or is_table_row(line) or _LABELLED.fullmatch(line)
     return bool(line.strip()) and not marked
 
 
-def _painted(line: str) -> str:
+def _painted(line: str, commands: Collection[str]) -> str:
     if not line.strip():
         return line
-    if is_command(line):
+    if line.strip() in commands:
         return f"{_COMMAND}{line}{_RESET}"
     labelled = _LABELLED.fullmatch(line)
     if labelled and not is_table_row(line):

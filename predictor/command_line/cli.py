@@ -98,7 +98,7 @@ def predict(
 
         click.echo(command_for_advice(tool, advice, program_of(command), _say), color=True)  # to the letter
     else:
-        print_answer(advice, as_json, advice_in_words)
+        print_answer(advice, as_json, advice_in_words, (advice.command, advice.alternative.command))
 
 
 @click.command(

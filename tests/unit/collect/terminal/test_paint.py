@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.terminal.paint import fitted, is_command, is_table_row, painted
+from numapredict.collect.terminal.paint import fitted, is_table_row, painted
 
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 ADVICE = """./heat on sandybridge-4x8 (modelled)
@@ -22,19 +22,21 @@ ADVICE = """./heat on sandybridge-4x8 (modelled)
 
 clusters   speedup    of programs that were held out    and a column more than eighty characters wide
        6     1.75x    128"""
+COMMANDS = {line.strip() for line in ADVICE.split("\n") if line.startswith(("  numapredict", "  OMP_NUM"))}
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_prose_keeps_within_the_width_and_commands_stay_whole(columns: int) -> None:
-    lines = fitted(ADVICE, columns).split("\n")
-    assert [line for line in ADVICE.split("\n") if is_command(line)] == [line for line in lines if is_command(line)]
-    assert max(len(line) for line in lines if not is_command(line)) <= columns
-    assert max(len(line) for line in lines if not is_command(line)) > columns * 0.75 or columns > 150
+    lines = fitted(ADVICE, columns, COMMANDS).split("\n")
+    prose = [line for line in lines if line.strip() not in COMMANDS]
+    assert len(lines) - len(prose) == len(COMMANDS) == 2
+    assert max(map(len, prose)) <= columns
+    assert max(map(len, prose)) > columns * 0.75 or columns > 150
     assert set(ADVICE.split()) <= set(" ".join(lines).split())
 
 
 def test_what_fits_is_left_alone() -> None:
-    assert fitted(ADVICE, 120) == ADVICE
+    assert fitted(ADVICE, 120, COMMANDS) == ADVICE
     assert fitted("a " * 50, 5) == "a " * 50
 
 
@@ -76,8 +78,17 @@ def test_headlines_are_bold_however_they_are_broken_and_the_end_of_prose_is_not(
 
 
 def test_headlines_labels_and_commands_are_coloured() -> None:
-    lines = painted(ADVICE).split("\n")
+    lines = painted(ADVICE, commands=COMMANDS).split("\n")
     assert lines[0] == "\x1b[1m./heat on sandybridge-4x8 (modelled)\x1b[0m"
     assert lines[2] == "\x1b[36m  best mapping\x1b[0m      32x4-scatter-locality"
     assert lines[8].startswith("\x1b[32m  numapredict run")
     assert lines[-1] == ADVICE.rsplit("\n", maxsplit=1)[-1]
+
+
+def test_only_what_is_named_is_a_command() -> None:
+    command = f"cd /there && numapredict run --mapping 2x1-contiguous-bind -- ./app {'input ' * 12}end"
+    prose = "  numapredict run --profile FILE says how many pages each thread touches, and costs little time"
+    shown = painted(f"  run it so\n  {command}\n\n{prose}", 60, {command}).split("\n")
+    assert shown[1] == f"\x1b[32m  {command}\x1b[0m"
+    assert "\x1b" not in "".join(shown[2:])
+    assert max(map(len, shown[2:])) <= 60
