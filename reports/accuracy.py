@@ -15,17 +15,17 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentF
 from numapredict.collect.data.dataset import Dataset
 from numapredict.predictor.evaluation.evaluate import Evaluations
 from numapredict.predictor.evaluation.folds import HeldOut
+from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import evaluated_origins, sign, source_line
 
-OURS = "two probes"
 COMPARED = {
-    "random forest": "random forest on our probes",
-    "fixed": "the best one for the other programs",
-    "thesis recipe": "the thesis's recipe",
-    "default": "the default",
+    Strategy.FOREST: "random forest on our probes",
+    Strategy.FIXED: "the best one for the other programs",
+    Strategy.THESIS: "the thesis's recipe",
+    Strategy.DEFAULT: "the default",
 }
 """The baselines whose regret is drawn beside ours, where they were evaluated."""
 
@@ -129,7 +129,7 @@ def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) ->
         inferred=sum(not point.probed for point in points),
         within=sum(point.miss <= 1e-9 and not point.probed for point in points),
         curves=(
-            _curve(OURS, [each.regret for each in held]),
+            _curve(Strategy.TWO_PROBES, [each.regret for each in held]),
             *(_curve(text, _regrets(held, name)) for name, text in COMPARED.items() if name in evaluations.baselines),
         ),
         source=source_line(evaluated_origins(evaluations, datasets)),
@@ -249,7 +249,7 @@ def _draw_regrets(axes: Axes, data: AccuracyData) -> None:
     for curve, (colour, line) in zip(data.curves, LINES, strict=False):
         count = len(curve.regrets)
         shares = [(at + 1) / count for at in range(count)]
-        ours = curve.name == OURS
+        ours = curve.name == Strategy.TWO_PROBES
         axes.step(
             [0, *curve.regrets],
             [0, *shares],

@@ -10,6 +10,7 @@ from numapredict.collect.mapping import THREAD_POLICIES, ThreadPolicy
 from numapredict.collect.page_policy import PAGE_POLICIES, PagePolicy
 from numapredict.collect.topology import Topology
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
+from numapredict.predictor.evaluation.strategy import Strategy, subset_oracle
 from numapredict.predictor.learning.scores import Score
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
@@ -31,24 +32,24 @@ LEARNERS = "other learners on our probes, held out"
 SAME = "one mapping for all programs"
 OTHERS = "others"
 NAMES: dict[str, dict[str, str]] = {
-    NEVER_WRONG: {f"{name} oracle" if name != "full" else "oracle": text for name, text in WORKS.items()},
+    NEVER_WRONG: {subset_oracle(name): text for name, text in WORKS.items()},
     OURS: {
-        "two probes": "two probes",
-        "no counters: times and local share": "without counters: times and share",
-        "no counters: times alone": "without counters: times alone",
+        Strategy.TWO_PROBES: "two probes",
+        Strategy.SHARE: "without counters: times and share",
+        Strategy.TIMES: "without counters: times alone",
     },
     LEARNERS: {
-        "thesis recipe": "the thesis's recipe",
-        "nearest neighbours": "nearest neighbours",
-        "decision tree": "decision tree",
-        "random forest": "random forest",
+        Strategy.THESIS: "the thesis's recipe",
+        Strategy.NEIGHBOURS: "nearest neighbours",
+        Strategy.TREE: "decision tree",
+        Strategy.FOREST: "random forest",
     },
     SAME: {
-        "default": "default",
-        "interleave": "interleaved pages",
-        "scatter first-touch": "scattered threads",
-        "fixed": "the best one for the other programs",
-        "random": "any, by chance",
+        Strategy.DEFAULT: "default",
+        Strategy.INTERLEAVE: "interleaved pages",
+        Strategy.SCATTER: "scattered threads",
+        Strategy.FIXED: "the best one for the other programs",
+        Strategy.RANDOM: "any, by chance",
     },
 }
 """The rows of the figure by group: the evaluation's names and the reader's."""
@@ -180,7 +181,7 @@ def _listed(values: Sequence[object]) -> str:
 
 def _bars(evaluation: Evaluation) -> tuple[RelatedBar, ...]:
     """Return what there is, in the order of ``NAMES``; a way of choosing that is not named there comes last."""
-    scores: dict[str, Score] = {"two probes": evaluation, **evaluation.baselines}
+    scores: dict[str, Score] = {Strategy.TWO_PROBES: evaluation, **evaluation.baselines}
     named = {name: (group, text) for group, names in NAMES.items() for name, text in names.items()}
     order = [*(name for name in named if name in scores), *(name for name in scores if name not in named)]
     bars = []

@@ -5,6 +5,7 @@ import numpy as np
 from numapredict.collect import space
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.topology import Topology
+from numapredict.predictor.evaluation.strategy import Strategy, subset_oracle
 from numapredict.predictor.learning.clustering import Array
 from numapredict.predictor.learning.features import Observations, gains_of
 
@@ -19,25 +20,25 @@ def baselines_of(observations: Observations, default: int, topology: Topology | 
     was not measured is left out.
     """
     gains = gains_of(observations.time_s, default)
-    found = {"default": gains[:, default], "random": gains.mean(axis=1)}
+    found: dict[str, Array] = {Strategy.DEFAULT: gains[:, default], Strategy.RANDOM: gains.mean(axis=1)}
     for name, label in customary(topology).items() if topology is not None else ():
         if label in observations.labels:
             found[name] = gains[:, observations.column(label)]
-    found["fixed"] = _best_fixed(gains, observations.groups)
+    found[Strategy.FIXED] = _best_fixed(gains, observations.groups)
     for name in space.SUBSETS if topology is not None else ():
         labels = {mapping.label for mapping in space.subset(name, topology)} if topology else set()
         columns = [column for column, label in enumerate(observations.labels) if label in labels]
         if name != "full" and columns:
-            found[f"{name} oracle"] = gains[:, columns].max(axis=1)
-    return {**found, "oracle": gains.max(axis=1)}
+            found[subset_oracle(name)] = gains[:, columns].max(axis=1)
+    return {**found, Strategy.ORACLE: gains.max(axis=1)}
 
 
 def customary(topology: Topology) -> dict[str, str]:
     """Return the labels of what people set today on all cores: interleaved pages, or scattered threads."""
     nodes = len(topology.cpu_nodes)
     wanted = {
-        "interleave": Mapping(topology.core_count, nodes, "contiguous", nodes, "interleave"),
-        "scatter first-touch": Mapping(topology.core_count, nodes, "scatter", nodes, "first-touch"),
+        Strategy.INTERLEAVE: Mapping(topology.core_count, nodes, "contiguous", nodes, "interleave"),
+        Strategy.SCATTER: Mapping(topology.core_count, nodes, "scatter", nodes, "first-touch"),
     }
     return {name: space.canonical(mapping, topology).label for name, mapping in wanted.items()}
 

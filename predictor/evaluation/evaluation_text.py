@@ -7,9 +7,8 @@ from numapredict.collect.data.similar_programs import similar_in_words
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.evaluation.calibration import Calibration
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
+from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.scores import Interval, Score
-
-OURS = "two probes"
 
 
 def evaluations_in_words(evaluations: Evaluations) -> str:
@@ -64,7 +63,7 @@ def _one(evaluation: Evaluation) -> str:
 
 
 def _scores(ours: Score, baselines: Mapping[str, Score]) -> list[str]:
-    return _table({OURS: ours, **baselines})
+    return _table({Strategy.TWO_PROBES: ours, **baselines})
 
 
 def _table(scores: Mapping[str, Score]) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from numapredict.collect.data.dataset import Dataset
 from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict
 from numapredict.predictor.evaluation.ml_baselines import Choice, ml_baseline_choices
+from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.evaluation.thesis import recipe_choices
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.model import ExpectedSpeedup, Model
@@ -17,8 +18,8 @@ from numapredict.predictor.learning.scores import gain_captured
 from numapredict.predictor.learning.train import train_on
 
 WITHOUT_COUNTERS: dict[Reads, str] = {
-    "share": "no counters: times and local share",
-    "times": "no counters: times alone",
+    "share": Strategy.SHARE,
+    "times": Strategy.TIMES,
 }
 """What our choice is called where it was made without counters."""
 
@@ -77,7 +78,7 @@ def evaluate_group(
     chosen = ml_baseline_choices(train, test, default, probes)
     chosen |= choices_without_counters(model, test)
     if recipe is not None:
-        chosen["thesis recipe"] = recipe_choices(train, test, recipe)
+        chosen[Strategy.THESIS] = recipe_choices(train, test, recipe)
     gains = gains_of(test.time_s, default)
     return Fold(
         held=tuple(_fare(test, row, model) for row in range(len(outside))),

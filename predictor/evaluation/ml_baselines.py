@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
+from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.features import Array, Observations, gains_of
 from numapredict.predictor.learning.probe_search import readings_at
 
@@ -22,9 +23,9 @@ Choice = npt.NDArray[np.int64]
 NEIGHBOURS, LEAF, TREES, SEED = 3, 3, 100, 1
 
 LEARNERS: dict[str, Callable[[int], object]] = {
-    "nearest neighbours": lambda programs: KNeighborsRegressor(min(NEIGHBOURS, programs)),
-    "decision tree": lambda _programs: DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=SEED),
-    "random forest": lambda _programs: RandomForestRegressor(TREES, min_samples_leaf=LEAF, random_state=SEED),
+    Strategy.NEIGHBOURS: lambda programs: KNeighborsRegressor(min(NEIGHBOURS, programs)),
+    Strategy.TREE: lambda _programs: DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=SEED),
+    Strategy.FOREST: lambda _programs: RandomForestRegressor(TREES, min_samples_leaf=LEAF, random_state=SEED),
 }
 
 

@@ -9,7 +9,7 @@ from numapredict.collect.host.durable import reason_and_advice
 from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.evaluation.calibration import Calibration
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
-from numapredict.predictor.evaluation.evaluation_text import OURS
+from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.scores import Score
 from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES
@@ -69,7 +69,7 @@ def _data(evaluation: Evaluation, path: Path) -> HeldOutData:
         groups=evaluation.groups,
         mappings=evaluation.mappings,
         rows=(
-            ScoreRow(OURS, evaluation),
+            ScoreRow(Strategy.TWO_PROBES, evaluation),
             *(ScoreRow(name, score) for name, score in evaluation.baselines.items()),
         ),
         calibration=evaluation.calibration,

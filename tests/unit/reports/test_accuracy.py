@@ -9,8 +9,9 @@ from matplotlib.text import Annotation
 
 from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
+from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.learning import options_of
-from numapredict.reports.accuracy import OURS, AccuracyData, accuracy_data, accuracy_figure, draw_accuracy
+from numapredict.reports.accuracy import AccuracyData, accuracy_data, accuracy_figure, draw_accuracy
 from tests.evaluations import DEFAULT, PROBE, evaluation, held_out
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
@@ -50,7 +51,7 @@ def test_the_farthest_misses_come_first() -> None:
 
 def test_regrets_are_over_all_programs_and_ordered() -> None:
     ours, default = made_up("there").curves
-    assert (ours.name, default.name) == (OURS, "the default")
+    assert (ours.name, default.name) == (Strategy.TWO_PROBES, "the default")
     assert ours.regrets == pytest.approx((0.0, 0.0, 0.1, 0.1, 3.0))
     assert default.regrets == pytest.approx((0.1, 1.0, 2.3, 3.0, 4.0))
     assert (ours.median, ours.p95) == pytest.approx((0.1, 0.1 + 0.8 * 2.9))
@@ -61,9 +62,9 @@ def test_regrets_agree_with_the_evaluation_s_score() -> None:
     found = together([evaluate_held_out(dataset, options_of(None, None, dataset))])
     data = accuracy_data(found)
     curves = {curve.name: curve for curve in data.curves}
-    assert set(curves) == {OURS, "random forest on our probes", "the best one for the other programs",
+    assert set(curves) == {Strategy.TWO_PROBES, "random forest on our probes", "the best one for the other programs",
                            "the thesis's recipe", "the default"}  # fmt: skip
-    for name, score in ((OURS, found), ("the thesis's recipe", found.baselines["thesis recipe"])):
+    for name, score in ((Strategy.TWO_PROBES, found), ("the thesis's recipe", found.baselines["thesis recipe"])):
         assert (curves[name].median, curves[name].p95) == pytest.approx((score.regret.median, score.regret.p95))
         assert curves[name].regrets[-1] == pytest.approx(score.regret.max)
     assert data.kept + len(data.points) == 15
@@ -161,8 +162,8 @@ def test_regrets_are_drawn_as_the_share_of_programs_with_no_more() -> None:
         assert np.asarray(line.get_xdata()).tolist() == [0, *curve.regrets]
         assert np.asarray(line.get_ydata()).tolist() == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0])
         assert line.get_drawstyle() == "steps-post"
-    assert str(lines[OURS].get_label()).endswith("95th percentile 242%")
-    assert lines[OURS].get_linewidth() > lines["the default"].get_linewidth()
+    assert str(lines[Strategy.TWO_PROBES].get_label()).endswith("95th percentile 242%")
+    assert lines[Strategy.TWO_PROBES].get_linewidth() > lines["the default"].get_linewidth()
 
 
 def test_the_source_is_below() -> None:

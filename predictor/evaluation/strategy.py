@@ -1,0 +1,26 @@
+"""The ways of choosing a mapping that an evaluation compares; each text is a key in JSON and a row of tables."""
+
+from enum import StrEnum
+
+
+class Strategy(StrEnum):
+    """A way of choosing; the named subsets' oracles, which are no members, have the names of ``subset_oracle``."""
+
+    TWO_PROBES = "two probes"
+    SHARE = "no counters: times and local share"
+    TIMES = "no counters: times alone"
+    THESIS = "thesis recipe"
+    NEIGHBOURS = "nearest neighbours"
+    TREE = "decision tree"
+    FOREST = "random forest"
+    DEFAULT = "default"
+    INTERLEAVE = "interleave"
+    SCATTER = "scatter first-touch"
+    FIXED = "fixed"
+    RANDOM = "random"
+    ORACLE = "oracle"
+
+
+def subset_oracle(subset: str) -> str:
+    """Return the name of the best choice within a named subset of the mappings."""
+    return Strategy.ORACLE if subset == "full" else f"{subset} {Strategy.ORACLE}"
