@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Literal, assert_never
 
 import msgspec
 
@@ -64,6 +65,35 @@ class Speeds:
         return statistics.median(self._seen_MHz) if self._seen_MHz else 0.0
 
 
+class Reason(msgspec.Struct, frozen=True):
+    """Why a run counts as disturbed: ``amount`` in the unit of its kind, beside ``limit`` where it has one.
+
+    ``programs``: PUs that other programs used, of the run's; ``hypervisor``: the share of the run's PUs that it took;
+    ``pages``: pages that the kernel moved; ``heat``: neither; ``clock``: MHz, beside the highest of the measurement.
+    """
+
+    kind: Literal["programs", "hypervisor", "pages", "heat", "clock"]
+    amount: float = 0.0
+    limit: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """Return the reason as it stands in a measurement's provenance."""
+        match self.kind:
+            case "programs":
+                return f"other programs used {self.amount:.1f} of its {self.limit:.0f} PUs"
+            case "hypervisor":
+                return f"the hypervisor took {self.amount:.0%} of its PUs"
+            case "pages":
+                return f"the kernel moved {self.amount:.0f} pages between nodes"
+            case "heat":
+                return "the processor was throttled for its heat"
+            case "clock":
+                return f"the clock ran at {self.amount:.0f} MHz, not {self.limit:.0f}"
+            case _:
+                assert_never(self.kind)
+
+
 class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
     """What was found about one run; ``reasons`` is empty where nothing disturbed it.
 
@@ -72,7 +102,7 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
 
     others: float
     frequency_MHz: float
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
 
 
 def snapshot(pus: Iterable[int], frequency_MHz: float = 0.0, root: Path = Path("/")) -> Snapshot:
@@ -105,18 +135,18 @@ def disturbance(before: Snapshot, after: Snapshot, pus: int, highest_MHz: float 
     grain_s = 2 * TICK_S * pus**0.5
     stolen_s = after.stolen_s - before.stolen_s
     others_s = max(after.busy_s - before.busy_s - (after.own_s - before.own_s), 0.0)
-    reasons = []
+    reasons: list[Reason] = []
     if others_s > OTHERS_PUS * wall_s + OTHERS_EACH * offered_s + grain_s:
-        reasons.append(f"other programs used {others_s / wall_s:.1f} of its {pus} PUs")
+        reasons.append(Reason("programs", others_s / wall_s, pus))
     if stolen_s > STOLEN * offered_s + grain_s:
-        reasons.append(f"the hypervisor took {stolen_s / offered_s:.0%} of its PUs")
+        reasons.append(Reason("hypervisor", stolen_s / offered_s))
     moved = after.pages_moved - before.pages_moved
     if moved > 0:
-        reasons.append(f"the kernel moved {moved} pages between nodes")
+        reasons.append(Reason("pages", moved))
     if after.throttled > before.throttled:
-        reasons.append("the processor was throttled for its heat")
+        reasons.append(Reason("heat"))
     if 0 < after.frequency_MHz < SLOWER * highest_MHz:
-        reasons.append(f"the clock ran at {after.frequency_MHz:.0f} MHz, not {highest_MHz:.0f}")
+        reasons.append(Reason("clock", after.frequency_MHz, highest_MHz))
     return Disturbance(
         others=min(others_s / wall_s, float(pus)), frequency_MHz=after.frequency_MHz, reasons=tuple(reasons)
     )

@@ -14,14 +14,14 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.hardware_run import Conditions, Failed, HardwareRun
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
-from numapredict.collect.measuring.repetitions import Repeated, repetition_notes
+from numapredict.collect.measuring.repetitions import MISPLACED, Repeated, repetition_notes
 from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repetitions
 from numapredict.collect.measuring.warm_up import Look
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.preload import PlacementFiles
-from numapredict.collect.placing.start import WITHOUT_LIBRARY, Start, library_obstacle, policies_obstacle, start_of
+from numapredict.collect.placing.start import NUMACTL, PLACEMENT, Start, library_obstacle, policies_obstacle, start_of
 from numapredict.collect.placing.teams import teams_note
 from numapredict.collect.program import Program
 from numapredict.collect.space import check
@@ -162,17 +162,17 @@ def _held(seen: Look) -> Iterator[tuple[str, str]]:
     shares = [("threads", seen.threads), ("pages", seen.pages)]
     told = ", ".join(f"{share:.1%} of {name}" for name, share in shares if share is not None)
     if told:
-        yield ("placement_held" if seen.held else "placement_did_not_hold", told)
+        yield ("placement_held" if seen.held else MISPLACED, told)
 
 
 def _placement(start: Start, mapping: Mapping) -> tuple[tuple[str, str], ...]:
     """Return what placed the threads and pages, as pairs."""
     if start.way == "numactl":
         return (
-            ("placement", f"{WITHOUT_LIBRARY}, for the preload library cannot place it: {start.obstacle}"),
-            ("numactl", " ".join(start.numactl[1:]) or "not used"),
+            (PLACEMENT, f"OMP_* and numactl, for the preload library cannot place it: {start.obstacle}"),
+            (NUMACTL, " ".join(start.numactl[1:]) or "not used"),
         )
     policy = FACTS[mapping.page_policy]
     method = "a chunk of each range a thread" if policy.decided_by == "chunk" else "memory policy"
     method = "next touch" if policy.needs_profile else method
-    return (("placement", f"libnumaplace {numapredict.__version__}"), ("pages", method))
+    return ((PLACEMENT, f"libnumaplace {numapredict.__version__}"), ("pages", method))

@@ -1,14 +1,18 @@
 """The timed runs of one measurement: those that count, those that were redone, and what is noted about both; pure."""
 
+import re
 import statistics
 from collections.abc import Sequence
 
 import msgspec
 
 from numapredict.collect.measurement import Counters, Measurement, Repetition
-from numapredict.collect.measuring.disturbance import Disturbance
+from numapredict.collect.measuring.disturbance import Disturbance, Reason
 from numapredict.collect.measuring.precision import outliers, relative_width
 from numapredict.collect.placing.teams import Team
+
+REDONE, DISTURBED, MISPLACED = "redone", "disturbed", "placement_did_not_hold"
+"""Names in a measurement's provenance: runs done again, runs that stayed disturbed, a placement that did not hold."""
 
 WHOLE = 0.999
 """The share of a run from which an event counts as counted all the time."""
@@ -59,10 +63,10 @@ def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
         notes.append(("outliers", f"{len(far)} of {len(times_s)}, kept: {listed} times the median"))
     if repeated.redone:
         took = ", ".join(f"{run.time_s:.4g}" for run in repeated.redone)
-        notes.append(("redone", f"{len(repeated.redone)} ({took} s): {_reasons(repeated.redone)}"))
+        notes.append((REDONE, f"{len(repeated.redone)} ({took} s): {_reasons(repeated.redone)}"))
     disturbed = [run for run in repeated.kept if run.disturbance.reasons]
     if disturbed:
-        notes.append(("disturbed", f"{len(disturbed)} of {len(times_s)}: {_reasons(disturbed)}"))
+        notes.append((DISTURBED, f"{len(disturbed)} of {len(times_s)}: {_reasons(disturbed)}"))
     shares = [run.counted_share for run in repeated.kept if run.counters is not None]
     if shares and min(shares) < WHOLE:
         notes.append(("counted_share", f"{min(shares):.0%} of the time, scaled up"))
@@ -75,20 +79,31 @@ def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
     return tuple(notes)
 
 
+def noted_runs(note: str) -> int:
+    """Return how many runs a note on REDONE or DISTURBED is about.
+
+    Journals and datasets, old ones too, keep a note as text alone; that it begins with this number is its format.
+    """
+    match = re.match(r"\d+", note)
+    if match is None:
+        raise ValueError(f"a note of runs begins with their number: {note!r}")
+    return int(match[0])
+
+
 def disturbed_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
     """Return what a dataset's measurements tell about disturbances, a line each; nothing where there were none."""
     lines = []
     for name, text in (
-        ("redone", "disturbed runs were redone"),
-        ("disturbed", "disturbed runs stay, for redoing was of no use: measure when nobody else works"),
+        (REDONE, "disturbed runs were redone"),
+        (DISTURBED, "disturbed runs stay, for redoing was of no use: measure when nobody else works"),
     ):
-        counts = [int(dict(m.provenance)[name].split(" ")[0].rstrip(":")) for m in _with(measurements, name)]
+        counts = [noted_runs(dict(m.provenance)[name]) for m in _with(measurements, name)]
         if counts:
             lines.append(f"{sum(counts)} {text} ({len(counts)} of {len(measurements)} measurements)")
-    astray = _with(measurements, "placement_did_not_hold")
+    astray = _with(measurements, MISPLACED)
     if astray:
         first = astray[0]
-        what = dict(first.provenance)["placement_did_not_hold"]
+        what = dict(first.provenance)[MISPLACED]
         lines.append(
             f"in {len(astray)} of {len(measurements)} measurements the placement did not hold: "
             f"{first.program} under {first.mapping.label}: {what}"
@@ -102,8 +117,8 @@ def _with(measurements: Sequence[Measurement], name: str) -> list[Measurement]:
 
 def _reasons(runs: Sequence[Timed]) -> str:
     """Return what disturbed the runs, each kind once, in the words of the first."""
-    kinds: dict[str, str] = {}
+    kinds: dict[str, Reason] = {}
     for run in runs:
         for reason in run.disturbance.reasons:
-            kinds.setdefault(reason.split(" ", 3)[1], reason)
-    return "; ".join(kinds.values())
+            kinds.setdefault(reason.kind, reason)
+    return "; ".join(reason.words for reason in kinds.values())

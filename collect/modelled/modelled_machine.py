@@ -16,7 +16,7 @@ from numapredict.collect.modelled import contention
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.phases import PhasedTrace, phase_trace, slots
-from numapredict.collect.modelled.seen_regions import regions_note
+from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, WHOLE_CENSUS, regions_note
 from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.modelled.trace_store import TraceStore
@@ -233,8 +233,8 @@ class ModelledMachine:
             provenance=(
                 ("source", "model"),
                 ("trace_end", t.ENDS.get(traced.trace.end, str(traced.trace.end))),
-                ("region_time_seen", f"{traced.phased.share:.3f}"),
-                ("census", "of the whole program" if traced.census.complete else "stopped by its time budget"),
+                (SHARE, f"{traced.phased.share:.3f}"),
+                WHOLE_CENSUS if traced.census.complete else CUT_CENSUS,
                 ("lines_followed", f"1 in {traced.phased.lines_per_record}"),
                 ("program_threads", str(traced.trace.threads)),
                 *regions_note(times_s, native_s, traced.phased.seen),

@@ -19,6 +19,9 @@ COMPARED = "regions_compared"
 """The name of the note of a measurement that was cut to what others saw, too."""
 
 SHARE = "region_time_seen"
+WHOLE_CENSUS, CUT_CENSUS = ("census", "of the whole program"), ("census", "stopped by its time budget")
+"""Notes of a modelled measurement: the native run, which counts the regions, ended, or had to be stopped."""
+
 _LEAST_SHARE = 0.3  # a trace that saw less says too little, and would leave nothing of the others
 
 

@@ -24,8 +24,8 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import MissingNativePartError, UnsupportedMappingError
 from numapredict.native.library import placement_library
 
-WITHOUT_LIBRARY = "OMP_* and numactl"
-"""What the provenance of a measurement begins with where the library did not place the program."""
+PLACEMENT, NUMACTL = "placement", "numactl"
+"""Names in a measurement's provenance: what placed the program, and numactl's options where the library did not."""
 
 Way = Literal["library", "numactl"]
 _SEPARATORS = frozenset(": \t\n")  # ld.so(8): what separates the libraries of LD_PRELOAD; there is no escape

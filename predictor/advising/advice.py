@@ -9,10 +9,10 @@ import msgspec
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import OpaqueMapping, parse_label
 from numapredict.collect.measurement import Measurement
-from numapredict.collect.modelled.seen_regions import compared_in_words, in_common
+from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, compared_in_words, in_common
 from numapredict.collect.placing.command import run_command
 from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_words
-from numapredict.collect.placing.start import WITHOUT_LIBRARY
+from numapredict.collect.placing.start import NUMACTL, PLACEMENT
 from numapredict.collect.placing.teams import teams_of
 from numapredict.collect.placing.tools.emission import Emission, emit, expresses
 from numapredict.collect.placing.tools.tools import TOOLS, Tool
@@ -341,9 +341,8 @@ def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tup
     if _is_cut(measured):
         found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
     found += [text for text in dict.fromkeys(map(_other_teams, measured)) if text]
-    placement = told.get("placement", "")
-    if placement.startswith(WITHOUT_LIBRARY):
-        found.append(f"the probes were placed by {placement}; so is what `numapredict run` does")
+    if NUMACTL in told:
+        found.append(f"the probes were placed by {told[PLACEMENT]}; so is what `numapredict run` does")
     if prediction is None:
         return tuple(found)
     if not prediction.familiar:
@@ -363,7 +362,7 @@ def _other_teams(measurement: Measurement) -> str:
 
 
 def _is_cut(measured: list[Measurement]) -> bool:
-    return any(("census", "stopped by its time budget") in m.provenance for m in measured)
+    return any(CUT_CENSUS in m.provenance for m in measured)
 
 
 def _region_share(measured: list[Measurement]) -> float | None:
@@ -372,7 +371,7 @@ def _region_share(measured: list[Measurement]) -> float | None:
 
 
 def _trace_share(measured: list[Measurement]) -> float | None:
-    shares = [float(value) for m in measured for name, value in m.provenance if name == "region_time_seen"]
+    shares = [float(value) for m in measured for name, value in m.provenance if name == SHARE]
     return min(shares, default=None)
 
 

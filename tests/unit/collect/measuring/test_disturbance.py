@@ -10,6 +10,7 @@ import pytest
 from numapredict.collect.host.processor_times import TICK_S
 from numapredict.collect.measuring.disturbance import (
     Disturbance,
+    Reason,
     Snapshot,
     Speeds,
     disturbance,
@@ -80,7 +81,7 @@ def test_a_run_alone_is_not_disturbed() -> None:
     ],
 )
 def test_what_disturbed_a_run_is_named(changes: dict[str, float], reason: str) -> None:
-    assert found(**changes).reasons == (reason,)
+    assert [one.words for one in found(**changes).reasons] == [reason]
 
 
 @pytest.mark.parametrize("pus", [1, 2, 8, 24, 64, 128])
@@ -89,7 +90,7 @@ def test_one_pu_that_others_hold_is_seen_among_any_number(pus: int, wall_s: floa
     """It delays each barrier, and so all of them."""
     own = {"at_s": 10 + wall_s, "own_s": 50 + wall_s * (pus - 1)}
     shared = after(**own, busy_s=100 + wall_s * pus)
-    assert disturbance(QUIET, shared, pus).reasons == (f"other programs used 1.0 of its {pus} PUs",)
+    assert disturbance(QUIET, shared, pus).reasons == (Reason("programs", 1.0, pus),)
     alone = after(**own, busy_s=100 + wall_s * (pus - 1) + 0.001 * wall_s * pus)
     assert disturbance(QUIET, alone, pus).reasons == ()
 
@@ -110,7 +111,8 @@ def test_clocks_are_looked_at_while_the_program_runs(tmp_path: Path) -> None:
 
 def test_a_slow_clock_is_one_that_was_faster_before() -> None:
     assert disturbance(QUIET, after(), 2, 2100.0).reasons == ()
-    assert disturbance(QUIET, after(), 2, 3000.0).reasons == ("the clock ran at 2000 MHz, not 3000",)
+    assert disturbance(QUIET, after(), 2, 3000.0).reasons == (Reason("clock", 2000.0, 3000.0),)
+    assert Reason("clock", 2000.0, 3000.0).words == "the clock ran at 2000 MHz, not 3000"
     assert disturbance(QUIET, after(frequency_MHz=0.0), 2, 3000.0).reasons == ()
 
 
@@ -129,7 +131,7 @@ def test_another_programs_load_is_seen_on_this_computer() -> None:
                 time.sleep(0.01)  # until it has used a tick: the interpreter is up
             before = snapshot([pu])
             time.sleep(0.5)
-            assert "other programs used" in disturbance(before, snapshot([pu]), 1).reasons[0]
+            assert disturbance(before, snapshot([pu]), 1).reasons[0].kind == "programs"
             assert not wait_for_quiet([pu], 0.3)
         finally:
             load.kill()

@@ -192,7 +192,8 @@ def test_the_cluster_says_what_the_mapping_gave_its_members(dataset: Dataset, ch
 
 
 def test_a_program_beyond_the_library_is_told(dataset: Dataset, chosen: ChosenModel) -> None:
-    notes = (("placement", "OMP_* and numactl, for the preload library cannot place it: it is statically linked"),)
+    placed_by = "OMP_* and numactl, for the preload library cannot place it: it is statically linked"
+    notes = (("placement", placed_by), ("numactl", "--physcpubind=0"))
     measurements = tuple(msgspec.structs.replace(m, provenance=notes) for m in dataset.measurements)
     recorded = RecordedMachine(msgspec.structs.replace(dataset, measurements=measurements))
     assert any("statically linked" in warning for warning in advise(dataset.programs[0], recorded, chosen).warnings)
