@@ -1,15 +1,19 @@
 """The commands that look at machines and measure: `topology`, `doctor` and `collect`."""
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from numapredict.collect.campaign.campaign_options import MACHINE, campaign_options
-from numapredict.collect.terminal.command import JSON, Command, Group, terminal
+from numapredict.collect.terminal.command import JSON, Command, Group
+from numapredict.collect.terminal.progress import doing
 
 if TYPE_CHECKING:
     from numapredict.collect.campaign.request import CampaignRequest
+
+log = logging.getLogger(__name__)
 
 
 @click.command(
@@ -41,7 +45,7 @@ def topology(machine: str | None, listed: bool, as_json: bool) -> None:
     print_answer(shown, as_json, describe)
     for line in () if machine else allocation_lines(shown):
         if as_json:
-            terminal().say(line)
+            log.info(line)
         else:
             print_words(line)
 
@@ -57,7 +61,7 @@ def doctor(as_json: bool) -> None:
     from numapredict.collect.terminal.answer import print_answer
 
     topology = host_topology()
-    found = diagnose(topology, all_sources(topology), terminal())
+    found = diagnose(topology, all_sources(topology))
     print_answer(found, as_json, diagnosis_in_words)
 
 
@@ -98,14 +102,14 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
     )
     from numapredict.collect.terminal.answer import print_answer
 
-    with terminal().doing("counting the runs"):
+    with doing("counting the runs"):
         prepared = prepare(request, into)
         estimate = prepared.estimate() if dry_run else None
     if estimate is not None:
         print_answer(estimate, as_json, estimate_in_words)
         return
-    summary = summary_of(run_campaign(prepared, terminal()), into)
-    terminal().say(summary_in_words(summary))
+    summary = summary_of(run_campaign(prepared), into)
+    log.info(summary_in_words(summary))
     if as_json:
         print_answer(summary, as_json, summary_in_words)
 
@@ -160,9 +164,9 @@ def import_(
     about = About(**{name: named[name] for name in About.__struct_fields__})
     tally = import_table(file, into, columns, about)
     for line in f"{into}: {tally_in_words(tally)}".split("\n"):
-        terminal().say(line)
+        log.info(line)
     for line in doubts_in_words(tally, into.name, about.default):
-        terminal().warn(line)
+        log.warning(line)
     if as_json:
         print_answer(tally, as_json, tally_in_words)
 

@@ -1,5 +1,6 @@
 """What the commands of `report` share: options, and how they tell what was drawn. Only click is loaded here."""
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -7,8 +8,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import click
 
 from numapredict.collect.campaign.completion import named
-from numapredict.collect.terminal.command import terminal
 from numapredict.predictor.evaluation.evaluation_options import DATASET_NAMES, FILE, shipped_datasets, shipped_models
+
+log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from numapredict.predictor.evaluation.evaluate import Evaluations
@@ -44,7 +46,7 @@ def print_drawn(data: Drawn, output: Path, as_json: bool) -> None:
 
     if as_json:
         print_answer(data, as_json, str)
-    terminal().say(f"{output}: {data.title}")
+    log.info(f"{output}: {data.title}")
 
 
 def warn_of_doubts(evaluations: "Evaluations") -> None:
@@ -52,4 +54,4 @@ def warn_of_doubts(evaluations: "Evaluations") -> None:
     from numapredict.predictor.evaluation.evaluation_text import doubts_in_words
 
     for line in doubts_in_words(evaluations):
-        terminal().warn(line)
+        log.warning(line)

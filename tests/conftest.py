@@ -1,5 +1,6 @@
 """What all tests share: caches of their own, the foreign measurements' mark, and no silent skips in CI."""
 
+import logging
 import os
 import shutil
 import signal
@@ -92,6 +93,30 @@ def folders_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
         patch.setenv("NUMAPREDICT_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("NUMAPREDICT_DATA", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+class Lines(logging.Handler):
+    """Keeps the lines that are logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a line."""
+        self.kept.append(record.getMessage())
+
+
+@pytest.fixture
+def said() -> Iterator[list[str]]:
+    """Give the lines that numapredict logs during a test, without details."""
+    lines, log = Lines(), logging.getLogger("numapredict")
+    before = log.level
+    log.addHandler(lines)
+    log.setLevel(logging.INFO)
+    yield lines.kept
+    log.setLevel(before)
+    log.removeHandler(lines)
 
 
 @pytest.fixture(scope="session", autouse=True)

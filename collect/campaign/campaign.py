@@ -2,12 +2,14 @@
 
 import contextlib
 import datetime
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from numapredict.collect.campaign.plan import Estimate, Options, Plan, estimate, left_by_program, plan, time_estimate_of
+from numapredict.collect.campaign.run_count import RunCount, failure_in_words, run_in_words
 from numapredict.collect.campaign.workers import Refusal, run_here, run_in_workers
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, read_dataset, write_dataset
 from numapredict.collect.data.journal import JOURNAL_FILE, Header, Journal, Record, create_journal, read_journal
@@ -18,11 +20,14 @@ from numapredict.collect.mapping import Mapping, order_of
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.program import Program
-from numapredict.collect.terminal.progress import CampaignProgress, Observer, Silence
+from numapredict.collect.terminal.printable import printable
+from numapredict.collect.terminal.progress import showing
 from numapredict.native.errors import InvalidInputError, UnwritableError
 
 # What a caller needs to make a campaign and read its answers.
 __all__ = ["Campaign", "Estimate", "Options", "Plan", "Summary"]
+
+log = logging.getLogger(__name__)
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -72,9 +77,8 @@ class Campaign:
         record = self._record()
         return estimate(self._plan(record), self.machine, record, self.options)
 
-    def run(self, observer: Observer | None = None) -> Summary:
-        """Run what is left; InvalidInputError for a folder or journal that cannot be used. What finished is kept."""
-        observer = observer or Silence()
+    def run(self) -> Summary:
+        """Run what is left; InvalidInputError for a folder or journal that cannot be used. Finished runs are kept."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -83,7 +87,7 @@ class Campaign:
             create_journal(self.journal_path, self._record())
         with Journal(self.journal_path, self._header()) as journal:
             todo = self._plan(journal.record)
-            return self._run(journal, todo, observer)
+            return self._run(journal, todo)
 
     def finish(self) -> Dataset:
         """Write what the journal holds as the dataset, and return it; the journal stays, to be extended."""
@@ -110,39 +114,43 @@ class Campaign:
         write_dataset(dataset, self.folder)
         return dataset
 
-    def _run(self, journal: Journal, todo: Plan, observer: Observer) -> Summary:
+    def _run(self, journal: Journal, todo: Plan) -> Summary:
         time_estimate, left = time_estimate_of(journal.record), left_by_program(todo)
-        finished, failed, refused = todo.finished, todo.failed, []
+        refused = []
+        count = RunCount(todo.finished + left.total(), todo.finished, todo.failed)
         parallel = min(self.options.jobs, max(len(todo.batches), 1))
         introduced = {batch.program.name: batch.program for batch in todo.batches}
 
-        def progress() -> CampaignProgress:
+        def estimate_left() -> None:
             left_s = time_estimate.left_s(left)
-            total = finished + left.total()
-            return CampaignProgress(finished, total, failed, None if left_s is None else left_s / parallel)
+            count.left_s = None if left_s is None else left_s / parallel
 
         if self.options.jobs > 1:
             results = run_in_workers(self.machine, todo.batches, self.options.jobs)
         else:
             results = run_here(self.machine, todo.batches)
         with contextlib.ExitStack() as stack:
-            stack.callback(observer.ended)
+            estimate_left()
+            stack.enter_context(showing(count))
             stack.callback(results.close)
-            observer.started(progress())
             for result in results:
                 if isinstance(result, Refusal):
                     left[result.program] -= result.runs
+                    count.total -= result.runs
                     refused.append((result.program, result.reason))
-                    observer.refused(result.program, result.reason)
+                    log.warning(printable(f"{result.program} left out: {result.reason}"))
                     continue
                 journal.introduce(introduced[result.measurement.program])
                 measurement = journal.finished(result.measurement, result.took_s)
                 time_estimate.add(measurement.program, result.took_s)
                 left[measurement.program] -= 1
-                finished += 1
-                failed += measurement.status != "ok"
-                observer.finished(measurement, progress())
-        return Summary(finished, failed, todo.unsupported, tuple(refused))
+                estimate_left()
+                failed = measurement.status != "ok"
+                count.failed += failed
+                if failed:
+                    log.warning(failure_in_words(measurement))
+                count.step(run_in_words(measurement), failed=failed)
+        return Summary(count.done, count.failed, todo.unsupported, tuple(refused))
 
     def _plan(self, record: Record) -> Plan:
         return plan(self.machine, self.programs, self.mappings, record, self.options)

@@ -1,7 +1,5 @@
 """Choose the machine that a command line asks for: this computer, or a described machine by name or file."""
 
-from collections.abc import Callable
-
 import msgspec
 
 from numapredict.collect.host.cache import cache_folder
@@ -15,26 +13,19 @@ from numapredict.collect.modelled.description import load_description
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.modelled.tracing import Budget
-from numapredict.collect.terminal.terminal import say_nothing
 
 
-def modelled_machine(
-    name: str, budget: Budget | None = None, announce: Callable[[str], None] = say_nothing, *, strict: bool = False
-) -> ModelledMachine:
+def modelled_machine(name: str, budget: Budget | None = None, *, strict: bool = False) -> ModelledMachine:
     """Return the modelled machine of a description's name or .toml file; InvalidInputError if there is none.
 
     ``strict`` refuses programs that end with an exit code other than 0.
     """
     description = load_description(name)
-    return ModelledMachine(description, TraceStore(description, budget, announce), strict=strict)
+    return ModelledMachine(description, TraceStore(description, budget), strict=strict)
 
 
 def this_computer(
-    repetitions: int | StoppingRule | None = None,
-    warm_up: int = 1,
-    announce: Callable[[str], None] = say_nothing,
-    *,
-    strict: bool = False,
+    repetitions: int | StoppingRule | None = None, warm_up: int = 1, *, strict: bool = False
 ) -> HardwareMachine:
     """Return the computer that this runs on, to measure on it.
 
@@ -47,10 +38,10 @@ def this_computer(
     def counters() -> CalibratedSource | None:
         if len(topology.memory_nodes) < 2:
             return None  # all memory is local, and nothing is chosen by it
-        return calibrated_source(all_sources(topology), topology, cache_folder(), announce)
+        return calibrated_source(all_sources(topology), topology, cache_folder())
 
     rule = stopping_rule_of(5) if repetitions is None else repetitions
     if not isinstance(rule, StoppingRule):
         rule = fixed_repetitions(rule)
     rule = msgspec.structs.replace(rule, strict=strict)
-    return HardwareMachine(topology, repetitions=rule, warm_up=warm_up, counters=counters, announce=announce)
+    return HardwareMachine(topology, repetitions=rule, warm_up=warm_up, counters=counters)

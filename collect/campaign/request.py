@@ -1,5 +1,6 @@
 """From what a person asks of a campaign to a campaign that can run."""
 
+import logging
 import shlex
 import sys
 from pathlib import Path
@@ -20,14 +21,15 @@ from numapredict.collect.modelled.seen_regions import compared_in_words
 from numapredict.collect.placing.exit_code import exit_codes_in_words
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical, subset
-from numapredict.collect.terminal.command import terminal as terminal_of_the_command
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import command_line, counted
-from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import FailedRunsError, UsageError
 
 LEAST_COVERAGE = 1.0  # percent of the run time: what CERE itself calls worth extracting
 REPLAYS = 10  # of a region in one run, as CERE does it
+
+log = logging.getLogger(__name__)
+_TRACES = logging.getLogger("numapredict.collect.modelled.trace_store")
 
 
 class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,21 +117,26 @@ def estimate_in_words(estimate: Estimate) -> str:
     return f"{counted(estimate.runs, 'run')} to do{finished}{left_out}: {in_words(estimate.time_s)}, {estimate.basis}"
 
 
-def run_campaign(campaign: Campaign, terminal: Terminal) -> Dataset:
-    """Run a campaign to its end, telling a terminal how it goes, and write and return its dataset.
+def run_campaign(campaign: Campaign) -> Dataset:
+    """Run a campaign to its end, and write and return its dataset; what each of its traces does is not logged.
 
     Raises FailedRunsError, with the dataset written, where every run failed.
     """
-    summary = campaign.run(terminal.observer())
+    before = _TRACES.level
+    _TRACES.setLevel(logging.WARNING)  # some for each program: they would hide how far the campaign is
+    try:
+        summary = campaign.run()
+    finally:
+        _TRACES.setLevel(before)
     for program, reason in summary.refused:
-        terminal.warn(f"left out {program}: {reason}")
+        log.warning(f"left out {program}: {reason}")
     if summary.failed:
         failed = counted(summary.failed, "run")
-        terminal.warn(f"{failed} failed; the dataset says how, --retry-failed runs what failed again")
+        log.warning(f"{failed} failed; the dataset says how, --retry-failed runs what failed again")
     dataset = campaign.finish()
     for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
         for line in notes(dataset.measurements):
-            terminal.warn(line)
+            log.warning(line)
     if summary.failed and summary.failed == summary.finished:
         why = next((m.message or m.status for m in dataset.measurements if m.status != "ok"), "failed")
         raise FailedRunsError(f"{campaign.folder}: all {summary.failed} runs failed, the first with: {why}")
@@ -142,9 +149,7 @@ def made_by() -> str:
 
 
 def _this_computer(request: CampaignRequest) -> Machine:
-    return this_computer(
-        stopping_rule_of(request.repetitions), announce=terminal_of_the_command().say, strict=request.strict
-    )
+    return this_computer(stopping_rule_of(request.repetitions), strict=request.strict)
 
 
 def _replayed(request: CampaignRequest) -> tuple[Program, ...]:

@@ -1,6 +1,6 @@
 """The bench: modelled machines and codelets by name, for the comparisons to run."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from numapredict.collect.modelled.description import MachineDescription, load_de
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
-from numapredict.collect.terminal.terminal import say_nothing
 from numapredict.native.errors import CounterError, UnrunnableProgramError
 
 
@@ -29,10 +28,9 @@ def traffic_GBps(run: Repetition) -> float:
 
 
 class Bench:
-    """Runs codelets on modelled machines; ``announce`` is told what takes long."""
+    """Runs codelets on modelled machines, one of each name."""
 
-    def __init__(self, announce: Callable[[str], None] = say_nothing) -> None:
-        self.announce = announce
+    def __init__(self) -> None:
         self._machines: dict[str, ModelledMachine] = {}
 
     def machine(self, name: str) -> ModelledMachine:
@@ -43,7 +41,7 @@ class Bench:
 
     def machine_of(self, description: MachineDescription) -> ModelledMachine:
         """Return the machine of a description."""
-        return ModelledMachine(description, TraceStore(description, announce=self.announce))
+        return ModelledMachine(description, TraceStore(description))
 
     def codelet(self, name: str, size: str = "large", initialisation: str = "parallel") -> Program:
         """Return one codelet as a program."""

@@ -39,7 +39,7 @@ def _claims(bench: Bench, program: Program) -> tuple[Claim, Claim]:
     runs: list[list[float]] = []
     for _ in range(TRACES):
         with work_folder() as folder:
-            machine = ModelledMachine(description, TraceStore(description, announce=bench.announce, folder=folder))
+            machine = ModelledMachine(description, TraceStore(description, folder=folder))
             labels = [mapping.label for mapping in full_space(machine.topology) if mapping.threads == THREADS]
             runs.append([bench.region_s(machine, program, label) for label in labels])
     times = np.array(runs)

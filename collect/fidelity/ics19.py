@@ -1,6 +1,7 @@
 """ICS'19 (Popov et al.), fig. 7: the oracle's speedup over the suite on both machines, from the shipped datasets."""
 
 import importlib.resources
+import logging
 import statistics
 
 from numapredict.collect.data.dataset import read_dataset
@@ -16,20 +17,22 @@ REASON = (
 )
 USED = "figures of other papers about the same processor; nothing of ICS'19"
 
+log = logging.getLogger(__name__)
+
 
 def comparisons(bench: Bench) -> tuple[Comparison, ...]:
     """Return the comparison for each machine whose dataset is there; nothing is run."""
     return tuple(
         Comparison("ICS'19, fig. 7 and 8", name, USED, "mean and median over the suite", claims)
         for name in MACHINES
-        if (claims := _claims(bench, name))
+        if (claims := _claims(name))
     )
 
 
-def _claims(bench: Bench, name: str) -> tuple[Claim, ...]:
+def _claims(name: str) -> tuple[Claim, ...]:
     folder = importlib.resources.files("numapredict.training_data") / name
     if not (folder / "dataset.json").is_file():
-        bench.announce(f"{name}: no dataset of its own is installed, so nothing to compare with ICS'19")
+        log.info(f"{name}: no dataset of its own is installed, so nothing to compare with ICS'19")
         return ()
     with importlib.resources.as_file(folder) as path:
         dataset = read_dataset(path)

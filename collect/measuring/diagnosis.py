@@ -1,6 +1,6 @@
 """What `numapredict doctor` finds: what this computer is, what disturbs measuring, which counters can be believed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -30,11 +30,11 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[Examined, ...]
 
 
-def diagnose(topology: Topology, sources: Sequence[CounterSource], announce: Callable[[str], None]) -> Diagnosis:
+def diagnose(topology: Topology, sources: Sequence[CounterSource]) -> Diagnosis:
     """Look at this computer, test its counters on known loads, keep what the test found, and return all of it."""
     found = facts()
-    with MeasurementLock(announce).take():
-        examined = examine(sources, topology, announce)
+    with MeasurementLock().take():
+        examined = examine(sources, topology)
     write_calibrations(cache_folder(), topology, examined)
     given = allocation(topology)
     return Diagnosis(

@@ -25,7 +25,7 @@ from numapredict.collect.placing.start import NUMACTL, PLACEMENT, Start, library
 from numapredict.collect.placing.teams import teams_note
 from numapredict.collect.program import Program
 from numapredict.collect.space import check
-from numapredict.collect.terminal.terminal import counting, say_nothing
+from numapredict.collect.terminal.progress import counting
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError
 
@@ -61,7 +61,6 @@ class HardwareMachine:
         warm_up: int = 1,
         timeout_s: float = 600.0,
         counters: Callable[[], CalibratedSource | None] = no_counters,
-        announce: Callable[[str], None] = say_nothing,
     ) -> None:
         if warm_up < 0 or not timeout_s > 0:
             raise ValueError("the time-out must be positive, and the warm-up not negative")
@@ -69,8 +68,7 @@ class HardwareMachine:
         rule = repetitions if isinstance(repetitions, StoppingRule) else fixed_repetitions(repetitions)
         self.conditions = Conditions(topology, rule, warm_up, timeout_s, None, None if rule.strict else {})
         self._counters: Callable[[], CalibratedSource | None] | None = counters
-        self._announce = announce
-        self._lock = MeasurementLock(announce)
+        self._lock = MeasurementLock()
 
     @property
     def name(self) -> str:
@@ -106,8 +104,8 @@ class HardwareMachine:
             if self._counters is not None:  # only now: a dry run needs none, and the self-test takes its turn as well
                 self.conditions = replace(self.conditions, counters=self._counters())
                 self._counters = None
-            advance = stack.enter_context(counting(self._announce, self.executions, "runs"))
-            run = HardwareRun(self.conditions, program, mapping, start, folder, advance)
+            count = stack.enter_context(counting(self.executions, "runs"))
+            run = HardwareRun(self.conditions, program, mapping, start, folder, count)
             failed, seen = run.warm_up()
             if failed is None:
                 failed, repeated = run.repeat()

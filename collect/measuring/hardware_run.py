@@ -28,6 +28,7 @@ from numapredict.collect.placing.process import Ending, run_process
 from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.placing.teams import timed_teams
 from numapredict.collect.program import Program
+from numapredict.collect.terminal.progress import Count
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import CounterError, MissingNativePartError, UnrunnableProgramError
 
@@ -60,7 +61,7 @@ class Failed(msgspec.Struct, frozen=True):
 class HardwareRun:
     """One measurement while it is made: ``warm_up`` first, then ``repeat``; files go into ``folder``.
 
-    ``advance`` is called after each execution of the program.
+    ``count`` counts the executions of the program.
     """
 
     def __init__(
@@ -70,14 +71,14 @@ class HardwareRun:
         mapping: Mapping,
         start: Start,
         folder: Path,
-        advance: Callable[[], None] = lambda: None,
+        count: Count,
     ) -> None:
         self.conditions = conditions
         self.program = program
         self.mapping = mapping
         self.start = start
         self.folder = folder
-        self.advance = advance
+        self.count = count
         self.report = folder / "regions"
         self.exit_code: int | None = None  # of the first run that worked
 
@@ -213,7 +214,7 @@ class HardwareRun:
         """Run once, as ``_run`` does; what an earlier run reported is removed before."""
         self.report.unlink(missing_ok=True)
         ending = self._run(start, counting, clock, meanwhile)
-        self.advance()
+        self.count.step()
         return ending
 
     def _run(

@@ -10,10 +10,11 @@ cannot be had is said and gone without.
 
 import contextlib
 import fcntl
+import logging
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -23,6 +24,8 @@ from numapredict.collect.measuring.lock_holder import holder_of
 # Of the computer, for every user: FHS 3.0 sec. 3.15 and 5.9, shm_overview(7). Never a user's own TMPDIR.
 _FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path("/dev/shm"), Path("/tmp"))  # noqa: S108 - empty files only
 _NEXT, _MEASURING = "numapredict-next.lock", "numapredict-measuring.lock"
+
+log = logging.getLogger(__name__)
 
 
 class Patience(msgspec.Struct, frozen=True):
@@ -37,15 +40,12 @@ class Patience(msgspec.Struct, frozen=True):
 
 
 class MeasurementLock:
-    """The turns of one process. ``announce`` gets a line when it has to wait, and when it goes on without a turn.
+    """The turns of one process. It logs when it has to wait, and when it goes on without a turn.
 
     Once it went on without, it does not wait again before it had a turn: a lock that is held for ever costs one wait.
     """
 
-    def __init__(
-        self, announce: Callable[[str], None], folder: Path | None = None, patience: Patience | None = None
-    ) -> None:
-        self._announce = announce
+    def __init__(self, folder: Path | None = None, patience: Patience | None = None) -> None:
         self._folder = folder or lock_folder()
         self._patience = patience or Patience()
         self._gave_up = False
@@ -77,7 +77,7 @@ class MeasurementLock:
                         self._give_up(file)
                         return False
                     if not told and waited_s >= self._patience.told_s:
-                        self._announce(
+                        log.info(
                             f"{holder_of(file)} is measuring on this computer: waiting for its turn to end, at most"
                             f" {most_s:.0f} s"
                         )
@@ -90,7 +90,7 @@ class MeasurementLock:
 
     def _give_up(self, file: int) -> None:
         if not self._gave_up:
-            self._announce(
+            log.info(
                 f"no turn to measure within {self._patience.most_s:.0f} s, as {holder_of(file)} has it: going on"
                 " without; where both measure, they disturb each other"
             )
@@ -100,7 +100,7 @@ class MeasurementLock:
         """Say once that a lock cannot be used."""
         refused = (error.filename or self._folder, error.strerror)
         if refused != self._refused:
-            self._announce(
+            log.info(
                 f"measurements on this computer are not kept apart: cannot lock {refused[0]}: {refused[1]}; remove"
                 " that file, or have its owner do so"
             )

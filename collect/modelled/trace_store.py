@@ -7,6 +7,7 @@ share their traces. Losing the cache loses only time; above its bound, what was 
 
 import contextlib
 import hashlib
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from numapredict.collect.modelled.trace import Trace, parse_trace
 from numapredict.collect.modelled.tracing import Budget, check_program, take_census, take_trace
 from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.program import Program
-from numapredict.collect.terminal.terminal import detail, lasting, say_nothing
+from numapredict.collect.terminal.progress import lasting
 from numapredict.native.errors import InvalidInputError
 from numapredict.native.library import marks_library, tracer_plugin
 
@@ -33,20 +34,20 @@ _WHAT = "trace cache"
 
 T = TypeVar("T")
 
+log = logging.getLogger(__name__)
+
 
 class TraceStore:
-    """Gives out censuses and traces, taking them where the cache has none; tells ``announce`` what it is doing."""
+    """Gives out censuses and traces, taking them where the cache has none, and logs what it is doing."""
 
     def __init__(
         self,
         machine: MachineDescription,
         budget: Budget | None = None,
-        announce: Callable[[str], None] = say_nothing,
         folder: Path | None = None,
     ) -> None:
         self.machine = machine
         self.budget = budget or Budget()
-        self.announce = announce
         self.folder = folder or cache_folder() / "traces"
         self._keys: dict[Program, str] = {}
 
@@ -57,7 +58,7 @@ class TraceStore:
         if found is None:
             require_room(self.folder, _WHAT)
             text = f"{program.name}: one native run to count its parallel regions"
-            with lasting(self.announce, text, self.budget.census_s):
+            with lasting(log, text, self.budget.census_s):
                 data = take_census(program, self.budget)
             self._store(path, data)
             found = parse_census(data)
@@ -76,12 +77,12 @@ class TraceStore:
             most_s = self.budget.with_start_s(census)
             if most_s >= self.budget.trace_s + 1:
                 text += f" and {most_s - self.budget.trace_s:.0f} to come to its first region"
-            with lasting(self.announce, text, most_s):
+            with lasting(log, text, most_s):
                 data = take_trace(program, threads, self.machine, census, self.budget)
             self._store(path, data)
             found = parse_trace(data, str(path))
         else:
-            detail(self.announce, f"{program.name}: the cache had its trace with {threads} threads, {path}")
+            log.debug(f"{program.name}: the cache had its trace with {threads} threads, {path}")
         return found
 
     def has_trace(self, program: Program, threads: int) -> bool:

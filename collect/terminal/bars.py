@@ -6,19 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID
+from rich.progress import BarColumn, Progress, ProgressColumn, Task
 from rich.table import Column
 from rich.text import Text
 
-from numapredict.collect.measurement import Measurement
 from numapredict.collect.terminal.estimated_time import in_words
-from numapredict.collect.terminal.progress import (
-    CampaignProgress,
-    failure_in_words,
-    progress_words,
-    refusal_in_words,
-    run_in_words,
-)
+from numapredict.collect.terminal.printable import printable
+from numapredict.collect.terminal.progress import Count
 
 NARROW = 70
 """Columns; in fewer a bar would leave no room for the words beside it."""
@@ -69,50 +63,35 @@ class Bars:
         self.console.print(Text(text, style=style), soft_wrap=not broken)
 
     @contextlib.contextmanager
-    def steps(self, total: int, what: str) -> Iterator[Callable[[int, str], None]]:
-        """Show a bar for counted steps; yield what moves it to a number of them and the time left."""
-        with self._shown(transient=True) as progress:
-            task = progress.add_task(what, total=total, words="")
-            yield lambda done, words: progress.update(task, completed=done, total=max(total, done), words=words)
+    def count(self, count: Count) -> Iterator[Callable[[], None]]:
+        """Show a bar for counted steps; yield what draws it anew."""
+        what = "" if count.own_estimate else printable(count.what)
+        with self._shown(transient=not count.own_estimate) as progress:
+            task = progress.add_task(what, total=count.total, completed=count.done, words=count.words())
+            yield lambda: progress.update(
+                task,
+                completed=count.done,
+                total=max(count.total, count.done),
+                words=count.words(),
+                description=count.now or what,
+            )
 
     @contextlib.contextmanager
-    def activity(self, what: str) -> Iterator[None]:
-        """Show that something goes on whose steps nobody counts."""
+    def wait(self, what: str, most_s: float | None) -> Iterator[None]:
+        """Show that something goes on whose steps nobody counts, and what is left of so many seconds."""
         with self._shown(transient=True) as progress:
-            task = progress.add_task(what, total=None, words="")
+            task = progress.add_task(what, total=None, words="", most_s=most_s, began_s=time.monotonic())
             try:
                 yield
             finally:
                 progress.remove_task(task)
-
-    @contextlib.contextmanager
-    def countdown(self, most_s: float) -> Iterator[None]:
-        """Show what is left of so many seconds."""
-        with self._shown(transient=True) as progress:
-            task = progress.add_task("", total=None, most_s=most_s, began_s=time.monotonic())
-            try:
-                yield
-            finally:
-                progress.remove_task(task)
-
-    def campaign(self) -> "CampaignBar":
-        """Return a bar for a campaign."""
-        return CampaignBar(self)
 
     @contextlib.contextmanager
     def _shown(self, *, transient: bool) -> Iterator[Progress]:
-        """Yield the bars that are shown, shown now where none are."""
+        """Yield the bars that are shown, shown now where none are; ``transient`` ones are taken away at the end."""
         if self._progress is not None:
             yield self._progress
             return
-        self._progress = self.started(transient=transient)
-        try:
-            yield self._progress
-        finally:
-            self.stopped()
-
-    def started(self, *, transient: bool) -> Progress:
-        """Return bars that are on the terminal until ``stopped``."""
         room = self.console.width - NARROW  # beside the words
         columns: list[ProgressColumn] = [BarColumn(min(max(room, 10), 40))] if room > 0 else []
         self._progress = Progress(
@@ -125,50 +104,8 @@ class Bars:
             redirect_stderr=False,
         )
         self._progress.start()
-        return self._progress
-
-    def stopped(self) -> None:
-        """Take the bars away, or leave them as they stand, as they were started."""
-        if self._progress is not None:
+        try:
+            yield self._progress
+        finally:
             self._progress.stop()
-            self._progress = None
-
-
-class CampaignBar:
-    """An observer of campaigns: a bar with the time left, the running program, and failures above it."""
-
-    def __init__(self, bars: Bars) -> None:
-        self._bars = bars
-        self._progress: Progress | None = None
-        self._task: TaskID | None = None
-
-    def started(self, progress: CampaignProgress) -> None:
-        """Show the bar."""
-        self._progress = self._bars.started(transient=False)
-        self._task = self._progress.add_task(
-            "", total=progress.total, completed=progress.done, words=progress_words(progress)
-        )
-
-    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
-        """Move the bar, and print a failure above it."""
-        if self._progress is None or self._task is None:
-            return
-        if measurement.status != "ok":
-            self._bars.write(failure_in_words(measurement), "yellow")
-        self._progress.update(
-            self._task,
-            completed=progress.done,
-            words=progress_words(progress),
-            description=run_in_words(measurement),
-        )
-
-    def refused(self, program: str, reason: str) -> None:
-        """Print above the bar why a program is left out."""
-        if self._progress is not None:
-            self._bars.write(refusal_in_words(program, reason), "yellow")
-
-    def ended(self) -> None:
-        """Leave the bar as it stands."""
-        if self._progress is not None:
-            self._bars.stopped()
             self._progress = None

@@ -6,16 +6,12 @@ Schema follows from the record; and each says what an interrupted one leaves beh
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-if TYPE_CHECKING:
-    from numapredict.collect.terminal.terminal import Terminal
-
 _VERBOSITY = "numapredict.verbosity"
-_TERMINAL = "numapredict.terminal"
 
 VERBOSITY = frozenset({"-q", "-v", "--quiet", "--verbose"})
 """The options that stand before or behind a command's name."""
@@ -80,9 +76,12 @@ class Command(click.Command):
         return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
-        """Run it; an interruption becomes an Interruption that knows what is kept."""
+        """Run it, showing what it logs and how far it is; an interruption becomes one that knows what is kept."""
+        from numapredict.collect.terminal.terminal import Terminal, Verbosity
+
         try:
-            return super().invoke(ctx)
+            with Terminal(sys.stderr, Verbosity(ctx.meta.get(_VERBOSITY, 0))).attached():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interruption(self.kept, ("--fresh",) if ctx.params.get("fresh") else ()) from None
 
@@ -97,14 +96,3 @@ class Group(click.Group):
         """Return its own parameters, the shared options, and last `--help`."""
         *own, last = super().get_params(ctx)
         return [*own, *verbosity_options(), last]
-
-
-def terminal() -> "Terminal":
-    """Return the terminal of the command that runs, as loud as its options say."""
-    from numapredict.collect.terminal.terminal import Terminal, Verbosity
-
-    ctx = click.get_current_context(silent=True)
-    if ctx is None:
-        return Terminal(sys.stderr)
-    found: Terminal = ctx.meta.setdefault(_TERMINAL, Terminal(sys.stderr, Verbosity(ctx.meta.get(_VERBOSITY, 0))))
-    return found

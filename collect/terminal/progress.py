@@ -1,135 +1,122 @@
-"""Tell whoever wants to know how far a campaign is; plain lines for people (a terminal's bar: `terminal/bars.py`)."""
+"""How far something is: counted steps, and waits. As with logging, who counts does not know whether anybody sees it.
 
-import time
-from collections.abc import Callable
-from typing import Protocol, TextIO
+A command puts a display in place; without one, and in other threads and processes, nothing is shown.
+"""
 
-import msgspec
+import contextlib
+import logging
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
 
-from numapredict.collect.measurement import Measurement
 from numapredict.collect.terminal.estimated_time import in_words
-from numapredict.collect.terminal.printable import counted, name_cell, printable
 
-_LINE_EVERY_S = 10.0
-
-
-class CampaignProgress(msgspec.Struct, frozen=True):
-    """How far a campaign is, in runs; ``left_s`` is None while nothing tells how long a run takes."""
-
-    done: int
-    total: int
-    failed: int
-    left_s: float | None = None
+T = TypeVar("T")
 
 
-class Observer(Protocol):
-    """Whoever wants to know how a campaign goes; none of the calls may raise."""
+class Count:
+    """Counted steps: ``done`` of ``total``, called ``what`` in the plural; ``show`` is called after each.
 
-    def started(self, progress: CampaignProgress) -> None:
-        """Take notice that the runs begin, ``progress.done`` of them finished earlier."""
+    ``left_s`` is how long the others will take, None while nothing tells. A display estimates it from the steps so far
+    and takes its bar away at the end, unless ``own_estimate`` says that the count knows better and its bar stays.
+    """
+
+    own_estimate = False
+
+    def __init__(self, total: int, what: str, done: int = 0) -> None:
+        self.total = total
+        self.what = what
+        self.done = done
+        self.now = ""
+        self.failed_last = False
+        self.left_s: float | None = None
+        self.show: Callable[[], None] = lambda: None
+
+    def step(self, now: str = "", *, failed: bool = False) -> None:
+        """Count a step; ``now`` says in words what it was."""
+        self.done += 1
+        self.now, self.failed_last = now, failed
+        self.show()
+
+    def opening(self) -> str:
+        """Return the line that comes first where there is no bar; empty for none."""
+        return ""
+
+    def line(self) -> str:
+        """Return how far it is, for a line of its own: ``2 of 4 folds, about 12 s left``."""
+        words = self.words()
+        return f"{self.done} of {self.total} {self.what}{', ' * bool(words)}{words}"
+
+    def words(self) -> str:
+        """Return what stands beside a bar: the time left, nothing where nothing is left."""
+        return f"about {in_words(self.left_s)} left" if self.left_s is not None and self.done < self.total else ""
+
+
+class Display(Protocol):
+    """What shows progress to a person."""
+
+    def count(self, count: Count) -> contextlib.AbstractContextManager[None]:
+        """Show a count until the context ends."""
         ...
 
-    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
-        """Take notice of a run that is now in the journal."""
-        ...
-
-    def refused(self, program: str, reason: str) -> None:
-        """Take notice that the machine cannot run a program, and that its other runs are left out."""
-        ...
-
-    def ended(self) -> None:
-        """Take notice that there will be no more runs: all are done, or the campaign was interrupted."""
+    def wait(self, what: str, most_s: float | None) -> contextlib.AbstractContextManager[None]:
+        """Show that something goes on until the context ends: what, and what is left of at most so many seconds."""
         ...
 
 
-class Silence:
-    """An observer that says nothing."""
-
-    def started(self, progress: CampaignProgress) -> None:
-        """Say nothing."""
-
-    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
-        """Say nothing."""
-
-    def refused(self, program: str, reason: str) -> None:
-        """Say nothing."""
-
-    def ended(self) -> None:
-        """Say nothing."""
+_display: ContextVar[Display | None] = ContextVar("numapredict.display", default=None)
 
 
-class PlainLines:
-    """A line now and then: at the start and the end, at each failure, and else one in ``every_s`` seconds."""
-
-    def __init__(
-        self, stream: TextIO, *, every_s: float = _LINE_EVERY_S, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._stream = stream
-        self._every_s = every_s
-        self._clock = clock
-        self._last_s = 0.0
-
-    def started(self, progress: CampaignProgress) -> None:
-        """Write how many runs there are."""
-        earlier = f", {progress.done} of them finished earlier" if progress.done else ""
-        self._write(f"{counted(progress.total, 'run')}{earlier}")
-
-    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
-        """Write how far it is, if the run failed, was the last, or the last line is long ago."""
-        if measurement.status != "ok":
-            self._write(failure_in_words(measurement))
-        elif progress.done == progress.total or self._clock() - self._last_s >= self._every_s:
-            self._write(f"{progress_in_words(progress)}: {run_in_words(measurement)}")
-
-    def refused(self, program: str, reason: str) -> None:
-        """Write why a program is left out."""
-        self._write(refusal_in_words(program, reason))
-
-    def ended(self) -> None:
-        """Write nothing; the last line has said it."""
-
-    def _write(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)
-        self._last_s = self._clock()
+@contextlib.contextmanager
+def shown_on(display: Display) -> Iterator[None]:
+    """Show all progress of this thread on a display until the context ends."""
+    token = _display.set(display)
+    try:
+        yield
+    finally:
+        _display.reset(token)
 
 
-class FailuresOnly(PlainLines):
-    """Lines about failures and refusals, and nothing else: what is left when a person wants quiet."""
-
-    def started(self, progress: CampaignProgress) -> None:
-        """Write nothing."""
-
-    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
-        """Write how a run failed."""
-        if measurement.status != "ok":
-            super().finished(measurement, progress)
+@contextlib.contextmanager
+def counting(total: int, what: str) -> Iterator[Count]:
+    """Show counted steps, ``what`` in the plural: call ``step`` of what this yields after each."""
+    count = Count(total, what)
+    with showing(count):
+        yield count
 
 
-def progress_in_words(progress: CampaignProgress) -> str:
-    """Return how far it is: ``120 of 2400 runs, 5 %, 3 failed, about 4 min left``."""
-    share = 100 * progress.done // max(progress.total, 1)
-    words = progress_words(progress)
-    return f"{progress.done} of {counted(progress.total, 'run')}, {share} %{', ' * bool(words)}{words}"
+def showing(count: Count) -> contextlib.AbstractContextManager[None]:
+    """Show a count of a kind of its own until the context ends."""
+    display = _display.get()
+    return contextlib.nullcontext() if display is None else display.count(count)
 
 
-def progress_words(progress: CampaignProgress) -> str:
-    """Return failures and the time left, as far as there are any: ``3 failed, about 4 min left``."""
-    parts = [f"{progress.failed} failed"] if progress.failed else []
-    if progress.left_s is not None and progress.done < progress.total:
-        parts.append(f"about {in_words(progress.left_s)} left")
-    return ", ".join(parts)
+def follow(items: Iterable[T], total: int, what: str) -> Generator[T, None, None]:
+    """Yield the items, ``total`` of them and ``what`` in the plural, showing how many came and how long is left.
+
+    Close the generator where it is not read to its end.
+    """
+    with counting(total, what) as count, contextlib.ExitStack() as stack:
+        if isinstance(items, Generator):
+            stack.callback(items.close)
+        for item in items:
+            count.step()
+            yield item
 
 
-def run_in_words(measurement: Measurement) -> str:
-    """Return which program ran under which mapping."""
-    return f"{name_cell(measurement.program)} {measurement.mapping.label}"
+def doing(what: str) -> contextlib.AbstractContextManager[None]:
+    """Show what goes on, such as ``reading data``, until the context ends."""
+    return _waiting(what, None)
 
 
-def failure_in_words(measurement: Measurement) -> str:
-    """Return how a run failed."""
-    return f"{run_in_words(measurement)} {measurement.status}: {printable(measurement.message)}"
+@contextlib.contextmanager
+def lasting(log: logging.Logger, text: str, most_s: float) -> Iterator[None]:
+    """Log what begins and takes at most so many seconds, and show what is left of them; nothing if ``log`` is muted."""
+    log.info(text)
+    with _waiting("", most_s) if log.isEnabledFor(logging.INFO) else contextlib.nullcontext():
+        yield
 
 
-def refusal_in_words(program: str, reason: str) -> str:
-    """Return why a program is left out."""
-    return printable(f"{program} left out: {reason}")
+def _waiting(what: str, most_s: float | None) -> contextlib.AbstractContextManager[None]:
+    display = _display.get()
+    return contextlib.nullcontext() if display is None else display.wait(what, most_s)

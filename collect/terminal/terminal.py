@@ -1,16 +1,20 @@
-"""The one way to talk to people while a command runs: lines and progress on standard error, by how much they want."""
+"""The terminal of a command: shows on standard error what is logged and how far it is, by how much a person wants.
+
+rich's own logging handler would break and fill lines in pipes, too, and load rich where there is no terminal.
+"""
 
 import contextlib
 import enum
+import logging
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, TextIO
 
 from numapredict.collect.terminal.capability import has_colours, is_animated
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import printable
-from numapredict.collect.terminal.progress import FailuresOnly, Observer, PlainLines
+from numapredict.collect.terminal.progress import Count, shown_on
 
 if TYPE_CHECKING:
     from numapredict.collect.terminal.bars import Bars
@@ -18,7 +22,9 @@ if TYPE_CHECKING:
 LINE_EVERY_S = 10.0
 """Where there is no bar, a line so often says how far it is."""
 
-T = TypeVar("T")
+_STYLES = {logging.DEBUG: "dim", logging.INFO: "", logging.WARNING: "yellow"}
+
+log = logging.getLogger(__name__)
 
 
 class Verbosity(enum.IntEnum):
@@ -29,104 +35,93 @@ class Verbosity(enum.IntEnum):
     VERBOSE = 1
 
 
-class Terminal:
-    """Tells a person what goes on: bars and colours on a terminal that can show them, plain lines anywhere else.
+class Terminal(logging.Handler):
+    """Shows lines and progress: bars and colours on a terminal that can show them, plain lines anywhere else.
 
-    It is callable, as ``say``, so that it fits wherever an ``announce`` is asked for.
+    What cannot be written raises an OSError, as writing to any stream does.
     """
 
     def __init__(
         self, stream: TextIO, verbosity: Verbosity = Verbosity.NORMAL, environment: Mapping[str, str] | None = None
     ) -> None:
+        super().__init__(logging.INFO - 10 * verbosity)  # WARNING, INFO or DEBUG
         self.stream = stream
-        self.verbosity = verbosity
         self._environment = os.environ if environment is None else environment
         self._bars: Bars | None = None
+        self._shown = 0
 
-    def say(self, text: str) -> None:
-        """Tell what goes on; nothing under `-q`."""
-        if self.verbosity > Verbosity.QUIET:
-            self._write(text)
+    @contextlib.contextmanager
+    def attached(self) -> Iterator[None]:
+        """Show what numapredict logs and how far it is, until the context ends."""
+        ours = logging.getLogger("numapredict")
+        before = ours.level
+        ours.addHandler(self)
+        ours.setLevel(self.level)
+        try:
+            with shown_on(self):
+                yield
+        finally:
+            ours.setLevel(before)
+            ours.removeHandler(self)
 
-    __call__ = say
-
-    def detail(self, text: str) -> None:
-        """Tell what only `-v` asks for."""
-        if self.verbosity >= Verbosity.VERBOSE:
-            self._write(text, "dim")
-
-    def warn(self, text: str) -> None:
-        """Tell what has to be known, also under `-q`."""
-        self._write(text, "yellow")
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        self._write(record.getMessage(), _STYLES.get(record.levelno, "bold red"))
 
     def error(self, text: str, command: str = "") -> None:
-        """Tell why a command ends, in one line whatever the text holds, and below it unbroken the one that goes on."""
+        """Write why a command ends, in one line whatever the text holds, and below it unbroken the one that goes on."""
         self._write(f"numapredict: {' '.join(map(str.strip, text.split(chr(10))))}", "bold red")
         if command:
             self._write(command, "green", broken=False)
 
-    def observer(self) -> Observer:
-        """Return who is told how a campaign goes."""
-        if self.verbosity <= Verbosity.QUIET:
-            return FailuresOnly(self.stream)
-        bars = self.bars()
-        return PlainLines(self.stream) if bars is None else bars.campaign()
-
-    def follow(self, items: Iterable[T], total: int, what: str) -> Generator[T, None, None]:
-        """Yield the items, ``total`` of them, showing how many are done and how long the others will take.
-
-        ``what`` is their plural, such as ``folds``. Close the generator where it is not read to its end.
-        """
-        with self.steps(total, what) as advance, contextlib.ExitStack() as stack:
-            if isinstance(items, Generator):
-                stack.callback(items.close)
-            for item in items:
-                advance()
-                yield item
-
     @contextlib.contextmanager
-    def steps(self, total: int, what: str) -> Iterator[Callable[[], None]]:
-        """Show how many of ``total`` steps are done; yield what is to be called after each."""
-        bars = None if self.verbosity <= Verbosity.QUIET else self.bars()
+    def count(self, count: Count) -> Iterator[None]:
+        """Show a count: in a bar, or in a line now and then; one inside another or inside a wait is not shown."""
+        if self._shown or self.level > logging.INFO:
+            yield
+            return
+        bars = self.bars()
         began_s = last_s = time.monotonic()
-        done = 0
-        draw: Callable[[int, str], None] | None = None
         with contextlib.ExitStack() as stack:
-            if bars is not None:
-                draw = stack.enter_context(bars.steps(total, printable(what)))
+            stack.enter_context(self._showing())
+            draw = None if bars is None else stack.enter_context(bars.count(count))
+            if draw is None and count.opening():
+                log.info(count.opening())
 
-            def advance() -> None:
-                nonlocal done, last_s
-                done += 1
+            def show() -> None:
+                nonlocal last_s
                 now_s = time.monotonic()
-                left = time_left(done, total, now_s - began_s)
+                if not count.own_estimate:
+                    count.left_s = (now_s - began_s) / count.done * (count.total - count.done)
                 if draw is not None:
-                    draw(done, left)
-                elif now_s - last_s >= LINE_EVERY_S:
-                    self.say(f"{done} of {total} {what}{', ' * bool(left)}{left}")
+                    draw()
+                elif count.failed_last:  # a warning has said more
+                    last_s = now_s
+                elif now_s - last_s >= LINE_EVERY_S or (count.own_estimate and count.done == count.total):
+                    log.info(count.line())
                     last_s = now_s
 
-            yield advance
-            self.detail(f"{done} {what} in {in_words(time.monotonic() - began_s)}")
+            count.show = show
+            yield
+        if not count.own_estimate:
+            log.debug(f"{count.done} {count.what} in {in_words(time.monotonic() - began_s)}")
 
     @contextlib.contextmanager
-    def doing(self, what: str) -> Iterator[None]:
-        """Show what goes on, such as ``reading data``, for as long as it does: on a terminal alone, or afterwards."""
-        bars = None if self.verbosity <= Verbosity.QUIET else self.bars()
+    def wait(self, what: str, most_s: float | None) -> Iterator[None]:
+        """Show what goes on, or what is left of a bound: in a bar meanwhile, as a detail afterwards."""
+        bars = None if self.level > logging.INFO else self.bars()
         began_s = time.monotonic()
-        with contextlib.nullcontext() if bars is None else bars.activity(printable(what)):
+        with self._showing(), contextlib.nullcontext() if bars is None else bars.wait(printable(what), most_s):
             yield
-        self.detail(f"{what} took {time.monotonic() - began_s:.1f} s")
+        log.debug(f"{what or 'that'} took {time.monotonic() - began_s:.1f} s")
 
     @contextlib.contextmanager
-    def at_most(self, text: str, most_s: float) -> Iterator[None]:
-        """Say what begins, which takes at most so many seconds, and show what is left of them meanwhile."""
-        self.say(text)
-        bars = None if self.verbosity <= Verbosity.QUIET else self.bars()
-        began_s = time.monotonic()
-        with contextlib.nullcontext() if bars is None else bars.countdown(most_s):
+    def _showing(self) -> Iterator[None]:
+        self._shown += 1
+        try:
             yield
-        self.detail(f"that took {time.monotonic() - began_s:.1f} s")
+        finally:
+            self._shown -= 1
 
     def bars(self) -> "Bars | None":
         """Return the bars of this terminal, None where there is none that could show them."""
@@ -144,54 +139,3 @@ class Terminal:
             print(text, file=self.stream, flush=True)
         else:
             bars.write(text, style, broken=broken)
-
-
-def time_left(done: int, total: int, took_s: float) -> str:
-    """Return in words how long what is left will take, at the pace so far; an empty text where nothing is left."""
-    return f"about {in_words(took_s / done * (total - done))} left" if 0 < done < total else ""
-
-
-@contextlib.contextmanager
-def lasting(announce: Callable[[str], None], text: str, most_s: float) -> Iterator[None]:
-    """Announce what takes at most so many seconds; where a terminal is told, it also shows how many are left."""
-    if isinstance(announce, Terminal):
-        with announce.at_most(text, most_s):
-            yield
-    else:
-        announce(text)
-        yield
-
-
-@contextlib.contextmanager
-def doing(announce: Callable[[str], None], what: str) -> Iterator[None]:
-    """Show a terminal what goes on meanwhile; anybody else is not told."""
-    if isinstance(announce, Terminal):
-        with announce.doing(what):
-            yield
-    else:
-        yield
-
-
-@contextlib.contextmanager
-def counting(announce: Callable[[str], None], total: int, what: str) -> Iterator[Callable[[], None]]:
-    """Yield what is to be called after each of ``total`` steps; a terminal shows their number and the time left."""
-    if isinstance(announce, Terminal):
-        with announce.steps(total, what) as advance:
-            yield advance
-    else:
-        yield lambda: None
-
-
-def say_nothing(_text: str) -> None:
-    """Announce nothing: for callers whom nobody watches."""
-
-
-def detail(announce: Callable[[str], None], text: str) -> None:
-    """Tell a terminal what only `-v` asks for; anybody else is not told."""
-    if isinstance(announce, Terminal):
-        announce.detail(text)
-
-
-def warn(announce: Callable[[str], None], text: str) -> None:
-    """Tell a terminal what has to be known, also under `-q`; anybody else gets it as any line."""
-    (announce.warn if isinstance(announce, Terminal) else announce)(text)

@@ -1,7 +1,7 @@
 """Advice on one program: run its two probes, predict, and put the answer into a record."""
 
+import logging
 import os
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -18,7 +18,7 @@ from numapredict.collect.placing.tools.emission import Emission, emit, expresses
 from numapredict.collect.placing.tools.tools import TOOLS, Tool
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.printable import command_line
-from numapredict.collect.terminal.terminal import doing, warn
+from numapredict.collect.terminal.progress import doing
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.evidence import evidence_of, reached_by
 from numapredict.predictor.advising.explanation import Explanation, explain
@@ -43,6 +43,8 @@ _ASK_FOR_THREADS = "the program with a number of threads from OMP_NUM_THREADS, w
 
 NEARLY_ALL = 0.9
 """The part of a run from which on a speedup of that part is one of the whole: the difference is within the interval."""
+
+log = logging.getLogger(__name__)
 
 
 class AdviceProbe(msgspec.Struct, frozen=True):
@@ -145,7 +147,6 @@ def advise(
     program: Program,
     machine: Machine,
     chosen: ChosenModel,
-    announce: Callable[[str], None] = lambda text: None,
     *,
     verifier: Machine | None = None,
 ) -> Advice | Unknown:
@@ -158,22 +159,22 @@ def advise(
     """
     model, own = chosen.model, None
     check_topology(model, machine.topology)
-    measured = _probed(program, machine, model, announce)
+    measured = _probed(program, machine, model)
     showing = next((m for m in measured if own_team(m) is not None), None)
     if showing is not None:
         try:
-            with doing(announce, "learning about mappings of as many threads"):
+            with doing("learning about mappings of as many threads"):
                 model, own = model_of_threads(model, showing, machine.topology)
         except InsufficientDataError as error:
             return _unknown(program, chosen, measured, str(error), (_TRAIN, _ASK_FOR_THREADS))
-        measured = _probed(program, machine, model, announce, own)
+        measured = _probed(program, machine, model, own)
         if reason := depends_in_words(own, showing, measured):
             return _unknown(program, chosen, measured, reason, (_ASK_FOR_THREADS,))
-        warn(announce, own.text)
+        log.warning(own.text)
     measured = list(in_common(measured))
     readings = [reading_of(measurement, model.clock) for measurement in measured]
     for line in (*exit_codes_in_words(measured), *compared_in_words(measured)):
-        warn(announce, line)
+        log.warning(line)
     share = _trace_share(measured)
     if share is not None and share < LEAST_SEEN:
         reason = f"the traces saw {share:.0%} of its region time, and below {LEAST_SEEN:.0%} nothing can be told"
@@ -183,7 +184,7 @@ def advise(
         prediction = with_unseen(prediction, model.default, share)
     verification = None
     if verifier is not None and prediction.mapping != model.default:
-        verification = verify(program, verifier, (model.default, prediction.mapping), model.clock, announce)
+        verification = verify(program, verifier, (model.default, prediction.mapping), model.clock)
         if not verification.won:
             prediction = _keeping(model.default, prediction)
     lost = verification is not None and not verification.won
@@ -237,23 +238,17 @@ def _unknown(
     )
 
 
-def _probed(
-    program: Program,
-    machine: Machine,
-    model: Model,
-    announce: Callable[[str], None],
-    own: OwnThreads | None = None,
-) -> list[Measurement]:
+def _probed(program: Program, machine: Machine, model: Model, own: OwnThreads | None = None) -> list[Measurement]:
     """Return the probes' measurements; of a program that sets its number of threads, unless known, the first alone."""
     measured: list[Measurement] = []
     for number, probe in enumerate(model.probes, 1):
-        announce(f"probe {number} of {len(model.probes)}: {program.name} under {probe.mapping}")
+        log.info(f"probe {number} of {len(model.probes)}: {program.name} under {probe.mapping}")
         measurement = machine.run(program, parse_label(probe.mapping))
         reading = reading_of(measurement, model.clock)
         measured.append(measurement)
         if own is None and own_team(measurement) is not None:
             break
-        announce(f"probe {number} of {len(model.probes)}: {seconds_in_words(reading.time_s)}")
+        log.info(f"probe {number} of {len(model.probes)}: {seconds_in_words(reading.time_s)}")
     return measured
 
 

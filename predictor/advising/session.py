@@ -1,6 +1,6 @@
 """One question: which machine, which model, and then the advice; or why there is none to give."""
 
-from collections.abc import Callable
+import logging
 from pathlib import Path
 
 import msgspec
@@ -15,7 +15,6 @@ from numapredict.collect.modelled.tracing import Budget, check_program
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.program import program_of
 from numapredict.collect.terminal.estimated_time import in_words
-from numapredict.collect.terminal.terminal import detail
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NoModelError
 from numapredict.predictor.advising.advice import Advice, advise
@@ -25,6 +24,8 @@ from numapredict.predictor.learning.model_choice import EMULATED, check_choice, 
 # A census and two traces share the budget so; what the census leaves is not handed on, the parts are upper bounds.
 _CENSUS_PART = 0.2
 _TRACE_PART = 0.4
+
+log = logging.getLogger(__name__)
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -42,38 +43,37 @@ class Question(msgspec.Struct, frozen=True):
     strict: bool = False
 
 
-def ask(question: Question, announce: Callable[[str], None]) -> Advice | Unknown:
+def ask(question: Question) -> Advice | Unknown:
     """Return the answer on a command; a NumapredictError with one clear line where there is none to give."""
     program, machine_name, strict = program_of(question.command), question.machine, question.strict
     machine: Machine
     if machine_name is None:
         executable_of(program)
-        machine = this_computer(announce=announce, strict=strict)
-        announce(f"this computer: {shape_of(machine.topology)}")
+        machine = this_computer(strict=strict)
+        log.info(f"this computer: {shape_of(machine.topology)}")
         for line in restriction_lines(machine.topology):
-            announce(line)
+            log.info(line)
         if emulation():
-            announce(EMULATED.format(emulation()))
+            log.info(EMULATED.format(emulation()))
         check_choice(machine.topology, program.command[0])
     else:
         check_program(program)
         budget = Budget(census_s=question.budget_s * _CENSUS_PART, trace_s=question.budget_s * _TRACE_PART)
-        machine = modelled_machine(machine_name, budget, announce, strict=strict)
-        announce(f"{machine.name}, modelled: {shape_of(machine.topology)}")
+        machine = modelled_machine(machine_name, budget, strict=strict)
+        log.info(f"{machine.name}, modelled: {shape_of(machine.topology)}")
     chosen = choose_model(machine.name, machine.topology, question.model)
     if chosen is None:
         raise NoModelError(_no_model(machine.topology, machine_name))
-    announce(f"asking {chosen.origin}")
-    detail(
-        announce,
+    log.info(f"asking {chosen.origin}")
+    log.debug(
         f"it was learned from {len(chosen.model.programs)} programs under {len(chosen.model.clusters[0].ranked)}"
         f" mappings, in a dataset of {chosen.model.dataset_created}",
     )
     verifier = None
     if question.verified:
         here = machine_name is None
-        verifier = this_computer(repetitions=1, warm_up=0, announce=announce, strict=strict) if here else machine
-    return advise(program, machine, chosen, announce, verifier=verifier)
+        verifier = this_computer(repetitions=1, warm_up=0, strict=strict) if here else machine
+    return advise(program, machine, chosen, verifier=verifier)
 
 
 def _no_model(topology: Topology, machine_name: str | None) -> str:

@@ -1,6 +1,6 @@
 """Is the advice true? The default mapping and the advised one run in turn, and the default is kept unless it loses."""
 
-from collections.abc import Callable
+import logging
 
 import msgspec
 import numpy as np
@@ -18,6 +18,8 @@ ROUNDS = 5
 
 DOUBT = 2.0
 """Standard errors by which the mean gain has to be above none: of 5 rounds without any gain, one in 17 is."""
+
+log = logging.getLogger(__name__)
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,13 +40,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-def verify(
-    program: Program,
-    machine: Machine,
-    labels: tuple[str, str],
-    clock: Clock,
-    announce: Callable[[str], None] = lambda text: None,
-) -> Verification:
+def verify(program: Program, machine: Machine, labels: tuple[str, str], clock: Clock) -> Verification:
     """Run a program under the default and the advised mapping, ``labels`` in this order, and say which one won.
 
     On a clock, a machine that times one run a measurement is wanted, so that single runs are what alternates. A mapping
@@ -56,7 +52,7 @@ def verify(
     last: dict[str, Measurement] = {}
     for number in range(rounds):
         for label in labels if number % 2 == 0 else labels[::-1]:
-            announce(f"verifying, round {number + 1} of {rounds}: {program.name} under {label}")
+            log.info(f"verifying, round {number + 1} of {rounds}: {program.name} under {label}")
             measurement = machine.run(program, parse_label(label))
             time_s = time_by(clock, measurement) if measurement.status == "ok" else None
             if time_s is None or time_s <= 0:

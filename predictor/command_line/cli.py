@@ -1,6 +1,7 @@
 """The commands that learn, advise and run: `train`, `predict`, `run`, `evaluate`."""
 
 import io
+import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,8 @@ import click
 from numapredict.collect.campaign.campaign_options import STRICT, campaign_options
 from numapredict.collect.campaign.completion import files, machines, named
 from numapredict.collect.placing.tools.tools import TOOLS
-from numapredict.collect.terminal.command import JSON, Command, Interruption, terminal
+from numapredict.collect.terminal.command import JSON, Command, Interruption
+from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import (
     DATASET_NAMES,
     DATASETS,
@@ -34,6 +36,8 @@ MACHINE = click.option(
 EMIT = click.option("--emit", "tool", type=click.Choice(TOOLS), help="Print only this tool's command, for a shell.")
 COMMAND = click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
 PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
+
+log = logging.getLogger(__name__)
 
 
 @click.command(
@@ -87,7 +91,7 @@ def predict(
 
     if tool is not None and as_json:
         raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
-    advice = ask(Question(command, machine, wanted, budget_s, verified, strict), terminal())
+    advice = ask(Question(command, machine, wanted, budget_s, verified, strict))
     if isinstance(advice, Unknown):
         if tool is not None:
             raise refuse_command(advice)
@@ -145,7 +149,7 @@ def train(
     as_json: bool,
 ) -> None:
     """Learn a model: run a campaign on a machine (this computer if none is named), then cluster its programs."""
-    with terminal().doing("loading what learns"):
+    with doing("loading what learns"):
         from numapredict.collect.campaign.request import estimate_in_words
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.learning.budget import parse_budget, plan_budget, plan_in_words
@@ -163,11 +167,11 @@ def train(
         raise click.UsageError("--budget is for measuring: a dataset that is there already costs no runs")
     if dataset is not None:
         try:
-            learned = learn_from(dataset, output, wishes, terminal())
+            learned = learn_from(dataset, output, wishes)
         except KeyboardInterrupt:  # no campaign was run that could go on
             raise Interruption("") from None
     else:
-        with terminal().doing("counting the runs"):
+        with doing("counting the runs"):
             campaign = campaign_for(request, into, default)
             estimate = campaign.estimate() if dry_run and budget is None else None
         if estimate is not None:
@@ -176,8 +180,8 @@ def train(
         if dry_run and budget is not None:
             print_answer(plan_budget(campaign, budget), as_json, plan_in_words)
             return
-        learned = learn_from_campaign(campaign, output, wishes, terminal(), budget)
-    terminal().say(learned_in_words(learned))
+        learned = learn_from_campaign(campaign, output, wishes, budget)
+    log.info(learned_in_words(learned))
     if as_json:
         print_answer(learned, as_json, learned_in_words)
 
@@ -224,7 +228,7 @@ def run(
 
 
 def _say(text: str) -> None:
-    terminal().say(f"numapredict: {text}")
+    log.info(f"numapredict: {text}")
 
 
 def _say_if_possible(text: str) -> None:
@@ -261,14 +265,14 @@ def evaluate(
     DATASET is a shipped dataset by name, or a folder. Finished folds are kept: an evaluation that was interrupted goes
     on where it was.
     """
-    with terminal().doing(f"reading {', '.join(datasets)}"):
+    with doing(f"reading {', '.join(datasets)}"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets, save
         from numapredict.predictor.evaluation.evaluation_text import doubts_in_words, evaluations_in_words
 
-    found = evaluate_datasets(datasets, default, jobs, fresh, terminal().follow, keep_outliers)
+    found = evaluate_datasets(datasets, default, jobs, fresh, keep_outliers)
     for line in doubts_in_words(found):
-        terminal().warn(line)
+        log.warning(line)
     where, _ = save(found, datasets, output)
     print_answer(found, as_json, evaluations_in_words)
-    terminal().say(f"saved as {where}")
+    log.info(f"saved as {where}")

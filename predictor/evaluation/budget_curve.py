@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.terminal.printable import counted
+from numapredict.collect.terminal.progress import follow
 from numapredict.native.errors import InsufficientDataError, UsageError
 from numapredict.predictor.learning.features import Observations, gains_of, observe
-from numapredict.predictor.learning.following import Follow, unfollowed
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.pivots import pilot_groups, pivot_columns, split_budget
 from numapredict.predictor.learning.probe_search import advised_columns
@@ -55,7 +55,6 @@ def budget_curve(
     shares: Sequence[float] = SHARES,
     draws: int = DRAWS,
     jobs: int = 1,
-    follow: Follow = unfollowed,
 ) -> BudgetCurve:
     """Return the curve of a dataset: each group held out once, pilots and mappings chosen among the others' runs.
 

@@ -14,6 +14,7 @@ import numpy as np
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.outliers import Outlier
 from numapredict.collect.data.similar_programs import Pair
+from numapredict.collect.terminal.progress import follow
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.baselines import baselines_of
 from numapredict.predictor.evaluation.calibration import Calibration, calibration_of
@@ -21,7 +22,6 @@ from numapredict.predictor.evaluation.folds import Fold, HeldOut, dataset_frame,
 from numapredict.predictor.evaluation.thesis import measured_probes
 from numapredict.predictor.evaluation.transfer import Transfer
 from numapredict.predictor.learning.features import Array, gains_of, observe
-from numapredict.predictor.learning.following import Follow, unfollowed
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.scores import Score, score_of
 from numapredict.predictor.learning.train import default_label
@@ -65,7 +65,6 @@ def evaluate_held_out(
     options: TrainingOptions | None = None,
     jobs: int = 1,
     memory: joblib.Memory | None = None,
-    follow: Follow = unfollowed,
 ) -> Evaluation:
     """Return how every program fares when its group is left out of the training; ``jobs`` folds run at a time.
 

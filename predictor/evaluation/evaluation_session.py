@@ -19,7 +19,6 @@ from numapredict.native.errors import UnwritableError
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.evaluation.transfer import evaluate_transfer
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
-from numapredict.predictor.learning.following import Follow, unfollowed
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model_choice import data_folder
 
@@ -32,7 +31,6 @@ def evaluate_datasets(
     default: str | None = None,
     jobs: int = 1,
     fresh: bool = False,
-    follow: Follow = unfollowed,
     keep_outliers: bool = False,
 ) -> Evaluations:
     """Return the evaluation of datasets by their names or folders; folds run at most once, unless ``fresh``.
@@ -43,19 +41,19 @@ def evaluate_datasets(
     if fresh:
         memory.clear(warn=False)
     different = different_datasets(names)
-    opened, outliers = open_datasets(different, follow), []
+    opened, outliers = open_datasets(different), []
     if not keep_outliers:
         opened, outliers = map(list, zip(*map(without_outliers, opened), strict=True))
     options = [options_of(default, None, dataset) for dataset in opened]
     evaluations = [
         msgspec.structs.replace(
-            evaluate_held_out(dataset, options[number], jobs, memory, follow),
+            evaluate_held_out(dataset, options[number], jobs, memory),
             outliers=() if keep_outliers else outliers[number],
             similar=similar_programs(dataset),
         )
         for number, dataset in enumerate(opened)
     ]
-    return together(evaluations, evaluate_transfer(opened, options, follow))
+    return together(evaluations, evaluate_transfer(opened, options))
 
 
 def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = None) -> tuple[Path, str]:

@@ -6,15 +6,14 @@ from numapredict.collect.modelled.description import load_description, machine_n
 from numapredict.native.errors import InsufficientDataError, NoModelError
 from numapredict.predictor.evaluation.explanation_check import RuleScore, check_explanations
 from numapredict.predictor.learning.datasets import open_datasets
-from numapredict.predictor.learning.following import Follow, unfollowed
 from numapredict.predictor.learning.model_choice import choose_model
 
 
-def check_datasets(names: Sequence[str], follow: Follow = unfollowed) -> tuple[RuleScore, ...]:
+def check_datasets(names: Sequence[str]) -> tuple[RuleScore, ...]:
     """Return the rules' scores on each dataset, in the order of the names; NoModelError where there is no model."""
     found: list[RuleScore] = []
     wanted = tuple(dict.fromkeys(names))
-    for name, dataset in zip(wanted, open_datasets(wanted, follow), strict=True):
+    for name, dataset in zip(wanted, open_datasets(wanted), strict=True):
         if dataset.topology is None:
             raise InsufficientDataError(f"dataset of {dataset.machine}: its machine is not described, nor its mappings")
         chosen = choose_model(dataset.machine, dataset.topology)

@@ -7,10 +7,10 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.terminal.progress import follow
 from numapredict.collect.topology import Topology
 from numapredict.predictor.evaluation.folds import dataset_frame, predict_row
 from numapredict.predictor.learning.features import Observations, gains_of, observe
-from numapredict.predictor.learning.following import Follow, unfollowed
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.scores import Score, score_of
 from numapredict.predictor.learning.train import default_label, train_on
@@ -30,15 +30,13 @@ class Transfer(Score, frozen=True, kw_only=True):
     mappings: int
 
 
-def evaluate_transfer(
-    datasets: Sequence[Dataset], options: Sequence[TrainingOptions], follow: Follow = unfollowed
-) -> tuple[Transfer, ...]:
+def evaluate_transfer(datasets: Sequence[Dataset], options: Sequence[TrainingOptions]) -> tuple[Transfer, ...]:
     """Return the score of every ordered pair of datasets whose machines have the same shape."""
     found = []
     for number, taught in enumerate(datasets):
         for other, asked in enumerate(datasets):
             if number != other and same_shape(taught.topology, asked.topology):
-                across = _transfer(taught, asked, options[number], default_label(asked, options[other]), follow)
+                across = _transfer(taught, asked, options[number], default_label(asked, options[other]))
                 found += [across] if across is not None else []
     return tuple(found)
 
@@ -53,7 +51,7 @@ def same_shape(one: Topology | None, other: Topology | None) -> bool:
     return [len(node.cores) for node in one.nodes] == [len(node.cores) for node in other.nodes]
 
 
-def _transfer(taught: Dataset, asked: Dataset, options: TrainingOptions, label: str, follow: Follow) -> Transfer | None:
+def _transfer(taught: Dataset, asked: Dataset, options: TrainingOptions, label: str) -> Transfer | None:
     known, new = observe(taught, label), observe(asked, label)
     common = [name for name in known.labels if name in new.labels]
     if label not in common or len(common) < LEAST_COMMON:

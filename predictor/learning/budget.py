@@ -1,5 +1,6 @@
 """Training within a budget: pilots under every mapping, then all programs under the mappings that the pilots choose."""
 
+import logging
 import re
 
 import msgspec
@@ -10,7 +11,6 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.estimated_time import in_words
-from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.features import gains_of, group_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
@@ -21,6 +21,8 @@ MOST = 1e9
 """No campaign has so many runs, or hours."""
 
 _BUDGET = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>%|min|h|)")
+
+log = logging.getLogger(__name__)
 
 
 class Budget(msgspec.Struct, frozen=True):
@@ -52,7 +54,7 @@ def parse_budget(text: str) -> Budget:
     return Budget(time_s=number * {"min": 60, "h": 3600}[unit]) if unit else Budget(runs=int(number))
 
 
-def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, terminal: Terminal) -> Dataset:
+def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> Dataset:
     """Run the part of a campaign that a budget allows and return its dataset without holes.
 
     What was measured earlier counts as spent. The folder's dataset holds the pilots' other runs, too. A budget in time
@@ -63,18 +65,18 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, ter
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
     total = len(groups) * len(mappings)
     if budget.time_s is not None:
-        _measure_run_times(campaign, mappings, terminal)
+        _measure_run_times(campaign, mappings)
     runs = budget.in_runs(total, _whole_time_s(campaign, total))
     if runs >= total:
-        return run_campaign(campaign, terminal)
+        return run_campaign(campaign)
     split = split_budget(runs, [groups.count(name) for name in dict.fromkeys(groups)], len(mappings))
     chosen = pilot_groups(groups, split.pilots)
     pilots = tuple(program for program in campaign.programs if group_of(program) in chosen)
-    terminal.say(
+    log.info(
         f"budget: {runs} of {total} runs; first {len(pilots)} programs under all {len(mappings)} mappings: "
         f"{', '.join(chosen)}"
     )
-    first = run_campaign(_part(campaign, pilots, mappings), terminal)
+    first = run_campaign(_part(campaign, pilots, mappings))
     count = split.mappings
     if budget.time_s is not None:
         count = _affordable(campaign, budget.time_s, len(pilots), len(mappings))
@@ -83,21 +85,19 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, ter
     seen = observe(_only(first, mine, {mapping.label for mapping in mappings}), label)
     columns = pivot_columns(gains_of(seen.time_s, seen.column(label)), count, seen.column(label))
     labels = {seen.labels[column] for column in columns}
-    terminal.say(
-        f"then all {len(campaign.programs)} programs under {len(labels)} mappings: {', '.join(sorted(labels))}"
-    )
+    log.info(f"then all {len(campaign.programs)} programs under {len(labels)} mappings: {', '.join(sorted(labels))}")
     kept = [mapping for mapping in mappings if mapping.label in labels]
-    whole = run_campaign(_part(campaign, campaign.programs, kept), terminal)
+    whole = run_campaign(_part(campaign, campaign.programs, kept))
     return _only(whole, {program.name for program in campaign.programs}, labels)
 
 
-def _measure_run_times(campaign: Campaign, mappings: list[Mapping], terminal: Terminal) -> None:
+def _measure_run_times(campaign: Campaign, mappings: list[Mapping]) -> None:
     """Run a little of a campaign, so that its estimate rests on what a run takes here."""
     groups = [group_of(program) for program in campaign.programs]
     first = pilot_groups(groups, 1)
     programs = tuple(program for program in campaign.programs if group_of(program) in first)[:1]
-    terminal.say(f"first {LEAST_MAPPINGS} runs of {programs[0].name}, to see how long a run takes")
-    run_campaign(_part(campaign, programs, mappings[-LEAST_MAPPINGS:]), terminal)
+    log.info(f"first {LEAST_MAPPINGS} runs of {programs[0].name}, to see how long a run takes")
+    run_campaign(_part(campaign, programs, mappings[-LEAST_MAPPINGS:]))
 
 
 class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from numapredict.collect.data.dataset import Dataset, read_dataset
+from numapredict.collect.terminal.progress import follow
 from numapredict.native.errors import InvalidInputError
-from numapredict.predictor.learning.following import Follow
 
 
 def shipped_datasets() -> tuple[str, ...]:
@@ -27,6 +27,6 @@ def open_dataset(name: str) -> Dataset:
     return read_dataset(Path(name))
 
 
-def open_datasets(names: Sequence[str], follow: Follow) -> list[Dataset]:
-    """Return the datasets of different names, in their order, and let ``follow`` show how many have been read."""
+def open_datasets(names: Sequence[str]) -> list[Dataset]:
+    """Return the datasets of different names, in their order."""
     return list(follow(map(open_dataset, names), len(names), "datasets read"))

@@ -1,5 +1,6 @@
 """From a campaign or a dataset to a model file."""
 
+import logging
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ from numapredict.collect.host.environment import emulation
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.printable import counted
-from numapredict.collect.terminal.terminal import Terminal
+from numapredict.collect.terminal.progress import doing
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NoModelError
 from numapredict.predictor.learning.budget import Budget, run_within
@@ -21,7 +22,9 @@ from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import EMULATED, check_choice, data_folder, trained_model_path
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.store import write_model
-from numapredict.predictor.learning.train import STEPS, default_label, train
+from numapredict.predictor.learning.train import default_label, train
+
+log = logging.getLogger(__name__)
 
 
 class Learned(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +94,6 @@ def learn_from_campaign(
     campaign: Campaign,
     output: Path | None,
     wishes: Wishes,
-    terminal: Terminal,
     budget: Budget | None = None,
 ) -> Learned:
     """Run a campaign, or what a budget allows of it, learn from it, write the model, and return what it knows."""
@@ -99,22 +101,22 @@ def learn_from_campaign(
         label = _mapping(wishes.default, campaign.machine.topology).label
         wishes = msgspec.structs.replace(wishes, default=label)
     if not campaign.machine.modelled and emulation():
-        terminal.warn(EMULATED.format(emulation()))
+        log.warning(EMULATED.format(emulation()))
     if budget is None:
-        dataset = run_campaign(campaign, terminal)
+        dataset = run_campaign(campaign)
     else:
-        dataset = run_within(campaign, budget, options_of(wishes.default, wishes.clusters), terminal)
-    return _learn(dataset, output, wishes, terminal)
+        dataset = run_within(campaign, budget, options_of(wishes.default, wishes.clusters))
+    return _learn(dataset, output, wishes)
 
 
-def learn_from(name: str, output: Path | None, wishes: Wishes, terminal: Terminal) -> Learned:
+def learn_from(name: str, output: Path | None, wishes: Wishes) -> Learned:
     """Learn from a shipped dataset or a folder, write the model, and return what it knows."""
-    with terminal.doing(f"reading {name}"):
+    with doing(f"reading {name}"):
         dataset = open_dataset(name)
-    return _learn(dataset, output, wishes, terminal)
+    return _learn(dataset, output, wishes)
 
 
-def _learn(dataset: Dataset, output: Path | None, wishes: Wishes, terminal: Terminal) -> Learned:
+def _learn(dataset: Dataset, output: Path | None, wishes: Wishes) -> Learned:
     if dataset.topology is None:
         raise NoModelError(
             f"the dataset of {dataset.machine} has mappings of other people's, which nothing here could apply: "
@@ -125,9 +127,8 @@ def _learn(dataset: Dataset, output: Path | None, wishes: Wishes, terminal: Term
     if not wishes.keep_outliers:
         dataset, outliers = without_outliers(dataset)
     if outliers:
-        terminal.warn(outliers_in_words(outliers, dataset.machine, default_label(dataset, options)))
-    with terminal.steps(STEPS, "steps of learning") as advance:
-        model = train(dataset, options, advance)
+        log.warning(outliers_in_words(outliers, dataset.machine, default_label(dataset, options)))
+    model = train(dataset, options)
     path = output or trained_model_path(dataset.machine, topology)
     write_model(model, path)
     return learned(model, path, outliers)

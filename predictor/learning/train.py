@@ -1,12 +1,11 @@
 """Learn a model from a dataset (thesis sec. 5 and 6)."""
 
-from collections.abc import Callable
-
 import msgspec
 import numpy as np
 
 from numapredict.collect import space
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.terminal.progress import Count, counting
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.assignment import ProbeAssignment
 from numapredict.predictor.learning.clustering import Array, Labels, WardClustering
@@ -26,19 +25,15 @@ from numapredict.predictor.learning.probe_search import learn_gain_model, search
 from numapredict.predictor.learning.probes import BANDWIDTH, SHARE, TIME, Probe, probes_of
 from numapredict.predictor.learning.selection import Choice, mapping_costs, select
 
-STEPS = 5
+_STEPS = 5
 """Of a training by expectation, the usual one: probes, clusters, and up to three expectations."""
 
 
-def train(
-    dataset: Dataset, options: TrainingOptions | None = None, advance: Callable[[], None] = lambda: None
-) -> Model:
-    """Return the model of a dataset's machine; InsufficientDataError where there is too little to learn from.
-
-    ``advance`` is called after each of at most STEPS steps.
-    """
+def train(dataset: Dataset, options: TrainingOptions | None = None) -> Model:
+    """Return the model of a dataset's machine; InsufficientDataError where there is too little to learn from."""
     options = options or TrainingOptions()
-    return train_on(observe(dataset, default_label(dataset, options)), dataset, options, advance)
+    with counting(_STEPS, "steps of learning") as count:
+        return train_on(observe(dataset, default_label(dataset, options)), dataset, options, count)
 
 
 def default_label(dataset: Dataset, options: TrainingOptions) -> str:
@@ -57,26 +52,27 @@ def train_on(
     observations: Observations,
     dataset: Dataset,
     options: TrainingOptions,
-    advance: Callable[[], None] = lambda: None,
+    count: Count | None = None,
 ) -> Model:
     """Return the model of these observations alone; of the dataset only the machine is used."""
+    count = count or Count(_STEPS, "steps of learning")
     default = observations.column(default_label(dataset, options))
     gain_model: GainModel | None = None
     fallbacks: tuple[GainModel, ...] = ()
     if options.method == "expectation" and len(set(observations.groups)) > 1:  # else nothing says how far it is off
         pair = search_probes(observations, default, _candidates(observations, options))
-        advance()
+        count.step()
         probes = (observations.labels[pair.first], observations.labels[pair.second])
         # The cluster is the explanation: it is chosen for these probes.
         clusters = options.n_clusters or min(options.max_clusters, len(observations.programs))
         fixed = msgspec.structs.replace(options, probe_candidates=probes, n_clusters=clusters)
         choice = select(observations, default, fixed)
-        advance()
+        count.step()
         columns = (observations.column(choice.first), observations.column(choice.second))
         learned = []
         for reads in observations.reads:
             learned.append(learn_gain_model(observations, default, columns, reads))
-            advance()
+            count.step()
         gain_model, *others = learned
         fallbacks = tuple(others)
     else:

@@ -1,5 +1,6 @@
 """The command that shows what threads, nodes and page policies do to a program: `characterize`."""
 
+import logging
 from pathlib import Path
 
 import click
@@ -7,7 +8,10 @@ import click
 from numapredict.collect.campaign.campaign_options import MACHINE, STRICT
 from numapredict.collect.campaign.completion import files
 from numapredict.collect.page_policy import PAGE_POLICIES, PagePolicy
-from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.progress import doing
+
+log = logging.getLogger(__name__)
 
 
 @click.command(
@@ -63,7 +67,7 @@ def characterize(
     command: tuple[str, ...],
 ) -> None:
     """Show what threads, nodes and policies do to COMMAND: times, and accesses and bandwidth per node."""
-    with terminal().doing("loading what draws"):
+    with doing("loading what draws"):
         from numapredict.collect.campaign.characterisation.session import (
             RUNS_FOLDER,
             CharacterisationRequest,
@@ -87,10 +91,10 @@ def characterize(
         retry_failed=retry_failed,
         strict=strict,
     )
-    found, folder = characterise_command(request, terminal())
+    found, folder = characterise_command(request)
     origin = origin_of(read_dataset(folder / RUNS_FOLDER))
-    written = write_characterisation(found, folder, terminal(), origin)
+    written = write_characterisation(found, folder, origin)
     print_answer(found, as_json, characterisation_in_words)
     if as_json and not found.counted:
-        terminal().warn(NO_COUNTERS)
-    terminal().say(f"{folder}: {', '.join(written)}")
+        log.warning(NO_COUNTERS)
+    log.info(f"{folder}: {', '.join(written)}")

@@ -8,7 +8,7 @@ import msgspec
 
 from numapredict.collect.campaign.characterisation.result import Characterisation
 from numapredict.collect.host.durable import reason_and_advice, replace_file
-from numapredict.collect.terminal.terminal import counting
+from numapredict.collect.terminal.progress import counting
 from numapredict.native.errors import UnwritableError
 from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data
 from numapredict.reports.characterisation.tables import nodes_csv, runs_csv, times_csv
@@ -23,12 +23,7 @@ def as_json(found: Characterisation) -> str:
     return msgspec.json.format(msgspec.json.encode(found)).decode()
 
 
-def write_characterisation(
-    found: Characterisation,
-    folder: Path,
-    announce: Callable[[str], None] = lambda text: None,
-    origin: Origin | None = None,
-) -> tuple[str, ...]:
+def write_characterisation(found: Characterisation, folder: Path, origin: Origin | None = None) -> tuple[str, ...]:
     """Write everything that there is to show, and return the files' names.
 
     ``origin`` is where its runs are from, for the line below the figures. Figures that an earlier characterisation of
@@ -50,7 +45,7 @@ def write_characterisation(
                 continue
             replace_file(folder / name, text.encode())
             written.append(name)
-        with counting(announce, sum(draw is not None for draw in figures.values()), "figures") as advance:
+        with counting(sum(draw is not None for draw in figures.values()), "figures") as count:
             for name, draw in figures.items():
                 for kind in FORMATS:
                     path = folder / f"{name}.{kind}"
@@ -60,7 +55,7 @@ def write_characterisation(
                     draw(path)
                     written.append(path.name)
                 if draw is not None:
-                    advance()
+                    count.step()
     except OSError as error:
         raise UnwritableError(f"cannot write into {folder}: {reason_and_advice(error)}") from error
     return tuple(written)

@@ -1,12 +1,16 @@
 """`report budget`: the gain that is left when a model is learned from a part of all runs."""
 
+import logging
 from pathlib import Path
 
 import click
 
-from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASETS, JOBS
 from numapredict.reports.report_options import figure_option
+
+log = logging.getLogger(__name__)
 
 
 @click.command(cls=Command, answers=["numapredict.predictor.evaluation.budget_curve:BudgetCurve[]"])
@@ -16,7 +20,7 @@ from numapredict.reports.report_options import figure_option
 @JSON
 def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how much gain is left when a model is learned from a part of all runs (`train --budget`): minutes."""
-    with terminal().doing("loading what learns"):
+    with doing("loading what learns"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.budget_curve import budget_curve
         from numapredict.predictor.learning.datasets import open_datasets
@@ -27,14 +31,11 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
         from numapredict.reports.source import origin_of
 
     format_of(output)
-    follow = terminal().follow
-    opened = open_datasets(tuple(dict.fromkeys(datasets)), follow)
+    opened = open_datasets(tuple(dict.fromkeys(datasets)))
     options = [options_of(None, None, dataset) for dataset in opened]
-    curves = [
-        budget_curve(dataset, each, jobs=jobs, follow=follow) for dataset, each in zip(opened, options, strict=True)
-    ]
+    curves = [budget_curve(dataset, each, jobs=jobs) for dataset, each in zip(opened, options, strict=True)]
     origins = [origin_of(dataset, default_label(dataset, each)) for dataset, each in zip(opened, options, strict=True)]
-    with terminal().doing(f"drawing {output}"):
+    with doing(f"drawing {output}"):
         draw_budget_curves(budget_curves_data(curves, origins), output)
     print_answer(curves, as_json, curves_in_words)
-    terminal().say(f"{output}: {', '.join(curve.machine for curve in curves)}")
+    log.info(f"{output}: {', '.join(curve.machine for curve in curves)}")

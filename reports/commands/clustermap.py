@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.progress import counting, doing
 from numapredict.reports.report_options import DATASET, figure_option, print_drawn
 
 if TYPE_CHECKING:
@@ -29,12 +30,12 @@ def clustermap(
     dataset: str, output: Path, default: str | None, clusters: int | None, scale: "Scale", as_json: bool
 ) -> None:
     """Draw a dataset's dendrogram and heatmap in one figure (thesis figures 24 and 25)."""
-    with terminal().doing("loading what draws"):
+    with doing("loading what draws"):
         from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.reports.clustermap import clustermap_data, draw_clustermap
 
-    with terminal().steps(2, "steps of drawing") as advance:
+    with counting(2, "steps of drawing") as count:
         data = clustermap_data(open_dataset(dataset), default, clusters, scale)
-        advance()
+        count.step()
         draw_clustermap(data, output)
     print_drawn(data, output, as_json)

@@ -1,12 +1,16 @@
 """`report fidelity`: the modelled machines against what was published."""
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from numapredict.collect.campaign.completion import named
-from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.progress import follow
+
+log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from numapredict.collect.fidelity.claim import Comparison
@@ -46,16 +50,16 @@ def fidelity(names: tuple[str, ...], output: Path | None, as_json: bool) -> None
     for name in names:
         if name not in EVERY:
             raise click.BadParameter(f"{name!r} is none of {', '.join(EVERY)}", param_hint="--only")
-    bench = Bench(terminal())
+    bench = Bench()
     chosen = names or tuple(EVERY)
     comparisons: list[Comparison] = []
-    for name in terminal().follow(chosen, len(chosen), "comparisons"):
+    for name in follow(chosen, len(chosen), "comparisons"):
         comparisons += EVERY[name](bench)
     command = " ".join(["numapredict report fidelity", *(f"--only {name}" for name in names)])
     table = fidelity_table(comparisons, command)
     if output is not None:
         write_table(table, output)
-        terminal().say(f"{output}: {sum(len(comparison.claims) for comparison in comparisons)} figures")
+        log.info(f"{output}: {sum(len(comparison.claims) for comparison in comparisons)} figures")
     if as_json:
         print_answer(comparisons, as_json, str)
     elif output is None:

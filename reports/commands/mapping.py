@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from numapredict.collect.campaign.campaign_options import MACHINE
-from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import FILE
 from numapredict.reports.report_options import figure_option, print_drawn
 
@@ -18,7 +19,7 @@ from numapredict.reports.report_options import figure_option, print_drawn
 @JSON
 def mapping(label: str, machine: str | None, profile: Path | None, output: Path, as_json: bool) -> None:
     """Draw the mapping LABEL on a machine: which thread runs on which core, which share of the pages is where."""
-    with terminal().doing(f"drawing {output}"):
+    with doing(f"drawing {output}"):
         from numapredict.collect.host.host import host_topology
         from numapredict.collect.mapping import parse_label
         from numapredict.collect.modelled.description import load_description

@@ -1,12 +1,16 @@
 """`report page`: one HTML page on a dataset, a model or a prediction."""
 
+import logging
 from pathlib import Path
 
 import click
 
-from numapredict.collect.terminal.command import Command, terminal
+from numapredict.collect.terminal.command import Command
+from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import FILE
 from numapredict.reports.report_options import SUBJECTS
+
+log = logging.getLogger(__name__)
 
 
 @click.command(cls=Command)
@@ -27,7 +31,7 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
 
     A shipped name is a dataset and a model, and the page shows both. This command's name may be left out.
     """
-    with terminal().doing(f"reading {subject}"):
+    with doing(f"reading {subject}"):
         from numapredict.collect.placing.profile_file import read_profile
         from numapredict.collect.terminal.printable import name_cell
         from numapredict.reports.contents import page_data
@@ -42,7 +46,7 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
         raise click.UsageError("--evaluation is for a model")
     if profile is not None and opened.advice is None:
         raise click.UsageError("--profile is for a prediction: its mapping says where pages go")
-    with terminal().doing(f"writing {output}"):
+    with doing(f"writing {output}"):
         data = page_data(opened, default, evaluation, read_profile(profile) if profile else None)
         size_bytes = write_page(data, output)
-    terminal().say(f"{output}: {data.kind.lower()} {name_cell(data.title)}, {size_bytes / 1e6:.1f} MB")
+    log.info(f"{output}: {data.kind.lower()} {name_cell(data.title)}, {size_bytes / 1e6:.1f} MB")

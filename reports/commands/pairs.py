@@ -2,7 +2,8 @@
 
 import click
 
-from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.progress import doing
 from numapredict.reports.report_options import DATASET
 
 
@@ -13,7 +14,7 @@ from numapredict.reports.report_options import DATASET
 @JSON
 def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
     """Show which programs of a dataset the model can hardly tell apart: one of such a pair teaches nothing."""
-    with terminal().doing(f"reading {dataset}"):
+    with doing(f"reading {dataset}"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.similarity import like_pairs
         from numapredict.predictor.learning.datasets import open_dataset

@@ -1,12 +1,16 @@
 """`report related`: related work and other learners against ours."""
 
+import logging
 from pathlib import Path
 
 import click
 
-from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASETS, DEFAULT, JOBS
 from numapredict.reports.report_options import figure_option, warn_of_doubts
+
+log = logging.getLogger(__name__)
 
 
 @click.command(cls=Command, kept="finished folds are kept", answers=["numapredict.reports.related_work:RelatedData"])
@@ -17,7 +21,7 @@ from numapredict.reports.report_options import figure_option, warn_of_doubts
 @JSON
 def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw what related work, other learners and ours give held-out programs (thesis table 1 and figure 30)."""
-    with terminal().doing(f"reading {', '.join(datasets)}"):
+    with doing(f"reading {', '.join(datasets)}"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.evaluation_session import different_datasets, evaluate_datasets
         from numapredict.predictor.learning.datasets import open_dataset
@@ -27,11 +31,11 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
 
     format_of(output)
     different = different_datasets(datasets)
-    evaluations = evaluate_datasets(different, default, jobs, follow=terminal().follow)
+    evaluations = evaluate_datasets(different, default, jobs)
     warn_of_doubts(evaluations)
-    with terminal().doing(f"drawing {output}"):
+    with doing(f"drawing {output}"):
         opened = [open_dataset(name) for name in different]
         data = related_data(evaluations, [dataset.topology for dataset in opened], opened)
         draw_related(data, output)
     print_answer(data, as_json, related_in_words)
-    terminal().say(f"{output}: {', '.join(panel.machine for panel in data.panels)}")
+    log.info(f"{output}: {', '.join(panel.machine for panel in data.panels)}")

@@ -1,11 +1,15 @@
 """`report sweeps`: the thesis's curves of speedup over the number of clusters (figs. 26 to 29)."""
 
+import logging
 from pathlib import Path
 
 import click
 
-from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASET_NAMES, FILE
+
+log = logging.getLogger(__name__)
 
 
 @click.command(cls=Command, answers=["numapredict.predictor.evaluation.thesis:Sweep[]"])
@@ -14,7 +18,7 @@ from numapredict.predictor.evaluation.evaluation_options import DATASET_NAMES, F
 @JSON
 def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     """Show the speedup over the number of clusters for the thesis's feature sets (figures 26 to 29)."""
-    with terminal().doing("loading what draws"):
+    with doing("loading what draws"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.native.errors import InsufficientDataError
         from numapredict.predictor.evaluation.thesis import sweeps_of
@@ -27,7 +31,7 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
 
     if figure is not None:
         format_of(figure)
-    with terminal().doing(f"reading {dataset}"):
+    with doing(f"reading {dataset}"):
         opened = open_dataset(dataset)
         found = () if opened.topology is None else sweeps_of(observe(opened), opened.topology)
     if not found:
@@ -36,7 +40,7 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
         )
     print_answer(found, as_json, lambda curves: sweeps_in_words(curves, opened.machine))
     if figure is not None:
-        with terminal().doing(f"drawing {figure}"):
+        with doing(f"drawing {figure}"):
             data = sweep_curves_data(found, origin_of(opened))
             draw_sweep_curves(data, figure)
-        terminal().say(f"{figure}: {data.title}")
+        log.info(f"{figure}: {data.title}")

@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from numapredict.collect.campaign.campaign_options import MACHINE
-from numapredict.collect.terminal.command import JSON, Command, terminal
+from numapredict.collect.terminal.command import JSON, Command
+from numapredict.collect.terminal.progress import doing
 from numapredict.reports.report_options import figure_option, print_drawn
 
 
@@ -15,7 +16,7 @@ from numapredict.reports.report_options import figure_option, print_drawn
 @JSON
 def topology(machine: str | None, output: Path, as_json: bool) -> None:
     """Draw a machine's nodes and what is between them: latency and bandwidth, of this computer distances."""
-    with terminal().doing(f"drawing {output}"):
+    with doing(f"drawing {output}"):
         from numapredict.collect.host.host import describes_this_computer, host_topology
         from numapredict.collect.host.packages import packages
         from numapredict.collect.modelled.description import load_description

@@ -223,11 +223,10 @@ def test_what_is_modelled_is_said_to_be(machine: ModelledMachine, kernels: Path)
     assert provenance["program_threads"] == "4"
 
 
-def test_the_program_is_traced_once_a_thread_count(kernels: Path, tmp_path: Path) -> None:
-    said: list[str] = []
+def test_the_program_is_traced_once_a_thread_count(kernels: Path, tmp_path: Path, said: list[str]) -> None:
     program = kernel(kernels, "exchange")
     for _ in range(2):
-        machine = ModelledMachine(MACHINE, TraceStore(MACHINE, BUDGET, said.append, folder=tmp_path))
+        machine = ModelledMachine(MACHINE, TraceStore(MACHINE, BUDGET, folder=tmp_path))
         for label in ("4x2-scatter-balance", "4x1-contiguous-bind@1", "2x2-contiguous-first-touch"):
             run(machine, program, label)
     assert [("native run" in text, "tracing" in text) for text in said] == [(True, False), (False, True), (False, True)]

@@ -11,7 +11,7 @@ from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
-from numapredict.collect.terminal.progress import PlainLines
+from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import NumapredictError
 
 
@@ -37,7 +37,8 @@ def main() -> int:
     mappings = tuple(dict.fromkeys(m.mapping for m in dataset.measurements))
     campaign = Campaign(SlowMachine(dataset), Path(sys.argv[2]), dataset.programs, mappings, "slow", Options(jobs=jobs))
     try:
-        campaign.run(PlainLines(sys.stderr))
+        with Terminal(sys.stderr).attached():
+            campaign.run()
         campaign.finish()
     except NumapredictError as error:
         print(error, file=sys.stderr)  # noqa: T201 - a program of its own

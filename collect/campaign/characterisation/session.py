@@ -1,6 +1,7 @@
 """Run a characterisation: from a command line to a plan, through the journal of a campaign, to what it says."""
 
 import datetime
+import logging
 import re
 from pathlib import Path
 
@@ -27,11 +28,17 @@ from numapredict.collect.placing.exit_code import exit_codes_in_words
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import counted
-from numapredict.collect.terminal.terminal import Terminal
-from numapredict.native.errors import FailedRunsError, InvalidInputError, UnrunnableProgramError, UsageError
+from numapredict.native.errors import (
+    FailedRunsError,
+    InvalidInputError,
+    UnrunnableProgramError,
+    UsageError,
+)
 
 RUNS_FOLDER = "runs"
 _CENSUS_PART = 0.1
+
+log = logging.getLogger(__name__)
 
 
 class CharacterisationRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,8 +61,8 @@ class CharacterisationRequest(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool = False
 
 
-def characterise_command(request: CharacterisationRequest, terminal: Terminal) -> tuple[Characterisation, Path]:
-    """Return what a command's characterisation says and the folder that it belongs in, telling ``terminal`` on the way.
+def characterise_command(request: CharacterisationRequest) -> tuple[Characterisation, Path]:
+    """Return what a command's characterisation says and the folder that it belongs in.
 
     Raises a NumapredictError, with one clear line, for a program, machine or folder that cannot be used.
     """
@@ -63,24 +70,24 @@ def characterise_command(request: CharacterisationRequest, terminal: Terminal) -
     machine: Machine
     if request.machine is None:
         executable = executable_of(program)
-        machine = this_computer(stopping_rule_of(request.repetitions), announce=terminal.say, strict=request.strict)
+        machine = this_computer(stopping_rule_of(request.repetitions), strict=request.strict)
         plan = plan_of(machine.topology, request.threads, request.page_policies)
     else:
         executable = check_program(program)
         topology = modelled_machine(request.machine).topology
         plan = plan_of(topology, request.threads, request.page_policies)
         budget = budget_of(request.budget_s, len(plan.thread_counts))
-        machine = modelled_machine(request.machine, budget, terminal, strict=request.strict)
-    terminal.say(f"{machine.name}{', modelled' if machine.modelled else ''}: {shape_of(machine.topology)}")
+        machine = modelled_machine(request.machine, budget, strict=request.strict)
+    log.info(f"{machine.name}{', modelled' if machine.modelled else ''}: {shape_of(machine.topology)}")
     if not machine.modelled and emulation():
-        terminal.warn(f"this computer is emulated by {emulation()}: its times mean nothing")
+        log.warning(f"this computer is emulated by {emulation()}: its times mean nothing")
     folder = request.folder or default_folder(program, machine.name)
     if request.fresh:
         forget(folder)
     check_unchanged(Path(executable), folder)
     campaign = campaign_of(program, machine, plan, folder, retry_failed=request.retry_failed)
-    terminal.say(work_in_words(campaign))
-    return characterise(campaign, plan, terminal), folder
+    log.info(work_in_words(campaign))
+    return characterise(campaign, plan), folder
 
 
 def campaign_of(
@@ -91,13 +98,13 @@ def campaign_of(
     return Campaign(machine, folder / RUNS_FOLDER, (program,), plan.mappings, made_by(), options)
 
 
-def characterise(campaign: Campaign, plan: CharacterisationPlan, terminal: Terminal) -> Characterisation:
+def characterise(campaign: Campaign, plan: CharacterisationPlan) -> Characterisation:
     """Run what is left of a campaign of one program and return what all its runs say.
 
     Raises UnrunnableProgramError where the machine refuses the program, and FailedRunsError where every run failed.
     """
     (program,) = campaign.programs
-    summary = campaign.run(terminal.observer())
+    summary = campaign.run()
     for name, reason in summary.refused:
         raise UnrunnableProgramError(f"{name} cannot be characterised on {campaign.machine.name}: {reason}")
     dataset = campaign.finish()
@@ -106,10 +113,10 @@ def characterise(campaign: Campaign, plan: CharacterisationPlan, terminal: Termi
     if len(failed) == len(found.runs):
         raise FailedRunsError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")
     if failed:
-        terminal.warn(f"{len(failed)} runs failed and are left out; --retry-failed runs them again")
+        log.warning(f"{len(failed)} runs failed and are left out; --retry-failed runs them again")
     for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
         for line in notes(dataset.measurements):
-            terminal.warn(line)
+            log.warning(line)
     return found
 
 

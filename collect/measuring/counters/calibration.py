@@ -7,10 +7,11 @@ schema version: 1, the first.
 
 import contextlib
 import hashlib
+import logging
 import math
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from numapredict.collect.host.durable import replace_file
 from numapredict.collect.measuring.counters.selftest import loads, self_test
 from numapredict.collect.measuring.counters.source import CounterSource, Obstacle
 from numapredict.collect.measuring.counters.verdict import Verdict
-from numapredict.collect.terminal.terminal import counting
+from numapredict.collect.terminal.progress import counting
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import CounterError
 
@@ -30,6 +31,8 @@ RETRY_S = 3600.0
 """How long a source that failed is left alone, in seconds: it may have been disturbed."""
 
 _SCHEMA = 1
+
+log = logging.getLogger(__name__)
 
 
 class Examined(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,16 +76,12 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tested: tuple[Examined, ...]
 
 
-def examine(
-    sources: Sequence[CounterSource], topology: Topology, announce: Callable[[str], None]
-) -> tuple[Examined, ...]:
+def examine(sources: Sequence[CounterSource], topology: Topology) -> tuple[Examined, ...]:
     """Test every source that can count here, and return the state of all, in their order."""
-    return tuple(_examined(source, topology, announce) for source in sources)
+    return tuple(_examined(source, topology) for source in sources)
 
 
-def calibrated_source(
-    sources: Sequence[CounterSource], topology: Topology, folder: Path, announce: Callable[[str], None]
-) -> CalibratedSource | None:
+def calibrated_source(sources: Sequence[CounterSource], topology: Topology, folder: Path) -> CalibratedSource | None:
     """Return the first source that is believed, or None; what is not known yet is tested, and kept in ``folder``."""
     known = {tested.name: tested for tested in read_calibrations(folder, topology)}
     fresh = False
@@ -92,12 +91,12 @@ def calibrated_source(
             continue
         tested = known.get(source.name)
         if tested is None or _is_old(tested):
-            tested = known[source.name] = _examined(source, topology, announce)
+            tested = known[source.name] = _examined(source, topology)
             fresh = True
         if tested.verdict is not None and tested.verdict.believed:
             found = CalibratedSource(source, tested.verdict.factor)
             break
-        announce(f"the counters of {source.name} are not used: {tested.reason} (numapredict doctor tests again)")
+        log.info(f"the counters of {source.name} are not used: {tested.reason} (numapredict doctor tests again)")
     if fresh:
         write_calibrations(folder, topology, tuple(known.values()))
     return found
@@ -123,14 +122,14 @@ def write_calibrations(folder: Path, topology: Topology, tested: Sequence[Examin
         replace_file(folder / FILE, msgspec.json.format(text))
 
 
-def _examined(source: CounterSource, topology: Topology, announce: Callable[[str], None]) -> Examined:
+def _examined(source: CounterSource, topology: Topology) -> Examined:
     obstacle = source.obstacle()
     if obstacle is not None:
         return Examined(name=source.name, obstacle=obstacle)
-    announce(f"testing the counters of {source.name} on known loads")
+    log.info(f"testing the counters of {source.name} on known loads")
     try:
-        with counting(announce, len(loads(topology)), f"loads under {source.name}") as advance:
-            verdict = self_test(source, topology, advance)
+        with counting(len(loads(topology)), f"loads under {source.name}") as count:
+            verdict = self_test(source, topology, count)
         return Examined(name=source.name, verdict=verdict, tested_s=time.time())
     except CounterError as error:
         return Examined(name=source.name, failure=str(error))

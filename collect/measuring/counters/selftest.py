@@ -5,7 +5,7 @@ touch of each page, falls out of the difference.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
@@ -13,6 +13,7 @@ from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.measuring.counters.load import Load, Moved, run_stream, stream_command
 from numapredict.collect.measuring.counters.source import CounterSource, NodeTraffic, Traffic
 from numapredict.collect.measuring.counters.verdict import Trial, Verdict, judge
+from numapredict.collect.terminal.progress import Count
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import CounterError
 
@@ -31,12 +32,12 @@ AGAIN = 1
 _FEW = 1
 
 
-def self_test(source: CounterSource, topology: Topology, advance: Callable[[], None] = lambda: None) -> Verdict:
+def self_test(source: CounterSource, topology: Topology, count: Count | None = None) -> Verdict:
     """Return the verdict on a source; CounterError where the load could not be run or counted.
 
-    ``advance`` is called after each of the ``loads``.
+    ``count`` counts the ``loads`` of the first attempt.
     """
-    found = judge(trials(source, topology, advance))
+    found = judge(trials(source, topology, count))
     for _ in range(AGAIN):  # somebody else may have disturbed it
         if found.believed:
             break
@@ -44,12 +45,13 @@ def self_test(source: CounterSource, topology: Topology, advance: Callable[[], N
     return found
 
 
-def trials(source: CounterSource, topology: Topology, advance: Callable[[], None] = lambda: None) -> list[Trial]:
+def trials(source: CounterSource, topology: Topology, count: Count | None = None) -> list[Trial]:
     """Return what a source counts of each of the ``loads``."""
     found = []
     for load in loads(topology):
         found.append(_trial(source, topology, *load))
-        advance()
+        if count is not None:
+            count.step()
     return found
 
 

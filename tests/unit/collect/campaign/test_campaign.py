@@ -1,18 +1,21 @@
+import contextlib
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from numapredict.collect.campaign.campaign import Campaign, Options
+from numapredict.collect.campaign.run_count import RunCount
 from numapredict.collect.data.dataset import Dataset, read_dataset
 from numapredict.collect.data.journal import Journal, read_journal
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.collect.program import Program
-from numapredict.collect.terminal.progress import CampaignProgress
+from numapredict.collect.terminal.progress import Count, shown_on
 from numapredict.native.errors import (
     InvalidInputError,
     MissingNativePartError,
@@ -42,24 +45,27 @@ class CountingMachine(RecordedMachine):
 
 
 class Notes:
-    """An observer that notes everything."""
+    """A display that notes everything: done, total, failed and the time left, at the beginning and after each step."""
 
     def __init__(self) -> None:
-        self.standings: list[CampaignProgress] = []
-        self.refusals: list[tuple[str, str]] = []
+        self.states: list[tuple[int, int, int, float | None]] = []
         self.ends = 0
 
-    def started(self, progress: CampaignProgress) -> None:
-        self.standings.append(progress)
+    @contextlib.contextmanager
+    def count(self, count: Count) -> Iterator[None]:
+        def note() -> None:
+            assert isinstance(count, RunCount)
+            self.states.append((count.done, count.total, count.failed, count.left_s))
 
-    def finished(self, measurement: Measurement, progress: CampaignProgress) -> None:
-        self.standings.append(progress)
+        count.show = note
+        note()
+        try:
+            yield
+        finally:
+            self.ends += 1
 
-    def refused(self, program: str, reason: str) -> None:
-        self.refusals.append((program, reason))
-
-    def ended(self) -> None:
-        self.ends += 1
+    def wait(self, what: str, most_s: float | None) -> contextlib.AbstractContextManager[None]:
+        raise AssertionError("a campaign waits for nothing")
 
 
 def campaign_of(folder: Path, machine: RecordedMachine | None = None, **options: int) -> Campaign:
@@ -75,7 +81,8 @@ def campaign_of(folder: Path, machine: RecordedMachine | None = None, **options:
 
 def test_a_campaign_makes_the_dataset_it_replays(tmp_path: Path) -> None:
     campaign, notes = campaign_of(tmp_path / "new" / "d"), Notes()
-    summary = campaign.run(notes)
+    with shown_on(notes):
+        summary = campaign.run()
     assert (summary.finished, summary.failed, summary.unsupported, summary.refused) == (18, 1, 0, ())
     made = campaign.finish()
     assert made.measurements == tuple(sorted(DATASET.measurements, key=lambda m: (m.program, m.mapping)))
@@ -105,15 +112,18 @@ def test_an_infinite_time_is_a_failed_run_and_the_campaign_goes_on(tmp_path: Pat
     assert read_dataset(tmp_path).measurements
 
 
-def test_the_observer_hears_everything(tmp_path: Path) -> None:
+def test_the_display_is_told_everything(tmp_path: Path, said: list[str]) -> None:
     notes = Notes()
-    campaign_of(tmp_path).run(notes)
-    assert [s.done for s in notes.standings] == list(range(19))
-    assert {s.total for s in notes.standings} == {18}
-    assert notes.standings[0].left_s is None
-    assert all(s.left_s is not None and s.left_s >= 0 for s in notes.standings[1:])
-    assert notes.standings[-1].left_s == 0
-    assert notes.standings[-1].failed == 1
+    with shown_on(notes):
+        campaign_of(tmp_path).run()
+    done, totals, failed, left_s = zip(*notes.states, strict=True)
+    assert done == tuple(range(19))
+    assert set(totals) == {18}
+    assert left_s[0] is None
+    assert all(seconds is not None and seconds >= 0 for seconds in left_s[1:])
+    assert left_s[-1] == 0
+    assert failed[-1] == 1
+    assert said == [f'p2 {MAPPINGS[-1].label} crashed: exit code 3: "it" broke']
     assert notes.ends == 1
 
 
@@ -129,14 +139,14 @@ def test_planning_and_estimating_write_and_run_nothing(tmp_path: Path) -> None:
 def test_an_interrupted_campaign_goes_on_where_it_was(tmp_path: Path) -> None:
     machine, notes = CountingMachine(), Notes()
     machine.errors["p1"] = KeyboardInterrupt
-    with pytest.raises(KeyboardInterrupt):
-        campaign_of(tmp_path, machine).run(notes)
+    with pytest.raises(KeyboardInterrupt), shown_on(notes):
+        campaign_of(tmp_path, machine).run()
     assert notes.ends == 1
     assert len(read_journal(tmp_path / "journal.jsonl").measurements) == 6
     again = CountingMachine()
     estimate = campaign_of(tmp_path, again).estimate()
     assert (estimate.runs, estimate.finished) == (12, 6)
-    assert campaign_of(tmp_path, again).run(notes).finished == 18
+    assert campaign_of(tmp_path, again).run().finished == 18
     assert len(again.runs) == 12
     assert {name for name, _ in again.runs} == {"p1", "p2"}
     assert campaign_of(tmp_path).finish() == campaign_of(tmp_path).finish()
@@ -179,14 +189,15 @@ def test_another_machine_does_not_write_into_a_dataset(tmp_path: Path) -> None:
     assert len(read_dataset(tmp_path).measurements) == 18
 
 
-def test_a_refused_program_is_left_and_the_others_go_on(tmp_path: Path) -> None:
+def test_a_refused_program_is_left_and_the_others_go_on(tmp_path: Path, said: list[str]) -> None:
     machine, notes = CountingMachine(), Notes()
     machine.errors["p0"] = UnrunnableProgramError("p0: no such file; build it")
-    summary = campaign_of(tmp_path, machine).run(notes)
+    with shown_on(notes):
+        summary = campaign_of(tmp_path, machine).run()
     assert summary.refused == (("p0", "p0: no such file; build it"),)
-    assert notes.refusals == list(summary.refused)
+    assert said[0] == "{} left out: {}".format(*summary.refused[-1])
     assert summary.finished == 12
-    assert notes.standings[-1].total == 12
+    assert notes.states[-1][1] == 12
     assert [name for name, _ in machine.runs].count("p0") == 1
     assert campaign_of(tmp_path).plan().runs == 6
 

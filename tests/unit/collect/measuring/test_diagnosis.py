@@ -20,10 +20,13 @@ class Absent:
         return Obstacle("it is not installed", ("sudo apt-get install absent", "or ask an administrator"))
 
 
-def test_what_stands_in_the_way_is_named_with_its_remedies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_stands_in_the_way_is_named_with_its_remedies(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: list[str]
+) -> None:
     monkeypatch.setenv(cache.FOLDER_VARIABLE, str(tmp_path))
-    found = diagnose(topology_of(), [Absent()], pytest.fail)  # type: ignore[list-item]
+    found = diagnose(topology_of(), [Absent()])  # type: ignore[list-item]
     assert found.counters is None
+    assert said == []
     lines = diagnosis_in_words(found).splitlines()
     at = lines.index("  absent   cannot count here: it is not installed")
     assert [line.strip() for line in lines[at + 1 : at + 3]] == [
@@ -41,7 +44,7 @@ def test_verdicts_are_put_into_words(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     good = Verdict(believed=True, factor=2.0, remote_tested=True, controllers=1.5)
     alone = Verdict(believed=True, factor=1.0, remote_tested=False)
     wrong = Verdict(believed=False, factor=1.0, remote_tested=True, reasons=("it counts nothing", "it books 9%"))
-    base = diagnose(topology_of(), [], pytest.fail)
+    base = diagnose(topology_of(), [])
     sources = (
         Examined(name="wrong", verdict=wrong),
         Examined(name="failed", failure="it broke"),

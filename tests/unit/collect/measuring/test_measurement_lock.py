@@ -21,12 +21,11 @@ FOLDERS = measurement_lock._FOLDERS  # the computer's: the tests have one of the
 WORKER = """
 import sys, time
 from pathlib import Path
+import logging
 from numapredict.collect.measuring.measurement_lock import MeasurementLock, Patience
 folder, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-def said(text):
-    with open(folder / f"{name}-said", "a") as file:
-        file.write(text + "\\n")
-lock = MeasurementLock(said, folder, Patience(told_s=0.0, look_s=0.01))
+logging.basicConfig(level=logging.INFO, handlers=[logging.FileHandler(folder / f"{name}-said", delay=True)])
+lock = MeasurementLock(folder, Patience(told_s=0.0, look_s=0.01))
 for n in range(count):
     with lock.take() as taken, open(folder / "log", "a", buffering=1) as log:
         assert taken
@@ -57,10 +56,9 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.005)
 
 
-def turn(folder: Path, said: list[str] | None = None, **patience: float) -> AbstractContextManager[bool]:
-    """Take one turn; it is an error to have to wait where nothing that is said is collected."""
-    announce = pytest.fail if said is None else said.append
-    return MeasurementLock(announce, folder, Patience(**({"told_s": 0.0, "look_s": 0.01} | patience))).take()
+def turn(folder: Path, **patience: float) -> AbstractContextManager[bool]:
+    """Take one turn."""
+    return MeasurementLock(folder, Patience(**({"told_s": 0.0, "look_s": 0.01} | patience))).take()
 
 
 @contextmanager
@@ -114,13 +112,14 @@ def test_nobody_goes_twice_while_somebody_waits(tmp_path: Path) -> None:
     assert [line[0] for line in log(tmp_path)[::2]] == ["a", "b", "a"]
 
 
-def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
+def test_a_killed_process_gives_its_turn_back(tmp_path: Path, said: list[str]) -> None:
     with worker(tmp_path, "a", 1) as first:
         wait_for(tmp_path / "a", first)
         first.send_signal(signal.SIGKILL)
         first.wait()
     with turn(tmp_path) as taken:
         assert taken
+    assert said == []
 
 
 def test_an_error_inside_gives_the_turn_back(tmp_path: Path) -> None:
@@ -134,11 +133,10 @@ def test_an_error_inside_gives_the_turn_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["numapredict-next.lock", "numapredict-measuring.lock"])
-def test_who_has_the_turn_is_named_and_a_wait_has_an_end(tmp_path: Path, name: str) -> None:
-    said: list[str] = []
+def test_who_has_the_turn_is_named_and_a_wait_has_an_end(tmp_path: Path, name: str, said: list[str]) -> None:
     with held(tmp_path / name) as process:
         holder = f"process {process} of user {pwd.getpwuid(os.getuid()).pw_name}"
-        with turn(tmp_path, said, most_s=0.05) as taken:
+        with turn(tmp_path, most_s=0.05) as taken:
             assert not taken
             for lock in tmp_path.glob("*.lock"):
                 if lock.name != name:  # nobody else is kept from waiting, or from measuring
@@ -152,14 +150,13 @@ def test_who_has_the_turn_is_named_and_a_wait_has_an_end(tmp_path: Path, name: s
 
 
 def test_a_lock_that_is_held_for_ever_costs_one_wait_and_then_turns_come_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
-    said: list[str] = []
     slept: list[float] = []
     waits: list[int] = []
     real = time.sleep
     monkeypatch.setattr(time, "sleep", lambda seconds: (slept.append(seconds), real(seconds)))
-    lock = MeasurementLock(said.append, tmp_path, Patience(told_s=1e9, most_s=0.05, look_s=0.01))
+    lock = MeasurementLock(tmp_path, Patience(told_s=1e9, most_s=0.05, look_s=0.01))
     with held(tmp_path / "numapredict-measuring.lock"):
         for _ in range(3):
             with lock.take() as taken:
@@ -191,10 +188,9 @@ def unusable(kind: str, lock: Path) -> None:
 
 @pytest.mark.parametrize("name", ["numapredict-next.lock", "numapredict-measuring.lock"])
 @pytest.mark.parametrize("kind", ["a FIFO", "a folder", "a socket", "a link", "a link to nothing"])
-def test_what_is_no_file_is_not_waited_for_nor_followed(tmp_path: Path, kind: str, name: str) -> None:
+def test_what_is_no_file_is_not_waited_for_nor_followed(tmp_path: Path, kind: str, name: str, said: list[str]) -> None:
     unusable(kind, tmp_path / name)
-    said: list[str] = []
-    lock = MeasurementLock(said.append, tmp_path)
+    lock = MeasurementLock(tmp_path)
     for _ in range(2):
         with lock.take() as taken:
             assert not taken
@@ -205,20 +201,20 @@ def test_what_is_no_file_is_not_waited_for_nor_followed(tmp_path: Path, kind: st
     assert (tmp_path / "elsewhere").exists() == (kind == "a link")
 
 
-def test_a_folder_that_cannot_be_used_is_named_in_one_line(tmp_path: Path) -> None:
-    said: list[str] = []
-    with turn(tmp_path / "none", said) as taken:
+def test_a_folder_that_cannot_be_used_is_named_in_one_line(tmp_path: Path, said: list[str]) -> None:
+    with turn(tmp_path / "none") as taken:
         assert not taken
     assert str(tmp_path / "none") in said[0]
 
 
-def test_every_user_can_open_the_locks(tmp_path: Path) -> None:
+def test_every_user_can_open_the_locks(tmp_path: Path, said: list[str]) -> None:
     before = os.umask(0o077)
     try:
         with turn(tmp_path):
             pass
     finally:
         os.umask(before)
+    assert said == []
     assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("numapredict-*.lock")} == {0o644}
 
 
@@ -233,7 +229,7 @@ import sys, time
 from pathlib import Path
 from numapredict.collect.measuring.measurement_lock import MeasurementLock, Patience
 folder, name, other = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-with MeasurementLock(print, folder, Patience(told_s=0.0, most_s=0.2, look_s=0.01)).take() as taken:
+with MeasurementLock(folder, Patience(told_s=0.0, most_s=0.2, look_s=0.01)).take() as taken:
     (folder / name).write_text(str(taken))
     while not (folder / other).exists():
         time.sleep(0.01)

@@ -65,10 +65,9 @@ def store(budget: Budget | None = None, machine: MachineDescription | None = Non
     return TraceStore(machine or machine_of(), budget)
 
 
-def test_the_second_time_nothing_is_run(tracer: Tracer, program: Program) -> None:
-    said: list[str] = []
+def test_the_second_time_nothing_is_run(tracer: Tracer, program: Program, said: list[str]) -> None:
     for _ in range(2):
-        fresh = TraceStore(machine_of(), announce=said.append)
+        fresh = TraceStore(machine_of())
         assert fresh.trace(program, 4).instructions == 4
         assert fresh.census(program).regions[0].count == 3
     assert (tracer.censuses, tracer.traces) == (["app"], [4])

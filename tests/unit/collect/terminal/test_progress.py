@@ -1,93 +1,101 @@
-import io
+"""Progress reaches a person only where a command shows it, and is silent in libraries, threads and processes."""
 
-import msgspec
-import pytest
+import logging
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
 
-from numapredict.collect.measurement import Measurement
-from numapredict.collect.terminal.progress import (
-    CampaignProgress,
-    FailuresOnly,
-    Observer,
-    PlainLines,
-    Silence,
-    progress_in_words,
-)
-from tests.samples import dataset_of
+from numapredict.collect.terminal.progress import counting, doing, follow, lasting, shown_on
+from numapredict.collect.terminal.terminal import Terminal, Verbosity
+from tests.unit.collect.terminal.streams import TERM, Screen
 
-OK, *_, FAILED = dataset_of().measurements
-
-
-class Clock:
-    now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
+LIBRARY = """
+import logging
+from numapredict.collect.campaign import request
+from numapredict.collect.terminal.progress import doing, follow, lasting
+from numapredict.predictor.advising import advice
+with doing("reading"), lasting(request.log, "tracing", 40.0):
+    list(follow(range(3), 3, "folds"))
+for log in (request.log, advice.log):
+    log.warning("a warning")
+    log.error("an error")
+"""
 
 
-def test_lines_come_at_the_start_now_and_then_and_at_the_end() -> None:
-    stream, clock = io.StringIO(), Clock()
-    lines = PlainLines(stream, every_s=10.0, clock=clock)
-    lines.started(CampaignProgress(2, 5, 0))
-    for done in (3, 4, 5):
-        lines.finished(OK, CampaignProgress(done, 5, 0, 60.0 * (5 - done)))
-        clock.now_s += 10.0 if done == 3 else 1.0
-    lines.ended()
-    assert stream.getvalue().splitlines() == [
-        "5 runs, 2 of them finished earlier",
-        f"4 of 5 runs, 80 %, about 60 s left: p0 {OK.mapping.label}",
-        f"5 of 5 runs, 100 %: p0 {OK.mapping.label}",
+def test_a_library_user_sees_nothing_without_configuring_logging() -> None:
+    done = subprocess.run([sys.executable, "-c", LIBRARY], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+    configured = LIBRARY.replace("import logging\n", "import logging\nlogging.basicConfig(level=logging.INFO)\n", 1)
+    done = subprocess.run([sys.executable, "-c", configured], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == [
+        "INFO:numapredict.collect.campaign.request:tracing",
+        "WARNING:numapredict.collect.campaign.request:a warning",
+        "ERROR:numapredict.collect.campaign.request:an error",
+        "WARNING:numapredict.predictor.advising.advice:a warning",
+        "ERROR:numapredict.predictor.advising.advice:an error",
     ]
 
 
-def test_failures_and_refusals_get_a_line_each() -> None:
-    stream = io.StringIO()
-    lines = PlainLines(stream, clock=Clock())
-    lines.started(CampaignProgress(0, 5, 0))
-    lines.finished(FAILED, CampaignProgress(1, 5, 1))
-    lines.refused("p9", "p9 is a folder; name the program in it")
-    assert stream.getvalue().splitlines() == [
-        "5 runs",
-        f'p2 {FAILED.mapping.label} crashed: exit code 3: "it" broke',
-        "p9 left out: p9 is a folder; name the program in it",
-    ]
+def test_other_threads_show_no_progress() -> None:
+    screen = Screen()
+    with Terminal(screen, environment=TERM).attached():
+        other = threading.Thread(target=lambda: list(follow(range(3), 3, "folds")))
+        other.start()
+        other.join()
+        assert screen.getvalue() == ""
+        list(follow(range(3), 3, "folds"))
+    assert screen.getvalue() != ""
 
 
-def test_lines_hold_no_terminal_codes() -> None:
-    stream = io.StringIO()
-    follow(PlainLines(stream))
-    assert "\x1b" not in stream.getvalue()
+def test_a_display_is_put_back() -> None:
+    screen, inner = Screen(), Screen()
+    with shown_on(Terminal(screen, environment=TERM)):
+        with shown_on(Terminal(inner, environment=TERM)), doing("reading"):
+            pass
+        assert "reading" in inner.getvalue()
+        assert screen.getvalue() == ""
+        with doing("drawing"):
+            pass
+    assert "drawing" in screen.getvalue()
 
 
-def follow(observer: Observer) -> None:
-    odd = msgspec.structs.replace(OK, program="[red]p[/red] :smile:")
-    observer.started(CampaignProgress(1, 4, 0))
-    observer.finished(odd, CampaignProgress(2, 4, 0, 300.0))
-    observer.finished(FAILED, CampaignProgress(3, 4, 1, 60.0))
-    observer.refused("p9", "missing")
-    observer.ended()
+def test_a_loop_s_generator_is_closed_when_its_reader_leaves() -> None:
+    closed = []
+
+    def items() -> Iterator[int]:
+        try:
+            yield from range(3)
+        finally:
+            closed.append(True)
+
+    source = items()  # held, or it would be closed for want of a reader
+    following = follow(source, 3, "folds")
+    next(following)
+    following.close()
+    assert closed == [True]
 
 
-@pytest.mark.parametrize("observer", [Silence(), FailuresOnly(io.StringIO())])
-def test_an_observer_takes_events_in_any_state(observer: Observer) -> None:
-    measurement: Measurement = OK
-    observer.finished(measurement, CampaignProgress(1, 1, 0))
-    observer.refused("p", "r")
-    observer.ended()
-    follow(observer)
-    observer.ended()
+def test_a_muted_logger_shows_no_wait_either() -> None:
+    screen = Screen()
+    log = logging.getLogger("numapredict.tests")
+    with Terminal(screen, Verbosity.VERBOSE, TERM).attached():
+        log.setLevel(logging.WARNING)
+        with lasting(log, "tracing", 40.0):
+            pass
+        assert screen.getvalue() == ""
+        log.setLevel(logging.NOTSET)
+        with lasting(log, "tracing", 40.0):
+            pass
+    assert "tracing\n" in screen.getvalue()
 
 
-def test_standing_in_words() -> None:
-    assert (
-        progress_in_words(CampaignProgress(120, 2400, 3, 240.0)) == "120 of 2400 runs, 5 %, 3 failed, about 4 min left"
-    )
-    assert progress_in_words(CampaignProgress(0, 0, 0)) == "0 of 0 runs, 0 %"
-
-
-def test_quiet_leaves_failures() -> None:
-    stream = io.StringIO()
-    follow(FailuresOnly(stream))
-    assert stream.getvalue().splitlines() == [
-        f'p2 {FAILED.mapping.label} crashed: exit code 3: "it" broke',
-        "p9 left out: missing",
-    ]
+def test_a_count_says_how_long_the_others_take() -> None:
+    with counting(10, "folds") as count:
+        count.step()
+        count.step()
+    assert count.line() == "2 of 10 folds"
+    count.left_s = 120.0
+    assert count.line() == "2 of 10 folds, about 2 min left"
+    count.done, count.left_s = 10, 0.0
+    assert count.words() == ""

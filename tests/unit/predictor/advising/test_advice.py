@@ -232,11 +232,10 @@ def stream_of(dataset: Dataset) -> Program:
     return next(program for program in dataset.programs if program.name.startswith("stream"))
 
 
-def test_verified_advice_says_what_both_runs_took(dataset: Dataset, expecting: ChosenModel) -> None:
+def test_verified_advice_says_what_both_runs_took(dataset: Dataset, expecting: ChosenModel, said: list[str]) -> None:
     program = stream_of(dataset)
     plain = advise(program, RecordedMachine(dataset), expecting)
-    said: list[str] = []
-    advice = advise(program, RecordedMachine(dataset), expecting, said.append, verifier=RecordedMachine(dataset))
+    advice = advise(program, RecordedMachine(dataset), expecting, verifier=RecordedMachine(dataset))
     assert advice.mapping == plain.mapping != advice.default
     found = advice.verification
     assert found is not None

@@ -83,10 +83,11 @@ def test_a_program_that_follows_has_no_such_warning(dataset: Dataset, chosen: Ch
     assert not [text for text in answer.warnings if "of their own" in text]
 
 
-def test_a_number_that_changes_with_what_is_asked_for_is_unknown(dataset: Dataset, chosen: ChosenModel) -> None:
-    said: list[str] = []
+def test_a_number_that_changes_with_what_is_asked_for_is_unknown(
+    dataset: Dataset, chosen: ChosenModel, said: list[str]
+) -> None:
     machine = with_teams(dataset, lambda asked: f"{max(asked // 2, 1)}:1.000")
-    answer = advise(dataset.programs[0], machine, chosen, said.append)
+    answer = advise(dataset.programs[0], machine, chosen)
     assert isinstance(answer, Unknown)
     asked = parse_label(chosen.model.probes[0].mapping).threads
     half, quarter = asked // 2, asked // 4
@@ -97,10 +98,9 @@ def test_a_number_that_changes_with_what_is_asked_for_is_unknown(dataset: Datase
     assert "whatever OMP_NUM_THREADS says" not in "".join(said)
 
 
-def test_a_number_that_stays_is_advised(dataset: Dataset, chosen: ChosenModel) -> None:
-    said: list[str] = []
+def test_a_number_that_stays_is_advised(dataset: Dataset, chosen: ChosenModel, said: list[str]) -> None:
     machine = with_teams(dataset, lambda asked: f"16:0.920 {asked}:0.080" if asked != 16 else "16:1.000")
-    answer = advise(dataset.programs[0], machine, chosen, said.append)
+    answer = advise(dataset.programs[0], machine, chosen)
     assert isinstance(answer, Advice)
     assert answer.own_threads is not None
     assert answer.own_threads.competing == 16

@@ -114,7 +114,9 @@ def test_own_threads_of_which_nothing_is_known_are_unknown(dataset: Dataset, cho
     assert any("numapredict train" in text for text in answer.to_try)
 
 
-def test_probes_that_saw_different_regions_are_compared_by_what_both_saw(dataset: Dataset, chosen: ChosenModel) -> None:
+def test_probes_that_saw_different_regions_are_compared_by_what_both_saw(
+    dataset: Dataset, chosen: ChosenModel, said: list[str]
+) -> None:
     """One probe saw a second region; its time is taken off, and the answer and its progress both say so."""
     first, second = (probe.mapping for probe in chosen.model.probes)
     time_s = {}
@@ -131,8 +133,7 @@ def test_probes_that_saw_different_regions_are_compared_by_what_both_saw(dataset
         return msgspec.structs.replace(m, provenance=notes)
 
     machine = RecordedMachine(msgspec.structs.replace(dataset, measurements=tuple(map(noted, dataset.measurements))))
-    said: list[str] = []
-    answer = advise(dataset.programs[0], machine, chosen, said.append)
+    answer = advise(dataset.programs[0], machine, chosen)
     assert isinstance(answer, Advice)
     line = "saw different regions: compared are those that all saw, with 50% of its native region time"
     assert [text for text in answer.warnings if line in text]

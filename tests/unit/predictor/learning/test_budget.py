@@ -1,4 +1,3 @@
-import io
 from pathlib import Path
 
 import pytest
@@ -7,9 +6,14 @@ from numapredict.collect.campaign.campaign import Campaign
 from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import UsageError
-from numapredict.predictor.learning.budget import Budget, parse_budget, plan_budget, plan_in_words, run_within
+from numapredict.predictor.learning.budget import (
+    Budget,
+    parse_budget,
+    plan_budget,
+    plan_in_words,
+    run_within,
+)
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import Wishes, learn_from_campaign, options_of
 from numapredict.predictor.learning.pivots import LEAST_MAPPINGS
@@ -51,10 +55,10 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
         parse_budget(text)
 
 
-def test_a_third_of_the_runs_is_spent_and_no_more(dataset: Dataset, tmp_path: Path) -> None:
-    campaign, said = campaign_in(tmp_path, dataset), io.StringIO()
+def test_a_third_of_the_runs_is_spent_and_no_more(dataset: Dataset, tmp_path: Path, said: list[str]) -> None:
+    campaign = campaign_in(tmp_path, dataset)
     total = len(campaign.programs) * len(campaign.mappings)
-    found = run_within(campaign, Budget(share=0.35), options_of(None, None), Terminal(said))
+    found = run_within(campaign, Budget(share=0.35), options_of(None, None))
     observations = observe(found)
     assert not observations.dropped_programs
     assert not observations.dropped_labels
@@ -62,17 +66,16 @@ def test_a_third_of_the_runs_is_spent_and_no_more(dataset: Dataset, tmp_path: Pa
     assert "32x4-contiguous-first-touch" in observations.labels
     spent = len({(m.program, m.mapping) for m in campaign.finish().measurements})
     assert 0.2 * total < spent <= 0.35 * total
-    assert "under all" in said.getvalue()
+    assert "under all" in said[0]
 
 
 def test_it_goes_on_where_it_was_and_a_larger_budget_adds_to_it(dataset: Dataset, tmp_path: Path) -> None:
     options = options_of(None, None)
-    one = run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options, Terminal(io.StringIO()))
-    again = io.StringIO()
-    assert run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options, Terminal(again)) == one
-    more = run_within(campaign_in(tmp_path, dataset), Budget(share=0.6), options, Terminal(io.StringIO()))
+    one = run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options)
+    assert run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options) == one
+    more = run_within(campaign_in(tmp_path, dataset), Budget(share=0.6), options)
     assert {m.mapping for m in one.measurements} <= {m.mapping for m in more.measurements}
-    whole = run_within(campaign_in(tmp_path, dataset), Budget(share=1.0), options, Terminal(io.StringIO()))
+    whole = run_within(campaign_in(tmp_path, dataset), Budget(share=1.0), options)
     assert {(m.program, m.mapping) for m in whole.measurements} == {
         (m.program, m.mapping) for m in dataset.measurements
     }
@@ -81,7 +84,7 @@ def test_it_goes_on_where_it_was_and_a_larger_budget_adds_to_it(dataset: Dataset
 def test_a_model_comes_of_it(dataset: Dataset, tmp_path: Path) -> None:
     campaign = campaign_in(tmp_path / "data", dataset)
     path = tmp_path / "model.json"
-    said = learn_from_campaign(campaign, path, Wishes(), Terminal(io.StringIO()), Budget(share=0.4))
+    said = learn_from_campaign(campaign, path, Wishes(), Budget(share=0.4))
     assert said.path == str(path)
     model = read_model(path)
     assert len(model.programs) == 15
@@ -108,12 +111,11 @@ def test_time_is_turned_into_runs_by_the_pilots_pace(
     total = len(plain.programs) * len(plain.mappings)
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
     paced.later_s = later_s
-    found = run_within(paced, Budget(time_s=0.5 * total), options_of(None, None), Terminal(io.StringIO()))
+    found = run_within(paced, Budget(time_s=0.5 * total), options_of(None, None))
     expected = run_within(
         campaign_in(tmp_path / "other", dataset),
         Budget(runs=total // 2),
         options_of(None, None),
-        Terminal(io.StringIO()),
     )
     labels, at_first = (len(observe(data).labels) for data in (found, expected))
     assert (labels < at_first) == fewer
@@ -129,7 +131,6 @@ def test_pilots_that_take_too_long_keep_what_was_measured(dataset: Dataset, tmp_
             paced,
             Budget(time_s=0.5 * len(plain.programs) * len(plain.mappings)),
             options_of(None, None),
-            Terminal(io.StringIO()),
         )
     assert len(plain.finish().measurements) >= len(plain.mappings)
 
@@ -141,7 +142,7 @@ def test_a_slow_machine_is_noticed_after_three_runs(dataset: Dataset, tmp_path: 
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
     paced.later_s, paced.known_after = 50.0, 2
     with pytest.raises(UsageError, match="at least"):
-        run_within(paced, Budget(time_s=1.0 * total), options_of(None, None), Terminal(io.StringIO()))
+        run_within(paced, Budget(time_s=1.0 * total), options_of(None, None))
     assert len(plain.finish().measurements) == LEAST_MAPPINGS
 
 
@@ -151,7 +152,7 @@ def test_too_little_is_refused_before_anything_runs(dataset: Dataset, tmp_path: 
         with pytest.raises(UsageError, match="at least"):
             plan_in_words(plan_budget(campaign, budget))
     with pytest.raises(UsageError, match="at least"):
-        run_within(campaign, Budget(runs=10), options_of(None, None), Terminal(io.StringIO()))
+        run_within(campaign, Budget(runs=10), options_of(None, None))
     assert not (tmp_path / "data").exists()
 
 
@@ -166,5 +167,5 @@ def test_foreign_programs_in_the_folder_are_not_learned_from(dataset: Dataset, t
     campaign_in(tmp_path, dataset).run()
     campaign = campaign_in(tmp_path, dataset)
     campaign.programs = dataset.programs[:10]
-    found = run_within(campaign, Budget(share=0.5), options_of(None, None), Terminal(io.StringIO()))
+    found = run_within(campaign, Budget(share=0.5), options_of(None, None))
     assert {program.name for program in found.programs} == {program.name for program in campaign.programs}

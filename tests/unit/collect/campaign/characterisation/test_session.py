@@ -59,10 +59,10 @@ class Replay(RecordedMachine):
         return super().run(program, mapping)
 
 
-def characterised(machine: Replay, folder: Path, stream: io.StringIO | None = None) -> Characterisation:
+def characterised(machine: Replay, folder: Path) -> Characterisation:
     plan = plan_of(machine.topology)
     campaign = campaign_of(machine.dataset.program(NAME), machine, plan, folder)
-    return characterise(campaign, plan, Terminal(stream or io.StringIO()))
+    return characterise(campaign, plan)
 
 
 def test_an_interrupted_characterisation_goes_on_where_it_was(dataset: Dataset, tmp_path: Path) -> None:
@@ -71,7 +71,8 @@ def test_an_interrupted_characterisation_goes_on_where_it_was(dataset: Dataset, 
     with pytest.raises(KeyboardInterrupt):
         characterised(first, tmp_path)
     stream = io.StringIO()
-    found = characterised(second, tmp_path, stream)
+    with Terminal(stream).attached():
+        found = characterised(second, tmp_path)
     planned = {mapping.label for mapping in plan_of(first.topology).mappings}
     assert len(first.ran) == 5
     assert len(second.ran) == len(planned) - 5
@@ -86,7 +87,7 @@ def test_a_wider_selection_keeps_the_runs_and_a_narrower_one_shows_its_own(datas
     program = dataset.program(NAME)
 
     def shown(plan: CharacterisationPlan) -> set[str]:
-        found = characterise(campaign_of(program, machine, plan, tmp_path), plan, Terminal(io.StringIO()))
+        found = characterise(campaign_of(program, machine, plan, tmp_path), plan)
         return {run.mapping for run in found.runs}
 
     narrow, wide = plan_of(machine.topology, threads=[20]), plan_of(machine.topology)
@@ -151,5 +152,5 @@ def test_the_folder_is_named_after_the_program_and_the_machine() -> None:
 def test_bad_input_gets_a_reason(machine: str | None, command: str, message: str, tmp_path: Path) -> None:
     request = CharacterisationRequest(command=(command,), machine=machine, folder=tmp_path / "out")
     with pytest.raises(NumapredictError, match=message):
-        characterise_command(request, Terminal(io.StringIO()))
+        characterise_command(request)
     assert not (tmp_path / "out").exists()

@@ -168,34 +168,34 @@ def test_a_tool_that_hides_the_load_is_an_error() -> None:
         run_stream(("sleep", "10"), timeout_s=0.05)
 
 
-def test_the_first_source_that_is_right_is_used_and_tested_once(tmp_path: Path) -> None:
-    topology, said = one_node(), list[str]()
+def test_the_first_source_that_is_right_is_used_and_tested_once(tmp_path: Path, said: list[str]) -> None:
+    topology = one_node()
     absent = made_up(name="absent", obstacle=Obstacle("it is not installed"))
     wrong, right, last = made_up(name="wrong", factor=0.0), made_up(name="right", factor=2.0), made_up(name="last")
     sources = [absent, wrong, right, last]
-    found = calibrated_source(sources, topology, tmp_path, said.append)
+    found = calibrated_source(sources, topology, tmp_path)
     assert found is not None
     assert (found.source, round(found.factor, 2)) == (right, 2.0)
     assert said[0].startswith("testing the counters of wrong")
     assert said[1].startswith("the counters of wrong are not used: it counts nothing of node 0's local accesses")
     assert said[2].startswith("testing the counters of right")
-    again = calibrated_source(sources, topology, tmp_path, said.append)
+    again = calibrated_source(sources, topology, tmp_path)
     assert again == found
     # Reading and writing, with few passes and many; what fails is tried twice.
     assert (len(said), len(wrong.runs), len(right.runs), len(last.runs)) == (4, 8, 4, 0)
     wrong.factor = 1.0
-    assert calibrated_source([absent, wrong], topology, tmp_path, said.append) is None
+    assert calibrated_source([absent, wrong], topology, tmp_path) is None
 
 
 def test_a_source_that_failed_is_tested_again_after_a_while(tmp_path: Path) -> None:
     topology = one_node()
     source = made_up(factor=0.0)
-    assert calibrated_source([source], topology, tmp_path, lambda _: None) is None
+    assert calibrated_source([source], topology, tmp_path) is None
     source.factor = 1.0
     (tested,) = read_calibrations(tmp_path, topology)
     old = msgspec.structs.replace(tested, tested_s=tested.tested_s - RETRY_S - 1)
     write_calibrations(tmp_path, topology, [old])
-    assert calibrated_source([source], topology, tmp_path, lambda _: None) is not None
+    assert calibrated_source([source], topology, tmp_path) is not None
 
 
 def test_a_verdict_is_of_one_computer_and_of_a_file_that_can_be_read(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_verdict_is_of_one_computer_and_of_a_file_that_can_be_read(tmp_path: P
 
 def test_all_sources_are_examined_with_what_stands_in_their_way(tmp_path: Path) -> None:
     sources = [made_up(name="absent", obstacle=Obstacle("it is not installed", ("install it",))), made_up()]
-    absent, tested = examine(sources, one_node(), lambda _: None)
+    absent, tested = examine(sources, one_node())
     assert absent.reason == "it is not installed"
     assert not absent.believed
     assert tested.believed
