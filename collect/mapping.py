@@ -20,7 +20,7 @@ class Mapping(msgspec.Struct, frozen=True, order=True):
     """Five choices that place a program (thesis sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP).
 
     The threads live on the first ``thread_nodes`` nodes that have cores. Any combination can be written down;
-    ``problem_of`` and ``space.check`` say whether it means something.
+    ``problem_of`` and ``placement.resolve`` say whether it means something.
     """
 
     threads: int
@@ -31,9 +31,13 @@ class Mapping(msgspec.Struct, frozen=True, order=True):
 
     @property
     def label(self) -> str:
-        """Return the text form: the page nodes show only where they differ from the thread nodes."""
-        suffix = "" if self.page_nodes == self.thread_nodes else f"@{self.page_nodes}"
-        return f"{self.threads}x{self.thread_nodes}-{self.thread_policy}-{self.page_policy}{suffix}"
+        """Return the text form."""
+        return f"{self.threads}x{self.thread_nodes}-{self.thread_policy}-{self.pages}"
+
+    @property
+    def pages(self) -> str:
+        """Return the label's last part: the page nodes show only where they differ from the thread nodes."""
+        return self.page_policy if self.page_nodes == self.thread_nodes else f"{self.page_policy}@{self.page_nodes}"
 
 
 class OpaqueMapping(msgspec.Struct, frozen=True, order=True):

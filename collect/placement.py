@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import Mapping, problem_of
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.topology import Node, Topology
 from numapredict.native.errors import InvalidMappingError
@@ -79,7 +79,113 @@ class PageAccesses:
         return self._balanced[nodes]
 
 
-def thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...]:
+@dataclass(frozen=True)
+class Placement:
+    """A mapping resolved on a topology that it fits: where every thread runs, and on which nodes pages go.
+
+    ``slots`` are in the order of thread numbers; ``page_nodes`` (logical indices) have the preferred one first.
+    """
+
+    mapping: Mapping
+    topology: Topology
+    slots: tuple[ThreadSlot, ...]
+    page_nodes: tuple[int, ...]
+
+    @property
+    def pus(self) -> tuple[int, ...]:
+        """Return the PU of each thread, by OS index."""
+        return tuple(slot.pu for slot in self.slots)
+
+    @cached_property
+    def homes(self) -> tuple[int, ...]:
+        """Return the node (logical index) whose memory serves each thread."""
+        home = {index: self.topology.home(index) for index in {slot.node for slot in self.slots}}
+        return tuple(home[slot.node] for slot in self.slots)
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Return the node of each of the chunks, one a thread, into which `dataset` cuts every allocation site."""
+        if self.mapping.page_nodes == self.mapping.thread_nodes:
+            return self.homes
+        threads = self.mapping.threads
+        return tuple(self.page_nodes[chunk * len(self.page_nodes) // threads] for chunk in range(threads))
+
+    @property
+    def os_page_nodes(self) -> tuple[int, ...]:
+        """Return the page nodes by OS index, in their order."""
+        return self.os_indices(self.page_nodes)
+
+    def os_indices(self, nodes: Iterable[int]) -> tuple[int, ...]:
+        """Return the OS indices of nodes, which are given by logical index."""
+        return tuple(self.topology.nodes[index].os_index for index in nodes)
+
+
+def resolve(mapping: Mapping, topology: Topology) -> Placement:
+    """Return what a mapping means on a topology; raise InvalidMappingError, saying why, where it does not fit."""
+    problem = problem_of(mapping)
+    if problem:
+        raise InvalidMappingError(f"mapping {mapping.label}: {problem}")
+    return Placement(mapping, topology, _thread_slots(mapping, topology), _page_node_set(mapping, topology))
+
+
+def place_pages(placement: Placement, pages: PageAccesses) -> Nodes:
+    """Return the node (logical index) of every page, int32[P].
+
+    Raises InvalidMappingError when the accesses are of another number of threads.
+    """
+    mapping = placement.mapping
+    if pages.accesses.shape[1] != mapping.threads:
+        raise InvalidMappingError(
+            f"mapping {mapping.label} has {mapping.threads} threads, the accesses are of {pages.accesses.shape[1]}"
+        )
+    page_nodes = np.array(placement.page_nodes, dtype=np.int32)
+    if len(page_nodes) == 1:
+        return np.full(len(pages.address), page_nodes[0], dtype=np.int32)
+    homes = np.array(placement.homes, dtype=np.int32)
+    targets = page_nodes
+    where: npt.NDArray[np.integer]
+    match mapping.page_policy:
+        case "first-touch":
+            targets, where = homes, pages.toucher
+        case "dataset":
+            rank, size = pages.rank_and_size
+            targets = np.array(placement.chunks, dtype=np.int32)
+            where = rank * mapping.threads // size
+        case "interleave":
+            # The kernel deals pages out over a set of nodes: ascending by OS index, whichever is preferred.
+            targets = page_nodes[np.argsort(placement.os_page_nodes)]
+            where = pages.address % len(targets)
+        case "balance":
+            where = pages.balanced(len(page_nodes))
+        case "locality":
+            where, _ = _most_accessed(page_nodes, homes, pages)
+        case "mix":
+            where = _mixed(page_nodes, homes, pages)
+        case "bind" | "remote":
+            raise AssertionError(f"{mapping.label} has one page node")
+        case other:
+            assert_never(other)
+    return np.take(targets, where)
+
+
+def greedy_balance(weights: Weights, bins: Weights) -> Nodes:
+    """Give each weight in turn to the bin with the least so far (thesis fig. 6) and return the bins, int32[P].
+
+    ``bins`` float64[N] holds what the bins have at the start; of equal bins the first takes the weight.
+    """
+    heap = [(load, position) for position, load in enumerate(bins.tolist())]
+    heapq.heapify(heap)
+    replace = heapq.heapreplace
+    chosen: list[int] = []
+    choose = chosen.append
+    for weight in weights.tolist():
+        load, position = heap[0]
+        choose(position)
+        replace(heap, (load + weight, position))
+    return np.array(chosen, dtype=np.int32)
+
+
+def _thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...]:
     """Return where every thread runs, in the order of thread numbers.
 
     The threads are dealt to the thread nodes one at a time, skipping full nodes: in this order under `scatter`; under
@@ -106,12 +212,7 @@ def thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...]
     return tuple(slots)
 
 
-def permitted_nodes(mapping: Mapping, topology: Topology) -> frozenset[int]:
-    """Return the OS indices of the nodes on which the mapping lets a page stand."""
-    return frozenset(topology.nodes[index].os_index for index in page_node_set(mapping, topology))
-
-
-def page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
+def _page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
     """Return the nodes (logical indices) among which the pages are spread, the preferred one first.
 
     With as many page nodes as thread nodes they are the thread nodes' homes, each once. Otherwise they are the first
@@ -143,74 +244,6 @@ def page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
     return tuple(candidates[: mapping.page_nodes])
 
 
-def interleave_order(nodes: Iterable[int], topology: Topology) -> tuple[int, ...]:
-    """Return nodes (logical indices) in the order in which the kernel interleaves over them: by OS index."""
-    return tuple(sorted(nodes, key=lambda index: topology.nodes[index].os_index))
-
-
-def dataset_chunk_nodes(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
-    """Return the node of each of the chunks, one a thread, into which `dataset` cuts every allocation site."""
-    page_nodes = page_node_set(mapping, topology)
-    if mapping.page_nodes == mapping.thread_nodes:
-        return tuple(topology.home(slot.node) for slot in thread_slots(mapping, topology))
-    return tuple(page_nodes[chunk * len(page_nodes) // mapping.threads] for chunk in range(mapping.threads))
-
-
-def place_pages(mapping: Mapping, topology: Topology, pages: PageAccesses) -> Nodes:
-    """Return the node (logical index) of every page, int32[P].
-
-    Raises InvalidMappingError when the mapping does not fit the topology or the pages' number of threads.
-    """
-    if pages.accesses.shape[1] != mapping.threads:
-        raise InvalidMappingError(
-            f"mapping {mapping.label} has {mapping.threads} threads, the accesses are of {pages.accesses.shape[1]}"
-        )
-    page_nodes = np.array(page_node_set(mapping, topology), dtype=np.int32)
-    if len(page_nodes) == 1:
-        return np.full(len(pages.address), page_nodes[0], dtype=np.int32)
-    targets = page_nodes
-    where: npt.NDArray[np.integer]
-    match mapping.page_policy:
-        case "first-touch":
-            targets, where = _homes(mapping, topology), pages.toucher
-        case "dataset":
-            rank, size = pages.rank_and_size
-            targets = np.array(dataset_chunk_nodes(mapping, topology), dtype=np.int32)
-            where = rank * mapping.threads // size
-        case "interleave":
-            # The kernel deals pages out over a set of nodes: ascending, whichever is preferred.
-            targets = np.array(interleave_order(page_nodes.tolist(), topology), dtype=np.int32)
-            where = pages.address % len(targets)
-        case "balance":
-            where = pages.balanced(len(page_nodes))
-        case "locality":
-            where, _ = _most_accessed(page_nodes, _homes(mapping, topology), pages)
-        case "mix":
-            where = _mixed(page_nodes, _homes(mapping, topology), pages)
-        case "bind" | "remote":
-            raise AssertionError(f"{mapping.label} has one page node")
-        case other:
-            assert_never(other)
-    return np.take(targets, where)
-
-
-def greedy_balance(weights: Weights, bins: Weights) -> Nodes:
-    """Give each weight in turn to the bin with the least so far (thesis fig. 6) and return the bins, int32[P].
-
-    ``bins`` float64[N] holds what the bins have at the start; of equal bins the first takes the weight.
-    """
-    heap = [(load, position) for position, load in enumerate(bins.tolist())]
-    heapq.heapify(heap)
-    replace = heapq.heapreplace
-    chosen: list[int] = []
-    choose = chosen.append
-    for weight in weights.tolist():
-        load, position = heap[0]
-        choose(position)
-        replace(heap, (load + weight, position))
-    return np.array(chosen, dtype=np.int32)
-
-
 def _deal(threads: int, nodes: tuple[Node, ...]) -> list[int]:
     """Return the position in ``nodes`` of each thread, dealt one a node in turn while there is room."""
     owners: list[int] = []
@@ -219,13 +252,6 @@ def _deal(threads: int, nodes: tuple[Node, ...]) -> list[int]:
         owners += [position for position, node in enumerate(nodes) if len(node.cores) > depth]
         depth += 1
     return owners[:threads]
-
-
-def _homes(mapping: Mapping, topology: Topology) -> Nodes:
-    """Return the node whose memory serves each thread, int32[T]."""
-    slots = thread_slots(mapping, topology)
-    home = {index: topology.home(index) for index in {slot.node for slot in slots}}
-    return np.array([home[slot.node] for slot in slots], dtype=np.int32)
 
 
 def _most_accessed(page_nodes: Nodes, homes: Nodes, pages: PageAccesses) -> tuple[Nodes, Weights]:

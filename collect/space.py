@@ -2,35 +2,27 @@
 
 from typing import assert_never
 
-from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy, problem_of
+from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
-from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
+from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError, UsageError
 
 __all__ = [
     "SUBSETS",
     "canonical",
-    "check",
+    "canonical_form",
     "default_mapping",
     "fits",
     "full_counts",
     "full_space",
     "node_counts",
+    "placement_if_any",
     "powers_of_two",
     "subset",
 ]
 
 SUBSETS = ("full", "thesis", "dashti", "diener", "wang", "denoyelle")
-
-
-def check(mapping: Mapping, topology: Topology) -> None:
-    """Raise InvalidMappingError, saying why, unless the mapping can be applied on the topology."""
-    problem = problem_of(mapping)
-    if problem:
-        raise InvalidMappingError(f"mapping {mapping.label}: {problem}")
-    thread_slots(mapping, topology)
-    page_node_set(mapping, topology)
 
 
 def canonical(mapping: Mapping, topology: Topology) -> Mapping:
@@ -39,27 +31,30 @@ def canonical(mapping: Mapping, topology: Topology) -> Mapping:
     Contiguous stands for scatter, bind for everything that uses one node, the fewest page nodes for a choice that
     reaches no further. Raises InvalidMappingError for a mapping that does not fit.
     """
-    check(mapping, topology)
-    slots = thread_slots(mapping, topology)
+    return canonical_form(resolve(mapping, topology))
+
+
+def canonical_form(placement: Placement) -> Mapping:
+    """Return the mapping that stands for all of this placement: see ``canonical``."""
+    mapping, topology = placement.mapping, placement.topology
     in_order = _with(mapping, thread_policy="contiguous")
-    if thread_slots(in_order, topology) == slots:
+    if resolve(in_order, topology).slots == placement.slots:
         mapping = in_order
-    home = topology.home(slots[0].node)
+    home = placement.homes[0]
     bound = _with(mapping, page_policy="bind", page_nodes=1)
-    page_nodes = page_node_set(mapping, topology)
-    one_home = all(topology.home(slot.node) == home for slot in slots)
     policy = FACTS[mapping.page_policy]
-    if policy.with_threads and one_home:
+    if policy.with_threads and set(placement.homes) == {home}:
         return bound
     if policy.decided_by == "chunk":
-        return _fewest_chunk_nodes(mapping, topology, bound)
+        return _fewest_chunk_nodes(resolve(mapping, topology), bound)
     match policy.page_nodes:
         case "one node":
-            return bound if page_nodes == (home,) else mapping
+            return bound if placement.page_nodes == (home,) else mapping
         case "thread nodes":
             return mapping
         case "any number":
-            return bound if len(page_nodes) == 1 else _with(mapping, page_nodes=len(page_nodes))
+            count = len(placement.page_nodes)
+            return bound if count == 1 else _with(mapping, page_nodes=count)
         case other:
             assert_never(other)
 
@@ -123,8 +118,9 @@ def _space(
                 for page_policy in page_policies:
                     for page_nodes in sorted(page_counts | {thread_nodes}):
                         mapping = Mapping(threads, thread_nodes, thread_policy, page_nodes, page_policy)
-                        if fits(mapping, topology):
-                            found[canonical(mapping, topology)] = None
+                        placement = placement_if_any(mapping, topology)
+                        if placement is not None:
+                            found[canonical_form(placement)] = None
     return tuple(found)
 
 
@@ -142,32 +138,38 @@ def _on_thread_nodes(
         for thread_policy in thread_policies
         for page_policy in page_policies
     )
-    return {canonical(mapping, topology) for mapping in candidates if fits(mapping, topology)}
+    placements = (placement_if_any(mapping, topology) for mapping in candidates)
+    return {canonical_form(placement) for placement in placements if placement is not None}
 
 
 def _worst_case(topology: Topology) -> set[Mapping]:
     """Return one full node with all pages on another one (thesis sec. 5.1), where there is another one."""
     mapping = Mapping(len(topology.cpu_nodes[0].cores), 1, "contiguous", 1, "remote")
-    return {canonical(mapping, topology)} if fits(mapping, topology) else set()
+    placement = placement_if_any(mapping, topology)
+    return {canonical_form(placement)} if placement is not None else set()
+
+
+def placement_if_any(mapping: Mapping, topology: Topology) -> Placement | None:
+    """Return what a mapping means on the topology, or None where it does not fit."""
+    try:
+        return resolve(mapping, topology)
+    except InvalidMappingError:
+        return None
 
 
 def fits(mapping: Mapping, topology: Topology) -> bool:
     """Return whether the mapping can be applied on the topology."""
-    try:
-        check(mapping, topology)
-    except InvalidMappingError:
-        return False
-    return True
+    return placement_if_any(mapping, topology) is not None
 
 
-def _fewest_chunk_nodes(mapping: Mapping, topology: Topology, bound: Mapping) -> Mapping:
+def _fewest_chunk_nodes(placement: Placement, bound: Mapping) -> Mapping:
     """Return the `dataset` mapping with the same chunks: thread nodes first, else the fewest page nodes, else bind."""
-    chunks = dataset_chunk_nodes(mapping, topology)
+    mapping, topology, chunks = placement.mapping, placement.topology, placement.chunks
     if set(chunks) == {topology.home(topology.cpu_nodes[0].index)}:
         return bound
     for page_nodes in (mapping.thread_nodes, *range(1, mapping.page_nodes)):
         candidate = _with(mapping, page_nodes=page_nodes)
-        if dataset_chunk_nodes(candidate, topology) == chunks:
+        if resolve(candidate, topology).chunks == chunks:
             return candidate
     return mapping
 

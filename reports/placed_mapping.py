@@ -8,13 +8,10 @@ from typing import assert_never
 import msgspec
 from matplotlib.figure import Figure
 
-from numapredict.collect import space
-from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import FACTS, PROFILED
-from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.page_plan import plan_of
 from numapredict.collect.placing.profile_file import Profile
-from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice_text import mapping_in_words
 from numapredict.reports import palette
@@ -36,15 +33,14 @@ class PlacedMappingData(msgspec.Struct, frozen=True, kw_only=True):
     note: str
 
 
-def placed_mapping_data(mapping: Mapping, topology: Topology, profile: Profile | None = None) -> PlacedMappingData:
+def placed_mapping_data(placement: Placement, profile: Profile | None = None) -> PlacedMappingData:
     """Return the threads' cores, and each node's share of the pages where the policy or a profile tells it.
 
-    Raises InvalidMappingError where the mapping does not fit, UsageError where the policy asks no profile,
-    InvalidInputError for one without samples.
+    Raises UsageError where the policy asks no profile, InvalidInputError for one without samples.
     """
-    space.check(mapping, topology)
-    threads = {slot.pu: number for number, slot in enumerate(thread_slots(mapping, topology))}
-    shares, words, note = _by_policy(mapping, topology) if profile is None else _by_profile(mapping, topology, profile)
+    mapping, topology = placement.mapping, placement.topology
+    threads = {pu: number for number, pu in enumerate(placement.pus)}
+    shares, words, note = _by_policy(placement) if profile is None else _by_profile(placement, profile)
     boxes = []
     for index, box in enumerate(boxes_of(topology)):
         cells = tuple(msgspec.structs.replace(cell, thread=threads.get(cell.pu)) for cell in box.cells)
@@ -83,20 +79,20 @@ def mapping_figure(data: PlacedMappingData) -> Figure:
 _Told = tuple[dict[int, float], dict[int, str], str]
 
 
-def _by_policy(mapping: Mapping, topology: Topology) -> _Told:
+def _by_policy(placement: Placement) -> _Told:
     """Return shares and words by node (logical index), and the note, as far as the label alone tells them."""
-    nodes = page_node_set(mapping, topology)
+    nodes = placement.page_nodes
     if len(nodes) == 1:
         return {nodes[0]: 1.0}, {nodes[0]: "100% of the pages"}, FROM_POLICY
     equal = f"1/{len(nodes)}"
-    served = _served(mapping, topology)
-    policy = FACTS[mapping.page_policy]
+    served = _served(placement)
+    policy = FACTS[placement.mapping.page_policy]
     match policy.decided_by:
         case "address" | "nothing":
             shares = dict.fromkeys(nodes, 1 / len(nodes))
         case "chunk":
-            chunks = Counter(dataset_chunk_nodes(mapping, topology))
-            shares = {node: count / mapping.threads for node, count in chunks.items()}
+            chunks = Counter(placement.chunks)
+            shares = {node: count / len(placement.chunks) for node, count in chunks.items()}
         case "first writer" | "accesses":
             shared = policy.shared.format(share=equal)
             words = {}
@@ -109,14 +105,15 @@ def _by_policy(mapping: Mapping, topology: Topology) -> _Told:
     return shares, {node: f"{_percent(share)} of the pages" for node, share in shares.items()}, FROM_POLICY
 
 
-def _by_profile(mapping: Mapping, topology: Topology, profile: Profile) -> _Told:
+def _by_profile(placement: Placement, profile: Profile) -> _Told:
     """Return each node's share of the pages that a profile saw, placed as the preload library would."""
+    mapping, topology = placement.mapping, placement.topology
     if mapping.page_policy not in PROFILED:
         raise UsageError(
             f"mapping {mapping.label}: {mapping.page_policy} places pages without a profile; leave out --profile, "
             f"or choose one of {', '.join(PROFILED)}"
         )
-    plan = plan_of(profile, mapping, topology)
+    plan = plan_of(profile, placement)
     index = {node.os_index: node.index for node in topology.nodes}
     pages: Counter[int] = Counter()
     for planned in plan.ranges:
@@ -138,13 +135,13 @@ def _by_profile(mapping: Mapping, topology: Topology, profile: Profile) -> _Told
     )
 
 
-def _served(mapping: Mapping, topology: Topology) -> dict[int, str]:
+def _served(placement: Placement) -> dict[int, str]:
     """Return in words the thread nodes whose home each node is."""
     homes: dict[int, list[int]] = {}
-    for slot in thread_slots(mapping, topology):
-        found = homes.setdefault(topology.home(slot.node), [])
-        if topology.nodes[slot.node].os_index not in found:
-            found.append(topology.nodes[slot.node].os_index)
+    for home, slot in zip(placement.homes, placement.slots, strict=True):
+        found, (os_index,) = homes.setdefault(home, []), placement.os_indices([slot.node])
+        if os_index not in found:
+            found.append(os_index)
     return {home: f"node{'s' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}" for home, nodes in homes.items()}
 
 

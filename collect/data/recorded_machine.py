@@ -8,8 +8,9 @@ import msgspec
 from numapredict.collect.data.dataset import Dataset, same_command
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.placement import resolve
 from numapredict.collect.program import Program
-from numapredict.collect.space import canonical, check
+from numapredict.collect.space import canonical
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import (
     InvalidInputError,
@@ -86,7 +87,7 @@ class RecordedMachine:
             raise UnrunnableProgramError(f"{self._unknown(program, recorded)}; `numapredict collect` records programs")
         measurement = self._found.get((program.name, meaning))
         if measurement is None:
-            check(mapping, self.topology)
+            resolve(mapping, self.topology)  # raises where it never could have run
             known = sorted((m.label for name, m in self._found if name == program.name), key=_length)
             near = difflib.get_close_matches(mapping.label, known, n=_NEAREST, cutoff=0.0)
             raise UnsupportedMappingError(

@@ -18,16 +18,16 @@ from numapredict.collect.measuring.repetitions import MISPLACED, Repeated, repet
 from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repetitions
 from numapredict.collect.measuring.warm_up import Look
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
+from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.start import NUMACTL, PLACEMENT, Start, library_obstacle, policies_obstacle, start_of
 from numapredict.collect.placing.teams import teams_note
 from numapredict.collect.program import Program
-from numapredict.collect.space import check
+from numapredict.collect.space import placement_if_any
 from numapredict.collect.terminal.progress import counting
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InvalidMappingError
 
 _WITHOUT_TURN = ("turn", "none could be had: others may have measured at the same time")
 
@@ -82,13 +82,12 @@ class HardwareMachine:
 
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
-        try:
-            check(mapping, self.topology)
-        except InvalidMappingError:
+        placement = placement_if_any(mapping, self.topology)
+        if placement is None:
             return False
         if library_obstacle():
-            return applied(mapping, self.topology).page_policy in EXPRESSIBLE
-        return not policies_obstacle(mapping, self.topology)
+            return applied(placement).mapping.page_policy in EXPRESSIBLE
+        return not policies_obstacle(placement)
 
     def estimate_s(self, program: Program) -> None:
         """Return None: how long a program takes here is known after its first run."""
@@ -98,21 +97,22 @@ class HardwareMachine:
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
         """Run the program under the mapping and return its times; raise what ``start_of`` does."""
+        placement = resolve(mapping, self.topology)
         with work_folder() as folder, contextlib.ExitStack() as stack:
-            start = start_of(program, mapping, self.topology, PlacementFiles(report=str(folder / "regions")))
+            start = start_of(program, placement, PlacementFiles(report=str(folder / "regions")))
             alone = stack.enter_context(self._lock.take())
             if self._counters is not None:  # only now: a dry run needs none, and the self-test takes its turn as well
                 self.conditions = replace(self.conditions, counters=self._counters())
                 self._counters = None
             count = stack.enter_context(counting(self.executions, "runs"))
-            run = HardwareRun(self.conditions, program, mapping, start, folder, count)
+            run = HardwareRun(self.conditions, program, placement, start, folder, count)
             failed, seen = run.warm_up()
             if failed is None:
                 failed, repeated = run.repeat()
             if failed is not None:
                 require_room(folder)
-                return self._measurement(program, mapping, start, failed=failed)
-        measured = self._measurement(program, mapping, start, repeated, seen)
+                return self._measurement(program, placement, start, failed=failed)
+        measured = self._measurement(program, placement, start, repeated, seen)
         return (
             measured if alone else msgspec.structs.replace(measured, provenance=(*measured.provenance, _WITHOUT_TURN))
         )
@@ -120,7 +120,7 @@ class HardwareMachine:
     def _measurement(
         self,
         program: Program,
-        mapping: Mapping,
+        placement: Placement,
         start: Start,
         repeated: Repeated | None = None,
         seen: Look | None = None,
@@ -129,7 +129,7 @@ class HardwareMachine:
         seen = seen or Look()
         return Measurement(
             program=program.name,
-            mapping=mapping,
+            mapping=placement.mapping,
             machine=self.name,
             modelled=False,
             status="ok" if failed is None else failed.status,
@@ -139,7 +139,7 @@ class HardwareMachine:
                 ("source", "wall clock"),
                 ("counters", _counters_in_words(self.conditions.counters)),
                 ("warm_up", str(self.conditions.warm_up)),
-                *_placement(start, applied(mapping, self.topology)),
+                *_placement(start, applied(placement).mapping),
                 *_held(seen),
                 *(repetition_notes(repeated) if repeated else ()),
                 *teams_note(repeated.teams if repeated else ()),

@@ -11,7 +11,6 @@ from typing import NoReturn
 import msgspec
 
 from numapredict.collect.host.work_folder import require_room
-from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Status
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.counters.source import Counting, Traffic, counters_of
@@ -19,6 +18,7 @@ from numapredict.collect.measuring.disturbance import Disturbance, Speeds, distu
 from numapredict.collect.measuring.repetitions import Repeated, Timed
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.census import read_census
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import may_be_habit, refusal
@@ -68,14 +68,14 @@ class HardwareRun:
         self,
         conditions: Conditions,
         program: Program,
-        mapping: Mapping,
+        placement: Placement,
         start: Start,
         folder: Path,
         count: Count,
     ) -> None:
         self.conditions = conditions
         self.program = program
-        self.mapping = mapping
+        self.placement = placement
         self.start = start
         self.folder = folder
         self.count = count
@@ -160,7 +160,7 @@ class HardwareRun:
             return None, str(error)
 
     def _can_look(self) -> bool:
-        return self.start.way == "library" and len(self.conditions.topology.memory_nodes) > 1
+        return self.start.way == "library" and len(self.placement.topology.memory_nodes) > 1
 
     def _look(self) -> Look:
         """Run once with the library writing down where all stood; nothing where it did not come to its end."""
@@ -169,9 +169,9 @@ class HardwareRun:
         files = msgspec.structs.replace(files_for_a_look(folder), report=str(self.report))
         if self.conditions.counters is not None:  # they tell what is local, and better
             files = msgspec.structs.replace(files, profile=None)
-        watched = start_of(self.program, self.mapping, self.conditions.topology, files)
+        watched = start_of(self.program, self.placement, files)
         ending = self._execute(watched)
-        return Look() if self._failure(ending) else look(files, self.mapping, self.conditions.topology)
+        return Look() if self._failure(ending) else look(files, self.placement)
 
     def _failure(self, ending: Ending) -> Failed | None:
         """Return what failed in the run that has just ended, None where it worked: see HardwareMachine."""

@@ -4,13 +4,11 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping
 from numapredict.collect.measuring.local_share import local_share
-from numapredict.collect.placement import permitted_nodes, thread_slots
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import read_map, tally
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.profile_file import read_profile
-from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError
 
 HELD = 0.98
@@ -38,13 +36,12 @@ def files_for_a_look(folder: Path) -> PlacementFiles:
     return PlacementFiles(profile=str(folder / "profile"), map=str(folder / "map"))
 
 
-def look(files: PlacementFiles, mapping: Mapping, topology: Topology) -> Look:
+def look(files: PlacementFiles, placement: Placement) -> Look:
     """Return what the files of a run under a mapping tell; InvalidInputError where the map is damaged."""
     found = read_map(Path(files.map)) if files.map else None
     if found is None:
         return Look()
-    slots = thread_slots(mapping, topology)
-    tallies = tally(found.ranges, permitted_nodes(mapping, topology))
+    tallies = tally(found.ranges, frozenset(placement.os_page_nodes))
     pages = sum(tallied.pages for tallied in tallies)
     looks = sum(thread.right + thread.wrong for thread in found.threads)
     share = None
@@ -53,8 +50,7 @@ def look(files: PlacementFiles, mapping: Mapping, topology: Topology) -> Look:
     except InvalidInputError:  # a program without parallel regions leaves none
         profile = None
     if profile is not None:
-        homes = [topology.nodes[topology.home(slot.node)].os_index for slot in slots]
-        share = local_share(profile, found.ranges, homes)
+        share = local_share(profile, found.ranges, placement.os_indices(placement.homes))
     return Look(
         threads=sum(thread.right for thread in found.threads) / looks if looks else None,
         pages=sum(tallied.right for tallied in tallies) / pages if pages else None,

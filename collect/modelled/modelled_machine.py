@@ -21,15 +21,15 @@ from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lin
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.modelled.traced_teams import traced_teams
-from numapredict.collect.placement import PageAccesses, place_pages, thread_slots
+from numapredict.collect.placement import PageAccesses, Placement, place_pages, resolve
 from numapredict.collect.placing.census import Census
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.exit_code import refusal
 from numapredict.collect.placing.teams import teams_note
 from numapredict.collect.program import Program
-from numapredict.collect.space import check
+from numapredict.collect.space import fits
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InvalidMappingError, TracingError
+from numapredict.native.errors import TracingError
 
 _KEPT_TRACES = 8
 _KEPT_GROUPINGS = 64
@@ -99,11 +99,7 @@ class ModelledMachine:
 
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits the described topology."""
-        try:
-            check(mapping, self._topology)
-        except InvalidMappingError:
-            return False
-        return True
+        return fits(mapping, self._topology)
 
     def estimate_s(self, program: Program) -> float:
         """Return the assumed time of one run in a campaign: mostly its share of a trace, which is taken once."""
@@ -121,7 +117,7 @@ class ModelledMachine:
         Raises InvalidMappingError, UnrunnableProgramError, MissingNativePartError where QEMU is missing, and
         UnwritableError where the cache or TMPDIR cannot be. A program that fails gives a measurement that says so.
         """
-        check(mapping, self._topology)
+        placement = resolve(mapping, self._topology)
         try:
             traced = self.traced(program, mapping.threads, mapping.thread_policy)
         except TracingError as error:
@@ -134,13 +130,13 @@ class ModelledMachine:
                 message=str(error),
                 provenance=(("source", "model"),),
             )
-        return self._measured(program, mapping, traced)
+        return self._measured(program, placement, traced)
 
     def placement(self, program: Program, mapping: Mapping) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Return the page numbers that the model follows and the node of each under the mapping: int64[P], int32[P]."""
-        check(mapping, self._topology)
+        placement = resolve(mapping, self._topology)
         pages = self.traced(program, mapping.threads, mapping.thread_policy).pages
-        return pages.address, place_pages(mapping, self._topology, pages)
+        return pages.address, place_pages(placement, pages)
 
     def traced(self, program: Program, threads: int, thread_policy: ThreadPolicy = "contiguous") -> TracedProgram:
         """Return a program's trace with a number of threads, taken now if there is none in the cache.
@@ -218,9 +214,10 @@ class ModelledMachine:
         keys = np.unique(phased.region[~phased.serial])
         return repetition, {int(key): float(times[phased.region == key].sum()) for key in keys}
 
-    def _measured(self, program: Program, mapping: Mapping, traced: TracedProgram) -> Measurement:
-        node = tuple(slot.node for slot in thread_slots(mapping, self._topology))
-        pages = place_pages(mapping, self._topology, traced.pages)
+    def _measured(self, program: Program, placement: Placement, traced: TracedProgram) -> Measurement:
+        mapping = placement.mapping
+        node = tuple(slot.node for slot in placement.slots)
+        pages = place_pages(placement, traced.pages)
         exit_code = traced.census.exit_code or traced.trace.exit_code
         repetition, times_s = self._run_placed(program, node, pages, mapping.thread_policy)
         native_s = {region.key: region.time_s for region in traced.census.regions}

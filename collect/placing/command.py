@@ -12,11 +12,10 @@ import msgspec
 from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
-from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.program import Program
-from numapredict.collect.space import canonical
+from numapredict.collect.space import canonical, canonical_form
 from numapredict.collect.terminal.printable import command_line, shell_word
-from numapredict.collect.topology import Topology
 
 _SHORTEST_ROW = 3  # below, writing places out is as short
 
@@ -33,9 +32,11 @@ class Launch(msgspec.Struct, frozen=True):
     memory_policy: bool
 
 
-def applied(mapping: Mapping, topology: Topology) -> Mapping:
-    """Return an equal mapping whose page policy can be expressed, or the mapping itself where there is none."""
-    return mapping if mapping.page_policy in EXPRESSIBLE else canonical(mapping, topology)
+def applied(placement: Placement) -> Placement:
+    """Return an equal placement whose page policy can be expressed, or itself where there is none."""
+    if placement.mapping.page_policy in EXPRESSIBLE:
+        return placement
+    return resolve(canonical_form(placement), placement.topology)
 
 
 def nearest_expressible(mapping: Mapping) -> Mapping:
@@ -51,35 +52,34 @@ def without_page_policy(mapping: Mapping) -> Mapping:
     return msgspec.structs.replace(mapping, page_policy="first-touch", page_nodes=mapping.thread_nodes)
 
 
-def left_to_first_touch(mapping: Mapping, topology: Topology) -> bool:
+def left_to_first_touch(placement: Placement) -> bool:
     """Return whether first touch alone applies the mapping's page policy, once the threads are placed."""
+    mapping, topology = placement.mapping, placement.topology
     if FACTS[mapping.page_policy].kernel == "local" or len(topology.memory_nodes) == 1:
         return True
-    return canonical(mapping, topology) == canonical(without_page_policy(mapping), topology)
+    return canonical_form(placement) == canonical(without_page_policy(mapping), topology)
 
 
-def openmp_variables(mapping: Mapping, topology: Topology) -> tuple[tuple[str, str], ...]:
+def openmp_variables(placement: Placement) -> tuple[tuple[str, str], ...]:
     """Return the variables by which an OpenMP runtime places the threads."""
     return (
-        ("OMP_NUM_THREADS", str(mapping.threads)),
-        ("OMP_PLACES", places([slot.pu for slot in thread_slots(mapping, topology)])),
+        ("OMP_NUM_THREADS", str(placement.mapping.threads)),
+        ("OMP_PLACES", places(placement.pus)),
         ("OMP_PROC_BIND", "close"),
         ("OMP_DYNAMIC", "false"),
     )
 
 
-def launch(mapping: Mapping, topology: Topology) -> Launch:
+def launch(placement: Placement) -> Launch:
     """Return what applies a mapping; page policies outside EXPRESSIBLE are left to first touch."""
-    pus = [slot.pu for slot in thread_slots(mapping, topology)]
-    option = _memory_option(mapping, topology)
-    return Launch(
-        openmp_variables(mapping, topology), ("numactl", f"--physcpubind={index_list(pus)}", *option), bool(option)
-    )
+    option = _memory_option(placement)
+    call = ("numactl", f"--physcpubind={index_list(placement.pus)}", *option)
+    return Launch(openmp_variables(placement), call, bool(option))
 
 
-def memory_words(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
+def memory_words(placement: Placement) -> tuple[str, ...]:
     """Return the numactl call that sets the memory policy alone, for another tool to start; empty for none."""
-    option = _memory_option(mapping, topology)
+    option = _memory_option(placement)
     return ("numactl", *option) if option else ()
 
 
@@ -114,11 +114,11 @@ def places(pus: Sequence[int]) -> str:
     return ",".join(parts)
 
 
-def _memory_option(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
-    if len(topology.memory_nodes) == 1:
+def _memory_option(placement: Placement) -> tuple[str, ...]:
+    if len(placement.topology.memory_nodes) == 1:
         return ()  # every policy is equal here, and a container may forbid set_mempolicy
-    nodes = index_list(topology.nodes[index].os_index for index in page_node_set(mapping, topology))
-    match FACTS[mapping.page_policy].kernel:
+    nodes = index_list(placement.os_page_nodes)
+    match FACTS[placement.mapping.page_policy].kernel:
         case "interleave":
             return (f"--interleave={nodes}",)
         case "bind":

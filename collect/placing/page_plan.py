@@ -9,10 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.mapping import Mapping
-from numapredict.collect.placement import PageAccesses, Weights, place_pages
+from numapredict.collect.placement import PageAccesses, Placement, Weights, place_pages
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange
-from numapredict.collect.topology import Topology
 
 # A boundary between two nodes costs the kernel a mapping, of which a process may have 65530 (vm.max_map_count).
 MOST_RUNS = 1 << 14
@@ -41,24 +39,25 @@ class PagePlan:
     rescaled_from: int | None
 
 
-def plan_of(profile: Profile, mapping: Mapping, topology: Topology) -> PagePlan:
-    """Return where the pages go; InvalidMappingError for a mapping that does not fit.
+def plan_of(profile: Profile, placement: Placement) -> PagePlan:
+    """Return where the pages go.
 
     With S slots in the profile and T threads in the mapping, slot i stands for thread i * T // S.
     """
-    ranges = _sampled_ranges(profile, mapping.threads)
+    threads = placement.mapping.threads
+    ranges = _sampled_ranges(profile, threads)
     pages = sum(found.pages for found, _ in ranges)
     block_pages = 1
-    most_blocks = min(_MOST_BLOCKS, _MOST_CELLS // mapping.threads)
+    most_blocks = min(_MOST_BLOCKS, _MOST_CELLS // threads)
     while len(ranges) + pages // block_pages > most_blocks and block_pages < pages:
         block_pages *= 2
     largest = max((found.pages for found, _ in ranges), default=1)
     while True:
-        planned = _planned(ranges, profile, mapping, topology, block_pages)
+        planned = _planned(ranges, profile, placement, block_pages)
         if block_pages >= largest or sum(len(p.runs) for p in planned) <= MOST_RUNS:
             break
         block_pages *= 2
-    return PagePlan(planned, block_pages, profile.slots if profile.slots != mapping.threads else None)
+    return PagePlan(planned, block_pages, profile.slots if profile.slots != threads else None)
 
 
 def _sampled_ranges(profile: Profile, threads: int) -> list[tuple[ProfiledRange, ProfiledRange]]:
@@ -75,22 +74,22 @@ def _sampled_ranges(profile: Profile, threads: int) -> list[tuple[ProfiledRange,
 def _planned(
     ranges: list[tuple[ProfiledRange, ProfiledRange]],
     profile: Profile,
-    mapping: Mapping,
-    topology: Topology,
+    placement: Placement,
     block_pages: int,
 ) -> tuple[PlannedRange, ...]:
     """Place the ranges in blocks of pages and return their runs."""
+    threads = placement.mapping.threads
     blocks = [-(-known.pages // block_pages) for known, _ in ranges]
     first = np.concatenate(([0], np.cumsum(blocks))).astype(np.int64)
-    accesses = np.zeros((int(first[-1]), mapping.threads))
+    accesses = np.zeros((int(first[-1]), threads))
     toucher = np.zeros(len(accesses), dtype=np.int32)
     for (known, _), start, end in zip(ranges, first[:-1], first[1:], strict=True):
         samples = profile.samples[known.first : known.first + known.count]
-        accesses[start:end] = _block_accesses(samples, known.pages, profile.slots, mapping.threads, block_pages)
-        toucher[start:end] = _thread_of(max(known.first_slot, 0), profile.slots, mapping.threads)
+        accesses[start:end] = _block_accesses(samples, known.pages, profile.slots, threads, block_pages)
+        toucher[start:end] = _thread_of(max(known.first_slot, 0), profile.slots, threads)
     site = np.repeat(np.arange(len(ranges), dtype=np.int32), blocks)
-    placed = place_pages(mapping, topology, PageAccesses(np.arange(len(accesses)), accesses, toucher, site))
-    os_index = np.array([node.os_index for node in topology.nodes], dtype=np.int64)
+    placed = place_pages(placement, PageAccesses(np.arange(len(accesses)), accesses, toucher, site))
+    os_index = np.array([node.os_index for node in placement.topology.nodes], dtype=np.int64)
     return tuple(
         PlannedRange(renamed, _runs(os_index[placed[start:end]], known.pages, block_pages))
         for (known, renamed), start, end in zip(ranges, first[:-1], first[1:], strict=True)

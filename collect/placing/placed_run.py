@@ -12,8 +12,9 @@ from numapredict.collect.host.allocation_text import restriction_lines
 from numapredict.collect.host.environment import NUMA_BALANCING
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.work_folder import require_room, work_folder
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_policy import PROFILED
+from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.affinity import keep_to
 from numapredict.collect.placing.balancing import SHARED, balancing_is_on, without_balancing
 from numapredict.collect.placing.child import become, end_like, run_child, signals_held
@@ -39,8 +40,6 @@ from numapredict.collect.placing.profile_file import read_profile
 from numapredict.collect.placing.run_file import check_place, target
 from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.program import program_as_typed
-from numapredict.collect.space import check
-from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError, UnrunnableProgramError, UnwritableError
 
 
@@ -78,16 +77,16 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
 
     topology = host_topology()
     say_all(restriction_lines(topology), note)
-    mapping = parse_label(label)
-    check(mapping, topology)
+    placement = resolve(parse_label(label), topology)
+    mapping = placement.mapping
     program = program_as_typed(command)
     with contextlib.ExitStack() as stack:
         files = PlacementFiles()
         if options.stays:
             folder = stack.enter_context(work_folder())
-            files = _files(options, mapping, topology, folder, note)
-        start = start_of(program, mapping, topology, files, near=True)
-        say_all(_before(start, mapping, topology, options), note)
+            files = _files(options, placement, folder, note)
+        start = start_of(program, placement, files, near=True)
+        say_all(_before(start, placement, options), note)
         try:
             if not options.stays:
                 keep_to(start.cpus)
@@ -102,11 +101,11 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
         time_s = time.perf_counter() - began_s
         if options.stays:
             say_all(_unwritten(folder), note)
-        placement, regions = None, None
+        observed, regions = None, None
         if start.way == "library":
-            placement, regions = placement_found(files, mapping, topology, note), regions_found(files)
-            if options.verify and placement is not None:
-                say_all(placement_in_words(placement, mapping), say)
+            observed, regions = placement_found(files, placement, note), regions_found(files)
+            if options.verify and observed is not None:
+                say_all(placement_in_words(observed, mapping), say)
             if options.regions and regions is not None:
                 say_all(regions_in_words(regions), say)
             if options.profile is not None:
@@ -121,7 +120,7 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
                 time_s=time_s,
                 exit_code=exit_code,
                 signal=signal,
-                placement=placement,
+                placement=observed,
                 processes=regions or (),
                 notes=tuple(notes),
             )
@@ -129,7 +128,7 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
     return end_like(code)
 
 
-def _files(options: RunOptions, mapping: Mapping, topology: Topology, folder: Path, say: Say) -> PlacementFiles:
+def _files(options: RunOptions, placement: Placement, folder: Path, say: Say) -> PlacementFiles:
     """Return the files that the library is to read and write, with the plan written."""
     wanted = {PROFILE: options.profile, JSON: options.json}
     for what, path in wanted.items():
@@ -137,7 +136,7 @@ def _files(options: RunOptions, mapping: Mapping, topology: Topology, folder: Pa
             check_place(path, what)
     plan = None
     if options.use_profile is not None:
-        plan = _plan(options.use_profile, mapping, topology, folder / "plan", say)
+        plan = _plan(options.use_profile, placement, folder / "plan", say)
     for profile in (options.profile, options.use_profile):
         if options.json is not None and profile is not None and _is_profiles(options.json, profile):
             raise InvalidInputError(f"{options.json} is to hold a profile: name another file for --json")
@@ -155,13 +154,14 @@ def _is_profiles(path: Path, profile: Path) -> bool:
     return place.parent == of.parent and re.fullmatch(rf"{re.escape(of.name)}(\.\d+)?", place.name) is not None
 
 
-def _plan(profile: Path, mapping: Mapping, topology: Topology, path: Path, say: Say) -> Path | None:
+def _plan(profile: Path, placement: Placement, path: Path, say: Say) -> Path | None:
     """Write the plan that a profile gives for the mapping; return its path, or None where it gives none."""
     known = read_profile(profile)
-    if applied(mapping, topology).page_policy not in PROFILED:
+    mapping = placement.mapping
+    if applied(placement).mapping.page_policy not in PROFILED:
         say(f"page policy {mapping.page_policy} places pages without a profile; {profile} is not used")
         return None
-    plan = plan_of(known, mapping, topology)
+    plan = plan_of(known, placement)
     if not plan.ranges:  # a plan would leave every page to first touch
         say(f"{profile} has no samples; pages are moved at the next touch, as without it")
         return None
@@ -179,7 +179,7 @@ def _unwritten(folder: Path) -> Iterator[str]:
         yield f"what is reported of this run may be incomplete: {error}"
 
 
-def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOptions) -> Iterator[str]:
+def _before(start: Start, placement: Placement, options: RunOptions) -> Iterator[str]:
     """Return what is to be known before the program starts: nothing where all is as the mapping says."""
     if start.overridden:
         yield f"the mapping decides over your environment: {start.overridden}"
@@ -200,6 +200,6 @@ def _before(start: Start, mapping: Mapping, topology: Topology, options: RunOpti
             f"this system does not say where pages stand ({unseen}): only threads are verified; run outside the"
             " container or give it the capability SYS_NICE"
         )
-    unguarded = start.way == "numactl" and applied(mapping, topology).page_policy == "first-touch"
-    if unguarded and options.balancing and len(topology.memory_nodes) > 1 and balancing_is_on():
+    unguarded = start.way == "numactl" and applied(placement).mapping.page_policy == "first-touch"
+    if unguarded and options.balancing and len(placement.topology.memory_nodes) > 1 and balancing_is_on():
         yield "automatic NUMA balancing is on and may move its pages; --no-numa-balancing switches it off meanwhile"

@@ -4,16 +4,15 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from numapredict.collect.host.bounded_file import read_bounded
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import read_map
-from numapredict.collect.placing.placed_run_record import PlacedRun, Placement, json_of, placement_of
+from numapredict.collect.placing.placed_run_record import ObservedPlacement, PlacedRun, json_of, observed_placement
 from numapredict.collect.placing.placed_run_text import profile_in_words
 from numapredict.collect.placing.preload import PlacementFiles, processes_files
 from numapredict.collect.placing.process import signal_name
 from numapredict.collect.placing.profile_file import MOST_BYTES, is_profile
 from numapredict.collect.placing.region_times import RegionTimes, read_region_times
 from numapredict.collect.placing.run_file import put
-from numapredict.collect.topology import Topology
 from numapredict.native.errors import NumapredictError
 
 Say = Callable[[str], None]
@@ -27,7 +26,7 @@ def say_all(lines: Iterable[str], say: Say) -> None:
         say(line)
 
 
-def placement_found(files: PlacementFiles, mapping: Mapping, topology: Topology, say: Say) -> Placement | None:
+def placement_found(files: PlacementFiles, placement: Placement, say: Say) -> ObservedPlacement | None:
     """Return where threads and pages stood, if that was asked for and the library wrote it; say why not."""
     if files.map is None:
         return None
@@ -42,7 +41,7 @@ def placement_found(files: PlacementFiles, mapping: Mapping, topology: Topology,
             " more (chroot, another user)"
         )
         return None
-    return placement_of(found, mapping, topology)
+    return observed_placement(found, placement)
 
 
 def regions_found(files: PlacementFiles) -> tuple[RegionTimes, ...] | None:

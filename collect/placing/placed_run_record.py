@@ -5,12 +5,10 @@ from collections import Counter
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping
-from numapredict.collect.placement import permitted_nodes
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.placed_pages import NOWHERE, PlacedThread, PlacementMap, RangeTally, tally
 from numapredict.collect.placing.region_times import RegionTimes
 from numapredict.collect.placing.start import Way
-from numapredict.collect.topology import Topology
 
 
 class ThreadTally(msgspec.Struct, frozen=True):
@@ -41,7 +39,7 @@ class PageTally(msgspec.Struct, frozen=True):
     astray: tuple[RangeTally, ...]
 
 
-class Placement(msgspec.Struct, frozen=True):
+class ObservedPlacement(msgspec.Struct, frozen=True):
     """Where threads and pages of the programs of a run stood, by the kernel's answer; forked children are left out.
 
     ``late``: an OpenMP runtime was loaded while a program ran, and memory from before its first region is missing.
@@ -75,21 +73,21 @@ class PlacedRun(msgspec.Struct, frozen=True):
     time_s: float
     exit_code: int
     signal: str | None
-    placement: Placement | None
+    placement: ObservedPlacement | None
     processes: tuple[RegionTimes, ...]
     notes: tuple[str, ...]
 
 
-def placement_of(found: PlacementMap, mapping: Mapping, topology: Topology) -> Placement:
-    """Return what a map says of a mapping that fits the topology."""
-    allowed = permitted_nodes(mapping, topology)
+def observed_placement(found: PlacementMap, placement: Placement) -> ObservedPlacement:
+    """Return what a map says of the threads and pages of a run, held against where they should have been."""
+    allowed = frozenset(placement.os_page_nodes)
     tallies = tally(found.ranges, allowed)
     runs = [run for placed in found.ranges for run in placed.runs if run.node != NOWHERE]
     nodes: Counter[int] = Counter()
     for run in runs:
         nodes[run.node] += run.count
     astray = tuple(thread for thread in found.threads if thread.wrong)
-    return Placement(
+    return ObservedPlacement(
         threads=ThreadTally(
             looked_at=len(found.threads),
             right=len(found.threads) - len(astray),

@@ -6,7 +6,7 @@ from pathlib import Path
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.placing.page_plan import PagePlan
 from numapredict.collect.placing.placed_pages import RangeTally
-from numapredict.collect.placing.placed_run_record import PageTally, Placement, ThreadTally
+from numapredict.collect.placing.placed_run_record import ObservedPlacement, PageTally, ThreadTally
 from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.placing.region_times import RegionTimes
 from numapredict.native.errors import NumapredictError
@@ -14,7 +14,7 @@ from numapredict.native.errors import NumapredictError
 _SHOWN_RANGES = 10
 
 
-def placement_in_words(found: Placement, mapping: Mapping) -> Iterator[str]:
+def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[str]:
     """Return whether threads and pages stood where the mapping says, a line each."""
     if found.unplaced:
         one = found.unplaced == 1
@@ -128,7 +128,7 @@ def _pages_in_words(found: PageTally, mapping: Mapping) -> Iterator[str]:
     yield from _astray_in_words(found.astray)
 
 
-def _unseen_in_words(found: Placement) -> Iterator[str]:
+def _unseen_in_words(found: ObservedPlacement) -> Iterator[str]:
     """Return what there is besides, which the library neither places nor looks at."""
     what = {
         "shared": "shared memory",

@@ -12,12 +12,10 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import FACTS
-from numapredict.collect.placement import dataset_chunk_nodes, interleave_order, page_node_set, thread_slots
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.variables import CONFLICTING, thread_counts
-from numapredict.collect.topology import Topology
 
 VARIABLE = "NUMAPLACE"
 _VERSION = 1
@@ -44,23 +42,22 @@ def processes_files(path: Path) -> Iterator[Path]:
         yield one
 
 
-def settings_text(mapping: Mapping, topology: Topology, files: PlacementFiles | None = None) -> str:
-    """Return the value of NUMAPLACE for a mapping that fits the topology; nodes and PUs are the operating system's."""
-    nearest = applied(mapping, topology)
-    slots = thread_slots(nearest, topology)
-    nodes: Iterable[int] = page_node_set(nearest, topology)
-    if FACTS[nearest.page_policy].kernel == "interleave":
-        nodes = interleave_order(nodes, topology)
+def settings_text(placement: Placement, files: PlacementFiles | None = None) -> str:
+    """Return the value of NUMAPLACE for a placement; nodes and PUs are the operating system's."""
+    nearest = applied(placement)
+    mapping, facts = nearest.mapping, FACTS[nearest.mapping.page_policy]
+    nodes = nearest.os_page_nodes
     pairs = [
         ("version", str(_VERSION)),
-        ("cpus", number_list(slot.pu for slot in slots)),
-        ("homes", number_list(_os_indices((topology.home(slot.node) for slot in slots), topology))),
-        ("threads", nearest.thread_policy),
-        ("pages", nearest.page_policy),
-        ("nodes", number_list(_os_indices(nodes, topology))),
+        ("cpus", number_list(nearest.pus)),
+        ("homes", number_list(nearest.os_indices(nearest.homes))),
+        ("threads", mapping.thread_policy),
+        ("pages", mapping.page_policy),
+        # The kernel interleaves in ascending order, whichever node is preferred.
+        ("nodes", number_list(sorted(nodes) if facts.kernel == "interleave" else nodes)),
     ]
-    if FACTS[nearest.page_policy].decided_by == "chunk":
-        pairs.append(("chunks", number_list(_os_indices(dataset_chunk_nodes(nearest, topology), topology))))
+    if facts.decided_by == "chunk":
+        pairs.append(("chunks", number_list(nearest.os_indices(nearest.chunks))))
     paths = msgspec.structs.asdict(files or PlacementFiles())
     pairs += [(key, escaped(path)) for key, path in paths.items() if path is not None]
     return ";".join(f"{key}={value}" for key, value in pairs)
@@ -68,8 +65,7 @@ def settings_text(mapping: Mapping, topology: Topology, files: PlacementFiles | 
 
 def preload_environment(
     caller: Variables[str, str],
-    mapping: Mapping,
-    topology: Topology,
+    placement: Placement,
     library: str,
     files: PlacementFiles | None = None,
     run: str = "",
@@ -83,8 +79,8 @@ def preload_environment(
     own = [path for path in caller.get("LD_PRELOAD", "").replace(" ", ":").split(":") if path and path != library]
     environment |= {
         "LD_PRELOAD": ":".join([library, *own]),
-        VARIABLE: settings_text(mapping, topology, files) + (f";claim={run}-{_NOBODY}-{_NOBODY}" if run else ""),
-        "OMP_NUM_THREADS": thread_counts(mapping.threads, caller.get("OMP_NUM_THREADS")),
+        VARIABLE: settings_text(placement, files) + (f";claim={run}-{_NOBODY}-{_NOBODY}" if run else ""),
+        "OMP_NUM_THREADS": thread_counts(placement.mapping.threads, caller.get("OMP_NUM_THREADS")),
         "OMP_DYNAMIC": "false",
         "OMP_PROC_BIND": "false",
     }
@@ -122,7 +118,3 @@ def _reach(row: list[int], start: int, step: int) -> int:
     while end < len(row) and row[end] == row[end - 1] + step:
         end += 1
     return end - start
-
-
-def _os_indices(nodes: Iterable[int], topology: Topology) -> list[int]:
-    return [topology.nodes[index].os_index for index in nodes]

@@ -11,7 +11,7 @@ import msgspec
 
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
-from numapredict.collect.placement import thread_slots
+from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.command import Launch, applied, launch, nearest_expressible
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
@@ -19,8 +19,6 @@ from numapredict.collect.placing.policies import memory_policies_refused
 from numapredict.collect.placing.preload import PlacementFiles, preload_environment
 from numapredict.collect.placing.variables import CONFLICTING, giving_way, thread_counts
 from numapredict.collect.program import Program
-from numapredict.collect.space import check
-from numapredict.collect.topology import Topology
 from numapredict.native.errors import MissingNativePartError, UnsupportedMappingError
 from numapredict.native.library import placement_library
 
@@ -50,35 +48,31 @@ class Start(msgspec.Struct, frozen=True):
 
 
 def start_of(
-    program: Program, mapping: Mapping, topology: Topology, files: PlacementFiles | None = None, *, near: bool = False
+    program: Program, placement: Placement, files: PlacementFiles | None = None, *, near: bool = False
 ) -> Start:
     """Return what starts the program under the mapping, under the library wherever that can help.
 
-    Raises UnrunnableProgramError and InvalidMappingError; UnsupportedMappingError for a page policy that is neither
+    Raises UnrunnableProgramError; UnsupportedMappingError for a page policy that is neither
     expressible nor permitted, and MissingNativePartError where numactl is needed and missing. With ``near`` these two
     become doubts, and the start does what it can.
     """
-    check(mapping, topology)
     executable = executable_of(program)
     command = (executable, *program.command[1:])
     obstacle = library_obstacle() or preload_obstacle(_file(program, executable), placement_library())
     caller = {**os.environ, **dict(program.environment)}
-    cpus = tuple(slot.pu for slot in thread_slots(mapping, topology))
     if obstacle:
-        environment, prefix, doubts = _with_numactl(caller, mapping, topology, program.name, obstacle, near)
+        environment, prefix, doubts = _with_numactl(caller, placement, program.name, obstacle, near)
         way: Way = "numactl"
     else:
-        refused = policies_obstacle(mapping, topology)
+        refused = policies_obstacle(placement)
         if refused and not near:
             raise UnsupportedMappingError(refused)
-        environment = preload_environment(
-            caller, mapping, topology, str(placement_library()), files, secrets.token_hex(8)
-        )
+        environment = preload_environment(caller, placement, str(placement_library()), files, secrets.token_hex(8))
         prefix, doubts, way = (), (refused,) if refused else (), "library"
     return Start(
         command=(*prefix, *command),
         environment=environment,
-        cpus=cpus,
+        cpus=placement.pus,
         way=way,
         numactl=prefix,
         obstacle=obstacle,
@@ -98,9 +92,10 @@ def library_obstacle() -> str:
     return ""
 
 
-def policies_obstacle(mapping: Mapping, topology: Topology) -> str:
+def policies_obstacle(placement: Placement) -> str:
     """Return why this system would not let the pages of a mapping be placed, or an empty text."""
-    if FACTS[mapping.page_policy].kernel == "local" or len(topology.memory_nodes) == 1:
+    mapping = placement.mapping
+    if FACTS[mapping.page_policy].kernel == "local" or len(placement.topology.memory_nodes) == 1:
         return ""  # what the kernel does unasked
     refused = memory_policies_refused()
     return f"{mapping.label}: {_refusal(refused)}" if refused else ""
@@ -118,20 +113,20 @@ def _refusal(reason: str) -> str:
 
 
 def _with_numactl(
-    caller: dict[str, str], mapping: Mapping, topology: Topology, name: str, obstacle: str, near: bool
+    caller: dict[str, str], placement: Placement, name: str, obstacle: str, near: bool
 ) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:
     """Return the environment, the numactl call and the doubts of a start without the library."""
-    nearest = applied(mapping, topology)
+    mapping, nearest = placement.mapping, applied(placement)
     doubts: tuple[str, ...] = ()
-    if nearest.page_policy not in EXPRESSIBLE:
-        nearest = nearest_expressible(mapping)
+    if nearest.mapping.page_policy not in EXPRESSIBLE:
+        nearest = resolve(nearest_expressible(mapping), placement.topology)
         if not near:
             raise UnsupportedMappingError(
                 f"{mapping.label}: page policy {mapping.page_policy} needs the preload library, which cannot place "
                 f"{name}: {obstacle}; use {', '.join(EXPRESSIBLE)}"
             )
-        doubts = (f"without it page policy {mapping.page_policy} becomes {nearest.page_policy}",)
-    placed = launch(nearest, topology)
+        doubts = (f"without it page policy {mapping.page_policy} becomes {nearest.mapping.page_policy}",)
+    placed = launch(nearest)
     try:
         prefix = _usable_prefix(placed, mapping)
     except (MissingNativePartError, UnsupportedMappingError) as error:

@@ -10,6 +10,7 @@ from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import OpaqueMapping, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, compared_in_words, in_common
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.command import run_command
 from numapredict.collect.placing.exit_code import exit_code_of, exit_codes_in_words
 from numapredict.collect.placing.start import NUMACTL, PLACEMENT
@@ -304,7 +305,7 @@ def _alternative(tool: Tool, prediction: Prediction, machine: Machine, program: 
     What is expected to give more than the advised mapping is passed over, so that nothing is announced as better.
     """
     topology, shell = machine.topology, dict(os.environ)
-    emission = emit(tool, parse_label(prediction.mapping), topology, program, shell)
+    emission = emit(tool, resolve(parse_label(prediction.mapping), topology), program, shell)
     if emission.exact:
         return _emitted(tool, prediction.mapping, prediction.expected_speedup, emission)
     most = prediction.expected_speedup.median
@@ -312,9 +313,11 @@ def _alternative(tool: Tool, prediction: Prediction, machine: Machine, program: 
     if prediction.confidence is None:
         ranked.sort(key=lambda one: -one.expected_speedup.median)
     for one in ranked:
-        mapping = parse_label(one.mapping)
-        if expresses(tool, mapping, topology) and _possible(one.mapping, machine):
-            found = _emitted(tool, one.mapping, one.expected_speedup, emit(tool, mapping, topology, program, shell))
+        if not _possible(one.mapping, machine):
+            continue
+        placement = resolve(parse_label(one.mapping), topology)
+        if expresses(tool, placement):
+            found = _emitted(tool, one.mapping, one.expected_speedup, emit(tool, placement, program, shell))
             return msgspec.structs.replace(found, exact=False)
     return _emitted(tool, emission.mapping.label, None, emission)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.tools.emission import emit
 from numapredict.collect.placing.tools.tools import TITLES, Tool
 from numapredict.collect.program import Program, program_of
-from numapredict.collect.space import check
 from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError
 from numapredict.predictor.advising.advice import Advice, expected_in_words
 
@@ -26,10 +26,9 @@ def command_for_mapping(tool: Tool, label: str, command: tuple[str, ...], say: S
     UnsupportedMappingError where it would do nothing of what the mapping says.
     """
     topology = host_topology()
-    mapping = parse_label(label)
-    check(mapping, topology)
+    placement = resolve(parse_label(label), topology)
     program = program_of(command)
-    emission = emit(tool, mapping, topology, program, os.environ)
+    emission = emit(tool, placement, program, os.environ)
     obstacle = preloading_obstacle(tool, program)
     if obstacle and emission.mapping.page_policy == "first-touch" and len(topology.memory_nodes) > 1:
         raise UnsupportedMappingError(

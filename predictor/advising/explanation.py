@@ -196,10 +196,10 @@ def _change_findings(evidence: Evidence, pages: Pages, binds: Bound, default: Ma
         text = "with hardware counters more of this could be told (numapredict doctor says how)"
         found.append(Finding("change", "counters", text, {}))
     if is_shared(evidence) and default.threads % default.thread_nodes == 0 and default.thread_nodes > 1:
+        alone = Mapping(default.threads // default.thread_nodes, 1, "contiguous", 1, "bind")
         text = (
             "one node alone was not tried: its threads would share a cache, and no page would be remote; it seldom "
-            f"pays, but then much (numapredict characterize times {default.threads // default.thread_nodes}"
-            "x1-contiguous-bind, too)"
+            f"pays, but then much (numapredict characterize times {alone.label}, too)"
         )
         read = ("default_local_share", "other_local_share")
         found.append(_finding("change", "one node alone", text, evidence, *read))

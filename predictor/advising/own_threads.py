@@ -16,9 +16,9 @@ from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
 from numapredict.collect.mapping import Mapping, OpaqueMapping, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.teams import Team, processors_here, teams_of
-from numapredict.collect.space import canonical, check
+from numapredict.collect.space import canonical_form, placement_if_any
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InsufficientDataError, InvalidInputError, InvalidMappingError
+from numapredict.native.errors import InsufficientDataError, InvalidInputError
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import data_folder, trained_model_path
@@ -130,11 +130,8 @@ def _of_threads(dataset: Dataset, taught: int, competing: int, topology: Topolog
         if not isinstance(m.mapping, Mapping) or m.mapping.threads != taught:
             continue
         mapping = msgspec.structs.replace(m.mapping, threads=competing)
-        try:
-            check(mapping, topology)
-        except InvalidMappingError:
-            continue
-        if taught == competing or canonical(mapping, topology) == mapping:
+        placement = placement_if_any(mapping, topology)
+        if placement is not None and (taught == competing or canonical_form(placement) == mapping):
             kept[m.program, mapping] = msgspec.structs.replace(m, mapping=mapping)
     return msgspec.structs.replace(dataset, measurements=tuple(kept.values()))
 
@@ -145,12 +142,9 @@ def _default(default: Mapping, part: Dataset, topology: Topology) -> str:
     for nodes in range(default.thread_nodes, 0, -1):
         for threads in {mapping.threads for mapping in mappings}:
             wanted = msgspec.structs.replace(default, threads=threads, thread_nodes=nodes, page_nodes=nodes)
-            try:
-                check(wanted, topology)
-            except InvalidMappingError:
-                continue
-            if canonical(wanted, topology) in mappings:
-                return canonical(wanted, topology).label
+            placement = placement_if_any(wanted, topology)
+            if placement is not None and (found := canonical_form(placement)) in mappings:
+                return found.label
     raise InsufficientDataError(f"the dataset of {part.machine} has no default mapping of so many threads")
 
 

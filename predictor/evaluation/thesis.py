@@ -24,7 +24,7 @@ import numpy.typing as npt
 from numapredict.collect import space
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InsufficientDataError, InvalidMappingError
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.clustering import Array, Labels, centroid_members, cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, normalise_across_programs, normalise_by_default
 
@@ -60,7 +60,7 @@ def reference_defaults(topology: Topology) -> tuple[str, ...]:
         Mapping(2 * node, 2, "contiguous", 2, "locality"),
         Mapping(node, 1, "contiguous", 1, "remote"),
     )
-    return tuple(space.canonical(mapping, topology).label for mapping in wanted if _fits(mapping, topology))
+    return tuple(space.canonical(mapping, topology).label for mapping in wanted if space.fits(mapping, topology))
 
 
 def reference_probes(topology: Topology) -> tuple[str, str]:
@@ -165,11 +165,3 @@ def _counted(features: str, observations: Observations) -> Array:
     if counted is None:
         raise InsufficientDataError(f"clustering on {features} needs counters in every run: collect with counters")
     return counted
-
-
-def _fits(mapping: Mapping, topology: Topology) -> bool:
-    try:
-        space.check(mapping, topology)
-    except InvalidMappingError:
-        return False
-    return True

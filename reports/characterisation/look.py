@@ -84,12 +84,8 @@ def size_in_words(place: Place) -> str:
 
 def page_name(place: Place) -> str:
     """Return the page policy of a place as its label has it, with the page nodes where they are chosen freely."""
-    on_one = FACTS[place.page_policy].page_nodes == "one node"
-    return (
-        place.page_policy
-        if on_one or place.page_nodes == place.thread_nodes
-        else f"{place.page_policy}@{place.page_nodes}"
-    )
+    on_one_node = FACTS[place.page_policy].page_nodes == "one node"
+    return place.page_policy if on_one_node else place.asked.pages
 
 
 def ordered_colours(count: int) -> Sequence[str]:

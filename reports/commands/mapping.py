@@ -23,11 +23,12 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
         from numapredict.collect.host.host import host_topology
         from numapredict.collect.mapping import parse_label
         from numapredict.collect.modelled.description import load_description
+        from numapredict.collect.placement import resolve
         from numapredict.collect.placing.profile_file import read_profile
         from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
 
         wanted = parse_label(label)
-        shown = load_description(machine).topology if machine else host_topology()
-        data = placed_mapping_data(wanted, shown, read_profile(profile) if profile else None)
+        placement = resolve(wanted, load_description(machine).topology if machine else host_topology())
+        data = placed_mapping_data(placement, read_profile(profile) if profile else None)
         draw_placed_mapping(data, output)
     print_drawn(data, output, as_json)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.space import check
+from numapredict.collect.placement import resolve
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError, NumapredictError
 from numapredict.predictor.advising.advice import Advice
@@ -55,7 +55,7 @@ def _mapping_problems(advice: Advice, topology: Topology | None) -> Iterator[tup
         try:
             mapping = parse_label(label)
             if topology is not None:
-                check(mapping, topology)
+                resolve(mapping, topology)
         except NumapredictError as error:
             on = f" (machine {advice.machine})" if topology is not None else ""
             yield field, f"{error}{on}"

@@ -8,7 +8,7 @@ import msgspec
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.page_policy import FACTS
-from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
+from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.topology import Cache, Topology
 from numapredict.native.errors import InvalidMappingError, UsageError
@@ -88,20 +88,23 @@ def with_tables(data: TopologyData, description: MachineDescription | None) -> T
     return msgspec.structs.replace(data, tables=known.tables, sources=known.sources)
 
 
-def topology_data(topology: Topology, mapping: Mapping | None = None, profile: Profile | None = None) -> TopologyData:
-    """Return the nodes with their cores; with a mapping, what it puts where. InvalidMappingError if it does not fit.
+def topology_data(
+    topology: Topology, placement: Placement | None = None, profile: Profile | None = None
+) -> TopologyData:
+    """Return the nodes with their cores; with the placement of a mapping on them, what it puts where.
 
     With a ``profile``, the shares of the pages are those that it tells.
     """
     thread_of: dict[int, int] = {}
     pages: dict[int, str] = {}
-    if mapping is not None:
-        thread_of = {slot.pu: number for number, slot in enumerate(thread_slots(mapping, topology))}
-        pages = _pages(mapping, topology)
+    note = ""
+    if placement is not None:
+        thread_of = {pu: number for number, pu in enumerate(placement.pus)}
+        pages = _pages(placement)
+        note = _how_to_see_shares(placement.mapping)
     shares: dict[int, float | None] = {}
-    note = _how_to_see_shares(mapping) if mapping is not None else ""
-    if mapping is not None and profile is not None:
-        placed = placed_mapping_data(mapping, topology, profile)
+    if placement is not None and profile is not None:
+        placed = placed_mapping_data(placement, profile)
         pages = {at: box.words.replace("\n", " ") for at, box in enumerate(placed.boxes) if box.share}
         shares = {at: box.share for at, box in enumerate(placed.boxes)}
         note = placed.note
@@ -120,7 +123,7 @@ def topology_data(topology: Topology, mapping: Mapping | None = None, profile: P
         name=topology.name,
         nodes=nodes,
         distances=topology.distances,
-        mapping=mapping.label if mapping else "",
+        mapping=placement.mapping.label if placement else "",
         whole=True,
         note=note,
     )
@@ -163,7 +166,7 @@ def draw_mapping(
     """
     if topology is not None:
         try:
-            return topology_data(topology, mapping, profile)
+            return topology_data(topology, resolve(mapping, topology), profile)
         except InvalidMappingError:
             pass  # another machine of that name
     if profile is not None:
@@ -174,11 +177,11 @@ def draw_mapping(
     return nodes_of_mapping(mapping, machine)
 
 
-def _pages(mapping: Mapping, topology: Topology) -> dict[int, str]:
+def _pages(placement: Placement) -> dict[int, str]:
     """Return in words what each node's memory gets."""
-    nodes = page_node_set(mapping, topology)
+    mapping, nodes = placement.mapping, placement.page_nodes
     if FACTS[mapping.page_policy].decided_by == "chunk":
-        chunks = dataset_chunk_nodes(mapping, topology)
+        chunks = placement.chunks
         return {node: _words(mapping, f"{chunks.count(node)}/{len(chunks)}") for node in set(chunks)}
     return {node: _words(mapping, f"1/{len(nodes)}" if len(nodes) > 1 else "all") for node in nodes}
 

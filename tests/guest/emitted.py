@@ -12,7 +12,7 @@ import msgspec
 
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.tools.emission import emit
 from numapredict.collect.placing.tools.tools import Tool
 from numapredict.collect.program import program_of
@@ -57,7 +57,7 @@ def main(request_file: str, results_file: str) -> None:
     environment = {**os.environ, **request.environment}
     with Path(results_file).open("ab") as results:
         for one in request.rounds:
-            emission = emit(one.tool, parse_label(one.label), topology, program_of(one.command), environment)
+            emission = emit(one.tool, resolve(parse_label(one.label), topology), program_of(one.command), environment)
             done = subprocess.run(
                 ["sh", "-c", emission.text],
                 env=environment,
@@ -67,7 +67,7 @@ def main(request_file: str, results_file: str) -> None:
                 timeout=RUN_S,
                 stdin=subprocess.DEVNULL,
             )
-            slots = thread_slots(emission.mapping, topology)
+            slots = resolve(emission.mapping, topology).slots
             outcome = Outcome(
                 round=one,
                 text=emission.text,
@@ -78,7 +78,7 @@ def main(request_file: str, results_file: str) -> None:
                 stderr=done.stderr,
                 pus=tuple(slot.pu for slot in slots),
                 homes=tuple(os_index[topology.home(slot.node)] for slot in slots),
-                page_nodes=tuple(os_index[node] for node in page_node_set(emission.mapping, topology)),
+                page_nodes=tuple(os_index[node] for node in resolve(emission.mapping, topology).page_nodes),
             )
             results.write(msgspec.json.encode(outcome) + b"\n")
 

@@ -23,7 +23,7 @@ import msgspec
 
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.placement import thread_slots
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.command import launch
 from numapredict.collect.placing.placed_pages import parse_map
 from numapredict.collect.placing.preload import PlacementFiles, preload_environment
@@ -58,8 +58,8 @@ def starts(program: str) -> dict[str, list[str]]:
     mapping = parse_label(f"{topology.core_count}x{len(topology.cpu_nodes)}-contiguous-first-touch")
     everywhere = os.sched_getaffinity(0)
     all_cpus = ",".join(map(str, sorted(everywhere)))
-    bound = {**os.environ, **dict(launch(mapping, topology).environment)}
-    placed = preload_environment(os.environ, mapping, topology, str(placement_library()))
+    bound = {**os.environ, **dict(launch(resolve(mapping, topology)).environment)}
+    placed = preload_environment(os.environ, resolve(mapping, topology), str(placement_library()))
     answers: dict[str, list[str]] = {"runtime": [], "library": []}
     for node in topology.cpu_nodes * 2:
         for way, environment in (("runtime", bound), ("library", placed)):
@@ -79,8 +79,8 @@ def balancing(program: str) -> dict[str, str]:
     topology = host_topology()
     mapping = parse_label(f"4x{len(topology.cpu_nodes)}-contiguous-first-touch")
     ways = {
-        "runtime": {**os.environ, **dict(launch(mapping, topology).environment)},
-        "library": preload_environment(os.environ, mapping, topology, str(placement_library())),
+        "runtime": {**os.environ, **dict(launch(resolve(mapping, topology)).environment)},
+        "library": preload_environment(os.environ, resolve(mapping, topology), str(placement_library())),
     }
     return {
         way: subprocess.run(
@@ -96,7 +96,7 @@ def teams(program: str) -> dict[str, str]:
     answers = {}
     for policy in ("contiguous", "scatter"):
         mapping = parse_label(f"16x4-{policy}-first-touch")
-        environment = preload_environment(os.environ, mapping, topology, str(placement_library()))
+        environment = preload_environment(os.environ, resolve(mapping, topology), str(placement_library()))
         done = subprocess.run([program], env=environment, check=True, capture_output=True, text=True)
         answers[policy] = done.stdout.strip()
     return answers
@@ -108,8 +108,8 @@ def masks(program: str) -> dict[str, list[str]]:
     answers = {}
     for label in ("16x4-contiguous-locality", "6x3-scatter-interleave"):
         mapping = parse_label(label)
-        pus = ",".join(str(slot.pu) for slot in thread_slots(mapping, topology))
-        placed = preload_environment(os.environ, mapping, topology, str(placement_library()))
+        pus = ",".join(str(slot.pu) for slot in resolve(mapping, topology).slots)
+        placed = preload_environment(os.environ, resolve(mapping, topology), str(placement_library()))
         runs = ((["taskset", "-c", pus, program, "ask"], dict(os.environ)), ([program, "ask"], placed))
         answers[label] = [
             subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
@@ -130,7 +130,9 @@ def arrays(request_file: str) -> dict[str, dict[str, list[int]]]:
         map_file.unlink(missing_ok=True)
         files = PlacementFiles(map=str(map_file))
         caller = {**os.environ, "ADDRESSES": str(addresses)}
-        environment = preload_environment(caller, parse_label(label), topology, str(placement_library()), files)
+        environment = preload_environment(
+            caller, resolve(parse_label(label), topology), str(placement_library()), files
+        )
         subprocess.run(request.command, env=environment, check=False, capture_output=True)
         where = _pages(map_file.read_text())
         found[label] = {
@@ -150,7 +152,7 @@ def early(program: str) -> dict[str, dict[str, list[int]]]:
     for label in EARLY_LABELS:
         nodes_file.unlink(missing_ok=True)
         caller = {**os.environ, "NODES": str(nodes_file)}
-        environment = preload_environment(caller, parse_label(label), topology, str(placement_library()))
+        environment = preload_environment(caller, resolve(parse_label(label), topology), str(placement_library()))
         subprocess.run(["taskset", "-c", everywhere, program], env=environment, check=True, capture_output=True)
         lines = [line.split() for line in nodes_file.read_text().splitlines()]
         found[label] = {name: [nodes.count(str(node.os_index)) for node in topology.nodes] for name, _, *nodes in lines}
@@ -168,7 +170,9 @@ def crowded(program: str) -> dict[str, dict[str, int | str]]:
         map_file.unlink(missing_ok=True)
         files = PlacementFiles(map=str(map_file))
         caller = dict(os.environ)
-        environment = preload_environment(caller, parse_label(label), topology, str(placement_library()), files)
+        environment = preload_environment(
+            caller, resolve(parse_label(label), topology), str(placement_library()), files
+        )
         output = _output(command, environment)
         found = parse_map(map_file.read_text())
         runs = [run for placed in found.ranges for run in placed.runs if run.wanted != NOWHERE != run.node]
@@ -184,7 +188,9 @@ def userfaults(program: str) -> dict[str, str]:
     told = {"alone": _output(command, {**environment, "OMP_NUM_THREADS": "6"})}
     for policy in ("locality", "mix", "dataset"):
         label = f"6x3-contiguous-{policy}"  # of three chunks, none ends where eight pages end
-        placed = preload_environment(dict(environment), parse_label(label), host_topology(), str(placement_library()))
+        placed = preload_environment(
+            dict(environment), resolve(parse_label(label), host_topology()), str(placement_library())
+        )
         told[label] = _output(command, placed)
     return told
 

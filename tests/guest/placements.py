@@ -15,7 +15,7 @@ import msgspec
 
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import Mapping, parse_label
-from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.placed_pages import PlacedRange, parse_map
 from numapredict.collect.placing.preload import PlacementFiles, preload_environment
 from numapredict.collect.space import full_space
@@ -125,7 +125,7 @@ def _outcome(
     nodes_file.unlink(missing_ok=True)
     files = PlacementFiles(map=str(map_file))
     caller = {**os.environ, "NODES": str(nodes_file)}
-    placed = _run(command, preload_environment(caller, mapping, topology, str(placement_library()), files))
+    placed = _run(command, preload_environment(caller, resolve(mapping, topology), str(placement_library()), files))
     text = map_file.read_text() if map_file.exists() else ""
     found = parse_map(text)
     threads, ranges = found.threads, [paged(placed) for placed in found.ranges]
@@ -194,12 +194,12 @@ class Judge:
     def __init__(self, mapping: Mapping, topology: Topology, subject: Subject, slack: int = 0) -> None:
         self.slack = slack
         os_index = [node.os_index for node in topology.nodes]
-        slots = thread_slots(mapping, topology)
+        slots = resolve(mapping, topology).slots
         self.policy = mapping.page_policy
         self.threads = mapping.threads
         self.home = [os_index[topology.home(slot.node)] for slot in slots]
-        self.nodes = [os_index[node] for node in page_node_set(mapping, topology)]
-        self.chunks = [os_index[node] for node in dataset_chunk_nodes(mapping, topology)]
+        self.nodes = [os_index[node] for node in resolve(mapping, topology).page_nodes]
+        self.chunks = [os_index[node] for node in resolve(mapping, topology).chunks]
         self.subject = subject
         self.huge = "[always]" in Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text()
 

@@ -10,6 +10,7 @@ import pytest
 from defusedxml import ElementTree
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.placement import resolve
 from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoint
 from numapredict.predictor.evaluation.evaluate import Evaluations, together
 from numapredict.predictor.evaluation.thesis import sweeps_of
@@ -88,7 +89,7 @@ def topology(name: str, path: Path) -> None:
 
 def mapping(name: str, path: Path) -> None:
     label = planted_dataset(1).measurements[0].mapping
-    draw_placed_mapping(placed_mapping_data(label, msgspec.structs.replace(TOPOLOGY, name=name)), path)
+    draw_placed_mapping(placed_mapping_data(resolve(label, msgspec.structs.replace(TOPOLOGY, name=name))), path)
 
 
 def times(name: str, path: Path) -> None:

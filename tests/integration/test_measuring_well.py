@@ -16,7 +16,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import StoppingRule
-from numapredict.collect.placement import thread_slots
+from numapredict.collect.placement import resolve
 from numapredict.collect.program import Program
 
 pytestmark = [pytest.mark.native, pytest.mark.slow]
@@ -62,7 +62,7 @@ def test_disturbed_runs_are_found_and_redone(tmp_path: Path) -> None:
     (tmp_path / "work.py").write_text(WORK)
     program = Program(name="work", command=(sys.executable, str(tmp_path / "work.py"), "0.3", str(tmp_path / "begun")))
     machine = HardwareMachine(topology, repetitions=StoppingRule(least=3, most=3, redo=20, patience_s=1.0), warm_up=0)
-    load = Load(thread_slots(ONE, topology)[0].pu)
+    load = Load(resolve(ONE, topology).slots[0].pu)
 
     def stop_later() -> None:
         while not (tmp_path / "begun").exists() and threading.main_thread().is_alive():
@@ -94,7 +94,7 @@ def test_what_stays_disturbed_is_kept_and_said(tmp_path: Path) -> None:
     (tmp_path / "work.py").write_text(WORK)
     program = Program(name="work", command=(sys.executable, str(tmp_path / "work.py"), "0.2"))
     machine = HardwareMachine(topology, repetitions=StoppingRule(least=2, most=2, redo=1, patience_s=0.1), warm_up=0)
-    load = Load(thread_slots(ONE, topology)[0].pu)
+    load = Load(resolve(ONE, topology).slots[0].pu)
     try:
         measurement = machine.run(program, ONE)
     finally:

@@ -7,7 +7,15 @@ import msgspec
 
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
-from numapredict.collect.space import canonical, default_mapping, fits, full_counts, node_counts, powers_of_two
+from numapredict.collect.space import (
+    canonical_form,
+    default_mapping,
+    fits,
+    full_counts,
+    node_counts,
+    placement_if_any,
+    powers_of_two,
+)
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UsageError
 
@@ -116,8 +124,9 @@ def _places(
             for page_policy in page_policies:
                 page_nodes = pages or _page_nodes(topology, nodes, page_policy)
                 mapping = Mapping(threads, nodes, thread_policy, page_nodes, page_policy)
-                if fits(mapping, topology):
-                    places.append(Asked(mapping, canonical(mapping, topology)))
+                placement = placement_if_any(mapping, topology)
+                if placement is not None:
+                    places.append(Asked(mapping, canonical_form(placement)))
     return tuple(places)
 
 

@@ -65,6 +65,11 @@ class Place(msgspec.Struct, frozen=True):
     mapping: str
     time_s: float | None
 
+    @property
+    def asked(self) -> Mapping:
+        """Return the mapping that was asked for."""
+        return Mapping(self.threads, self.thread_nodes, self.thread_policy, self.page_nodes, self.page_policy)
+
 
 class Effect(msgspec.Struct, frozen=True):
     """The most that one choice changes with all others equal: ``ratio`` is the slower mapping's time over the other."""

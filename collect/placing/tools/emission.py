@@ -5,6 +5,7 @@ from collections.abc import Mapping as Variables
 import msgspec
 
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.command import applied, nearest_expressible, without_page_policy
 from numapredict.collect.placing.tools.hwloc_bind import hwloc_bind
 from numapredict.collect.placing.tools.likwid_pin import likwid_pin
@@ -15,7 +16,6 @@ from numapredict.collect.placing.tools.tools import TITLES, TOOLS, Tool
 from numapredict.collect.placing.tools.wrapping import RUN_ANYTHING, Expression, Wrapping
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.printable import shell_word
-from numapredict.collect.topology import Topology
 
 _EXPRESSIONS: dict[Tool, Expression] = {
     "env": openmp,
@@ -40,29 +40,30 @@ class Emission(msgspec.Struct, frozen=True):
     cautions: tuple[str, ...]
 
 
-def expresses(tool: Tool, mapping: Mapping, topology: Topology) -> bool:
+def expresses(tool: Tool, placement: Placement) -> bool:
     """Return whether a tool can apply the mapping, pages and all."""
-    return _wrapping(tool, mapping, topology, (), {}) is not None
+    return _wrapping(tool, placement, (), {}) is not None
 
 
 def emit(
-    tool: Tool, mapping: Mapping, topology: Topology, program: Program, environment: Variables[str, str] | None = None
+    tool: Tool, placement: Placement, program: Program, environment: Variables[str, str] | None = None
 ) -> Emission:
-    """Return the command that runs ``program`` under ``mapping`` or the nearest to it, ready to be pasted into sh.
+    """Return the command that runs ``program`` under a mapping or the nearest to it, ready to be pasted into sh.
 
     ``environment`` is the shell's own: variables in it that would counteract the mapping are unset by the command, and
     those that the command overrides are named in the note.
     """
     shell = dict(environment or {})
     notes = []
+    mapping, topology = placement.mapping, placement.topology
     for candidate in (mapping, nearest_expressible(mapping), without_page_policy(mapping)):
-        wrapping = _wrapping(tool, candidate, topology, program.command, shell)
+        wrapping = _wrapping(tool, resolve(candidate, topology), program.command, shell)
         if wrapping is not None:
             break
     else:
         raise AssertionError(f"{tool} must be able to leave pages to first touch: {mapping.label}")
     if candidate != mapping:
-        notes.append(_shortfall(tool, mapping, candidate, topology))
+        notes.append(_shortfall(tool, placement, candidate))
     unset = [name for name in wrapping.conflicting if name in shell]
     changed = [name for name, value in wrapping.environment if shell.get(name, value) != value]
     if unset:
@@ -74,25 +75,19 @@ def emit(
 
 
 def _wrapping(
-    tool: Tool, mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]
+    tool: Tool, placement: Placement, command: tuple[str, ...], shell: Variables[str, str]
 ) -> Wrapping | None:
-    return _EXPRESSIONS[tool](applied(mapping, topology), topology, command, shell)
+    return _EXPRESSIONS[tool](applied(placement), command, shell)
 
 
-def _shortfall(tool: Tool, mapping: Mapping, nearest: Mapping, topology: Topology) -> str:
+def _shortfall(tool: Tool, placement: Placement, nearest: Mapping) -> str:
     """Return what the tool cannot do, what it does instead, and who can."""
-    others = [f"--emit {other}" for other in TOOLS if other != tool and expresses(other, mapping, topology)]
-    exact = " or ".join(others) or f"numapredict run --mapping {mapping.label}"
+    others = [f"--emit {other}" for other in TOOLS if other != tool and expresses(other, placement)]
+    exact = " or ".join(others) or f"numapredict run --mapping {placement.mapping.label}"
     return (
-        f"{TITLES[tool]} cannot express {_pages(mapping)}: this command uses {_pages(nearest)} instead, with the"
+        f"{TITLES[tool]} cannot express {placement.mapping.pages}: this command uses {nearest.pages} instead, with the"
         f" threads as they should be; exact: {exact}"
     )
-
-
-def _pages(mapping: Mapping) -> str:
-    """Return the page policy as a label has it."""
-    suffix = "" if mapping.page_nodes == mapping.thread_nodes else f"@{mapping.page_nodes}"
-    return f"{mapping.page_policy}{suffix}"
 
 
 def _text(wrapping: Wrapping, program: Program, unset: list[str]) -> str:

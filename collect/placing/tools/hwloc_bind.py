@@ -8,37 +8,31 @@ from collections.abc import Iterable
 from collections.abc import Mapping as Variables
 
 from numapredict.collect.index_list import index_list
-from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
-from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import openmp_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
-from numapredict.collect.topology import Topology
 
 # hwloc(7), environment variables: with these it looks at something else than this computer, and then binds nothing.
 _ELSEWHERE = ("HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS")
 
 
-def hwloc_bind(
-    mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]
-) -> Wrapping | None:
+def hwloc_bind(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
     """Return the call of hwloc-bind: all PUs of the threads, and a memory binding unless first touch is meant."""
     del shell
-    if mapping.page_policy not in EXPRESSIBLE:
+    if placement.mapping.page_policy not in EXPRESSIBLE:
         return None
-    cpus = _objects("pu", (slot.pu for slot in thread_slots(mapping, topology)))
-    words = ("hwloc-bind", "--physical", "--cpubind", *cpus, *_memory(mapping, topology), "--", *command)
-    return Wrapping(
-        openmp_variables(mapping, topology), words, (*CONFLICTING, *_ELSEWHERE), late_binding(mapping, topology)
-    )
+    cpus = _objects("pu", placement.pus)
+    words = ("hwloc-bind", "--physical", "--cpubind", *cpus, *_memory(placement), "--", *command)
+    return Wrapping(openmp_variables(placement), words, (*CONFLICTING, *_ELSEWHERE), late_binding(placement))
 
 
-def _memory(mapping: Mapping, topology: Topology) -> tuple[str, ...]:
-    if len(topology.memory_nodes) == 1 or FACTS[mapping.page_policy].kernel == "local":
+def _memory(placement: Placement) -> tuple[str, ...]:
+    if len(placement.topology.memory_nodes) == 1 or FACTS[placement.mapping.page_policy].kernel == "local":
         return ()
-    policy = "interleave" if FACTS[mapping.page_policy].kernel == "interleave" else "bind"
-    nodes = (topology.nodes[index].os_index for index in page_node_set(mapping, topology))
+    policy = "interleave" if FACTS[placement.mapping.page_policy].kernel == "interleave" else "bind"
+    nodes = placement.os_page_nodes
     return ("--membind", "--mempolicy", policy, *_objects("numanode", nodes))
 
 

@@ -11,13 +11,11 @@ short, so that processors after the last thread's add their nodes.
 import re
 from collections.abc import Mapping as Variables
 
-from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
-from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import left_to_first_touch, memory_words
 from numapredict.collect.placing.tools.wrapping import RUN_ANYTHING, Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
-from numapredict.collect.topology import Topology
 
 _MASK_BITS = 64  # LIKWID, src/numa_proc.c: the nodes are the bits of one unsigned long
 _TAKEN_APART = re.compile(r"[ \t\n\v\f\r\"']")
@@ -34,21 +32,19 @@ _PLACING = (
 )
 
 
-def likwid_pin(
-    mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]
-) -> Wrapping | None:
+def likwid_pin(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
     """Return the call of likwid-pin, with numactl in it where its own policies do not reach exactly the page nodes."""
     del shell
-    if mapping.page_policy not in EXPRESSIBLE:
+    if placement.mapping.page_policy not in EXPRESSIBLE:
         return None
-    own = _memory(mapping, topology)
+    own = _memory(placement)
     extra, policy = own or ((), ())
-    pages = () if own else memory_words(mapping, topology)
-    pus = [slot.pu for slot in thread_slots(mapping, topology)]
+    pages = () if own else memory_words(placement)
+    pus = placement.pus
     listed = ",".join(map(str, (*pus, *extra)))
     variables, words = unsplit(command)
     environment = (
-        ("OMP_NUM_THREADS", str(mapping.threads)),
+        ("OMP_NUM_THREADS", str(placement.mapping.threads)),
         ("OMP_DYNAMIC", "false"),
         # Else the list counts what the shell's cpuset or taskset has left over, and is no list of OS indices.
         ("LIKWID_IGNORE_CPUSET", "1"),
@@ -58,7 +54,7 @@ def likwid_pin(
         environment,
         ("likwid-pin", *policy, "-c", listed, *pages, *words),
         (*CONFLICTING, *_PLACING),
-        (*(("the pages need numactl beside likwid-pin",) if pages else ()), *late_binding(mapping, topology)),
+        (*(("the pages need numactl beside likwid-pin",) if pages else ()), *late_binding(placement)),
     )
 
 
@@ -83,15 +79,16 @@ def unsplit(command: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], tupl
     return tuple(variables), ("env", "-S" + r"\_".join([*unset, *before, *words]))
 
 
-def _memory(mapping: Mapping, topology: Topology) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
+def _memory(placement: Placement) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
     """Return the processors to list beside the threads' and the option of the policy, None where there is none."""
-    if len(topology.memory_nodes) == 1 or FACTS[mapping.page_policy].kernel == "local":
+    topology = placement.topology
+    if len(topology.memory_nodes) == 1 or FACTS[placement.mapping.page_policy].kernel == "local":
         return (), ()
     os_indices = [node.os_index for node in topology.nodes]
     if sorted(os_indices) != list(range(len(os_indices))) or len(os_indices) > _MASK_BITS:
-        return ((), ()) if left_to_first_touch(mapping, topology) else None  # its mask counts nodes, without gaps
-    threads = {slot.node for slot in thread_slots(mapping, topology)}
-    pages = page_node_set(mapping, topology)
+        return ((), ()) if left_to_first_touch(placement) else None  # its mask counts nodes, without gaps
+    threads = {slot.node for slot in placement.slots}
+    pages = placement.page_nodes
     missing = [topology.nodes[index] for index in pages if index not in threads]
     if not threads.issubset(pages) or not all(node.cores for node in missing):
         return None

@@ -2,21 +2,18 @@
 
 from collections.abc import Mapping as Variables
 
-from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import launch
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
-from numapredict.collect.topology import Topology
 
 
-def numactl(
-    mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]
-) -> Wrapping | None:
+def numactl(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
     """Return the call of numactl: --interleave, --membind (which fails where the node is full), or no policy."""
     del shell
-    if mapping.page_policy not in EXPRESSIBLE:
+    if placement.mapping.page_policy not in EXPRESSIBLE:
         return None
-    start = launch(mapping, topology)
+    start = launch(placement)
     words = (*start.numactl, *command)
-    return Wrapping(start.environment, words, CONFLICTING, late_binding(mapping, topology))
+    return Wrapping(start.environment, words, CONFLICTING, late_binding(placement))

@@ -2,19 +2,16 @@
 
 from collections.abc import Mapping as Variables
 
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import left_to_first_touch, openmp_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
-from numapredict.collect.topology import Topology
 
 
-def openmp(
-    mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]
-) -> Wrapping | None:
+def openmp(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
     """Return the variables before the program; OpenMP 5.2 has none for the pages of a program that is not changed."""
     del shell
-    if not left_to_first_touch(mapping, topology):
+    if not left_to_first_touch(placement):
         return None
-    cautions = late_binding(mapping, topology, confined=False)
-    return Wrapping(openmp_variables(mapping, topology), command, CONFLICTING, cautions)
+    cautions = late_binding(placement, confined=False)
+    return Wrapping(openmp_variables(placement), command, CONFLICTING, cautions)

@@ -9,9 +9,8 @@ does nothing without a plugin: numactl sets the policy. --hint excludes --cpu-bi
 
 from collections.abc import Mapping as Variables
 
-from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE
-from numapredict.collect.placement import thread_slots
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import memory_words, openmp_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
@@ -27,12 +26,13 @@ _NARROWING = (
 )
 
 
-def srun(mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
+def srun(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
     """Return the call of srun, in the shell's allocation where SLURM_JOB_ID names one, else with a whole node."""
-    if mapping.page_policy not in EXPRESSIBLE:
+    if placement.mapping.page_policy not in EXPRESSIBLE:
         return None
-    mask = sum(1 << slot.pu for slot in thread_slots(mapping, topology))
-    pages = memory_words(mapping, topology)
+    topology = placement.topology
+    mask = sum(1 << pu for pu in placement.pus)
+    pages = memory_words(placement)
     inside = "SLURM_JOB_ID" in shell
     words = (
         *("srun", "--nodes=1", "--ntasks=1"),
@@ -41,8 +41,8 @@ def srun(mapping: Mapping, topology: Topology, command: tuple[str, ...], shell: 
         *pages,
         *command,
     )
-    cautions = (*_cautions(topology, inside, bool(pages)), *late_binding(mapping, topology))
-    return Wrapping(openmp_variables(mapping, topology), words, (*CONFLICTING, *_NARROWING), cautions)
+    cautions = (*_cautions(topology, inside, bool(pages)), *late_binding(placement))
+    return Wrapping(openmp_variables(placement), words, (*CONFLICTING, *_NARROWING), cautions)
 
 
 def _pus(topology: Topology) -> int:

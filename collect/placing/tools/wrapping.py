@@ -5,9 +5,8 @@ from collections.abc import Mapping as Variables
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import left_to_first_touch
-from numapredict.collect.topology import Topology
 
 RUN_ANYTHING = ("nice", "-n0")
 """What env is to run where a program's name has an equals sign, which env takes for a variable; it changes nothing."""
@@ -26,21 +25,21 @@ class Wrapping(msgspec.Struct, frozen=True):
     cautions: tuple[str, ...] = ()
 
 
-Expression = Callable[[Mapping, Topology, tuple[str, ...], Variables[str, str]], Wrapping | None]
-"""From a mapping, a topology, a program's words and the shell's variables to the wrapping, None where a tool has none.
+Expression = Callable[[Placement, tuple[str, ...], Variables[str, str]], Wrapping | None]
+"""From a placement, a program's words and the shell's variables to the wrapping, None where a tool has none.
 
 The threads are expressed by every tool; None means that its page policy is not.
 """
 
 
-def late_binding(mapping: Mapping, topology: Topology, confined: bool = True) -> tuple[str, ...]:
+def late_binding(placement: Placement, confined: bool = True) -> tuple[str, ...]:
     """Return the caution that goes with first touch, where the main thread is not bound from the start.
 
     ICS'19 sec. 4.2: a runtime may bind the main thread as late as its first parallel region. libgomp does it when it
     is loaded, libomp and likwid-pin's library later. ``confined``: until then the tool keeps it on the thread nodes.
     """
-    alone = confined and mapping.thread_nodes == 1
-    if not left_to_first_touch(mapping, topology) or alone or len(topology.memory_nodes) == 1:
+    alone = confined and placement.mapping.thread_nodes == 1
+    if not left_to_first_touch(placement) or alone or len(placement.topology.memory_nodes) == 1:
         return ()
     where = "any of these nodes" if confined else "any node"
     return (

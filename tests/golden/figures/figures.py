@@ -6,6 +6,7 @@ import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.modelled.description import load_description
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.profile_file import parse_profile
 from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoint
 from numapredict.predictor.evaluation.evaluate import Evaluations, together
@@ -71,7 +72,7 @@ def topology() -> TopologyMapData:
 
 def mapping() -> PlacedMappingData:
     """Return a mapping whose pages the program decides on."""
-    return placed_mapping_data(parse_label("12x3-scatter-mix@4"), load_description("sandybridge-4x8").topology)
+    return placed_mapping_data(resolve(parse_label("12x3-scatter-mix@4"), load_description("sandybridge-4x8").topology))
 
 
 def profiled() -> PlacedMappingData:
@@ -79,7 +80,7 @@ def profiled() -> PlacedMappingData:
     samples = [(page, page % 16, 1.0 + page % 3) for page in range(0, 64, 2)]
     profile = parse_profile(profile_bytes([(64, samples), (16, [(0, 15, 1.0)])], 16))
     where = load_description("sandybridge-4x8").topology
-    return placed_mapping_data(parse_label("16x2-contiguous-locality"), where, profile)
+    return placed_mapping_data(resolve(parse_label("16x2-contiguous-locality"), where), profile)
 
 
 def calibration() -> CalibrationData:

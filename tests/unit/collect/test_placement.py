@@ -10,16 +10,7 @@ from hypothesis import strategies as st
 
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, parse_label
 from numapredict.collect.page_policy import PAGE_POLICIES
-from numapredict.collect.placement import (
-    DOMINANT_SHARE,
-    PageAccesses,
-    dataset_chunk_nodes,
-    greedy_balance,
-    page_node_set,
-    permitted_nodes,
-    place_pages,
-    thread_slots,
-)
+from numapredict.collect.placement import DOMINANT_SHARE, PageAccesses, greedy_balance, place_pages, resolve
 from numapredict.collect.topology import Core, Node, Topology
 from numapredict.native.errors import InvalidMappingError
 from tests.shapes import shape
@@ -41,11 +32,11 @@ def pages_of(
 
 
 def nodes_of(label: str, topology: Topology) -> list[int]:
-    return [slot.node for slot in thread_slots(parse_label(label), topology)]
+    return [slot.node for slot in resolve(parse_label(label), topology).slots]
 
 
 def placed(label: str, topology: Topology, pages: PageAccesses) -> list[int]:
-    result = place_pages(parse_label(label), topology, pages)
+    result = place_pages(resolve(parse_label(label), topology), pages)
     assert result.dtype == np.int32
     return [int(node) for node in result]
 
@@ -68,7 +59,7 @@ def test_full_nodes_are_skipped_by_both_policies_alike() -> None:
 
 def test_threads_take_a_nodes_cores_in_order_and_the_first_pu_of_each() -> None:
     topology = shape([2, 2], pus=2)
-    slots = thread_slots(parse_label("4x2-scatter-balance"), topology)
+    slots = resolve(parse_label("4x2-scatter-balance"), topology).slots
     assert [(slot.node, slot.pu) for slot in slots] == [(0, 0), (1, 2), (0, 1), (1, 3)]
 
 
@@ -79,7 +70,7 @@ def test_nodes_without_cores_hold_no_threads() -> None:
 @pytest.mark.parametrize("label", ["5x2-contiguous-balance", "3x1-scatter-balance@2", "3x3-contiguous-balance"])
 def test_too_many_threads_or_nodes_are_refused(label: str) -> None:
     with pytest.raises(InvalidMappingError, match=rf"{label} needs .* cores? on . nodes?; shape has") as error:
-        thread_slots(parse_label(label), shape([2, 2]))
+        resolve(parse_label(label), shape([2, 2]))
     assert "\n" not in str(error.value)
 
 
@@ -118,7 +109,7 @@ def fitting(draw: st.DrawFn) -> tuple[Mapping, Topology]:
 @given(fitting())
 def test_slots_use_each_pu_once_and_all_thread_nodes_evenly(case: tuple[Mapping, Topology]) -> None:
     mapping, topology = case
-    slots = thread_slots(mapping, topology)
+    slots = resolve(mapping, topology).slots
     assert len(slots) == len({slot.pu for slot in slots}) == mapping.threads
     used = Counter(slot.node for slot in slots)
     assert set(used) == {node.index for node in topology.cpu_nodes[: mapping.thread_nodes]}
@@ -136,11 +127,11 @@ def test_slots_use_each_pu_once_and_all_thread_nodes_evenly(case: tuple[Mapping,
 @given(fitting())
 def test_page_nodes_have_memory_and_appear_once(case: tuple[Mapping, Topology]) -> None:
     mapping, topology = case
-    nodes = page_node_set(mapping, topology)
+    nodes = resolve(mapping, topology).page_nodes
     assert len(set(nodes)) == len(nodes) <= mapping.page_nodes
     assert {node.index for node in topology.memory_nodes}.issuperset(nodes)
     if mapping.page_policy != "remote":
-        assert nodes[0] == topology.home(thread_slots(mapping, topology)[0].node)
+        assert nodes[0] == topology.home(resolve(mapping, topology).slots[0].node)
 
 
 def test_page_nodes_are_homes_then_others_by_distance_then_index() -> None:
@@ -149,7 +140,7 @@ def test_page_nodes_are_homes_then_others_by_distance_then_index() -> None:
         distances=[[10, 30, 20, 30, 25], [30, 10, 20, 20, 20], *[[10, 10, 10, 10, 10]] * 3],
     )
     sets = {
-        label: page_node_set(parse_label(label), topology)
+        label: resolve(parse_label(label), topology).page_nodes
         for label in ("2x1-contiguous-balance@5", "4x2-contiguous-balance@4", "4x2-contiguous-balance")
     }
     assert list(sets.values()) == [(0, 2, 4, 1, 3), (0, 1, 2, 4), (0, 1)]
@@ -157,22 +148,22 @@ def test_page_nodes_are_homes_then_others_by_distance_then_index() -> None:
 
 def test_threads_on_nodes_without_memory_share_a_home() -> None:
     topology = shape([2, 2, 2], memory=[0, 1, 1], distances=[[10, 15, 20], [15, 10, 20], [20, 20, 10]])
-    assert page_node_set(parse_label("4x2-contiguous-locality"), topology) == (1,)
-    assert page_node_set(parse_label("6x3-contiguous-balance"), topology) == (1, 2)
+    assert resolve(parse_label("4x2-contiguous-locality"), topology).page_nodes == (1,)
+    assert resolve(parse_label("6x3-contiguous-balance"), topology).page_nodes == (1, 2)
 
 
 def test_remote_is_the_farthest_memory_without_threads() -> None:
     topology = shape([2, 2, 2, 2], distances=[[10, 21, 31, 31], *[[10, 10, 10, 10]] * 3])
-    assert page_node_set(parse_label("2x1-contiguous-remote"), topology) == (2,)
-    assert page_node_set(parse_label("6x3-contiguous-remote@1"), topology) == (3,)
+    assert resolve(parse_label("2x1-contiguous-remote"), topology).page_nodes == (2,)
+    assert resolve(parse_label("6x3-contiguous-remote@1"), topology).page_nodes == (3,)
     with pytest.raises(InvalidMappingError, match="remote needs a node without threads"):
-        page_node_set(parse_label("8x4-contiguous-remote@1"), topology)
-    assert page_node_set(parse_label("4x2-contiguous-remote@1"), shape([2, 2, 0])) == (2,)
+        resolve(parse_label("8x4-contiguous-remote@1"), topology)
+    assert resolve(parse_label("4x2-contiguous-remote@1"), shape([2, 2, 0])).page_nodes == (2,)
 
 
 def test_too_many_page_nodes_are_refused() -> None:
     with pytest.raises(InvalidMappingError, match=r"needs 3 nodes with memory; shape has 2$"):
-        page_node_set(parse_label("4x2-contiguous-balance@3"), shape([2, 2]))
+        resolve(parse_label("4x2-contiguous-balance@3"), shape([2, 2]))
 
 
 def test_first_touch_puts_a_page_where_its_first_thread_is() -> None:
@@ -235,8 +226,8 @@ def test_dataset_cuts_every_site_into_a_chunk_for_each_thread() -> None:
 
 
 def test_dataset_chunks_spread_over_other_page_nodes_in_order() -> None:
-    assert dataset_chunk_nodes(parse_label("6x1-contiguous-dataset@3"), shape([6, 1, 1])) == (0, 0, 1, 1, 2, 2)
-    assert dataset_chunk_nodes(parse_label("2x1-contiguous-dataset@4"), shape([2, 1, 1, 1])) == (0, 2)
+    assert resolve(parse_label("6x1-contiguous-dataset@3"), shape([6, 1, 1])).chunks == (0, 0, 1, 1, 2, 2)
+    assert resolve(parse_label("2x1-contiguous-dataset@4"), shape([2, 1, 1, 1])).chunks == (0, 2)
 
 
 def test_bind_and_remote_put_everything_on_one_node() -> None:
@@ -256,13 +247,13 @@ def test_no_pages_are_no_problem(policy: str) -> None:
 
 def test_accesses_of_another_number_of_threads_are_refused() -> None:
     with pytest.raises(InvalidMappingError, match="has 2 threads, the accesses are of 3"):
-        place_pages(parse_label("2x2-contiguous-locality"), shape([1, 1]), pages_of([[1, 2, 3]]))
+        place_pages(resolve(parse_label("2x2-contiguous-locality"), shape([1, 1])), pages_of([[1, 2, 3]]))
 
 
 def reference(mapping: Mapping, topology: Topology, pages: PageAccesses) -> list[int]:  # noqa: PLR0912 - one a policy
     """Place the pages one by one, as the policies are described."""
-    nodes = page_node_set(mapping, topology)
-    homes = [topology.home(slot.node) for slot in thread_slots(mapping, topology)]
+    nodes = resolve(mapping, topology).page_nodes
+    homes = [topology.home(slot.node) for slot in resolve(mapping, topology).slots]
     count = len(pages.address)
     per_node = [
         {node: sum(a for a, home in zip(row, homes, strict=True) if home == node) for node in set(homes)}
@@ -324,9 +315,9 @@ def test_pages_are_placed_as_the_reference_does(case: tuple[Mapping, Topology], 
         random.integers(0, mapping.threads, count).astype(np.int32),
         random.integers(0, 3, count).astype(np.int32),
     )
-    result = place_pages(mapping, topology, pages)
+    result = place_pages(resolve(mapping, topology), pages)
     assert result.tolist() == reference(mapping, topology, pages)
-    assert place_pages(mapping, topology, pages).tolist() == result.tolist()
+    assert place_pages(resolve(mapping, topology), pages).tolist() == result.tolist()
 
 
 def test_what_is_kept_for_one_number_of_page_nodes_serves_no_other() -> None:
@@ -355,6 +346,6 @@ def test_first_touch_lets_pages_stand_at_the_threads_homes() -> None:
     )
     distances = ((10.0, 12.0, 30.0), (12.0, 10.0, 20.0), (30.0, 20.0, 10.0))
     topology = Topology("odd", nodes, (), distances)
-    assert permitted_nodes(parse_label("3x3-contiguous-first-touch"), topology) == {4, 6}
-    assert permitted_nodes(parse_label("2x2-contiguous-first-touch"), topology) == {4}
-    assert permitted_nodes(parse_label("1x1-contiguous-bind"), topology) == {4}
+    assert frozenset(resolve(parse_label("3x3-contiguous-first-touch"), topology).os_page_nodes) == {4, 6}
+    assert frozenset(resolve(parse_label("2x2-contiguous-first-touch"), topology).os_page_nodes) == {4}
+    assert frozenset(resolve(parse_label("1x1-contiguous-bind"), topology).os_page_nodes) == {4}

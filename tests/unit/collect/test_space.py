@@ -8,8 +8,8 @@ import pytest
 
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, parse_label
 from numapredict.collect.page_policy import PAGE_POLICIES
-from numapredict.collect.placement import PageAccesses, place_pages, thread_slots
-from numapredict.collect.space import SUBSETS, canonical, check, default_mapping, full_space, subset
+from numapredict.collect.placement import PageAccesses, place_pages, resolve
+from numapredict.collect.space import SUBSETS, canonical, default_mapping, full_space, subset
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError, UsageError
 from tests.shapes import shape
@@ -67,8 +67,8 @@ def meaning(mapping: Mapping, topology: Topology, family: dict[int, list[PageAcc
     """Return what a mapping does: where each thread runs and where the pages of every probe go."""
     if mapping.threads not in family:
         family[mapping.threads] = probes(mapping.threads)
-    placed = tuple(place_pages(mapping, topology, pages).tobytes() for pages in family[mapping.threads])
-    return thread_slots(mapping, topology), placed
+    placed = tuple(place_pages(resolve(mapping, topology), pages).tobytes() for pages in family[mapping.threads])
+    return resolve(mapping, topology).slots, placed
 
 
 def valid_mappings(topology: Topology) -> list[Mapping]:
@@ -81,7 +81,7 @@ def valid_mappings(topology: Topology) -> list[Mapping]:
     for fields in everything:
         mapping = Mapping(*fields)
         try:
-            check(mapping, topology)
+            resolve(mapping, topology)
         except InvalidMappingError:
             continue
         found.append(mapping)
@@ -105,7 +105,7 @@ def test_canonical_joins_exactly_the_mappings_that_mean_the_same(topology: Topol
     for mapping in valid_mappings(topology):
         chosen = canonical(mapping, topology)
         what = meaning(mapping, topology, family)
-        check(chosen, topology)
+        resolve(chosen, topology)
         assert canonical(chosen, topology) == chosen
         assert meaning(chosen, topology, family) == what
         by_meaning[what].add(chosen.label)
@@ -234,7 +234,7 @@ def test_the_default_is_every_core_in_order_with_first_touch() -> None:
     ],
 )
 def test_mappings_that_do_not_fit_get_one_clear_line(mapping: Mapping, what: str) -> None:
-    for refuse in (check, canonical):
+    for refuse in (resolve, canonical):
         with pytest.raises(InvalidMappingError) as error:
             refuse(mapping, SANDY_BRIDGE)
         assert what in str(error.value)

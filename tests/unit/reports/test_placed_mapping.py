@@ -5,6 +5,7 @@ import pytest
 from numapredict.collect.host.host import topology_from_file
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.modelled.description import load_description
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.profile_file import parse_profile
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Topology
@@ -23,7 +24,7 @@ FOUR = shape([2, 2, 2, 2], name="four")  # nodes 10 to 13 to the operating syste
 
 
 def placed(label: str, topology: Topology = FOUR) -> PlacedMappingData:
-    return placed_mapping_data(parse_label(label), topology)
+    return placed_mapping_data(resolve(parse_label(label), topology))
 
 
 def threads(data: PlacedMappingData) -> list[list[int | None]]:
@@ -89,24 +90,24 @@ def test_a_node_without_memory_sends_its_pages_home() -> None:
 def test_a_profile_tells_the_shares() -> None:
     # Two threads a node; pages 0 to 2 are thread 0's, page 3 is thread 3's.
     data = profile_bytes([(4, [(0, 0, 1.0), (1, 0, 1.0), (2, 0, 2.0), (3, 3, 1.0)])], 4)
-    found = placed_mapping_data(parse_label("4x2-contiguous-locality"), FOUR, parse_profile(data))
+    found = placed_mapping_data(resolve(parse_label("4x2-contiguous-locality"), FOUR), parse_profile(data))
     assert shares(found) == [0.75, 0.25, None, None]
     assert words(found) == ["75% of the pages\n(3)", "25% of the pages\n(1)", "no pages", "no pages"]
     assert "1 allocation, 4 pages" in found.note
     assert "made with" not in found.note
     # Balance: equal accesses (5 in all), whoever makes them, and so other shares of the pages.
-    balanced = placed_mapping_data(parse_label("4x2-contiguous-balance"), FOUR, parse_profile(data))
+    balanced = placed_mapping_data(resolve(parse_label("4x2-contiguous-balance"), FOUR), parse_profile(data))
     assert shares(balanced) == [0.5, 0.5, None, None]
-    other = placed_mapping_data(parse_label("8x4-contiguous-locality"), FOUR, parse_profile(data))
+    other = placed_mapping_data(resolve(parse_label("8x4-contiguous-locality"), FOUR), parse_profile(data))
     assert "made with 4 threads" in other.note
 
 
 def test_what_cannot_be_drawn_is_said() -> None:
     data = parse_profile(profile_bytes([(1, [(0, 0, 1.0)])]))
     with pytest.raises(UsageError, match="interleave places pages without a profile; leave out --profile"):
-        placed_mapping_data(parse_label("4x2-contiguous-interleave"), FOUR, data)
+        placed_mapping_data(resolve(parse_label("4x2-contiguous-interleave"), FOUR), data)
     with pytest.raises(InvalidInputError, match="no samples"):
-        placed_mapping_data(parse_label("4x2-contiguous-mix"), FOUR, parse_profile(profile_bytes([(3, [])])))
+        placed_mapping_data(resolve(parse_label("4x2-contiguous-mix"), FOUR), parse_profile(profile_bytes([(3, [])])))
     with pytest.raises(InvalidMappingError, match="needs 16 cores"):
         placed("16x4-contiguous-bind@1")
 
@@ -122,7 +123,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
 )
 def test_two_four_and_eight_nodes_are_legible(machine: str, label: str, tmp_path: Path) -> None:
     mapping, topology = parse_label(label), load_description(machine).topology
-    data = placed_mapping_data(mapping, topology)
+    data = placed_mapping_data(resolve(mapping, topology))
     figure = mapping_figure(data)
     assert_legible(figure)
     shown = [text for text, _ in texts_of(figure)]
@@ -140,11 +141,11 @@ def test_every_mapping_of_an_odd_machine_has_a_figure(name: str) -> None:
     topology = topology_from_file(Path(__file__).parents[2] / f"machines/{name}.xml")
     space = full_space(topology)
     for mapping in space:
-        data = placed_mapping_data(mapping, topology)
+        data = placed_mapping_data(resolve(mapping, topology))
         placed_threads = [cell.thread for box in data.boxes for cell in box.cells if cell.thread is not None]
         assert sorted(placed_threads) == list(range(mapping.threads))
         known = [box.share for box in data.boxes if box.share is not None]
         assert not known or sum(known) == pytest.approx(1.0)
         assert all(box.memory_bytes for box in data.boxes if box.words)
     for mapping in space[:: max(1, len(space) // 6)]:
-        assert_legible(mapping_figure(placed_mapping_data(mapping, topology)))
+        assert_legible(mapping_figure(placed_mapping_data(resolve(mapping, topology))))

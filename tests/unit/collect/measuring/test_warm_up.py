@@ -2,6 +2,7 @@ from pathlib import Path
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
+from numapredict.collect.placement import resolve
 from tests.profiles import profile_bytes
 from tests.samples import topology_of
 
@@ -24,7 +25,7 @@ def written(folder: Path, text: str | None, profile: bytes | None) -> Look:
         Path(files.map).write_text(text)
     if profile is not None:
         Path(files.profile).write_bytes(profile)
-    return look(files, MAPPING, TOPOLOGY)
+    return look(files, resolve(MAPPING, TOPOLOGY))
 
 
 def test_what_was_written_tells_where_all_stood(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.page_policy import EXPRESSIBLE
-from numapredict.collect.placement import thread_slots
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.command import launch, places, run_command
 from numapredict.collect.placing.tools.emission import Emission, emit
 from numapredict.collect.program import Program, program_of
@@ -25,7 +25,7 @@ PROGRAM = program_of(("./app", "a b", "$HOME"))
 def numactl_command(
     mapping: Mapping, topology: Topology, program: Program, shell: dict[str, str] | None = None
 ) -> Emission:
-    return emit("numactl", mapping, topology, program, shell)
+    return emit("numactl", resolve(mapping, topology), program, shell)
 
 
 def text_of(label: str) -> str:
@@ -89,9 +89,9 @@ def test_the_command_of_the_preload_library_names_the_label_and_keeps_the_words(
 def test_every_mapping_has_a_command_with_a_place_a_thread(mapping: Mapping) -> None:
     command = numactl_command(mapping, TOPOLOGY, PROGRAM)
     assert command.exact == (mapping.page_policy in EXPRESSIBLE)
-    variables = dict(launch(mapping, TOPOLOGY).environment)
+    variables = dict(launch(resolve(mapping, TOPOLOGY)).environment)
     places = written_out(variables["OMP_PLACES"])
-    assert places == [slot.pu for slot in thread_slots(mapping, TOPOLOGY)]
+    assert places == [slot.pu for slot in resolve(mapping, TOPOLOGY).slots]
     assert variables["OMP_NUM_THREADS"] == str(len(places))
 
 
@@ -126,7 +126,7 @@ def test_a_programs_own_variables_stay_but_the_mapping_wins() -> None:
 
 
 def test_one_memory_node_needs_no_memory_policy() -> None:
-    start = launch(parse_label("2x1-contiguous-bind"), topology_of((2,)))
+    start = launch(resolve(parse_label("2x1-contiguous-bind"), topology_of((2,))))
     assert start.numactl == ("numactl", "--physcpubind=0-1")
     assert not start.memory_policy
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.placement import PageAccesses, place_pages
+from numapredict.collect.placement import PageAccesses, place_pages, resolve
 from numapredict.collect.placing import page_plan
 from numapredict.collect.placing.page_plan import PagePlan, plan_of
 from numapredict.collect.placing.plan_file import plan_text, write_plan
@@ -21,7 +21,7 @@ Samples = list[tuple[int, int, float]]
 
 
 def plan(ranges: list[tuple[int, Samples]], label: str = LOCALITY.label, slots: int = 4, **changes: int) -> PagePlan:
-    return plan_of(parse_profile(profile_bytes(ranges, slots, **changes)), parse_label(label), TOPOLOGY)
+    return plan_of(parse_profile(profile_bytes(ranges, slots, **changes)), resolve(parse_label(label), TOPOLOGY))
 
 
 def nodes(found: PagePlan) -> list[list[int]]:
@@ -73,7 +73,7 @@ def test_another_number_of_threads_is_rescaled() -> None:
 
 def test_ranges_that_rescaling_makes_one_are_planned_once() -> None:
     data = profile_bytes([(1, [(0, 0, 1.0)]), (1, [(0, 0, 1.0)])], range_site=5)
-    assert len(plan_of(parse_profile(data), LOCALITY, TOPOLOGY).ranges) == 1
+    assert len(plan_of(parse_profile(data), resolve(LOCALITY, TOPOLOGY)).ranges) == 1
 
 
 @given(
@@ -91,7 +91,7 @@ def test_page_by_page_it_is_what_place_pages_says(found: list[tuple[int, int, in
             if at == nearest:
                 accesses[page, slot] += rate
     zeros = np.zeros(40, np.int32)
-    expected = place_pages(mapping, TOPOLOGY, PageAccesses(np.arange(40), accesses, zeros, zeros))
+    expected = place_pages(resolve(mapping, TOPOLOGY), PageAccesses(np.arange(40), accesses, zeros, zeros))
     assert nodes(plan([(40, samples)], mapping.label)) == [(expected + 10).tolist()]
 
 

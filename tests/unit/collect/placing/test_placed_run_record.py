@@ -1,8 +1,9 @@
 import json
 
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.placed_pages import parse_map
-from numapredict.collect.placing.placed_run_record import PlacedRun, json_of, placement_of
+from numapredict.collect.placing.placed_run_record import PlacedRun, json_of, observed_placement
 from tests.shapes import shape
 
 MAP = """numaplace-map 1 5
@@ -21,7 +22,7 @@ thread 0 0 1 0
 
 def test_what_a_map_says_is_added_up() -> None:
     mapping = parse_label("4x2-contiguous-locality")
-    placement = placement_of(parse_map(MAP), mapping, shape([2, 2, 2]))  # nodes 10, 11 and 12
+    placement = observed_placement(parse_map(MAP), resolve(mapping, shape([2, 2, 2])))  # nodes 10, 11 and 12
     threads, pages = placement.threads, placement.pages
     assert (threads.looked_at, threads.right, threads.slots) == (3, 2, 2)
     assert [(thread.slot, thread.wrong) for thread in threads.astray] == [(1, 1)]

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.placed_run_outcome import placement_found, regions_found
 from numapredict.collect.placing.placed_run_text import placement_in_words, profile_in_words, regions_in_words
 from numapredict.collect.placing.preload import PlacementFiles
@@ -23,7 +24,7 @@ def words(tmp_path: Path, text: str, label: str) -> list[str]:
 def told(path: Path, label: str) -> list[str]:
     lines: list[str] = []
     mapping = parse_label(label)
-    found = placement_found(PlacementFiles(map=str(path)), mapping, TOPOLOGY, lines.append)
+    found = placement_found(PlacementFiles(map=str(path)), resolve(mapping, TOPOLOGY), lines.append)
     return lines + ([] if found is None else list(placement_in_words(found, mapping)))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.mapping import Mapping, parse_label
-from numapredict.collect.placement import dataset_chunk_nodes, page_node_set, thread_slots
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.preload import (
     PlacementFiles,
     escaped,
@@ -83,35 +83,37 @@ def numbers(text: str) -> list[int]:
 
 
 def test_a_mapping_is_written_in_the_operating_systems_numbers() -> None:
-    assert settings_text(parse_label("4x2-contiguous-first-touch"), TOPOLOGY) == (
+    assert settings_text(resolve(parse_label("4x2-contiguous-first-touch"), TOPOLOGY)) == (
         "version=1;cpus=0,2,1,3;homes=0*2,2*2;threads=contiguous;pages=first-touch;nodes=0,2"
     )
-    assert settings_text(parse_label("8x2-scatter-dataset"), TOPOLOGY) == (
+    assert settings_text(resolve(parse_label("8x2-scatter-dataset"), TOPOLOGY)) == (
         "version=1;cpus=0-7;homes=0,2,0,2,0,2,0,2;threads=scatter;pages=dataset;nodes=0,2;chunks=0,2,0,2,0,2,0,2"
     )
-    assert pairs(settings_text(parse_label("4x1-contiguous-remote"), TOPOLOGY))["nodes"] == "2"
+    assert pairs(settings_text(resolve(parse_label("4x1-contiguous-remote"), TOPOLOGY)))["nodes"] == "2"
 
 
 def test_what_one_node_makes_equal_to_bind_is_asked_for_as_bind() -> None:
     for label in ("4x1-contiguous-locality", "4x1-contiguous-dataset", "4x2-contiguous-mix@1"):
-        found = pairs(settings_text(parse_label(label), TOPOLOGY))
+        found = pairs(settings_text(resolve(parse_label(label), TOPOLOGY)))
         assert (found["pages"], found["nodes"], "chunks" in found) == ("bind", "0", False)
 
 
 def test_page_nodes_keep_their_order_but_the_kernel_interleaves_upwards() -> None:
     # Node 2 is nearer to node 0 than node 1 is.
     topology = shape([2, 2, 2], distances=[[10, 30, 20], [30, 10, 20], [20, 20, 10]])
-    assert pairs(settings_text(parse_label("2x1-contiguous-balance@3"), topology))["nodes"] == "10,12,11"
-    assert pairs(settings_text(parse_label("2x1-contiguous-interleave@3"), topology))["nodes"] == "10-12"
+    assert pairs(settings_text(resolve(parse_label("2x1-contiguous-balance@3"), topology)))["nodes"] == "10,12,11"
+    assert pairs(settings_text(resolve(parse_label("2x1-contiguous-interleave@3"), topology)))["nodes"] == "10-12"
 
 
 def test_threads_without_memory_of_their_own_have_a_home() -> None:
     topology = shape([2, 2], memory=[1 << 30, 0])
-    assert pairs(settings_text(parse_label("4x2-contiguous-first-touch"), topology))["homes"] == "10*4"
+    assert pairs(settings_text(resolve(parse_label("4x2-contiguous-first-touch"), topology)))["homes"] == "10*4"
 
 
 def test_paths_survive() -> None:
-    text = settings_text(parse_label("4x1-contiguous-bind"), TOPOLOGY, PlacementFiles(plan=UGLY, map="/m", report="/r"))
+    text = settings_text(
+        resolve(parse_label("4x1-contiguous-bind"), TOPOLOGY), PlacementFiles(plan=UGLY, map="/m", report="/r")
+    )
     found = pairs(text)
     assert unquote_to_bytes(found["plan"]) == os.fsencode(UGLY)
     assert (found["map"], found["report"], "profile" in found) == ("/m", "/r", False)
@@ -150,7 +152,7 @@ POLICIES = ("first-touch", "bind", "remote", "interleave", "locality", "balance"
 def test_the_library_reads_what_is_meant(reader: Path, topology: Topology) -> None:
     files = PlacementFiles(plan=UGLY, profile="/p", map="/m")
     for mapping in full_space(topology):
-        environment = preload_environment({}, mapping, topology, "/nowhere.so", files, "0123456789abcdef")
+        environment = preload_environment({}, resolve(mapping, topology), "/nowhere.so", files, "0123456789abcdef")
         done = subprocess.run(
             [reader], env={"NUMAPLACE": environment["NUMAPLACE"]}, capture_output=True, text=True, check=True
         )
@@ -164,7 +166,7 @@ def test_the_library_reads_what_is_meant(reader: Path, topology: Topology) -> No
 
 @pytest.mark.parametrize("claim", ["", "x-0000000000-0000000000", "1-000000000-0000000000", "1-0000000000-0000000000-"])
 def test_a_claim_of_another_form_leaves_the_library_idle(reader: Path, claim: str) -> None:
-    text = settings_text(parse_label("4x1-contiguous-bind"), TOPOLOGY)
+    text = settings_text(resolve(parse_label("4x1-contiguous-bind"), TOPOLOGY))
     assert subprocess.run([reader], env={"NUMAPLACE": text}, capture_output=True, check=False).returncode == 0
     idle = subprocess.run([reader], env={"NUMAPLACE": f"{text};claim={claim}"}, capture_output=True, check=False)
     assert idle.returncode == 1
@@ -174,15 +176,15 @@ def check_read(found: dict[str, list[str]], mapping: Mapping, topology: Topology
     def os_indices(nodes: list[int]) -> list[str]:
         return [str(topology.nodes[node].os_index) for node in nodes]
 
-    slots = thread_slots(mapping, topology)
+    slots = resolve(mapping, topology).slots
     assert found["cpus"] == [str(slot.pu) for slot in slots]
     assert found["homes"] == os_indices([topology.home(slot.node) for slot in slots])
     assert found["scatter"] == [str(int(mapping.thread_policy == "scatter"))]
     assert POLICIES[int(found["pages"][0])] == mapping.page_policy
-    nodes = os_indices(list(page_node_set(mapping, topology)))
+    nodes = os_indices(list(resolve(mapping, topology).page_nodes))
     assert found["nodes"] == (sorted(nodes, key=int) if mapping.page_policy == "interleave" else nodes)
     if mapping.page_policy == "dataset":
-        assert found["chunks"] == os_indices(list(dataset_chunk_nodes(mapping, topology)))
+        assert found["chunks"] == os_indices(list(resolve(mapping, topology).chunks))
 
 
 def test_the_library_comes_first_and_the_runtime_does_not_bind() -> None:
@@ -196,7 +198,7 @@ def test_the_library_comes_first_and_the_runtime_does_not_bind() -> None:
         "OMP_SCHEDULE": "dynamic",
         "NUMAPLACE": "version=1;old",
     }
-    found = preload_environment(caller, parse_label("4x2-scatter-bind@1"), TOPOLOGY, "/lib/place.so")
+    found = preload_environment(caller, resolve(parse_label("4x2-scatter-bind@1"), TOPOLOGY), "/lib/place.so")
     assert found.pop("NUMAPLACE").startswith("version=1;cpus=0-3;")
     assert found == {
         "PATH": "/bin",

@@ -8,6 +8,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.tools.emission import emit, expresses
 from numapredict.collect.placing.tools.tools import TOOLS
 from numapredict.collect.program import Program
@@ -146,10 +147,10 @@ def test_every_tool_has_the_best_that_it_can_apply(dataset: Dataset, chosen: Cho
         assert [alternative.tool for alternative in advice.alternatives] == list(TOOLS)
         assert advice.alternative in advice.alternatives
         for alternative in advice.alternatives:
-            mapping = parse_label(alternative.mapping)
-            assert expresses(alternative.tool, mapping, recorded.topology)
+            placement = resolve(parse_label(alternative.mapping), recorded.topology)
+            assert expresses(alternative.tool, placement)
             assert alternative.exact == (alternative.mapping == advice.mapping)
-            assert alternative.command == emit(alternative.tool, mapping, recorded.topology, program, os.environ).text
+            assert alternative.command == emit(alternative.tool, placement, program, os.environ).text
 
 
 def test_an_alternative_of_no_known_speedup_claims_none(advice: Advice) -> None:

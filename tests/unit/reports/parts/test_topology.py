@@ -2,6 +2,7 @@ import pytest
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.modelled.description import load_description
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.profile_file import Profile, parse_profile
 from numapredict.native.errors import UsageError
 from numapredict.reports.parts.topology import draw_mapping, machine_data, topology_data
@@ -12,7 +13,7 @@ from tests.samples import topology_of
 
 def test_threads_stand_on_the_cores_that_they_are_bound_to() -> None:
     topology = topology_of((4, 4), os_indices=(0, 7))  # PU numbers alternate
-    data = topology_data(topology, parse_label("4x2-scatter-interleave"))
+    data = topology_data(topology, resolve(parse_label("4x2-scatter-interleave"), topology))
     assert [node.name for node in data.nodes] == ["Node 0", "Node 7"]
     assert [(core.pu, core.thread) for core in data.nodes[0].cores] == [(0, 0), (2, 2), (4, None), (6, None)]
     assert [(core.pu, core.thread) for core in data.nodes[1].cores] == [(1, 1), (3, 3), (5, None), (7, None)]
@@ -31,7 +32,7 @@ def test_threads_stand_on_the_cores_that_they_are_bound_to() -> None:
     ],
 )
 def test_each_policy_is_said_in_words(label: str, threads: list[str], pages: list[str]) -> None:
-    data = topology_data(four_by_eight(), parse_label(label))
+    data = topology_data(four_by_eight(), resolve(parse_label(label), four_by_eight()))
     assert [node.threads for node in data.nodes] == threads
     assert [node.pages for node in data.nodes] == pages
 
@@ -81,22 +82,24 @@ def profile() -> Profile:
 
 def test_a_profile_tells_the_shares_of_the_pages() -> None:
     mapping = parse_label("2x2-contiguous-locality")
-    told = topology_data(four_by_eight(), mapping, profile())
+    told = topology_data(four_by_eight(), resolve(mapping, four_by_eight()), profile())
     assert [node.share for node in told.nodes] == [0.75, 0.25, None, None]
     assert [node.pages for node in told.nodes] == ["75% of the pages (9)", "25% of the pages (3)", "", ""]
     assert "12 pages" in told.note
-    untold = topology_data(four_by_eight(), mapping)
+    untold = topology_data(four_by_eight(), resolve(mapping, four_by_eight()))
     assert {node.share for node in untold.nodes} == {None}
 
 
 @pytest.mark.parametrize("policy", ["locality", "mix", "balance", "first-touch"])
 def test_how_to_learn_the_shares_is_said_where_the_policy_does_not_tell_them(policy: str) -> None:
     mapping = parse_label(f"16x2-contiguous-{policy}")
-    note = topology_data(four_by_eight(), mapping).note
+    note = topology_data(four_by_eight(), resolve(mapping, four_by_eight())).note
     assert "depends on" in note
     assert ("--profile" in note) == (policy != "first-touch")
     assert "depends on" in draw_mapping(mapping, "elsewhere", None).note
-    assert topology_data(four_by_eight(), parse_label("16x2-contiguous-interleave")).note == ""
+    assert (
+        topology_data(four_by_eight(), resolve(parse_label("16x2-contiguous-interleave"), four_by_eight())).note == ""
+    )
 
 
 def test_a_profile_that_says_nothing_here_is_refused() -> None:

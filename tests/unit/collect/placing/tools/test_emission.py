@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.placement import page_node_set, thread_slots
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing.tools.emission import Emission, emit, expresses
 from numapredict.collect.placing.tools.tools import TOOLS, Tool
 from numapredict.collect.program import Program, program_of
@@ -20,7 +20,7 @@ PROGRAM = program_of(("./app",))
 
 
 def emitted(tool: Tool, label: str, topology: Topology = FOUR, caller: dict[str, str] | None = None) -> Emission:
-    return emit(tool, parse_label(label), topology, PROGRAM, caller)
+    return emit(tool, resolve(parse_label(label), topology), PROGRAM, caller)
 
 
 def words_of(text: str) -> tuple[dict[str, str], list[str]]:
@@ -114,7 +114,7 @@ def srun_words(text: str) -> tuple[set[int], list[str]]:
 )
 def test_srun_has_one_task_with_all_pus_and_numactl_the_pages(label: str, memory: str) -> None:
     emission = emitted("slurm", label)
-    pus = {slot.pu for slot in thread_slots(parse_label(label), FOUR)}
+    pus = {slot.pu for slot in resolve(parse_label(label), FOUR).slots}
     assert srun_words(emission.text) == (pus, [*memory.split(), "./app"])
     assert (emission.exact, emission.note) == (True, "")
     # --exclusive alone gives a step one CPU.
@@ -154,20 +154,20 @@ def test_variables_alone_place_no_pages() -> None:
 @pytest.mark.parametrize("topology", [FOUR, GAPS], ids=["4x4", "gaps"])
 def test_every_mapping_has_a_command_with_its_threads(tool: Tool, topology: Topology) -> None:
     for mapping in full_space(topology):
-        emission = emit(tool, mapping, topology, PROGRAM)
-        assert emission.exact == expresses(tool, mapping, topology) == (emission.note == ""), mapping.label
-        assert thread_slots(emission.mapping, topology) == thread_slots(mapping, topology)
+        emission = emit(tool, resolve(mapping, topology), PROGRAM)
+        assert emission.exact == expresses(tool, resolve(mapping, topology)) == (emission.note == ""), mapping.label
+        assert resolve(emission.mapping, topology).slots == resolve(mapping, topology).slots
         if not emission.exact:
             assert mapping.page_policy in emission.note
             assert "\n" not in emission.note
-            again = emit(tool, emission.mapping, topology, PROGRAM)
+            again = emit(tool, resolve(emission.mapping, topology), PROGRAM)
             assert (again.exact, again.text) == (True, emission.text), mapping.label
 
 
 def test_who_else_is_exact_is_named_and_is() -> None:
     emission = emitted("env", "8x4-scatter-interleave@2")
     assert emission.note.endswith("exact: --emit numactl or --emit hwloc or --emit likwid or --emit slurm")
-    assert page_node_set(parse_label("8x4-scatter-interleave@2"), FOUR) == (0, 1)
+    assert resolve(parse_label("8x4-scatter-interleave@2"), FOUR).page_nodes == (0, 1)
     assert emitted("slurm", "8x4-scatter-locality").note.endswith(
         "exact: numapredict run --mapping 8x4-scatter-locality"
     )
@@ -188,7 +188,7 @@ def test_variables_that_would_undo_it_are_unset(tool: Tool, name: str) -> None:
 )
 def test_a_shell_understands_it(tool: Tool, starter: str) -> None:
     program = Program(name="p", command=("printf", "a b", "$HOME"), environment=(("X", "1 2"),), directory="/")
-    text = emit(tool, parse_label("8x2-scatter-bind@1"), FOUR, program).text
+    text = emit(tool, resolve(parse_label("8x2-scatter-bind@1"), FOUR), program).text
     # The computer of this test may lack those cores: a function shows what sh parsed in the tool's place.
     script = 'shown() { command printf "%s|" "$PWD" "$X" "$OMP_NUM_THREADS" "$@"; }; '
     script += text.replace(f" {starter} ", " shown ", 1)
@@ -206,7 +206,7 @@ def test_a_program_with_an_equals_sign_is_no_variable(tmp_path: Path, name: str,
     program.write_text('#!/bin/sh\nprintf "%s|" "$OMP_NUM_THREADS" "$@"\n')
     program.chmod(0o755)
     typed = Program(name="p", command=(name, "a b", "c=d"), directory=str(tmp_path))
-    text = emit("env", parse_label("8x2-scatter-bind@1"), FOUR, typed, caller).text
+    text = emit("env", resolve(parse_label("8x2-scatter-bind@1"), FOUR), typed, caller).text
     own = {"PATH": f"{tmp_path}:/usr/bin:/bin", **caller}
     done = subprocess.run(["/bin/sh", "-c", text], env=own, capture_output=True, text=True, check=True)
     assert done.stdout == "8|a b|c=d|"
@@ -223,7 +223,7 @@ def test_one_memory_node_needs_no_page_policy(tool: Tool) -> None:
 def test_what_cannot_be_seen_is_seen_in_a_command_and_copied_with_it(tool: Tool) -> None:
     words = ("./app", "turned\u202eround", "hidden\u200b", "red\x1b[31m", "two\nlines", "it's", "\x85\u2069")
     program = Program(name="app", command=words, environment=(("SAID", "a\u2066b"),), directory="/data/\u202ex")
-    text = emit(tool, parse_label("4x2-contiguous-interleave"), FOUR, program).text
+    text = emit(tool, resolve(parse_label("4x2-contiguous-interleave"), FOUR), program).text
     assert text.isprintable()
     if "NUMAPREDICT_WORD" in text:  # the words are in variables there, quoted likewise
         return
