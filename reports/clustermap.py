@@ -1,7 +1,6 @@
 """Dendrogram and heatmap of a dataset in one figure (thesis figures 24 and 25)."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -17,7 +16,6 @@ from numapredict.predictor.learning.features import clustering_rows, observe
 from numapredict.predictor.learning.options import Scale, TrainingOptions
 from numapredict.predictor.learning.train import default_label
 from numapredict.reports.drawable import drawable
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import origin_of, source_line
 
 
@@ -119,11 +117,3 @@ def _bracket(rows: Sequence[float], distances: Sequence[float], clusters: tuple[
         rows=(float(at[0]), float(at[1]), float(at[2]), float(at[3])),
         cluster=inside.pop() if len(inside) == 1 else None,
     )
-
-
-def draw_clustermap(data: ClustermapData, path: Path) -> None:
-    """Draw the figure into a .png or .svg file; UnwritableError where that is impossible."""
-    from numapredict.reports.clustermap_figure import figure_of
-
-    format_of(path)
-    write_figure(figure_of(data), path)

@@ -32,7 +32,8 @@ def clustermap(
     """Draw a dataset's dendrogram and heatmap in one figure (thesis figures 24 and 25)."""
     with doing("loading what draws"):
         from numapredict.predictor.learning.datasets import open_dataset
-        from numapredict.reports.clustermap import clustermap_data, draw_clustermap
+        from numapredict.reports.clustermap import clustermap_data
+        from numapredict.reports.clustermap_figure import draw_clustermap
 
     with counting(2, "steps of drawing") as count:
         data = clustermap_data(open_dataset(dataset), default, clusters, scale)

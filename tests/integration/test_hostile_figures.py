@@ -21,7 +21,8 @@ from numapredict.reports.calibration import calibration_data, draw_calibration
 from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data
 from numapredict.reports.characterisation.times import draw_times, times_data
 from numapredict.reports.characterisation.traffic import draw_traffic, traffic_data
-from numapredict.reports.clustermap import clustermap_data, draw_clustermap
+from numapredict.reports.clustermap import clustermap_data
+from numapredict.reports.clustermap_figure import draw_clustermap
 from numapredict.reports.drawable import drawable
 from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
 from numapredict.reports.related_work import related_data

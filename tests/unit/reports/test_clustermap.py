@@ -15,8 +15,8 @@ from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.train import default_label
-from numapredict.reports.clustermap import ClustermapData, clustermap_data, draw_clustermap
-from numapredict.reports.clustermap_figure import figure_of
+from numapredict.reports.clustermap import ClustermapData, clustermap_data
+from numapredict.reports.clustermap_figure import draw_clustermap, figure_of
 from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from tests.planted import planted_dataset
 
