@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
@@ -247,16 +248,12 @@ def _ticks(least: float, most: float) -> list[float]:
 
 def _draw_regrets(axes: Axes, data: AccuracyData) -> None:
     for curve, (colour, line) in zip(data.curves, LINES, strict=False):
-        count = len(curve.regrets)
-        shares = [(at + 1) / count for at in range(count)]
-        ours = curve.name == Strategy.TWO_PROBES
-        axes.step(
-            [0, *curve.regrets],
-            [0, *shares],
-            where="post",
+        sns.ecdfplot(
+            x=curve.regrets,
+            ax=axes,
             color=colour,
             linestyle=line,
-            linewidth=2.6 if ours else 1.4,
+            linewidth=2.6 if curve.name == Strategy.TWO_PROBES else 1.4,
             label=f"{curve.name}: median {_percent(curve.median)}, 95th percentile {_percent(curve.p95)}",
         )
     most = max(regret for curve in data.curves for regret in curve.regrets)

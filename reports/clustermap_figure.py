@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import matplotlib as mpl
 import numpy as np
+import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
@@ -87,16 +87,11 @@ def figure_of(data: ClustermapData) -> Figure:
     _draw_tree(place(0.25, bottom, tree, height), data)
     _draw_clusters(place(0.25 + tree + 0.05, bottom, 0.14, height), data)
     heat = place(left, bottom, width, height)
-    colours = _draw_heat(heat, data, labelled, again)
+    _draw_heat(heat, place(left + width + names + 0.1, bottom + height - scale, 0.16, scale), data)
+    _name_rows_and_columns(heat, data, labelled, again)
     _draw_bars(place(left, bottom + height + 0.06, width, 5 * bar), data, width / mappings)
     if again:
         _draw_bars(place(left, bottom - again + 0.02, width, 5 * bar), data, width / mappings, again=True)
-    _draw_scale(
-        figure,
-        place(left + width + names + 0.1, bottom + height - scale, 0.16, scale),
-        colours,
-        data,
-    )
     figure.text(0.25 / total_width, 1 - 0.22 / total_height, data.title, fontsize=13, weight="bold", va="top")
     subtitle = (
         f"Colour: run time over that of the default, {data.default.label} (triangle). Dot: fastest mapping.\n"
@@ -143,23 +138,35 @@ def _draw_clusters(axes: Axes, data: ClustermapData) -> None:
     axes.set_axis_off()
 
 
-def _draw_heat(axes: Axes, data: ClustermapData, labelled: bool, below: float) -> ScalarMappable:
-    """Draw the heatmap with the programs' names at the right; return the colour scale: white is the default.
+def _draw_heat(axes: Axes, scale: Axes, data: ClustermapData) -> None:
+    """Draw the heatmap, white where a time is the default's, with a dot a row and the colour scale in factors.
 
-    ``below``: inches between the heatmap and the names of its columns.
+    Not by seaborn's clustermap, which draws no numbers on bars and clusters, no branch in its cluster's colour and no
+    scale of distances, lays out by shares of the figure, so that names overlap the scale, and leaves names out.
     """
     values = np.array(data.log2_times)
     # Colours end where 98% of the values are, so that a few extreme mappings do not make all others look alike.
     limit = float(np.clip(np.ceil(2 * np.quantile(np.abs(values), 0.98)) / 2, 1.0, 3.0))
-    rows, columns = values.shape
-    mesh = axes.pcolormesh(
-        np.arange(columns + 1), np.arange(rows + 1), values, cmap="RdBu_r", vmin=-limit, vmax=limit, rasterized=True
+    ticks = [tick for tick in range(-3, 4) if abs(tick) <= limit]
+    beyond = (values.min() < -limit, values.max() > limit)
+    extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[beyond]
+    sns.heatmap(
+        values,
+        ax=axes,
+        cmap="RdBu_r",
+        vmin=-limit,
+        vmax=limit,
+        rasterized=True,
+        xticklabels=False,
+        yticklabels=False,
+        cbar_ax=scale,
+        cbar_kws={"extend": extend},
     )
-    axes.set_ylim(rows, 0)
+    scale.set_yticks(ticks, [_factor(tick) for tick in ticks], fontsize=8)
     # A light rim, since the fastest cells are the darkest; whole also at the edge.
     axes.plot(
         values.argmin(axis=1) + 0.5,
-        np.arange(rows) + 0.5,
+        np.arange(len(values)) + 0.5,
         "o",
         color="black",
         markersize=3.6,
@@ -169,25 +176,33 @@ def _draw_heat(axes: Axes, data: ClustermapData, labelled: bool, below: float) -
         clip_on=False,
         zorder=3,
     )
+    for _, _, stop in itertools.islice(_runs(data.clusters), max(data.clusters) - 1):
+        axes.axhline(stop, color="black", linewidth=0.8)
+    for _, start, _ in itertools.islice(_sizes(data), 1, None):
+        axes.axvline(start, color="black", linewidth=0.5)
+
+
+def _name_rows_and_columns(axes: Axes, data: ClustermapData, labelled: bool, below: float) -> None:
+    """Write the programs at the right, and the mappings or their sizes so many inches below the heatmap."""
+    rows, columns = len(data.programs), len(data.mappings)
     axes.yaxis.tick_right()
     axes.set_yticks(
         np.arange(rows) + 0.5, [drawable(name, MOST_LETTERS) for name in data.programs], fontsize=NAME_POINTS
     )
-    for _, _, stop in itertools.islice(_runs(data.clusters), max(data.clusters) - 1):
-        axes.axhline(stop, color="black", linewidth=0.8)
-    sizes = list(_runs([(m.threads, m.thread_nodes) for m in data.mappings]))
-    for _, start, _ in sizes[1:]:
-        axes.axvline(start, color="black", linewidth=0.5)
     if labelled:
         axes.set_xticks(np.arange(columns) + 0.5, [m.label for m in data.mappings], rotation=90, fontsize=7.5)
     else:
-        middles = [(start + stop) / 2 for _, start, stop in sizes]
-        texts = [f"{threads}x{nodes}" for (threads, nodes), _, _ in sizes]
+        middles = [(start + stop) / 2 for _, start, stop in _sizes(data)]
+        texts = [f"{threads}x{nodes}" for (threads, nodes), _, _ in _sizes(data)]
         axes.set_xticks(middles, texts, rotation=90, fontsize=8)
         axes.set_xlabel("threads x thread nodes", fontsize=8)
     axes.tick_params(length=2, pad=2)
     axes.tick_params(axis="x", length=0 if below else 2, pad=2 + 72 * below)
-    return mesh
+
+
+def _sizes(data: ClustermapData) -> Iterator[tuple[tuple[int, int], int, int]]:
+    """Yield each threads x thread nodes with its first column and the one after its last."""
+    return _runs([(m.threads, m.thread_nodes) for m in data.mappings])
 
 
 def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: bool = False) -> None:
@@ -230,18 +245,6 @@ def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: boo
     axes.set_xlim(0, len(data.mappings))
     axes.set_ylim(5, 0)
     axes.set_axis_off()
-
-
-def _draw_scale(figure: Figure, axes: Axes, colours: ScalarMappable, data: ClustermapData) -> None:
-    """Draw the colour scale with factors in words."""
-    low, high = colours.get_clim()
-    values = [value for row in data.log2_times for value in row]
-    beyond = (min(values) < low, max(values) > high)
-    extend = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}[beyond]
-    ticks = [tick for tick in range(-3, 4) if low <= tick <= high]
-    bar = figure.colorbar(colours, cax=axes, extend=extend)
-    bar.set_ticks(ticks, labels=[_factor(tick) for tick in ticks])
-    bar.ax.tick_params(labelsize=8)
 
 
 def _signed_root(values: Array) -> Array:

@@ -159,7 +159,7 @@ def test_regrets_are_drawn_as_the_share_of_programs_with_no_more() -> None:
     assert len(lines) == len(data.curves)
     for curve in data.curves:
         line = lines[curve.name]
-        assert np.asarray(line.get_xdata()).tolist() == [0, *curve.regrets]
+        assert np.asarray(line.get_xdata()).tolist() == [-math.inf, *curve.regrets]
         assert np.asarray(line.get_ydata()).tolist() == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1.0])
         assert line.get_drawstyle() == "steps-post"
     assert str(lines[Strategy.TWO_PROBES].get_label()).endswith("95th percentile 242%")
