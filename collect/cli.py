@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
         "numapredict.collect.topology:Topology",
         "numapredict.collect.modelled.description:DescribedMachine[]",
     ),
+    examples={"numapredict topology --list": "List the described machines."},
 )
 @MACHINE
 @click.option("--list", "listed", is_flag=True, help="List the described machines.")
@@ -50,7 +51,11 @@ def topology(machine: str | None, listed: bool, as_json: bool) -> None:
             print_words(line)
 
 
-@click.command(cls=Command, answers=["numapredict.collect.measuring.diagnosis:Diagnosis"])
+@click.command(
+    cls=Command,
+    answers=["numapredict.collect.measuring.diagnosis:Diagnosis"],
+    examples={"numapredict doctor": "See what to switch off before measuring."},
+)
 @JSON
 def doctor(as_json: bool) -> None:
     """Say what disturbs measuring here, and which counters can be believed: each is tested on known loads."""
@@ -65,12 +70,15 @@ def doctor(as_json: bool) -> None:
     print_answer(found, as_json, diagnosis_in_words)
 
 
-@click.group(cls=Group)
+@click.group(cls=Group, examples={"numapredict collect codelets": "List the programs that models are learned from."})
 def collect() -> None:
     """Measure programs under mappings: list codelets, run campaigns."""
 
 
-@collect.command(answers=["numapredict.collect.campaign.codelets:Codelet[]"])
+@collect.command(
+    answers=["numapredict.collect.campaign.codelets:Codelet[]"],
+    examples={"numapredict collect codelets --json": "List the codelets for a program to read."},
+)
 @JSON
 def codelets(as_json: bool) -> None:
     """List the codelets, the small programs that a model learns from."""
@@ -84,6 +92,11 @@ def codelets(as_json: bool) -> None:
 @collect.command(
     kept="finished runs are kept",
     answers=["numapredict.collect.campaign.request:CampaignSummary", "numapredict.collect.campaign.plan:Estimate"],
+    examples={
+        "numapredict collect campaign --machine lpdquad --codelet stream-triad --space thesis --into data": (
+            "Run one codelet under the mappings of the thesis; the same command goes on where it was interrupted."
+        )
+    },
 )
 @campaign_options
 @click.option(
@@ -114,7 +127,15 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
         print_answer(summary, as_json, summary_in_words)
 
 
-@collect.command("import", answers=["numapredict.collect.data.foreign_table:Tally"])
+@collect.command(
+    "import",
+    answers=["numapredict.collect.data.foreign_table:Tally"],
+    examples={
+        "numapredict collect import times.csv -o data --program code --mapping policy,threads --time seconds": (
+            "Make a dataset of a table with a row a run."
+        )
+    },
+)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("-o", "--output", "into", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
 @click.option("--program", required=True, metavar="COL[,COL]", help="What names a program; several are joined.")
@@ -182,7 +203,10 @@ def _conditions(texts: tuple[str, ...], option: str) -> tuple[tuple[str, str], .
     return tuple((name, value) for name, _, value in (text.partition("=") for text in texts))
 
 
-@collect.command(answers=["numapredict.collect.campaign.cere:Region[]"])
+@collect.command(
+    answers=["numapredict.collect.campaign.cere:Region[]"],
+    examples={"numapredict collect regions ./application": "List what CERE can extract."},
+)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False, exists=True))
 @JSON
 def regions(folder: Path, as_json: bool) -> None:

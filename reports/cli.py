@@ -60,6 +60,7 @@ numapredict report advice.json -o page.html       what `predict --json` printed;
     options_metavar="",
     subcommand_metavar="DATASET|MODEL|PREDICTION [OPTIONS] | COMMAND ...",
     epilog="A folder or file called like a command: numapredict report ./pairs.",
+    examples={"numapredict report sandybridge-4x8 -o page.html": "Write a page on a shipped dataset and model."},
 )
 def report() -> None:
     """Hold the reports; a click group needs a function."""

@@ -5,7 +5,7 @@ Schema follows from the record; and each says what an interrupted one leaves beh
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -15,6 +15,9 @@ _VERBOSITY = "numapredict.verbosity"
 
 VERBOSITY = frozenset({"-q", "-v", "--quiet", "--verbose"})
 """The options that stand before or behind a command's name."""
+
+Examples = Mapping[str, str]
+"""Command lines, each with a sentence on what it does."""
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output (see `numapredict schema`).")
 
@@ -55,12 +58,21 @@ def verbosity_options() -> list[click.Parameter]:
 class Command(click.Command):
     """A command with the options that all have.
 
-    ``kept`` says in words what an interrupted run leaves, with which the same command goes on; empty where it leaves
-    nothing. ``answers`` names the records that `--json` prints, as ``module:Record``, with ``[]`` behind for an array.
+    ``examples`` are for its manual page. ``kept`` says in words what an interrupted run leaves, with which the same
+    command goes on; empty where it leaves nothing. ``answers`` names the records that `--json` prints, as
+    ``module:Record``, with ``[]`` behind for an array.
     """
 
-    def __init__(self, *args: Any, kept: str = "", answers: Sequence[str] = (), **settings: Any) -> None:  # noqa: ANN401 - click's
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401 - click's
+        examples: Examples,
+        kept: str = "",
+        answers: Sequence[str] = (),
+        **settings: Any,  # noqa: ANN401 - click's
+    ) -> None:
         super().__init__(*args, **settings)
+        self.examples = examples
         self.kept = kept
         self.answers = tuple(answers)
 
@@ -91,6 +103,10 @@ class Group(click.Group):
 
     command_class = Command
     group_class = type
+
+    def __init__(self, *args: Any, examples: Examples, **settings: Any) -> None:  # noqa: ANN401 - click's
+        super().__init__(*args, **settings)
+        self.examples = examples
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return its own parameters, the shared options, and last `--help`."""

@@ -45,6 +45,10 @@ log = logging.getLogger(__name__)
     context_settings=PROGRAM,
     kept="finished traces are kept",
     answers=["numapredict.predictor.advising.advice:Advice", "numapredict.predictor.advising.unknown:Unknown"],
+    examples={
+        "numapredict predict --verify ./app": "Ask, and run the default and the advised mapping in turn.",
+        "numapredict predict --emit slurm ./app": "Print the srun command that applies the advice.",
+    },
 )
 @MACHINE
 @click.option(
@@ -113,6 +117,10 @@ def predict(
         "numapredict.collect.campaign.plan:Estimate",
         "numapredict.predictor.learning.budget:BudgetPlan",
     ],
+    examples={
+        "numapredict train --budget 45min": "Learn a model of this computer in about 45 minutes.",
+        "numapredict train --dataset lpdquad --output model.json": "Learn from a shipped dataset.",
+    },
 )
 @campaign_options
 @click.option(
@@ -187,7 +195,13 @@ def train(
 
 
 @click.command(
-    cls=Command, context_settings=PROGRAM, answers=["numapredict.collect.placing.placed_run_record:PlacedRun"]
+    cls=Command,
+    context_settings=PROGRAM,
+    answers=["numapredict.collect.placing.placed_run_record:PlacedRun"],
+    examples={
+        "numapredict run --mapping 16x2-contiguous-interleave -- ./app input.dat": "Run a program placed.",
+        "numapredict run --mapping 16x2-contiguous-locality --verify -- ./app": "Say where everything truly stood.",
+    },
 )
 @click.option("--mapping", "label", required=True, metavar="LABEL", help="Such as 16x2-contiguous-interleave.")
 @click.option("--verify", is_flag=True, help="Say at the end where threads and pages truly stood.")
@@ -242,7 +256,10 @@ def _say_if_possible(text: str) -> None:
 
 
 @click.command(
-    cls=Command, kept="finished folds are kept", answers=["numapredict.predictor.evaluation.evaluate:Evaluations"]
+    cls=Command,
+    kept="finished folds are kept",
+    answers=["numapredict.predictor.evaluation.evaluate:Evaluations"],
+    examples={"numapredict evaluate lpdquad --jobs 2": "Hold out every program of a shipped dataset once."},
 )
 @DEFAULT
 @JOBS

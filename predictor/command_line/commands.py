@@ -4,7 +4,8 @@ Only click is loaded here; a command's own libraries are loaded when it runs.
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -28,13 +29,16 @@ def _reader_minded() -> Iterator[None]:
 class Commands(Group):
     """The commands that the folders of the package register under the entry point group `numapredict.commands`."""
 
+    entries: Callable[[], dict[str, str]] = functools.partial(registered, GROUP)
+    """Returns the commands by name, as `module:attribute`."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names."""
-        return sorted(registered(GROUP))
+        return sorted(self.entries())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by its name, loading its module."""
-        value = registered(GROUP).get(cmd_name)
+        value = self.entries().get(cmd_name)
         command = None if value is None else load(value)
         return command if isinstance(command, click.Command) else None
 
@@ -111,6 +115,10 @@ def _tell_version(context: click.Context, _parameter: click.Parameter, wanted: b
     options_metavar="[-q|-v]",
     subcommand_metavar="[OPTIONS] PROGRAM [ARGUMENTS]...",
     epilog=_EPILOG,
+    examples={
+        "numapredict ./app input.dat": "Ask about a program on this computer.",
+        "numapredict --machine sandybridge-4x8 ./app input.dat": "Ask about it on a described machine, modelled.",
+    },
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Say what is installed."

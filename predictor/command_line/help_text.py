@@ -1,6 +1,6 @@
 """What `numapredict --help` says, so that it need not load what makes it.
 
-Made by `python -m numapredict.predictor.command_line.man_page predictor/man`; a test compares it.
+Made by `python -m numapredict.predictor.command_line.help_page`; a test compares it.
 """
 
 COMMANDS = (

@@ -1,23 +1,20 @@
-"""Manual pages of all commands, from the same source as `--help`.
+"""Manual pages of all commands, from the same source as `--help`. The macros are those of man(7).
 
-`python -m numapredict.predictor.command_line.man_page FOLDER` writes them.
-
-The pages are in `predictor/man`, from where the wheel installs them under share/man/man1; a test holds them to what
-this makes. The macros are those of man(7). Beside the folder it writes what `--help` says.
+`python -m numapredict.predictor.command_line.man_page FOLDER PYPROJECT` writes them for the commands that a
+pyproject.toml registers: the build of a wheel does so (native/CMakeLists.txt), where nothing is installed yet.
 """
 
-import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import click
 
+from numapredict.collect.terminal.command import Command, Group
 from numapredict.predictor.command_line.command_tree import every_command
 from numapredict.predictor.command_line.commands import EXIT_CODES, NOTE, RUN_ENDS, commands
-from numapredict.predictor.command_line.examples import EXAMPLES
-from numapredict.predictor.command_line.known_help import WIDTH
-from numapredict.predictor.command_line.registry import GROUP, registered
+from numapredict.predictor.command_line.registry import GROUP
 
 NAME = "numapredict"
 
@@ -46,38 +43,10 @@ def pages() -> dict[str, str]:
 
 
 def write_pages(folder: Path) -> None:
-    """Write the pages into a folder, and remove those of commands that are no more."""
+    """Write the pages into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = pages()
-    for path in folder.glob("*.1"):
-        if path.name not in made:
-            path.unlink()
-    for name, text in made.items():
+    for name, text in pages().items():
         (folder / name).write_text(text)
-
-
-def help_page() -> str:
-    """Return the source of `help_text.py`: what `numapredict --help` says, and of which commands."""
-    lines = [
-        '"""What `numapredict --help` says, so that it need not load what makes it.',
-        "",
-        "Made by `python -m numapredict.predictor.command_line.man_page predictor/man`; a test compares it.",
-        '"""',
-        "",
-        "COMMANDS = (",
-        *(f"    {json.dumps(value)}," for value in sorted(registered(GROUP).values())),
-        ")",
-        "",
-        "TEXT = (",
-        *(f"    {json.dumps(line + chr(10))}" for line in help_text().split("\n")),
-        ")",
-    ]
-    return "\n".join([*lines, ""])
-
-
-def help_text() -> str:
-    """Return what `numapredict --help` says where there is room."""
-    return click.Context(commands, info_name=NAME, terminal_width=WIDTH).get_help()
 
 
 def escaped(text: str) -> str:
@@ -155,7 +124,7 @@ def _exit_status(name: str) -> list[str]:
 
 def _examples(ctx: click.Context) -> list[str]:
     lines = [".SH EXAMPLES"]
-    for example, text in EXAMPLES[ctx.command_path.removeprefix(NAME).strip()]:
+    for example, text in ctx.command.examples.items() if isinstance(ctx.command, Command | Group) else ():
         lines += [".TP", f"\\fB{escaped(example)}\\fR", escaped(text)]
     return lines
 
@@ -184,5 +153,5 @@ def _see_also(name: str, ctx: click.Context) -> list[str]:
 
 
 if __name__ == "__main__":
+    commands.entries = tomllib.loads(Path(sys.argv[2]).read_text())["project"]["entry-points"][GROUP].copy
     write_pages(Path(sys.argv[1]))
-    (Path(__file__).with_name("help_text.py")).write_text(help_page())

@@ -31,7 +31,7 @@ def _answering(ctx: click.Context, _parameter: click.Parameter, incomplete: str)
     return [CompletionItem(word) for word in following if word.startswith(incomplete)]
 
 
-@click.command(cls=Command, help=_SCHEMA)
+@click.command(cls=Command, help=_SCHEMA, examples={"numapredict schema predict": "Print what predict --json prints."})
 @click.argument("words", nargs=-1, metavar="[COMMAND]...", shell_complete=_answering)
 @click.pass_context
 def schema(ctx: click.Context, words: tuple[str, ...]) -> None:
@@ -52,7 +52,15 @@ def schema(ctx: click.Context, words: tuple[str, ...]) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(printed)).decode())
 
 
-@click.command(cls=Command, help=_COMPLETION)
+@click.command(
+    cls=Command,
+    help=_COMPLETION,
+    examples={
+        "numapredict completion bash > ~/.local/share/bash-completion/completions/numapredict": (
+            "Let bash complete commands, options and names from its next start on."
+        )
+    },
+)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

@@ -19,6 +19,7 @@ log = logging.getLogger(__name__)
     context_settings={"allow_interspersed_args": False},
     kept="finished runs are kept",
     answers=["numapredict.collect.campaign.characterisation.result:Characterisation"],
+    examples={"numapredict characterize --threads 8 ./app": "Show what nodes and policies do to 8 threads."},
 )
 @MACHINE
 @click.option(

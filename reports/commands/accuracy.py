@@ -10,7 +10,12 @@ from numapredict.predictor.evaluation.evaluation_options import DATASETS, DEFAUL
 from numapredict.reports.report_options import figure_option, print_drawn, warn_of_doubts
 
 
-@click.command(cls=Command, kept="finished folds are kept", answers=["numapredict.reports.accuracy:AccuracyData"])
+@click.command(
+    cls=Command,
+    kept="finished folds are kept",
+    answers=["numapredict.reports.accuracy:AccuracyData"],
+    examples={"numapredict report accuracy lpdquad --output accuracy.svg": "Draw it to print."},
+)
 @DATASETS
 @DEFAULT
 @JOBS

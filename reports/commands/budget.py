@@ -13,7 +13,11 @@ from numapredict.reports.report_options import figure_option
 log = logging.getLogger(__name__)
 
 
-@click.command(cls=Command, answers=["numapredict.predictor.evaluation.budget_curve:BudgetCurve[]"])
+@click.command(
+    cls=Command,
+    answers=["numapredict.predictor.evaluation.budget_curve:BudgetCurve[]"],
+    examples={"numapredict report budget lpdquad": "Draw what fewer runs would cost."},
+)
 @DATASETS
 @JOBS
 @figure_option("budget")

@@ -10,7 +10,12 @@ from numapredict.predictor.evaluation.evaluation_options import DATASETS, JOBS
 from numapredict.reports.report_options import figure_option, print_drawn, warn_of_doubts
 
 
-@click.command(cls=Command, kept="finished folds are kept", answers=["numapredict.reports.calibration:CalibrationData"])
+@click.command(
+    cls=Command,
+    kept="finished folds are kept",
+    answers=["numapredict.reports.calibration:CalibrationData"],
+    examples={"numapredict report calibration lpdquad lpd48core": "Draw it over two datasets."},
+)
 @DATASETS
 @JOBS
 @figure_option("calibration")

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from numapredict.predictor.learning.options import Scale
 
 
-@click.command(cls=Command, answers=["numapredict.reports.clustermap:ClustermapData"])
+@click.command(
+    cls=Command,
+    answers=["numapredict.reports.clustermap:ClustermapData"],
+    examples={
+        "numapredict report clustermap --dataset lpdquad --clusters 5": "Draw the heatmap with 5 clusters coloured."
+    },
+)
 @DATASET
 @figure_option("clustermap")
 @click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")

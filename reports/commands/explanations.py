@@ -7,7 +7,11 @@ from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASETS
 
 
-@click.command(cls=Command, answers=["numapredict.predictor.evaluation.explanation_check:RuleScore[]"])
+@click.command(
+    cls=Command,
+    answers=["numapredict.predictor.evaluation.explanation_check:RuleScore[]"],
+    examples={"numapredict report explanations lpdquad": "Score each rule."},
+)
 @DATASETS
 @JSON
 def explanations(datasets: tuple[str, ...], as_json: bool) -> None:

@@ -23,7 +23,10 @@ def _comparisons() -> tuple[str, ...]:
 
 
 @click.command(
-    cls=Command, kept="finished traces are kept", answers=["numapredict.collect.fidelity.claim:Comparison[]"]
+    cls=Command,
+    kept="finished traces are kept",
+    answers=["numapredict.collect.fidelity.claim:Comparison[]"],
+    examples={"numapredict report fidelity --only ics19": "Make one comparison."},
 )
 @click.option(
     "--only",

@@ -11,7 +11,13 @@ from numapredict.predictor.evaluation.evaluation_options import FILE
 from numapredict.reports.report_options import figure_option, print_drawn
 
 
-@click.command(cls=Command, answers=["numapredict.reports.placed_mapping:PlacedMappingData"])
+@click.command(
+    cls=Command,
+    answers=["numapredict.reports.placed_mapping:PlacedMappingData"],
+    examples={
+        "numapredict report mapping 16x2-contiguous-interleave --machine lpdquad": "Draw a mapping on a machine."
+    },
+)
 @click.argument("label", metavar="LABEL")
 @MACHINE
 @click.option("--profile", type=FILE, help="Where pages go by this profile, made by `numapredict run --profile`.")

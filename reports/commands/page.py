@@ -13,7 +13,9 @@ from numapredict.reports.report_options import SUBJECTS
 log = logging.getLogger(__name__)
 
 
-@click.command(cls=Command)
+@click.command(
+    cls=Command, examples={"numapredict report page model.json -o page.html": "Write a page on a model of one's own."}
+)
 @click.argument("subject", metavar="DATASET|MODEL|PREDICTION", shell_complete=SUBJECTS)
 @click.option(
     "-o",

@@ -7,7 +7,11 @@ from numapredict.collect.terminal.progress import doing
 from numapredict.reports.report_options import DATASET
 
 
-@click.command(cls=Command, answers=["numapredict.predictor.evaluation.similarity:LikePair[]"])
+@click.command(
+    cls=Command,
+    answers=["numapredict.predictor.evaluation.similarity:LikePair[]"],
+    examples={"numapredict report pairs --dataset lpdquad --count 5": "Show the five pairs most alike."},
+)
 @DATASET
 @click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
 @click.option("--count", type=click.IntRange(1), default=20, show_default=True, help="Pairs to show.")

@@ -13,7 +13,12 @@ from numapredict.reports.report_options import figure_option, warn_of_doubts
 log = logging.getLogger(__name__)
 
 
-@click.command(cls=Command, kept="finished folds are kept", answers=["numapredict.reports.related_work:RelatedData"])
+@click.command(
+    cls=Command,
+    kept="finished folds are kept",
+    answers=["numapredict.reports.related_work:RelatedData"],
+    examples={"numapredict report related lpdquad": "Compare with related work."},
+)
 @DATASETS
 @DEFAULT
 @JOBS

@@ -12,7 +12,11 @@ from numapredict.predictor.evaluation.evaluation_options import DATASET_NAMES, F
 log = logging.getLogger(__name__)
 
 
-@click.command(cls=Command, answers=["numapredict.predictor.evaluation.thesis:Sweep[]"])
+@click.command(
+    cls=Command,
+    answers=["numapredict.predictor.evaluation.thesis:Sweep[]"],
+    examples={"numapredict report sweeps lpdquad --figure sweeps.svg": "Print the curves and draw them."},
+)
 @click.argument("dataset", metavar="DATASET", shell_complete=DATASET_NAMES)
 @click.option("--figure", type=FILE, help="Draw them too, into a .png or .svg file.")
 @JSON

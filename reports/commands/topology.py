@@ -10,7 +10,11 @@ from numapredict.collect.terminal.progress import doing
 from numapredict.reports.report_options import figure_option, print_drawn
 
 
-@click.command(cls=Command, answers=["numapredict.reports.topology_map:TopologyMapData"])
+@click.command(
+    cls=Command,
+    answers=["numapredict.reports.topology_map:TopologyMapData"],
+    examples={"numapredict report topology --machine lpd48core": "Draw a described machine."},
+)
 @MACHINE
 @figure_option("topology")
 @JSON

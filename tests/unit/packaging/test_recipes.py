@@ -175,8 +175,8 @@ class TestSpack:
         specs = {
             arguments[0]: words["type"] for arguments, words in self.directives("depends_on") if "@" in arguments[0]
         }
-        expected = {f"py-{name}@{version}:": ("build", "run") for name, version in RUN}
-        expected |= {f"py-{name}@{version}:": "build" for name, version in map(lowest, BUILD)}
+        expected = {f"py-{name}@{version}:": "build" for name, version in map(lowest, BUILD)}
+        expected |= {f"py-{name}@{version}:": ("build", "run") for name, version in RUN}
         assert CMAKE
         expected |= {f"python@{PYTHON}:": ("build", "run"), f"cmake@{CMAKE[1]}:": "build"}
         assert specs == expected

@@ -1,19 +1,17 @@
 import os
 import shutil
-from pathlib import Path
 
 import click
 import pytest
 
 from numapredict.predictor.command_line import known_help as module
 from numapredict.predictor.command_line.commands import commands
+from numapredict.predictor.command_line.help_page import FILE, help_page, help_text
 from numapredict.predictor.command_line.help_text import COMMANDS
 from numapredict.predictor.command_line.known_help import columns, known_help
-from numapredict.predictor.command_line.man_page import help_page, help_text
 from numapredict.predictor.command_line.registry import GROUP, registered
 
-FILE = Path(__file__).parents[4] / "predictor" / "command_line" / "help_text.py"
-ADVICE = "a help text has changed: python -m numapredict.predictor.command_line.man_page predictor/man"
+ADVICE = "a help text has changed: python -m numapredict.predictor.command_line.help_page"
 
 
 @pytest.fixture(autouse=True)
