@@ -293,14 +293,14 @@ def test_the_modelled_machine_places_pages_likewise(source: str, tmp_path: Path)
     machine = machine_of((4, 4, 4, 4))
     for label in AGREEMENT:
         mapping = parse_label(label)
-        addresses = tmp_path / f"addresses-{label}"
+        addresses = tmp_path / f"addresses-{mapping.threads}"  # one trace for all mappings of as many threads
         modelled = _modelled(mapping, command, addresses, ModelledMachine(machine, TraceStore(machine, BUDGET)))
         assert _agreement(mapping, modelled, truly[label]) >= 0.99, label
 
 
 def _modelled(mapping: Mapping, command: tuple[str, ...], file: Path, machine: ModelledMachine) -> dict[str, list[int]]:
     """Return the node of each page of each array in the model; -1 where it follows no line of the page."""
-    program = Program(name=f"traced-{mapping.label}", command=command, environment=(("ADDRESSES", str(file)),))
+    program = Program(name="traced", command=command, environment=(("ADDRESSES", str(file)),))
     pages, nodes = machine.placement(program, mapping)
     node_of = dict(zip(pages.tolist(), nodes.tolist(), strict=True))
     latest = {name: (start, size) for name, start, size in read_addresses(file)}

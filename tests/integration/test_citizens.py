@@ -1,5 +1,6 @@
 """Programs that are nobody's OpenMP program run under the whole library as they do without it."""
 
+import functools
 import os
 import shutil
 import subprocess
@@ -83,17 +84,24 @@ def both(
     command: list[str], way: dict[str, str], prepare: Callable[[], Path] | None = None
 ) -> tuple[subprocess.CompletedProcess[bytes], subprocess.CompletedProcess[bytes]]:
     """Run a command without and with the library, each time in a folder made anew."""
-    ends = []
-    for variables in ({}, {"LD_PRELOAD": LIBRARY, **way}):
-        folder = prepare() if prepare else None
-        # Sums of floating-point numbers depend on the number of threads, and the library chooses none here.
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", **variables}
-        ends.append(
-            subprocess.run(
-                command, capture_output=True, env=environment, cwd=folder, check=False, timeout=300, input=b"words\n"
-            )
-        )
-    return ends[0], ends[1]
+    plain = _run(tuple(command), prepare()) if prepare else _alone(tuple(command))
+    return plain, _run(tuple(command), prepare() if prepare else None, {"LD_PRELOAD": LIBRARY, **way})
+
+
+@functools.cache
+def _alone(command: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+    """Run a command without the library, once for all ways."""
+    return _run(command)
+
+
+def _run(
+    command: tuple[str, ...], folder: Path | None = None, variables: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    # Sums of floating-point numbers depend on the number of threads, and the library chooses none here.
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", **(variables or {})}
+    return subprocess.run(
+        command, capture_output=True, env=environment, cwd=folder, check=False, timeout=300, input=b"words\n"
+    )
 
 
 def same(command: list[str], way: dict[str, str], prepare: Callable[[], Path] | None = None) -> bytes:
@@ -237,15 +245,23 @@ def test_every_way_to_end(enders: dict[str, str], way: dict[str, str], name: str
     assert b"101" in same([enders[name]], way)
 
 
+@pytest.fixture(scope="module")
+def touching(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the programs whose memory the kernel touches in calls."""
+    folder = tmp_path_factory.mktemp("touching")
+    built = {source: str(folder / source.removesuffix(".c")) for source in ("heap_calls.c", "fibers.c")}
+    for source, program in built.items():
+        path = Path(__file__).parent / "placement" / source
+        subprocess.run([GCC, "-O1", "-fopenmp", "-o", program, path], check=True)
+    return built
+
+
 @pytest.mark.parametrize(
     ("source", "argument"),
     [("heap_calls.c", ""), ("fibers.c", "16384"), ("fibers.c", "65536"), ("fibers.c", "1048576")],
 )
 def test_the_kernel_never_meets_a_protected_page(
-    way: dict[str, str], tmp_path: Path, source: str, argument: str
+    way: dict[str, str], touching: dict[str, str], source: str, argument: str
 ) -> None:
-    program = tmp_path / "program"
-    command = [GCC, "-O1", "-fopenmp", "-o", str(program), str(Path(__file__).parent / "placement" / source)]
-    subprocess.run(command, check=True)
     for _ in range(3):  # it is a matter of who comes first
-        same([str(program), argument], way)
+        same([touching[source], argument], way)

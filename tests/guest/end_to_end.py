@@ -1,0 +1,86 @@
+"""Runs inside a guest: learn a model of it from a few codelets, killed once; ask for advice; run as advised, verified.
+
+The times mean nothing there: they are an emulator's. Every command is a process of its own, forked from this one, which
+has imported once what they need: that takes longer in a guest than all of its runs.
+
+    python -m tests.guest.end_to_end KNOWN_PROGRAM NEW_PROGRAM
+"""
+
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from numapredict.predictor.command_line.main import main as numapredict
+
+LOADED = (
+    "numapredict.collect.campaign.campaign",
+    "numapredict.collect.placing.placed_run",
+    "numapredict.predictor.advising.session",
+    "numapredict.predictor.learning.train",
+)
+KILLED_AFTER = 5  # lines of the journal, of which the first is its head
+
+
+def started(words: list[str], output: Path | None = None) -> int:
+    """Start a command in a process of its own, its standard output in a file if there is one; return its number."""
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        return child
+    if output is not None:
+        os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+    code = numapredict(words)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def ended(child: int) -> int:
+    """Wait for a process and return its exit code, minus the signal that ended it."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def must(words: list[str], output: Path | None = None) -> None:
+    code = ended(started(words, output))
+    if code:
+        raise SystemExit(f"numapredict {words[0]} ended with {code}")
+
+
+def finished(journal: Path) -> int:
+    return len(journal.read_bytes().splitlines()) if journal.exists() else 0
+
+
+def killed(words: list[str], journal: Path) -> int:
+    """Start a training, kill it after some runs, and return how it ended."""
+    trainer = started(words)
+    while (
+        finished(journal) < KILLED_AFTER and os.waitid(os.P_PID, trainer, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    ):
+        time.sleep(0.2)
+    os.kill(trainer, signal.SIGKILL)
+    return ended(trainer)
+
+
+def main(known: str, program: str) -> None:
+    folder = Path(os.environ["GUEST_FOLDER"])
+    os.chdir(folder)
+    os.environ |= {"NUMAPREDICT_DATA": str(folder / "data"), "NUMAPREDICT_CACHE": str(folder / "cache")}
+    for name in LOADED:
+        importlib.import_module(name)
+    campaign = folder / "campaign"
+    training = ["train", "--codelet", "histogram", "--size", "small", "--program", known, "--space", "wang"]
+    training += ["--repetitions", "1", "--into", str(campaign), "--clusters", "2"]
+    must([*training, "--dry-run"])
+    sys.stdout.write(f"training left with {killed(training, campaign / 'journal.jsonl')}\n")
+    must(training)
+    must(["predict", "--json", program], folder / "advice.json")
+    mapping = json.loads((folder / "advice.json").read_text())["mapping"]
+    must(["run", "--mapping", mapping, "--verify", "--json", str(folder / "run.json"), "--", program])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
