@@ -1,5 +1,8 @@
-"""Runs inside a guest: experiments that answer with JSON on standard
-output: `python -m tests.guest.experiments NAME ...`.
+"""Runs inside a guest: experiments, whose answers are written as JSON on standard output.
+
+    python -m tests.guest.experiments NAME ARGUMENT [NAME ARGUMENT]...
+
+A list with the answer of each, or, where it failed, what Python says of that as a text.
 
 starts PROGRAM      pages by node of a program started on each node in turn
 balancing PROGRAM   pages by node while the kernel's NUMA balancing is at work
@@ -17,6 +20,8 @@ import json
 import os
 import subprocess
 import sys
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -161,7 +166,9 @@ def early(program: str) -> dict[str, dict[str, list[int]]]:
 
 def crowded(program: str) -> dict[str, dict[str, int | str]]:
     """Return what it prints with few mappings allowed, how many ranges were left, and how pages of others stood."""
-    Path("/proc/sys/vm/max_map_count").write_text(str(MOST_MAPPINGS))
+    most = Path("/proc/sys/vm/max_map_count")
+    before = most.read_text()
+    most.write_text(str(MOST_MAPPINGS))
     topology, map_file = host_topology(), Path(os.environ["GUEST_FOLDER"]) / "map"
     command = [program, str(CROWD)]
     alone = {**os.environ, "OMP_NUM_THREADS": "16"}
@@ -179,6 +186,7 @@ def crowded(program: str) -> dict[str, dict[str, int | str]]:
         astray = sum(run.count for run in runs if run.node != run.wanted)
         decided = sum(run.count for run in runs)
         answers[label] = {"output": output, "left": found.left, "decided": decided, "astray": astray}
+    most.write_text(before)
     return answers
 
 
@@ -217,6 +225,17 @@ def _pages(text: str) -> dict[int, int]:
     return {one.start + page: node for one in ranges for page, node in enumerate(one.nodes) if node != NOWHERE}
 
 
+def answered(experiment: Callable[[str], object], argument: str) -> object:
+    """Return an experiment's answer; what it did to this process's CPUs is undone, for the next one."""
+    everywhere = os.sched_getaffinity(0)
+    try:
+        return experiment(argument)
+    except Exception:
+        return traceback.format_exc()
+    finally:
+        os.sched_setaffinity(0, everywhere)
+
+
 if __name__ == "__main__":
     experiments = {
         "starts": starts,
@@ -228,5 +247,5 @@ if __name__ == "__main__":
         "crowded": crowded,
         "userfaults": userfaults,
     }
-    experiment = experiments[sys.argv[1]]
-    sys.stdout.write(json.dumps(experiment(sys.argv[2])))
+    asked = zip(sys.argv[1::2], sys.argv[2::2], strict=True)
+    sys.stdout.write(json.dumps([answered(experiments[name], argument) for name, argument in asked]))

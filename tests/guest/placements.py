@@ -1,6 +1,7 @@
 """Runs inside a guest: programs under mappings with the preload library, and what the kernel says of each.
 
-`python -m tests.guest.placements REQUEST RESULTS`: the request is JSON, the results one JSON object a line.
+`python -m tests.guest.placements REQUEST RESULTS [REQUEST RESULTS]...`: each request is JSON, its results are one JSON
+object a line.
 """
 
 import itertools
@@ -99,12 +100,16 @@ class Range(msgspec.Struct):
     wanted: list[int]
 
 
-def main(request_file: str, results_file: str) -> None:
-    request = msgspec.json.decode(Path(request_file).read_bytes(), type=Request)
+def main(*files: str) -> None:
     topology = host_topology()
+    for request_file, results_file in zip(files[::2], files[1::2], strict=True):
+        _answer(msgspec.json.decode(Path(request_file).read_bytes(), type=Request), topology, Path(results_file))
+
+
+def _answer(request: Request, topology: Topology, results_file: Path) -> None:
     mappings = [parse_label(label) for label in request.labels] or list(full_space(topology))
     plain: dict[tuple[str, ...], tuple[int, bytes]] = {}
-    with Path(results_file).open("ab") as results:
+    with results_file.open("ab") as results:
         for turn, mapping in enumerate(mappings[request.part :: request.of]):
             at = turn % len(request.subjects)
             for subject in request.subjects[at : at + 1] if request.lock else request.subjects:
@@ -273,4 +278,4 @@ class Judge:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])

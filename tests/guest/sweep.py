@@ -31,10 +31,10 @@ HUGE_PAGES = ("transparent_hugepage=always", "numa_balancing=disable")
 
 @dataclass(frozen=True)
 class Errand:
-    """One boot: the part of the mappings of a shape that it runs."""
+    """One boot: the requests that it runs on a shape, one after the other."""
 
     shape: str
-    request: Request
+    requests: tuple[Request, ...]
     options: tuple[str, ...] = SMALL_PAGES
     distances: str = ""
     memory_only: int = 0
@@ -66,11 +66,15 @@ def codelet_subjects(names: Sequence[str] = CODELETS) -> tuple[Subject, ...]:
     return tuple(Subject(name, (program, name, "--size", "small", "--iterations", "2")) for name in names)
 
 
-def run(errands: Sequence[Errand], guests: int = 2) -> tuple[tuple[str, Outcome], ...]:
-    """Return the outcomes of all errands, each with its shape; so many guests at a time."""
+def run(errands: Sequence[Errand], guests: int = 2) -> tuple[tuple[tuple[str, Outcome], ...], ...]:
+    """Return the outcomes of all requests of all errands, each outcome with its shape; so many guests at a time."""
     with ThreadPoolExecutor(guests) as pool:
-        outcomes = list(pool.map(_boot, errands))
-    return tuple((errand.shape, outcome) for errand, found in zip(errands, outcomes, strict=True) for outcome in found)
+        booted = list(pool.map(_boot, errands))
+    return tuple(
+        tuple((errand.shape, outcome) for outcome in found)
+        for errand, answers in zip(errands, booted, strict=True)
+        for found in answers
+    )
 
 
 def problems(outcomes: Sequence[tuple[str, Outcome]], share: float = 0.99) -> list[str]:
@@ -94,18 +98,23 @@ def problems(outcomes: Sequence[tuple[str, Outcome]], share: float = 0.99) -> li
     return found
 
 
-def _boot(errand: Errand) -> list[Outcome]:
+def _boot(errand: Errand) -> list[list[Outcome]]:
     with tempfile.TemporaryDirectory(prefix="numapredict-sweep-") as name:
         folder = Path(name)
-        (folder / "request").write_bytes(msgspec.json.encode(errand.request))
-        command = [sys.executable, "-m", "tests.guest.placements", str(folder / "request"), str(folder / "results")]
+        files = [(folder / f"request{n}", folder / f"results{n}") for n in range(len(errand.requests))]
+        for (request_file, _), request in zip(files, errand.requests, strict=True):
+            request_file.write_bytes(msgspec.json.encode(request))
+        words = [str(file) for pair in files for file in pair]
+        command = [sys.executable, "-m", "tests.guest.placements", *words]
         environment = python_environment()
         shape = Shape.parse(errand.shape, errand.distances, errand.memory_only)
         result = Guest(shape, errand.options).run(command, folder, environment, SWEEP_S)
         if result.exit_code != 0:
             raise RuntimeError(f"{errand.shape}: exit code {result.exit_code}: {result.stderr.decode()[-2000:]}")
-        lines = (folder / "results").read_bytes().splitlines()
-        return [msgspec.json.decode(line, type=Outcome) for line in lines]
+        return [
+            [msgspec.json.decode(line, type=Outcome) for line in results.read_bytes().splitlines()]
+            for _, results in files
+        ]
 
 
 @click.command()
@@ -116,9 +125,8 @@ def main(shapes: tuple[str, ...], every: int, codelets: bool) -> None:
     """Run the programs under the mappings of guests and say how all stood."""
     with tempfile.TemporaryDirectory(prefix="numapredict-programs-") as name:
         subjects = (*built_subjects(Path(name)), *(codelet_subjects() if codelets else ()))
-        outcomes = run(
-            [Errand(shape, Request(subjects, part=part * every, of=2 * every)) for shape in shapes for part in range(2)]
-        )
+        parts = [(shape, Request(subjects, part=half * every, of=2 * every)) for shape in shapes for half in range(2)]
+        outcomes = [found for part in run([Errand(shape, (part,)) for shape, part in parts]) for found in part]
     for shape in shapes:
         for subject in subjects:
             found = [outcome for where, outcome in outcomes if where == shape and outcome.subject == subject.name]

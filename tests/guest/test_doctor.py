@@ -2,7 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -42,20 +41,25 @@ class Told:
 
 verdicts = [self_test(Told(wrong), topology) for wrong in (False, True)]
 print(json.dumps([msgspec.to_builtins(verdict) for verdict in verdicts]))
+
+from numapredict.predictor.command_line.main import main
+sys.exit(main(["doctor", "--json"]))
 """
 
 
-def python(code: str, folder: Path, *arguments: str) -> tuple[int, str, str]:
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """What one guest said: the verdicts in the first line, then the doctor."""
+    folder = tmp_path_factory.mktemp("guest")
     environment = python_environment() | {"NUMAPREDICT_CACHE": str(folder)}
-    result = Guest(Shape.parse("2x2")).run([sys.executable, "-c", code, *arguments], folder, environment, 600)
-    return result.exit_code, result.stdout.decode(), result.stderr.decode()
+    result = Guest(Shape.parse("2x2")).run([sys.executable, "-c", TRUSTED], folder, environment, 900)
+    assert result.exit_code == 0, result.stderr.decode()
+    verdicts, _, doctor = result.stdout.decode().partition("\n")
+    return verdicts, doctor
 
 
-def test_the_doctor_names_what_does_not_work(tmp_path: Path) -> None:
-    code = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
-    exit_code, said, errors = python(code, tmp_path, "doctor", "--json")
-    assert exit_code == 0, errors
-    found = json.loads(said)
+def test_the_doctor_names_what_does_not_work(said: tuple[str, str]) -> None:
+    found = json.loads(said[1])
     assert (found["nodes"], found["cores"], found["counters"]) == (2, 4, None)
     assert {source["name"]: bool(source["obstacle"]["reason"]) for source in found["sources"]} == {
         "likwid": True,
@@ -67,10 +71,8 @@ def test_the_doctor_names_what_does_not_work(tmp_path: Path) -> None:
     assert "node 1" in facts["free memory"]["value"]
 
 
-def test_loads_on_every_node_tell_a_right_source_from_a_wrong_one(tmp_path: Path) -> None:
-    exit_code, said, errors = python(TRUSTED, tmp_path)
-    assert exit_code == 0, errors
-    right, wrong = json.loads(said)
+def test_loads_on_every_node_tell_a_right_source_from_a_wrong_one(said: tuple[str, str]) -> None:
+    right, wrong = json.loads(said[0])
     assert (right["believed"], right["remote_tested"]) == (True, True)
     assert right["factor"] == pytest.approx(2.0, rel=0.01)
     assert not wrong["believed"]

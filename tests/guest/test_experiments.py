@@ -1,0 +1,234 @@
+"""Experiments on a real NUMA kernel: starts, balancing, teams, masks and arrays, with the library and without."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
+from numapredict.collect.modelled.trace_store import TraceStore
+from numapredict.collect.program import Program
+from tests.guest.experiments import ArraysRequest, pages_of, read_addresses
+from tests.guest.machine import Guest, python_environment
+from tests.guest.placements import NOWHERE
+from tests.guest.shape import Shape
+from tests.guest.sweep import (
+    HUGE_PAGES,
+    SMALL_PAGES,
+    SOURCES,
+)
+from tests.openmp import BUDGET, CLANG, GCC
+from tests.preloaded import built
+from tests.traces import machine_of
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
+    pytest.mark.usefixtures("guests"),
+]
+
+AGREEMENT = (
+    "16x4-contiguous-first-touch",
+    "16x4-contiguous-locality",
+    "16x4-scatter-locality",
+    "8x2-contiguous-locality",
+    "8x4-scatter-dataset",
+    "16x4-contiguous-dataset@2",
+    "4x2-contiguous-bind@1",
+    "4x2-contiguous-remote@1",
+    "16x4-contiguous-interleave",
+    "8x2-contiguous-interleave@4",
+    "16x4-contiguous-balance",
+    "8x2-scatter-balance@4",
+    "16x4-contiguous-mix",
+)
+
+
+def built_early(folder: Path) -> Path:
+    """Build a program whose library has arrays from before the preload library's start."""
+    library, program = folder / "libearly.so", folder / "early"
+    subprocess.run([GCC, "-O1", "-shared", "-fPIC", "-o", library, SOURCES / "early_library.c"], check=True)
+    sources = (SOURCES / "early.c", library, f"-Wl,-rpath,{folder}")
+    subprocess.run([GCC, "-O1", "-fopenmp", "-fPIE", "-pie", "-o", program, *sources], check=True)
+    return program
+
+
+def built_where(folder: Path) -> Path:
+    """Build a program that says where its serially initialised pages are, with clang."""
+    program = folder / "where"
+    subprocess.run([CLANG, "-O2", "-fopenmp", "-o", program, SOURCES / "where.c"], check=True)
+    return program
+
+
+def built_nested(folder: Path, compiler: str) -> Path:
+    program = folder / f"nested-{Path(compiler).name}"
+    subprocess.run([compiler, "-O1", "-fopenmp", "-o", program, SOURCES / "nested.c"], check=True)
+    return program
+
+
+def built_arrays(folder: Path, source: str) -> Path:
+    """Build a program that names its arrays, and write the request to run it.
+
+    Under next touch a page that two threads share goes to the first of them, in the model to the one that uses it more:
+    there is one such page on every border, so the arrays are large enough for these to be few.
+    """
+    program, request = folder / source.removesuffix(".c"), folder / f"{source}.request"
+    subprocess.run([GCC, "-O2", "-fopenmp", "-DLENGTH=1048576L", "-o", program, SOURCES / source], check=True)
+    request.write_bytes(msgspec.json.encode(ArraysRequest((str(program), "1024", "2"), AGREEMENT)))
+    return request
+
+
+ARRAYS = ("grid.c", "static_arrays.c")
+EXPERIMENTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
+    "early": ("early", built_early),
+    "starts": ("starts", built_where),
+    "crowded": ("crowded", lambda folder: built("crowded.c", folder, GCC)),
+    "masks": ("masks", lambda folder: built("affinity.c", folder, GCC)),
+    **{f"teams {compiler}": ("teams", partial(built_nested, compiler=compiler)) for compiler in (GCC, CLANG)},
+    **{f"arrays {source}": ("arrays", partial(built_arrays, source=source)) for source in ARRAYS},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture(scope="module")
+def answers(folder: Path) -> dict[str, Any]:
+    """What the experiments found in one guest: a boot takes longer than most of them."""
+    asked = [(experiment, build(folder)) for experiment, build in EXPERIMENTS.values()]
+    return dict(zip(EXPERIMENTS, in_guest(asked, folder, SMALL_PAGES), strict=True))
+
+
+def in_guest(asked: Sequence[tuple[str, Path]], folder: Path, options: Sequence[str]) -> list[Any]:
+    environment = python_environment()
+    words = [str(word) for pair in asked for word in pair]
+    command = [sys.executable, "-m", "tests.guest.experiments", *words]
+    result = Guest(Shape.parse("4x4"), options).run(command, folder, environment, 1800)
+    assert result.exit_code == 0, result.stderr.decode()
+    found: list[Any] = json.loads(result.stdout)
+    assert [answer for answer in found if isinstance(answer, str)] == []  # what Python said where one failed
+    return found
+
+
+def test_pages_that_were_there_before_the_library_are_placed_too(answers: dict[str, Any]) -> None:
+    """By the kernel's own answer; the program starts on the last node, so that what nobody moves lies there."""
+    found = answers["early"]
+    assert len(found) == 7
+    for label, arrays in found.items():
+        mapping = parse_label(label)
+        assert set(arrays) == {"pointers", "static", "mapped", "heap"}
+        for name, counts in arrays.items():
+            there = sum(counts)
+            assert there >= 120, (label, name, counts)
+            if mapping.page_policy in {"bind", "remote"}:
+                assert sorted(counts) == [0, 0, 0, there], (label, name, counts)
+            elif mapping.page_policy in {"interleave", "balance"}:
+                most, least = max(counts), sorted(counts)[-mapping.page_nodes]
+                assert most - least <= (2 if mapping.page_policy == "interleave" else 20), (label, name, counts)
+                assert counts.count(0) == 4 - mapping.page_nodes, (label, name, counts)
+            elif mapping.page_policy == "dataset" and name in {"pointers", "static"}:
+                assert max(counts) - min(counts) <= 2, (label, name, counts)
+            else:  # with the main thread, which has touched it
+                assert counts[0] == there, (label, name, counts)
+
+
+def test_early_binding_ends_the_two_kinds_of_runs(answers: dict[str, Any]) -> None:
+    # ICS'19 sec. 4.2: the runtime binds the main thread too late for what it initialises before the first region.
+    found = answers["starts"]
+    assert len(set(found["runtime"])) > 1
+    assert set(found["library"]) == {"0:256 nowhere:0"}
+
+
+def test_numa_balancing_leaves_placed_pages_alone(tmp_path: Path) -> None:
+    (answers,) = in_guest([("balancing", built_where(tmp_path))], tmp_path, ("transparent_hugepage=never",))
+    assert set(answers["runtime"].split()) != {"0:1024", "nowhere:0"}  # it was at work
+    assert answers["library"] == "0:1024 nowhere:0"
+
+
+def test_the_program_keeps_half_of_its_mappings(answers: dict[str, Any]) -> None:
+    alone, *placed = answers["crowded"].values()
+    assert alone["output"].endswith("1000 mappings\n")
+    assert len(placed) == 3
+    assert placed[0]["left"] > 0  # dataset; next touch comes back to what it had no room for
+    for answer in placed:
+        assert answer["output"] == alone["output"]
+        assert answer["left"] < 900
+        assert answer["decided"] >= 900 - answer["left"]  # a touched page each
+        assert answer["astray"] <= answer["decided"] / 100
+
+
+def test_a_program_that_fills_in_its_pages_is_told_of_each(tmp_path: Path) -> None:
+    (told,) = in_guest([("userfaults", built("userfaults.c", tmp_path, GCC))], tmp_path, HUGE_PAGES)
+    assert told["alone"].count("\n128 faults, sum ") == 3
+    assert told == dict.fromkeys(told, told["alone"])
+    assert len(told) == 4
+
+
+@pytest.mark.parametrize("compiler", [GCC, CLANG])
+def test_teams_of_the_programs_own_choice_spread_over_the_nodes(compiler: str, answers: dict[str, Any]) -> None:
+    # Four teams of four inside a team of four, then a team of eight; and the PUs that the program is told of.
+    assert answers[f"teams {compiler}"] == {
+        "contiguous": "0000 1111 2222 3333 00112233 16",
+        "scatter": "0000 1111 2222 3333 01230123 16",
+    }
+
+
+def test_a_program_hears_of_its_pus_as_if_restricted_to_the_mapping(answers: dict[str, Any]) -> None:
+    found = answers["masks"]
+    assert len(found) == 2
+    for label, (restricted, placed) in found.items():
+        assert placed == restricted, label
+        assert len(placed.splitlines()[0].split()) == 2 + parse_label(label).threads, label
+
+
+@pytest.mark.parametrize("source", ARRAYS)
+def test_the_modelled_machine_places_pages_likewise(
+    source: str, answers: dict[str, Any], folder: Path, tmp_path: Path
+) -> None:
+    request = msgspec.json.decode((folder / f"{source}.request").read_bytes(), type=ArraysRequest)
+    truly, described = answers[f"arrays {source}"], machine_of((4, 4, 4, 4))
+    machine = ModelledMachine(described, TraceStore(described, BUDGET))
+    for label in AGREEMENT:
+        mapping = parse_label(label)
+        addresses = tmp_path / f"addresses-{mapping.threads}"  # one trace for all mappings of as many threads
+        modelled = _modelled(mapping, request.command, addresses, machine)
+        assert _agreement(mapping, modelled, truly[label]) >= 0.99, label
+
+
+def _modelled(mapping: Mapping, command: tuple[str, ...], file: Path, machine: ModelledMachine) -> dict[str, list[int]]:
+    """Return the node of each page of each array in the model; -1 where it follows no line of the page."""
+    program = Program(name="traced", command=command, environment=(("ADDRESSES", str(file)),))
+    pages, nodes = machine.placement(program, mapping)
+    node_of = dict(zip(pages.tolist(), nodes.tolist(), strict=True))
+    latest = {name: (start, size) for name, start, size in read_addresses(file)}
+    return {name: [node_of.get(page, NOWHERE) for page in pages_of(*where)] for name, where in latest.items()}
+
+
+def _agreement(mapping: Mapping, modelled: dict[str, list[int]], truly: dict[str, list[int]]) -> float:
+    """Return the share of pages with the same node in both, of those that both know.
+
+    Addresses are not the same in two runs, and a round robin by address begins anywhere: it may be turned. Balancing
+    takes pages in the order of the addresses or of the touches: there the pages of each node are counted.
+    """
+    same = total = 0
+    nodes = mapping.page_nodes
+    for name, expected in modelled.items():
+        pairs = [(a, b) for a, b in zip(expected, truly[name], strict=False) if NOWHERE not in (a, b)]
+        assert len(pairs) > len(expected) // 2, f"{name}: {len(pairs)} of {len(expected)} pages are known to both"
+        total += len(pairs)
+        if mapping.page_policy == "balance":
+            same += sum(min(sum(a == n for a, _ in pairs), sum(b == n for _, b in pairs)) for n in range(4))
+        elif mapping.page_policy == "interleave":
+            same += max(sum((a + turn) % nodes == b for a, b in pairs) for turn in range(nodes))
+        else:
+            same += sum(a == b for a, b in pairs)
+    return same / total
