@@ -7,6 +7,7 @@ ROOT = TESTS.parents[1]
 FOLDERS = {"packaging": ".packaging"}
 OF_NO_FILE = {
     "test_names.py": "these names",
+    "test_package.py": "the package itself, .import/numapredict/__init__.py",
     "packaging/test_recipes.py": "holds two packages against pyproject.toml",
 }
 
