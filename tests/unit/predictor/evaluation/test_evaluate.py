@@ -1,3 +1,4 @@
+import functools
 from pathlib import Path
 
 import joblib
@@ -9,14 +10,21 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation import folds
-from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
+from numapredict.predictor.evaluation.evaluate import Evaluation, evaluate_held_out, together
 from numapredict.predictor.evaluation.thesis import measured_probes
 from numapredict.predictor.learning.features import gains_of, observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.options import TrainingOptions
 from tests.planted import planted_dataset
 
+DEFAULTS = TrainingOptions()
 DEFAULT = "32x4-contiguous-first-touch"
+
+
+@functools.cache
+def evaluated(programs: int, options: TrainingOptions = DEFAULTS) -> Evaluation:
+    """Return the evaluation of so many planted programs; it is made once for all tests."""
+    return evaluate_held_out(planted_dataset(programs), options)
 
 
 def with_times(dataset: Dataset, program: str, keep: tuple[str, ...], seed: int) -> Dataset:
@@ -39,7 +47,7 @@ RECIPE = ("16x4-contiguous-balance", "16x2-contiguous-locality")
 @pytest.mark.parametrize("program", ["stream-0", "line-solve-1", "fine-grain-1"])
 def test_a_held_out_program_is_judged_by_its_probes_alone(program: str, options: TrainingOptions) -> None:
     dataset = planted_dataset(10)
-    before = next(h for h in evaluate_held_out(dataset, options).held_out if h.program == program)
+    before = next(h for h in evaluated(10, options).held_out if h.program == program)
     changed = with_times(dataset, program, (*before.probes, *RECIPE, DEFAULT), seed=5)
     after = next(h for h in evaluate_held_out(changed, options).held_out if h.program == program)
     same = ("mapping", "expected_speedup", "confidence", "probes", "features", "n_clusters", "ambiguity", "familiar")
@@ -111,7 +119,7 @@ def test_definitions_hold_for_every_program() -> None:
 
 
 def test_planted_kinds_are_predicted_nearly_as_well_as_can_be() -> None:
-    evaluation = evaluate_held_out(planted_dataset(15))
+    evaluation = evaluated(15)
     baselines = evaluation.baselines
     assert evaluation.gain_captured is not None
     assert evaluation.gain_captured > 0.95
@@ -122,7 +130,7 @@ def test_planted_kinds_are_predicted_nearly_as_well_as_can_be() -> None:
 
 def test_folds_in_two_processes_give_the_same() -> None:
     dataset = planted_dataset(5)
-    assert evaluate_held_out(dataset, jobs=2) == evaluate_held_out(dataset, jobs=1)
+    assert evaluate_held_out(dataset, jobs=2) == evaluated(5)
 
 
 def test_options_reach_the_folds() -> None:
@@ -140,7 +148,7 @@ def test_one_group_cannot_be_held_out() -> None:
 
 
 def test_an_evaluation_can_be_printed_as_json() -> None:
-    document = msgspec.json.decode(msgspec.json.encode(together([evaluate_held_out(planted_dataset(5))])))
+    document = msgspec.json.decode(msgspec.json.encode(together([evaluated(5)])))
     wanted = {"programs", "gain_captured", "speedup", "oracle_speedup", "regret", "slower_than_default"}
     for score in (document, *document["baselines"].values(), *document["datasets"]):
         assert set(score) >= wanted
@@ -151,7 +159,7 @@ def test_an_evaluation_can_be_printed_as_json() -> None:
 
 
 def test_one_dataset_together_is_that_dataset() -> None:
-    evaluation = evaluate_held_out(planted_dataset(5))
+    evaluation = evaluated(5)
     whole = together([evaluation])
     for one, all_ in ((evaluation, whole), (evaluation.baselines["fixed"], whole.baselines["fixed"])):
         assert all_.programs == one.programs == 5
@@ -162,7 +170,7 @@ def test_one_dataset_together_is_that_dataset() -> None:
 
 
 def test_datasets_together_weigh_by_their_programs() -> None:
-    one, two = evaluate_held_out(planted_dataset(5)), evaluate_held_out(planted_dataset(10, seed=3, counters=False))
+    one, two = evaluated(5), evaluate_held_out(planted_dataset(10, seed=3, counters=False))
     whole = together([one, two])
     assert whole.programs == 15
     logs = [np.log(held.speedup) for e in (one, two) for held in e.held_out]
