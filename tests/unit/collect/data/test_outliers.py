@@ -117,6 +117,7 @@ def test_too_little_says_nothing_of_what_is_usual() -> None:
     assert len(outliers_of(table_of(times_s))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", shipped_datasets())
 def test_no_shipped_dataset_has_any(name: str) -> None:
     assert outliers_of(open_dataset(name)) == ()

@@ -55,6 +55,7 @@ def test_gaps_leave_what_both_have() -> None:
     assert similar_programs(table_of(rows(gaps))) == ()  # of seven mappings
 
 
+@pytest.mark.slow
 def test_a_campaign_names_its_groups_itself() -> None:
     dataset = msgspec.structs.replace(table_of(rows(jittered(1.0))), topology=four_by_eight())
     assert similar_programs(dataset) == ()

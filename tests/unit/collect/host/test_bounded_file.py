@@ -77,6 +77,7 @@ def in_little_room(folder: Path, reader: str, *names: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_no_reader_waits_or_reads_without_end(tmp_path: Path, name: str) -> None:
     write_dataset(dataset_of(), tmp_path / "data")
@@ -134,6 +135,7 @@ def keyed(rows: int, key: str) -> pa.Array:
     return pa.MapArray.from_arrays(offsets, keys, pa.repeat(pa.scalar(1.0), rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "expected"),
     [

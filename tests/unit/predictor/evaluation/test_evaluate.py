@@ -43,6 +43,7 @@ def with_times(dataset: Dataset, program: str, keep: tuple[str, ...], seed: int)
 RECIPE = ("16x4-contiguous-balance", "16x2-contiguous-locality")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [TrainingOptions(), options_of(None, None)], ids=["cluster", "expectation"])
 @pytest.mark.parametrize("program", ["stream-0", "line-solve-1", "fine-grain-1"])
 def test_a_held_out_program_is_judged_by_its_probes_alone(program: str, options: TrainingOptions) -> None:
@@ -118,6 +119,7 @@ def test_definitions_hold_for_every_program() -> None:
     assert evaluation.regret.median == pytest.approx(np.median([h.regret for h in evaluation.held_out]))
 
 
+@pytest.mark.slow
 def test_planted_kinds_are_predicted_nearly_as_well_as_can_be() -> None:
     evaluation = evaluated(15)
     baselines = evaluation.baselines

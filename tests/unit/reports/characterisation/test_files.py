@@ -22,6 +22,7 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+@pytest.mark.slow
 def test_everything_is_written_and_what_is_out_of_date_goes(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     assert set(write_characterisation(characterised(), folder)) == FIGURES | TABLES

@@ -39,6 +39,7 @@ def test_the_unit_makes_the_shortest_time_at_least_one(shortest: float, unit: st
     assert 1 <= round(found.of(shortest), 9) < 1000
 
 
+@pytest.mark.slow
 def test_every_figure_says_where_its_runs_are_from(tmp_path: Path) -> None:
     found = characterised()
     origin = Origin(machine="two", modelled=True, created="2026-01-02T03:04:05Z", made_by="numapredict 9")
