@@ -257,7 +257,7 @@ class TestFigures:
     MEASURED = msgspec.json.decode(measured.FILE.read_bytes(), type=dict[str, dict[str, measured.Measured]])
 
     @pytest.mark.parametrize("machine", measured.DEFAULTS)
-    def test_both_say_what_sister_programs_add_to_measured_figures(self, machine: str) -> None:
+    def test_both_say_what_programs_of_one_code_base_add_to_measured_figures(self, machine: str) -> None:
         apart, together = (self.MEASURED[machine][name] for name in ("apart", "together"))
         cells = [
             f"{score.gain_captured:.2f}" + (f" ({score.interval[0]:.2f} to {score.interval[1]:.2f})" if ours else "")
