@@ -32,17 +32,17 @@ OURS = {"numapredict", "pip", "setuptools"}  # itself, and what every environmen
 PARTS = Path(__file__).parent / "system_parts.json"
 HEAD = """# What numapredict depends on
 
-Made by `.packaging/licences.py`; `.ci/run shipped` fails where a dependency, of ours or of one of ours, is not in it or
-has a licence that is not allowed. Nothing of these packages is part of the wheel: it holds our own code and data, and
-its programs use the C library and libgomp that are installed. Versions are in the bill of materials (CycloneDX) that
-`.packaging/sbom.py` makes of an environment; `.ci/run shipped` leaves it beside the wheel.
+`.packaging/licences.py` makes this list. `.ci/run shipped` fails if a direct or indirect dependency is missing from it
+or has a licence that is not allowed. The wheel contains none of these packages: it holds our own code and data, and its
+programs use the installed C library and libgomp. `.packaging/sbom.py` writes the versions in an environment as a bill
+of materials (CycloneDX); `.ci/run shipped` puts it next to the wheel.
 
 | package | licence | page |
 | --- | --- | --- |
 """
 
 FOOT = """
-## What it calls, and does not ship
+## Programs and libraries it uses but does not ship
 
 | part | Debian's package | licence | use | page |
 | --- | --- | --- | --- | --- |
