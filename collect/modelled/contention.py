@@ -84,6 +84,7 @@ def costs_of(machine: MachineDescription) -> Costs:
     stack[..., STREAMED] = read_ns
     stack[..., INDEPENDENT] = latency
     stack[..., DEPENDENT] = latency
+    # Where writing was measured to be faster than reading, nothing is left: no cost may be negative.
     stack[..., WRITTEN_BACK] = np.maximum(write_ns - read_ns, 0)
     controller = np.column_stack(
         [line / np.array(machine.controller_read_GBps), line / np.array(machine.controller_write_GBps)]
@@ -114,6 +115,7 @@ def solve(load: Load, costs: Costs) -> Floats:
     fetched = load.memory + load.transfers  # what another node's cache hands over comes the way its memory would
     streaming = sum((fetched[:, :, kind, :] * own[None, :, :, kind]).sum(axis=2) for kind in (STREAMED, WRITTEN_BACK))
     scattered = fetched[:, :, INDEPENDENT, :]
+    # Dependent accesses follow each other, so no window hides them: each costs its whole latency.
     waiting = fetched[:, :, DEPENDENT, :] * own[None, :, :, DEPENDENT]
     hit_ns = np.array([1 / HITS_IN_FLIGHT, 1 / HITS_IN_FLIGHT, 1.0, 0.0]) * costs.shared_hit_ns
     hit_rated = load.hits[:, :, :DEPENDENT] @ hit_ns[:DEPENDENT]
@@ -125,6 +127,7 @@ def solve(load: Load, costs: Costs) -> Floats:
     read = np.einsum("mtk,tn->mnk", load.memory[:, :, :WRITTEN_BACK, :].sum(axis=2), membership)
     written = np.einsum("mtk,tn->mnk", load.memory[:, :, WRITTEN_BACK, :], membership)
     moved = np.einsum("mtk,tn->mnk", load.transfers.sum(axis=2), membership)
+    # A line that comes out of another node's cache takes the link, but its memory's controller does not send it.
     controller_busy = read.sum(axis=1) * costs.controller_ns[:, 0] + written.sum(axis=1) * costs.controller_ns[:, 1]
     phases = len(read)
     path = costs.route.reshape(nodes * nodes, -1)
@@ -135,20 +138,24 @@ def solve(load: Load, costs: Costs) -> Floats:
     some_dynamic = bool(load.dynamic.any())
 
     def duration(slowdown: Floats) -> Floats:
+        """Return the time of each phase in ns, [M], where an access waits so many times as long, [M, N, N]."""
         mine = slowdown[:, load.node, :]  # [M, T, N]
         # However many overlap, a thread draws no more than the bandwidth that was measured for one.
         each = np.maximum(own[None, :, :, INDEPENDENT] * mine / overlap[:, :, None], own[None, :, :, STREAMED])
         gathered = (scattered * each).sum(axis=2)
+        # The core waits for what its window does not hide, the memory is busy with all: the longer of the two counts.
         core = computing + np.maximum(gathered - hidden, 0)
         memory = streaming + gathered + hit_rated
         thread = np.maximum(core, memory) + (waiting * mine).sum(axis=2) + hit_waiting
         slowest = thread.max(axis=1)
-        if some_dynamic:
+        if some_dynamic:  # chunks even the threads out, so that a phase takes as long as they do on average
             slowest = np.where(load.dynamic, thread.mean(axis=1), slowest)
         bounded: Floats = np.maximum(slowest, busiest)
         return bounded
 
     def queued(time: Floats) -> Floats:
+        """Return the time of each phase in ns, were the controllers and links as busy as if it took ``time``."""
+        # One access waits at the controller of its memory and at each link on the way there.
         safe = np.maximum(time, 1e-9)[:, None]
         queue = _queue(controller_busy / safe)[:, None, :] + (_queue(link_busy / safe) @ path.T).reshape(
             phases, nodes, nodes
@@ -169,8 +176,10 @@ def solve(load: Load, costs: Costs) -> Floats:
 
 def _windows(misses: Floats, instructions: Floats, costs: Costs) -> tuple[Floats, Floats]:
     """Return how many independent misses overlap, and the time of the computing behind which they hide, [M, T] each."""
+    # So many misses fall into one window of instructions on average; fewer than one means one alone.
     in_window = costs.reorder_window * misses / np.maximum(instructions, 1.0)
     overlap = np.clip(in_window, 1.0, MISSES_IN_FLIGHT)
+    # Each batch of misses hides one window of computing, and all of them no more than there is.
     covered = np.minimum(misses / overlap * costs.reorder_window, instructions)
     return overlap, covered * costs.instruction_ns
 

@@ -71,6 +71,8 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
     count = len(key)
     thread = np.minimum(slot, threads - 1)
 
+    # A phase adds up the same part of many instances, but threads wait for each other in every one: the sum over the
+    # instances of the longest thread (critical) is more than the longest sum of a thread, and the ratio is lost time.
     subs = len(exact)
     per_sub = np.zeros((subs, threads))
     np.add.at(per_sub, (sub_of_segment[keep], thread[keep]), segments["instructions"][keep].astype(np.float64))
@@ -122,6 +124,7 @@ def _is_main(segments: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
 
 def _superseded(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return which segments belong to an instance that was cut off, or not recorded, where its region has a better."""
+    # What was cut off would pass for a short instance: it stays only where the region has no whole one before it.
     cut = keep & ((segments["flags"] & t.CUT_OFF) != 0)
     drop = np.zeros(len(segments), dtype=bool)
     for region in np.unique(segments["region"][cut]):
@@ -129,6 +132,7 @@ def _superseded(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> 
         mine = keep & (segments["region"] == region)
         if instance > segments["instance"][mine].min():
             drop |= mine & (segments["instance"] >= instance)
+    # An instance without records counts instructions and no misses: it goes where another instance has records.
     recorded = keep & ((segments["flags"] & t.UNRECORDED) == 0)
     for region in np.unique(segments["region"][recorded]):
         mine = keep & (segments["region"] == region) & (region != 0)
@@ -195,12 +199,12 @@ def _weights(key: Ints, segments: npt.NDArray[np.void], keep: npt.NDArray[np.boo
         followed[int(after)] = len(np.unique(segments["instance"][mine]))
     weights = np.ones(len(key))
     for n, (region, after, later, _) in enumerate(key.view(np.uint64)):
-        if region == 0:
+        if region == 0:  # as often as the region before it ends; what comes before the first region happens once
             weights[n] = counts.get(int(after), 1) / max(followed.get(int(after), 1), 1) if after else 1.0
             continue
         instances = seen.get(int(region), 1)
         total = max(counts.get(int(region), instances), 1)
-        if later:
+        if later:  # the recorded later instances stand for all instances but the first, whose caches were cold
             weights[n] = max(total - 1, 0) / max(instances - 1, 1)
         elif instances == 1:
             weights[n] = total  # the first instance has to stand for all

@@ -47,6 +47,7 @@ static _Atomic uint64_t balanced_pages[MOST_NODES]; /* by index of the page node
  * so that each range is spread evenly and not only all of them together. */
 static uint16_t fewest(const struct settings *s, const struct touch *touch) {
     const uint32_t turn = (uint32_t)(touch->first / touch->pages % s->nodes);
+    /* The counts may change while they are compared: the exchange fails then, and all are looked at anew. */
     for (;;) {
         uint32_t best = turn;
         for (uint32_t n = 0; n < s->nodes; n++)
@@ -66,15 +67,18 @@ static uint32_t noted(uint16_t node, uint16_t home, uint32_t flags) {
 /* Return the block's new note: the old one where it stays. */
 static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, const struct touch *touch) {
     const bool decided = note & DECIDED;
+    /* Balance counts pages and no users: the first touch settles it, or a block would be counted twice. */
     if (s->pages == PAGES_BALANCE)
         return decided ? note : noted(fewest(s, touch), home, 0);
     if (!decided) /* where there are fewer page nodes than thread nodes, some homes are none of them */
         return settings_page_node(s, home) ? noted(home, home, 0) : noted(fewest(s, touch), home, SHARED);
+    /* A shared block stays: any of its users would only take it from another. */
     if (HOME_OF(note) == home || note & SHARED)
         return note;
     return s->pages == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);
 }
 
+/* Notes are kept for the finest blocks, so that they outlast a coarsening: a touch may be of several. */
 static void note_all(const struct range *range, size_t first, size_t pages, uint32_t note) {
     _Atomic uint32_t *word = protection_note(range, first);
     _Atomic uint32_t *last = protection_note(range, first + pages - 1);
@@ -94,6 +98,7 @@ static void note_absent(uintptr_t start, size_t pages) {
 
 static void on_touch(const struct touch *touch) {
     const struct settings *s = settings();
+    /* A fault that arrives when its pass has ended decides nothing any more. */
     if (!atomic_load(&owner) || touch->slot >= s->slots)
         return;
     _Atomic uint32_t *word = protection_note(touch->range, touch->first);
@@ -101,6 +106,7 @@ static void on_touch(const struct touch *touch) {
         return;
     atomic_store(&touch->range->pass, atomic_load(&pass));
     atomic_fetch_add(&touches, 1);
+    /* No two threads come here for one block at a time: its state is OPENING until this one has been told. */
     const uint32_t old = atomic_load(word), note = decide(s, old, s->home[touch->slot], touch);
     if (note == old)
         return;
@@ -252,6 +258,7 @@ void next_touch_region_begin(struct region_call *call) {
     ranges_for_each(measure, &all);
     if (all.pages == 0)
         return;
+    /* Regions of several threads may begin at once, and one pass runs at a time: ask again under the lock. */
     const uint64_t began = system_now_ns(), mask = lock_take(&lock);
     const bool mine = !atomic_load(&owner) && (!due || is_due(call));
     if (mine) {
@@ -297,6 +304,8 @@ static void ignore(uintptr_t start, size_t pages) {
 void next_touch_region_end(struct region_call *call) {
     if (!prepared || atomic_load(&owner) != call)
         return;
+    /* Open everything first, so that nothing is decided any more; then move what is queued; then the blocks
+     * of which a page was not there when they were moved, and may have come since. */
     const uint64_t began = system_now_ns();
     ranges_for_each(disarm, NULL);
     moves_flush(note_absent);

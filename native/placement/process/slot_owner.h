@@ -1,19 +1,19 @@
-/* slot_owner.h: which process of a run has the slots.
+/* slot_owner.h: which process of a run owns the slots.
  *
- * Contract. The first process of a run that has use for them holds the slots until it ends or executes
- * another program, by an abstract socket that the kernel closes with it; its name is the setting `claim`. A
- * process that finds them held stays unplaced for its life: free on all PUs of the mapping, with first touch.
- * Forked children do as their parent does.
+ * Contract. The first process of a run that needs the slots owns them until it ends or executes another
+ * program. It holds an abstract socket, named by the setting `claim`, which the kernel closes with the
+ * process. A process that finds another owner stays unplaced for its life: it may use all PUs of the mapping,
+ * with first touch. Forked children do as their parent does.
  *
- * The programs that a holder starts do not ask for the slots that it holds, for a holder may be a script that
- * does nothing but wait for them; they ask among themselves. So a holder writes its number where its programs
- * find it: into the value of NUMAPLACE in its environment, without another length.
+ * The programs that an owner starts do not ask for its slots, because an owner may be a script that only
+ * waits for them; they ask among themselves, one level below. So an owner writes its process number where its
+ * programs find it: into the value of NUMAPLACE in its environment, whose length stays the same.
  *
  *     claim=RUN-LEVEL-HOLDER    RUN: hexadecimal; LEVEL and HOLDER: ten digits
  *
  * HOLDER is the process that holds the slots above this one, 0 where there is none, and LEVEL what stood
- * there when it asked: the holder itself, in another program, asks there again. Without the setting, and
- * where there are no sockets, every process holds the slots.
+ * there when it asked: the owner itself, after an exec, asks there again. Without the setting, and where
+ * there are no sockets, every process owns the slots.
  */
 #ifndef NUMAPLACE_SLOT_OWNER_H
 #define NUMAPLACE_SLOT_OWNER_H

@@ -39,8 +39,11 @@ static bool may_be_late(uintptr_t address, uint32_t seen) {
     return true;
 }
 
+/* The faulting thread may hold any lock of the program or the C library, so nothing here takes one: the
+ * record is kept alive by the count of readers, and the block's state says who opens it. */
 bool protection_fault(uintptr_t address, uintptr_t instruction) {
     atomic_fetch_add(&record_readers, 1);
+    /* Read before the block is looked at, so that a block that another thread opens meanwhile changes it. */
     const uint32_t seen = atomic_load(&block_changes);
     struct range *range = ranges_find(address);
     struct record *r = range ? record_of(range) : NULL;
@@ -68,6 +71,8 @@ static void open_part(struct range *range, uintptr_t start, uintptr_t end, const
     if (start >= end)
         return;
     const size_t first = block_of(r, start), count = block_of(r, end - 1) - first + 1;
+    /* What is being armed becomes armed before it can be opened, and what another thread opens has to be open
+     * before the system call begins: wait before and after. */
     blocks_settle(r, first, count);
     blocks_open(r, first, count, EVERY_PURPOSE, by);
     blocks_settle(r, first, count);
@@ -94,6 +99,7 @@ uint32_t protection_hold(const void *start, size_t bytes, const void *caller) {
     uintptr_t to;
     if (__builtin_add_overflow(from, bytes, &to)) /* not of a real object: the call will say so */
         to = UINTPTR_MAX;
+    /* The hold comes first: who arms looks at the holds after marking its blocks, so one sees the other. */
     const uint32_t hold = hold_take(from, to);
     if (!atomic_load(&blocks_armed) || to == from)
         return hold;

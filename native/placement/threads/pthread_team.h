@@ -1,9 +1,9 @@
-/* pthread_team.h: the threads of a program without OpenMP, taken together as a parallel region.
+/* pthread_team.h: the threads of a program without OpenMP, taken together as one parallel region.
  *
- * Contract. Where pages follow the threads that touch them, or a profile is sampled, somebody has to say when
- * the threads are at work. In a program without an OpenMP runtime they are from the creation of the first
- * until none is left; what the first one runs names the region. Without pthread_team_prepare, and after
- * pthread_team_give_way, the others do nothing: an OpenMP runtime's regions say it then.
+ * Contract. Next touch and the profile work inside parallel regions. In a program without an OpenMP runtime
+ * the region begins when the first thread is created and ends when none is left; the function that the first
+ * thread runs is the region's name. Before pthread_team_prepare and after pthread_team_give_way the other
+ * functions do nothing, because then an OpenMP runtime has the regions.
  */
 #ifndef NUMAPLACE_PTHREAD_TEAM_H
 #define NUMAPLACE_PTHREAD_TEAM_H
@@ -12,7 +12,7 @@
 
 /* Once, before the first thread, in a program without an OpenMP runtime. */
 void pthread_team_prepare(void);
-/* A runtime has come after all. */
+/* An OpenMP runtime was loaded later. */
 void pthread_team_give_way(void);
 /* A thread that will run `routine` is about to be created; return whether pthread_team_shrinks is to be
  * called when it has ended, or could not be created. */
