@@ -1,10 +1,16 @@
 """`report pairs`: the programs of a dataset that the model can hardly tell apart."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
 from numapredict.reports.report_options import DATASET
+
+if TYPE_CHECKING:
+    from numapredict.predictor.evaluation.similarity import LikePair
 
 
 @click.command(
@@ -25,10 +31,32 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
         from numapredict.predictor.learning.features import observe
         from numapredict.predictor.learning.learning import options_of
         from numapredict.predictor.learning.train import default_label
-        from numapredict.reports.pairs import pairs_in_words
 
         opened = open_dataset(dataset)
         label = default_label(opened, options_of(default, None, opened))
         observations = observe(opened, label)
         found = like_pairs(observations, observations.column(label))
     print_answer(found[:count], as_json, lambda shown: pairs_in_words(shown, len(found)))
+
+
+def pairs_in_words(pairs: "Sequence[LikePair]", of: int) -> str:
+    """Return a table of the first pairs of ``of``, the most alike first."""
+    from numapredict.collect.terminal.printable import name_cell
+
+    names = [f"{name_cell(pair.first)}, {name_cell(pair.second)}" for pair in pairs]
+    width = max(len("programs"), *map(len, names))
+    variant = max(len("variant"), *(len(pair.variant) for pair in pairs))
+    count = f"{len(pairs)} pairs" if len(pairs) > 1 else "pair"
+    lines = [
+        f"The {count} most alike of {of}, in the variant in which each differs most: the factor between",
+        "their times over the default's, typically and at most over all mappings, and between their local bandwidths.",
+        "",
+        f"{'programs':{width}}  {'variant':{variant}}  time  at most  bandwidth  same best",
+    ]
+    for name, pair in zip(names, pairs, strict=True):
+        bandwidth = "" if pair.bandwidth is None else f"{pair.bandwidth:.2f}x"
+        lines.append(
+            f"{name:{width}}  {pair.variant:{variant}}  {pair.time:.2f}x  "
+            f"{pair.time_at_most:6.2f}x  {bandwidth:>9}  {'yes' if pair.best else 'no'}"
+        )
+    return "\n".join(lines)

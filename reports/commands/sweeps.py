@@ -1,7 +1,9 @@
 """`report sweeps`: the thesis's curves of speedup over the number of clusters (figs. 26 to 29)."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,12 @@ from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASET_NAMES, FILE
 
 log = logging.getLogger(__name__)
+
+if TYPE_CHECKING:
+    from numapredict.predictor.evaluation.thesis import Sweep
+
+SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
+"""Numbers of clusters that get a row; so does the greatest."""
 
 
 @click.command(
@@ -31,7 +39,6 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
         from numapredict.reports.figure_file import format_of
         from numapredict.reports.source import origin_of
         from numapredict.reports.sweep_curves import draw_sweep_curves, sweep_curves_data
-        from numapredict.reports.sweeps import sweeps_in_words
 
     if figure is not None:
         format_of(figure)
@@ -48,3 +55,23 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
             data = sweep_curves_data(found, origin_of(opened))
             draw_sweep_curves(data, figure)
         log.info(f"{figure}: {data.title}")
+
+
+def sweeps_in_words(sweeps: "Sequence[Sweep]", machine: str) -> str:
+    """Return a table: a row a number of clusters, a column a curve; arithmetic means, as the thesis has them."""
+    from numapredict.reports.drawable import drawable
+
+    titles = [f"{sweep.features} over {sweep.default}" for sweep in sweeps]
+    lines = [
+        f"{drawable(machine)}: speedup over a default mapping when each program takes the best mapping of its",
+        "cluster's centroid, by the features clustered (thesis figures 26 to 29): in sample, no program was held out.",
+        "",
+        *(f"{chr(ord('A') + number)}: {title}" for number, title in enumerate(titles)),
+        "",
+        "clusters" + "".join(f"{chr(ord('A') + number):>8}" for number in range(len(sweeps))),
+    ]
+    most = max(len(sweep.points) for sweep in sweeps)
+    for count in (count for count in (*SHOWN, most) if count <= most):
+        row = [next((p.speedup_arithmetic for p in sweep.points if p.clusters == count), None) for sweep in sweeps]
+        lines.append(f"{count:8}" + "".join(f"{value:7.2f}x" if value is not None else " " * 8 for value in row))
+    return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 from numapredict.predictor.evaluation.explanation_check import RuleScore
 from numapredict.predictor.learning.options import Reads
-from numapredict.reports.explanations import explanations_table
+from numapredict.reports.commands.explanations import explanations_table
 
 
 def score(machine: str, reads: Reads, rule: str, right: int, said: int) -> RuleScore:
