@@ -27,8 +27,10 @@ def balancing_is_on(path: Path = NUMA_BALANCING) -> bool:
 
 
 @contextmanager
-def without_balancing(say: Callable[[str], None], path: Path = NUMA_BALANCING, shared: Path = SHARED) -> Iterator[None]:
-    """Switch balancing off for a while, or say why it stays on.
+def without_balancing(
+    note: Callable[[str], None], path: Path = NUMA_BALANCING, shared: Path = SHARED
+) -> Iterator[None]:
+    """Switch balancing off for a while, or note why it stays on.
 
     Of several that do so at the same time the last one to end switches it on again: ``shared`` is a file that holds
     the setting of before, and each has a lock on it that the kernel drops with the process. Signals must be held
@@ -45,7 +47,7 @@ def without_balancing(say: Callable[[str], None], path: Path = NUMA_BALANCING, s
         try:
             off = _switch_off(path, remembered)
         except OSError as error:
-            say(
+            note(
                 f"automatic NUMA balancing stays on: {path}: {error.strerror}; as root, `sysctl"
                 " kernel.numa_balancing=0` switches it off for all programs"
             )
@@ -57,7 +59,7 @@ def without_balancing(say: Callable[[str], None], path: Path = NUMA_BALANCING, s
                 if off:
                     _switch_back(path, remembered, off)
             except OSError as error:
-                say(f"automatic NUMA balancing could not be switched back to {off}: {path}: {error.strerror}")
+                note(f"automatic NUMA balancing could not be switched back to {off}: {path}: {error.strerror}")
 
 
 def _switch_off(path: Path, remembered: TextIO | None) -> str:

@@ -1,6 +1,7 @@
 """Run a program under a mapping: in this process's place, or as a child that this process reports on at the end."""
 
 import contextlib
+import logging
 import re
 import time
 from collections.abc import Iterator
@@ -23,12 +24,12 @@ from numapredict.collect.placing.page_plan import plan_of
 from numapredict.collect.placing.placed_run_outcome import (
     JSON,
     PROFILE,
-    Say,
+    Note,
     exit_and_signal,
     keep_profiles,
+    note_all,
     placement_found,
     regions_found,
-    say_all,
     write_json,
 )
 from numapredict.collect.placing.placed_run_record import PlacedRun
@@ -41,6 +42,8 @@ from numapredict.collect.placing.run_file import check_place, target
 from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.program import program_as_typed
 from numapredict.native.errors import InvalidInputError, UnrunnableProgramError, UnwritableError
+
+log = logging.getLogger(__name__)
 
 
 class RunOptions(msgspec.Struct, frozen=True):
@@ -63,20 +66,20 @@ class RunOptions(msgspec.Struct, frozen=True):
         return self != RunOptions()
 
 
-def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: Say) -> int:
+def run_placed(label: str, command: tuple[str, ...], options: RunOptions) -> int:
     """Run the program, placed, and return its exit code, or end by its signal; not at all where it can be replaced.
 
-    ``say`` gets each line that is not the program's. Raises UnrunnableProgramError, InvalidMappingError,
-    InvalidMappingError, InvalidInputError and the errors of run_file before the program starts.
+    Raises UnrunnableProgramError, InvalidMappingError, InvalidInputError and the errors of run_file before the program
+    starts.
     """
     notes: list[str] = []
 
     def note(line: str) -> None:
         notes.append(line)
-        say(line)
+        log.info(line)
 
     topology = host_topology()
-    say_all(restriction_lines(topology), note)
+    note_all(restriction_lines(topology), note)
     placement = resolve(parse_label(label), topology)
     mapping = placement.mapping
     program = program_as_typed(command)
@@ -86,7 +89,7 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
             folder = stack.enter_context(work_folder())
             files = _files(options, placement, folder, note)
         start = start_of(program, placement, files, near=True)
-        say_all(_before(start, placement, options), note)
+        note_all(_before(start, placement, options), note)
         try:
             if not options.stays:
                 keep_to(start.cpus)
@@ -100,16 +103,16 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
             raise UnrunnableProgramError(f"cannot start {command[0]}: {reason}; check the program") from error
         time_s = time.perf_counter() - began_s
         if options.stays:
-            say_all(_unwritten(folder), note)
+            note_all(_unwritten(folder), note)
         observed, regions = None, None
         if start.way == "library":
             observed, regions = placement_found(files, placement, note), regions_found(files)
             if options.verify and observed is not None:
-                say_all(placement_in_words(observed, mapping), say)
+                note_all(placement_in_words(observed, mapping), log.info)
             if options.regions and regions is not None:
-                say_all(regions_in_words(regions), say)
+                note_all(regions_in_words(regions), log.info)
             if options.profile is not None:
-                say_all(keep_profiles(files, options.profile), note)
+                note_all(keep_profiles(files, options.profile), note)
         if options.json is not None:
             exit_code, signal = exit_and_signal(code)
             found = PlacedRun(
@@ -124,11 +127,11 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions, say: S
                 processes=regions or (),
                 notes=tuple(notes),
             )
-            write_json(found, options.json, say)
+            write_json(found, options.json)
     return end_like(code)
 
 
-def _files(options: RunOptions, placement: Placement, folder: Path, say: Say) -> PlacementFiles:
+def _files(options: RunOptions, placement: Placement, folder: Path, note: Note) -> PlacementFiles:
     """Return the files that the library is to read and write, with the plan written."""
     wanted = {PROFILE: options.profile, JSON: options.json}
     for what, path in wanted.items():
@@ -136,7 +139,7 @@ def _files(options: RunOptions, placement: Placement, folder: Path, say: Say) ->
             check_place(path, what)
     plan = None
     if options.use_profile is not None:
-        plan = _plan(options.use_profile, placement, folder / "plan", say)
+        plan = _plan(options.use_profile, placement, folder / "plan", note)
     for profile in (options.profile, options.use_profile):
         if options.json is not None and profile is not None and _is_profiles(options.json, profile):
             raise InvalidInputError(f"{options.json} is to hold a profile: name another file for --json")
@@ -154,20 +157,20 @@ def _is_profiles(path: Path, profile: Path) -> bool:
     return place.parent == of.parent and re.fullmatch(rf"{re.escape(of.name)}(\.\d+)?", place.name) is not None
 
 
-def _plan(profile: Path, placement: Placement, path: Path, say: Say) -> Path | None:
+def _plan(profile: Path, placement: Placement, path: Path, note: Note) -> Path | None:
     """Write the plan that a profile gives for the mapping; return its path, or None where it gives none."""
     known = read_profile(profile)
     mapping = placement.mapping
     if applied(placement).mapping.page_policy not in PROFILED:
-        say(f"page policy {mapping.page_policy} places pages without a profile; {profile} is not used")
+        note(f"page policy {mapping.page_policy} places pages without a profile; {profile} is not used")
         return None
     plan = plan_of(known, placement)
     if not plan.ranges:  # a plan would leave every page to first touch
-        say(f"{profile} has no samples; pages are moved at the next touch, as without it")
+        note(f"{profile} has no samples; pages are moved at the next touch, as without it")
         return None
     write_plan(plan, path)
     for line in plan_in_words(plan, known, mapping):
-        say(line)
+        note(line)
     return path
 
 

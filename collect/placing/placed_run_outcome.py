@@ -1,5 +1,6 @@
 """What is done when a placed run has ended: what the library wrote is read and kept, and the record is written."""
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -15,28 +16,32 @@ from numapredict.collect.placing.region_times import RegionTimes, read_region_ti
 from numapredict.collect.placing.run_file import put
 from numapredict.native.errors import NumapredictError
 
-Say = Callable[[str], None]
+Note = Callable[[str], None]
+"""Takes a line for the record of a run; what is noted is logged as well."""
+
 PROFILE, JSON = "profile", "JSON file"
 """What a run writes, as messages call it."""
 
+log = logging.getLogger(__name__)
 
-def say_all(lines: Iterable[str], say: Say) -> None:
-    """Say line after line."""
+
+def note_all(lines: Iterable[str], note: Note) -> None:
+    """Note line after line."""
     for line in lines:
-        say(line)
+        note(line)
 
 
-def placement_found(files: PlacementFiles, placement: Placement, say: Say) -> ObservedPlacement | None:
-    """Return where threads and pages stood, if that was asked for and the library wrote it; say why not."""
+def placement_found(files: PlacementFiles, placement: Placement, note: Note) -> ObservedPlacement | None:
+    """Return where threads and pages stood, if that was asked for and the library wrote it; note why not."""
     if files.map is None:
         return None
     try:
         found = read_map(Path(files.map))
     except NumapredictError as error:
-        say(f"verify: {error}")
+        note(f"verify: {error}")
         return None
     if found is None:
-        say(
+        note(
             "verify: nothing was written: the program was killed, left by _exit or exec, or may not write there any"
             " more (chroot, another user)"
         )
@@ -57,12 +62,12 @@ def exit_and_signal(code: int) -> tuple[int, str | None]:
     return (code, None) if code >= 0 else (128 - code, signal_name(-code))
 
 
-def write_json(run: PlacedRun, path: Path, say: Say) -> None:
-    """Write the record; say why not, where the system refuses: the program's exit code is worth more than ours."""
+def write_json(run: PlacedRun, path: Path) -> None:
+    """Write the record; log why not, where the system refuses: the program's exit code is worth more than ours."""
     try:
         put(path, JSON, json_of(run))
     except NumapredictError as error:
-        say(str(error))
+        log.info(str(error))
 
 
 def keep_profiles(files: PlacementFiles, wanted: Path) -> Iterator[str]:

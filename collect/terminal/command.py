@@ -61,6 +61,7 @@ class Command(click.Command):
     ``examples`` are for its manual page. ``kept`` says in words what an interrupted run leaves, with which the same
     command goes on; empty where it leaves nothing. ``answers`` names the records that `--json` prints, as
     ``module:Record``, with ``[]`` behind for an array.
+    ``beside_program``: what it says stands among the lines of a program that it runs.
     """
 
     def __init__(
@@ -69,10 +70,12 @@ class Command(click.Command):
         examples: Examples,
         kept: str = "",
         answers: Sequence[str] = (),
+        beside_program: bool = False,
         **settings: Any,  # noqa: ANN401 - click's
     ) -> None:
         super().__init__(*args, **settings)
         self.examples = examples
+        self.beside_program = beside_program
         self.kept = kept
         self.answers = tuple(answers)
 
@@ -89,10 +92,11 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
         """Run it, showing what it logs and how far it is; an interruption becomes one that knows what is kept."""
-        from numapredict.collect.terminal.terminal import Terminal, Verbosity
+        from numapredict.collect.terminal.terminal import BesideProgram, Terminal, Verbosity
 
+        kind = BesideProgram if self.beside_program else Terminal
         try:
-            with Terminal(sys.stderr, Verbosity(ctx.meta.get(_VERBOSITY, 0))).attached():
+            with kind(sys.stderr, Verbosity(ctx.meta.get(_VERBOSITY, 0))).attached():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interruption(self.kept, ("--fresh",) if ctx.params.get("fresh") else ()) from None

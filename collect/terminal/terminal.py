@@ -5,8 +5,10 @@ rich's own logging handler would break and fill lines in pipes, too, and load ri
 
 import contextlib
 import enum
+import io
 import logging
 import os
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO
@@ -139,3 +141,18 @@ class Terminal(logging.Handler):
             print(text, file=self.stream, flush=True)
         else:
             bars.write(text, style, broken=broken)
+
+
+class BesideProgram(Terminal):
+    """Shows lines among those of a program that runs: marked as ours, and left out where they cannot be written.
+
+    The program runs and ends as it does whether anybody can be told or not.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line, if that is possible."""
+        try:
+            self._write(f"numapredict: {record.getMessage()}", _STYLES.get(record.levelno, "bold red"))
+            self.stream.flush()
+        except OSError:  # a full disk, a closed channel, a reader that has gone
+            sys.stderr = io.StringIO()  # what is left in the other one would fail once more at the end

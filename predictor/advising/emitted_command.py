@@ -1,8 +1,8 @@
 """The command of another tool, on standard output alone, and in words what it falls short of."""
 
+import logging
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from numapredict.collect.host.host import host_topology
@@ -16,13 +16,13 @@ from numapredict.collect.program import Program, program_of
 from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError
 from numapredict.predictor.advising.advice import Advice, expected_in_words
 
-Say = Callable[[str], None]
+log = logging.getLogger(__name__)
 
 
-def command_for_mapping(tool: Tool, label: str, command: tuple[str, ...], say: Say) -> str:
+def command_for_mapping(tool: Tool, label: str, command: tuple[str, ...]) -> str:
     """Return the command by which a tool runs the program under a mapping of this computer; nothing is run.
 
-    ``say`` gets a line for each thing that it cannot do. Raises InvalidMappingError and InvalidMappingError, and
+    A line is logged for each thing that it cannot do. Raises InvalidMappingError, and
     UnsupportedMappingError where it would do nothing of what the mapping says.
     """
     topology = host_topology()
@@ -37,23 +37,26 @@ def command_for_mapping(tool: Tool, label: str, command: tuple[str, ...], say: S
         )
     for line in (obstacle, emission.note, *emission.cautions):
         if line:
-            say(line)
+            log.info(line)
     return emission.text
 
 
-def command_for_advice(tool: Tool, advice: Advice, program: Program, say: Say) -> str:
-    """Return the command by which a tool applies the advice, or the best mapping of the model that it can apply."""
+def command_for_advice(tool: Tool, advice: Advice, program: Program) -> str:
+    """Return the command by which a tool applies the advice, or the best mapping of the model that it can apply.
+
+    What the command falls short of is logged, marked as a line of ours among others: a script may read the command.
+    """
     alternative = next(one for one in advice.alternatives if one.tool == tool)
     if not alternative.exact:
         speed = alternative.expected_speedup
         expected = f", {expected_in_words(speed)}" if speed is not None else ""
-        say(
-            f"{TITLES[tool]} cannot express {advice.mapping}, which is advised: this command applies"
+        log.info(
+            f"numapredict: {TITLES[tool]} cannot express {advice.mapping}, which is advised: this command applies"
             f" {alternative.mapping}{expected}, as near as it comes; exact: {advice.command}"
         )
     for line in (preloading_obstacle(tool, program), alternative.note, *alternative.cautions):
         if line:
-            say(line)
+            log.info(f"numapredict: {line}")
     return alternative.command
 
 

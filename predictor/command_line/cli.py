@@ -1,8 +1,6 @@
 """The commands that learn, advise and run: `train`, `predict`, `run`, `evaluate`."""
 
-import io
 import logging
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,7 +102,7 @@ def predict(
         from numapredict.collect.program import program_of
         from numapredict.predictor.advising.emitted_command import command_for_advice
 
-        click.echo(command_for_advice(tool, advice, program_of(command), _say), color=True)  # to the letter
+        click.echo(command_for_advice(tool, advice, program_of(command)), color=True)  # to the letter
     else:
         print_answer(advice, as_json, advice_in_words, (advice.command, advice.alternative.command))
 
@@ -197,6 +195,7 @@ def train(
 @click.command(
     cls=Command,
     context_settings=PROGRAM,
+    beside_program=True,
     answers=["numapredict.collect.placing.placed_run_record:PlacedRun"],
     examples={
         "numapredict run --mapping 16x2-contiguous-interleave -- ./app input.dat": "Run a program placed.",
@@ -233,26 +232,12 @@ def run(
 
         if any((verify, regions, profile, use_profile, json_file, no_numa_balancing)):
             raise click.UsageError("--emit only prints a command: leave out what is asked of a run")
-        click.echo(command_for_mapping(tool, label, command, _say), color=True)  # to the letter
+        click.echo(command_for_mapping(tool, label, command), color=True)  # to the letter
         return 0
     if profile is not None and use_profile is not None:
         raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")
     options = RunOptions(verify, regions, profile, use_profile, json_file, not no_numa_balancing)
-    return run_placed(label, command, options, _say_if_possible)
-
-
-def _say(text: str) -> None:
-    log.info(f"numapredict: {text}")
-
-
-def _say_if_possible(text: str) -> None:
-    """Say a line beside a program, which runs and ends as it does whether anybody can be told or not."""
-    try:
-        _say(text)
-        if sys.stderr is not None:
-            sys.stderr.flush()
-    except OSError:  # a full disk, a closed channel, a reader that has gone
-        sys.stderr = io.StringIO()  # what is left in the other one would fail once more at the end
+    return run_placed(label, command, options)
 
 
 @click.command(

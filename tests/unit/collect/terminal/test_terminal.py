@@ -3,11 +3,12 @@
 import io
 import logging
 import re
+import sys
 
 import pytest
 
 from numapredict.collect.terminal.progress import counting, doing, follow, lasting
-from numapredict.collect.terminal.terminal import Terminal, Verbosity
+from numapredict.collect.terminal.terminal import BesideProgram, Terminal, Verbosity
 from tests.unit.collect.terminal.streams import TERM, Screen, shown
 
 log = logging.getLogger("numapredict.tests")
@@ -189,3 +190,15 @@ class Full(io.StringIO):
 
     def write(self, _text: str) -> int:
         raise OSError("full")
+
+
+def test_lines_beside_a_program_are_marked_and_none_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    with BesideProgram(stream).attached():
+        log.info("the mapping decides")
+    assert stream.getvalue() == "numapredict: the mapping decides\n"
+    full = Full()
+    monkeypatch.setattr("sys.stderr", full)
+    with BesideProgram(full).attached():
+        log.info("what cannot be written")
+    assert sys.stderr is not full  # or the interpreter would fail to flush it at its end

@@ -80,15 +80,15 @@ def test_likwid_pin_can_do_nothing_for_a_static_program_but_set_a_policy(
     assert (code, len(out), err) == (0, 1, [])
 
 
-def test_the_advice_says_what_a_tool_applies_instead() -> None:
+def test_the_advice_says_what_a_tool_applies_instead(said: list[str]) -> None:
     dataset = planted_dataset(15)
     chosen = ChosenModel(train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",))), "a test's model")
     advised = [(program, advise(program, RecordedMachine(dataset), chosen)) for program in dataset.programs]
     exact = {"numactl": 0, "env": 0}
     for program, advice in advised:
         for tool in TOOLS:
-            said: list[str] = []
-            assert command_for_advice(tool, advice, program, said.append) == told(advice, tool).command
+            said.clear()
+            assert command_for_advice(tool, advice, program) == told(advice, tool).command
             about = [line for line in said if f"cannot express {advice.mapping}" in line]
             assert len(about) == (not told(advice, tool).exact)
             assert all(f"applies {told(advice, tool).mapping}, " in line and advice.command in line for line in about)
