@@ -6,9 +6,8 @@ import pytest
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.similarity import like_pairs
-from numapredict.predictor.learning.features import InsufficientDataError, Observations
+from numapredict.predictor.learning.features import Observations
 from numapredict.reports.commands.pairs import pairs_in_words
-from numapredict.reports.pairs import pairs_in_words
 
 LABELS = ("32x4-contiguous-first-touch", "32x4-scatter-locality", "8x1-contiguous-bind")
 
