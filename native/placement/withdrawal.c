@@ -17,7 +17,6 @@
 #include "threads/slots.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -30,14 +29,8 @@
 static bool clock_needs_no_call(void) {
     static const char *const readable[] = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
                                            "arch_sys_counter"};
-    char name[64] = "";
-    const int file =
-        open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        const ssize_t got = read(file, name, sizeof name - 1);
-        name[got > 0 ? got : 0] = '\0';
-        close(file);
-    }
+    char name[64];
+    system_read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof name);
     name[strcspn(name, "\n")] = '\0';
     bool known = !*name; /* cannot be told */
     for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)

@@ -12,6 +12,7 @@
 #include "threads/affinity.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -134,6 +135,14 @@ int system_move_pages(size_t count, void **pages, const int *nodes, int *status)
                          (int8_t)nodes[n]);
     }
     return 0;
+}
+
+void system_read_text(const char *path, char *text, size_t bytes) {
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = file < 0 ? 0 : read(file, text, bytes - 1);
+    text[got > 0 ? got : 0] = '\0';
+    if (file >= 0)
+        close(file);
 }
 
 void *system_memory(size_t bytes) {

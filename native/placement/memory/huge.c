@@ -1,24 +1,16 @@
 /* huge.c: knows where huge pages begin. */
-#define _GNU_SOURCE
 #include "memory/huge.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include "process/system.h"
+
 #include <string.h>
-#include <unistd.h>
 
 static bool always;
 
 void huge_prepare(void) {
-    const int before = errno;
-    char text[64] = "";
-    const int file = open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        if (read(file, text, sizeof text - 1) > 0)
-            always = strstr(text, "[always]") != NULL;
-        close(file);
-    }
-    errno = before;
+    char text[64];
+    system_read_text("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
+    always = strstr(text, "[always]") != NULL;
 }
 
 bool huge_range(const struct range *range) { return always && range->end - range->start >= HUGE_RANGE_BYTES; }

@@ -1,11 +1,9 @@
 /* mapping_budget.c: counts the mappings that policies and protection cut. */
-#define _GNU_SOURCE
 #include "memory/mapping_budget.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include "process/system.h"
+
 #include <stdlib.h>
-#include <unistd.h>
 
 #define USUAL_LIMIT 65530 /* linux/mm.h: DEFAULT_MAX_MAP_COUNT */
 
@@ -14,16 +12,11 @@ static _Atomic uint32_t taken;
 static _Atomic uint64_t missing;
 
 void mapping_budget_prepare(void) {
-    const int before = errno;
-    char text[32] = "";
-    const int file = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        const long limit = read(file, text, sizeof text - 1) > 0 ? strtol(text, NULL, 10) : 0;
-        if (limit > 0)
-            in_all = (uint32_t)(limit / 2);
-        close(file);
-    }
-    errno = before;
+    char text[32];
+    system_read_text("/proc/sys/vm/max_map_count", text, sizeof text);
+    const long limit = strtol(text, NULL, 10);
+    if (limit > 0)
+        in_all = (uint32_t)(limit / 2);
 }
 
 uint32_t mapping_budget_total(void) { return in_all; }

@@ -148,3 +148,13 @@ void system_free(void *memory, size_t bytes) {
     int before = errno;
     quiet(syscall(SYS_munmap, memory, bytes), before);
 }
+
+void system_read_text(const char *path, char *text, size_t bytes) {
+    const int before = errno;
+    const long file = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    const long got = file < 0 ? 0 : syscall(SYS_read, file, text, bytes - 1);
+    text[got > 0 ? got : 0] = '\0';
+    if (file >= 0)
+        syscall(SYS_close, file);
+    errno = before;
+}

@@ -46,6 +46,9 @@ bool system_is_bound(uint16_t cpu);
 /* Whether the process has no other thread. */
 bool system_is_single(void);
 uint64_t system_now_ns(void);
+/* Read the beginning of a small file of the kernel's as a text of less than `bytes`; empty where there is
+ * none. */
+void system_read_text(const char *path, char *text, size_t bytes);
 /* Copy the program's memory; false where none is at `from`. */
 bool system_copy(void *to, const void *from, size_t bytes);
 /* Return fresh zeroed memory that no wrapper of this library sees, or NULL; and give it back. */

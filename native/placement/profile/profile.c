@@ -184,11 +184,7 @@ static uint32_t fitting(uint32_t batch, uint64_t cost_ns, uint64_t time_ns) {
 static bool is_alive(const char *task) {
     char path[64], line[512];
     (void)snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", task);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = file < 0 ? -1 : read(file, line, sizeof line - 1);
-    if (file >= 0)
-        close(file);
-    line[got > 0 ? got : 0] = '\0';
+    system_read_text(path, line, sizeof line);
     const char *name_end = strrchr(line, ')');
     return name_end && name_end[1] && name_end[2] != 'Z';
 }
