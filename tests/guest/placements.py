@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -151,7 +152,7 @@ def _outcome(
         pages=sum(pages for pages, _ in judged),
         placed=sum(right for _, right in judged),
         decided=sum(sum(NOWHERE not in (w, n) for n, w in zip(r.nodes, r.wanted, strict=True)) for r in ranges),
-        kept=sum(sum(w == n != NOWHERE for n, w in zip(r.nodes, r.wanted, strict=True)) for r in ranges),
+        kept=kept_pages(ranges, huge=judge.huge),
         loads=dict(loads),
         rest=sum(pages for one, (pages, _) in zip(ranges, judged, strict=True) if one.kind == REST),
         huge=sum(len(judge.huge_blocks(one)) for one in ranges),
@@ -188,6 +189,25 @@ def paged(placed: PlacedRange) -> Range:
         nodes[run.first : run.first + run.count] = [run.node] * run.count
         wanted[run.first : run.first + run.count] = [run.wanted] * run.count
     return Range(placed.kind, placed.start, nodes, wanted)
+
+
+def kept_pages(ranges: Sequence[Range], *, huge: bool) -> int:
+    """Return how many pages are on the node that the library had decided on.
+
+    Two ranges may have parts of one huge page: the kernel joins the pages at their border when it finds the time
+    (khugepaged), and then they move as one. Such a page stands where it was decided for either range.
+    """
+    parts: dict[int, list[tuple[int, int, int]]] = {}
+    for number, one in enumerate(ranges):
+        for page, (node, wanted) in enumerate(zip(one.nodes, one.wanted, strict=True)):
+            if NOWHERE not in (node, wanted):
+                parts.setdefault((one.start + page) // HUGE_PAGES, []).append((number, node, wanted))
+    kept = 0
+    for pages in parts.values():
+        numbers, nodes, wanted_nodes = (set(column) for column in zip(*pages, strict=True))
+        joined = huge and len(numbers) > 1 and len(nodes) == 1 and nodes <= wanted_nodes
+        kept += len(pages) if joined else sum(node == wanted for _, node, wanted in pages)
+    return kept
 
 
 class Judge:

@@ -2,6 +2,8 @@
  *
  * Where the kernel makes huge pages by itself, a range of at least HUGE_RANGE_BYTES is placed by whole 2 MB
  * blocks of addresses: a block goes where its first page is to go. Otherwise each page is placed for itself.
+ * A range's first and last block may hold pages of a neighbour too. Where the kernel joins them to one huge
+ * page later (khugepaged), it stands where the range sent it that moved its part last.
  */
 #ifndef NUMAPLACE_HUGE_H
 #define NUMAPLACE_HUGE_H
