@@ -18,7 +18,7 @@ from numapredict.collect.data.journal import (
 )
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.space import full_space
-from numapredict.native.errors import InvalidInputError
+from numapredict.native.errors import InvalidInputError, UnwritableError
 from tests.samples import dataset_of, failed_of, measurement_of, programs_of, topology_of
 
 TOPOLOGY = topology_of()
@@ -174,10 +174,12 @@ def test_a_journal_made_from_a_record_holds_it_and_replaces_none(path: Path) -> 
 def test_unusable_places_are_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     inside = tmp_path / "file" / "journal.jsonl"
-    for call in (read_journal, lambda path: Journal(path, HEADER), lambda path: create_journal(path, Record(HEADER))):
-        with pytest.raises(InvalidInputError, match="Not a directory"):
+    with pytest.raises(InvalidInputError, match="Not a directory"):
+        read_journal(inside)
+    for call in (lambda path: Journal(path, HEADER), lambda path: create_journal(path, Record(HEADER))):
+        with pytest.raises(UnwritableError, match="Not a directory"):
             call(inside)
-    with pytest.raises(InvalidInputError, match="Is a directory"):
+    with pytest.raises(UnwritableError, match="Is a directory"):
         Journal(tmp_path, HEADER)
 
 
@@ -196,7 +198,7 @@ def test_a_line_that_was_not_written_is_taken_back(path: Path, monkeypatch: pyte
     with Journal(path, HEADER) as journal:
         journal.introduce(PROGRAM)
         monkeypatch.setattr(os, "write", half)
-        with pytest.raises(InvalidInputError, match="No space left on device; free some space"):
+        with pytest.raises(UnwritableError, match="No space left on device; free some space"):
             journal.finished(runs(1)[0], 1.0)
         monkeypatch.undo()
         journal.finished(runs(1)[0], 1.0)
