@@ -24,7 +24,7 @@ ALLOWED = 'WARNING: missing date, using "": TH'
 def built(folder: Path, project: Path) -> dict[str, str]:
     """Return the pages that a build makes: in a checkout, of the commands that a pyproject.toml registers."""
     words = [sys.executable, "-B", "-m", "numapredict.predictor.command_line.man_page", str(folder), str(project)]
-    subprocess.run(words, check=True, timeout=120, cwd=ROOT / ".import")
+    subprocess.run(words, check=True, timeout=120, cwd=ROOT / ".import" / "layers")
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 
