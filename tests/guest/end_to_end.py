@@ -72,7 +72,7 @@ def main(known: str, program: str) -> None:
     for name in LOADED:
         importlib.import_module(name)
     campaign = folder / "campaign"
-    training = ["train", "--codelet", "histogram", "--size", "small", "--program", known, "--space", "wang"]
+    training = ["train", "--codelet", "cg-axpy", "--size", "small", "--program", known, "--space", "wang"]
     training += ["--repetitions", "1", "--into", str(campaign), "--clusters", "2"]
     must([*training, "--dry-run"])
     sys.stdout.write(f"training left with {killed(training, campaign / 'journal.jsonl')}\n")

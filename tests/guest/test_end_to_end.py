@@ -28,7 +28,7 @@ def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path
     folder.mkdir()
     environment = python_environment()
     command = [sys.executable, "-m", "tests.guest.end_to_end", grid.command[0], static_arrays.command[0]]
-    result = Guest(Shape.parse("2x2"), SMALL_PAGES).run(command, folder, environment, 1200)
+    result = Guest(Shape.parse("2x2"), SMALL_PAGES).run(command, folder, environment, 3600)
     said, errors = result.stdout.decode(), result.stderr.decode()
     assert result.exit_code == 0, said + errors
     assert "training left with -9" in said  # killed
