@@ -13,6 +13,9 @@ ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / ".packaging/sbom.py"
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict:
     """What the library finds where the tests run."""

@@ -79,6 +79,7 @@ def test_of_a_computer_the_distances_are_shown() -> None:
     assert "relative" in data.sources[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", machine_names())
 def test_every_described_machine_is_legible(name: str, tmp_path: Path) -> None:
     data = described_map_data(load_description(name))
