@@ -219,7 +219,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
     axes.set_xlabel("expected speedup over the default, with the interval of nine cases in ten")
     axes.set_ylabel("speedup that the advised mapping gave")
-    _quieten(axes)
+    palette.quieten(axes)
     for number, point in enumerate(data.misses, 1):  # in the legend, where they hide no point
         where = f" on {drawable(point.machine, MOST_LETTERS)}" if len(data.machines) > 1 else ""
         axes.plot([], [], " ", label=f"{number}: {drawable(point.program, MOST_LETTERS)}{where}")
@@ -268,7 +268,7 @@ def _draw_regrets(axes: Axes, data: AccuracyData) -> None:
     axes.set_xlabel("regret: time over that of the best mapping, less 1")
     axes.set_ylabel("programs with no more regret")
     _legend(axes, columns=1)
-    _quieten(axes)
+    palette.quieten(axes)
     axes.set_title("regret of all held-out programs", fontsize=10)
 
 
@@ -283,9 +283,3 @@ def _percent(share: float) -> str:
 
 def _rgb(colour: str) -> tuple[float, float, float]:
     return (int(colour[1:3], 16) / 255, int(colour[3:5], 16) / 255, int(colour[5:7], 16) / 255)
-
-
-def _quieten(axes: Axes) -> None:
-    axes.grid(color=palette.PALE, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)

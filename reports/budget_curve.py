@@ -112,9 +112,7 @@ def budget_figure(data: BudgetCurvesData) -> Figure:
     axes.set_xlabel("runs that were made, of all programs under all mappings")
     axes.set_ylabel("gain captured on held-out programs,\nof a model's of all runs")
     axes.set_ylim(min(0.0, axes.get_ylim()[0]), max(1.1, axes.get_ylim()[1]))
-    axes.grid(color=palette.PALE, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    palette.quieten(axes)
     for machine in data.omitted:
         axes.plot([], [], " ", label=f"{drawable(machine)}: nothing to gain")
     if data.lines or data.omitted:

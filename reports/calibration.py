@@ -111,9 +111,7 @@ def calibration_figure(data: CalibrationData) -> Figure:
     axes.set_xlabel("stated probability that the advised mapping beats the default")
     axes.set_ylabel("share of programs that it made faster (90% interval)")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False, fontsize=9)  # hides no point
-    axes.grid(color=palette.PALE, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    palette.quieten(axes)
     figure.suptitle(_wrapped(data.title.split(", ")), fontsize=10)
     axes.set_title(
         f"{data.programs} programs advised what was no probe (numbers beside the points):\n"

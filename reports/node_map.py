@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from numapredict.collect.host.packages import Package
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
 
@@ -102,7 +103,7 @@ class NodeMap:
             )
         )
         top = y + self.box_height
-        cores = f"{len(box.cells)} core{'' if len(box.cells) == 1 else 's'}" if box.cells else "no cores"
+        cores = counted(len(box.cells), "core") if box.cells else "no cores"
         if box.packages:
             cores = f"package{'s' if len(box.packages) > 1 else ''} {_listed(box.packages)}, {cores}"
         axes.text(x + MARGIN, top - 0.15, f"node {box.node}", fontsize=9.5, weight="bold", va="center")

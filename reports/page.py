@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 import numapredict
 from numapredict.collect.host.durable import reason_and_advice, replace_file
-from numapredict.collect.terminal.printable import printable_lines, shortened
+from numapredict.collect.terminal.printable import counted, percent, printable_lines, shortened
 from numapredict.native.errors import UnwritableError, UsageError
 from numapredict.reports.contents import PageData
 from numapredict.reports.parts import quantity
@@ -69,8 +69,8 @@ def render(page: PageData) -> str:
     environment.filters.update(
         seconds=quantity.seconds,
         factor=quantity.factor,
-        percent=quantity.percent,
-        count=quantity.count,
+        percent=percent,
+        count=counted,
         rate=quantity.rate,
         digits=quantity.three_digits,
         short=shortened,

@@ -1,6 +1,9 @@
-"""Colours that colour-blind people tell apart, and the ink that is legible on them."""
+"""What all figures share: colours that colour-blind people tell apart, ink legible on them, and a quiet frame."""
+
+from typing import Literal
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
 # Okabe and Ito, Color Universal Design (2008).
@@ -23,6 +26,13 @@ def ink_on(colour: str) -> str:
 def shade(share: float, light: float = 1.0) -> str:
     """Return the colour of an order from 0, dark, to 1; ``light`` below 1 leaves out the lightest."""
     return mpl.colors.to_hex(mpl.colormaps["viridis"](light * share))
+
+
+def quieten(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
+    """Leave a light grid behind the data and no frame on top and at the right."""
+    axes.grid(axis=axis, color=PALE, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def made_in_words(modelled: bool) -> str:

@@ -12,6 +12,7 @@ from numapredict.collect.page_policy import FACTS, PROFILED
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.page_plan import plan_of
 from numapredict.collect.placing.profile_file import Profile
+from numapredict.collect.terminal.printable import counted
 from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice_text import mapping_in_words
 from numapredict.reports import palette
@@ -124,7 +125,7 @@ def _by_profile(placement: Placement, profile: Profile) -> _Told:
         raise InvalidInputError(
             "the profile has no samples to place pages by; make another of a longer run with numapredict run --profile"
         )
-    count_of = f"{len(plan.ranges)} allocation{'' if len(plan.ranges) == 1 else 's'}"
+    count_of = counted(len(plan.ranges), "allocation")
     size_MB = total * profile.page_bytes / 1e6
     rescaled = f", made with {plan.rescaled_from} threads" if plan.rescaled_from else ""
     return (

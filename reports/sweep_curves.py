@@ -126,6 +126,4 @@ def _draw_panel(axes: Axes, panel: SweepPanel) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 5, 10]))
     axes.set_xlabel("clusters")
     axes.set_title(f"default: {drawable(panel.default, MOST_LETTERS)}", fontsize=10)
-    axes.grid(color=palette.PALE, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    palette.quieten(axes)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from numapredict.collect.host.allocation import Allocation, allocation
 from numapredict.collect.host.host import describes_this_computer
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 
 
@@ -54,7 +55,7 @@ def contradictions_in_words(found: Allocation) -> Iterator[str]:
         told |= {job.task_pus, job.task_pus * found.threads_a_core}
     if found.pus in told:
         return
-    given = f"{job.name} has {job.pus} PU{'' if job.pus == 1 else 's'} here"
+    given = f"{job.name} has {counted(job.pus, 'PU')} here"
     bound = f" ({job.binding})" if job.binding else ""
     if found.pus > max(told):
         yield (

@@ -1,6 +1,7 @@
 """A topology in words, for a person."""
 
 from numapredict.collect.index_list import index_list
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Node, Topology
 
 
@@ -25,7 +26,7 @@ def shape_of(topology: Topology) -> str:
     counts = [len(node.cores) for node in topology.cpu_nodes]
     nodes = len(counts)
     cores = f"{counts[0]} cores" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)} cores"
-    text = f"{nodes} NUMA node{'s' if nodes > 1 else ''} with {cores}{' each' if nodes > 1 else ''}"
+    text = f"{counted(nodes, 'NUMA node')} with {cores}{' each' if nodes > 1 else ''}"
     extra = [node for node in topology.nodes if not node.cores]
     return text + (f" and {_memory_only(extra)}" if extra else "")
 

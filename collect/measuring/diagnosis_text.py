@@ -6,12 +6,12 @@ from numapredict.collect.host.allocation_text import allocation_in_words
 from numapredict.collect.host.facts.facts_text import facts_in_words
 from numapredict.collect.measuring.counters.calibration import Examined
 from numapredict.collect.measuring.diagnosis import Diagnosis
+from numapredict.collect.terminal.printable import counted
 
 
 def diagnosis_in_words(diagnosis: Diagnosis) -> str:
     """Return the whole diagnosis: the computer, its facts, its counters, and what that means for measurements."""
-    nodes = f"{diagnosis.nodes} NUMA node{'s' if diagnosis.nodes > 1 else ''}"
-    lines = [f"{diagnosis.machine}: {nodes}, {diagnosis.cores} cores"]
+    lines = [f"{diagnosis.machine}: {counted(diagnosis.nodes, 'NUMA node')}, {diagnosis.cores} cores"]
     if diagnosis.allocation is not None:
         lines.append(allocation_in_words(diagnosis.allocation))
     lines += ["", "this computer (! disturbs measuring)", *facts_in_words(diagnosis.facts), "", "counters"]

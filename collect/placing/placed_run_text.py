@@ -9,6 +9,7 @@ from numapredict.collect.placing.placed_pages import RangeTally
 from numapredict.collect.placing.placed_run_record import ObservedPlacement, PageTally, ThreadTally
 from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.collect.placing.region_times import RegionTimes
+from numapredict.collect.terminal.printable import counted
 from numapredict.native.errors import NumapredictError
 
 _SHOWN_RANGES = 10
@@ -33,10 +34,9 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
             "was left to the kernel, and is not counted here"
         )
     if found.left:
-        ranges = f"{found.left} range{'' if found.left == 1 else 's'} of memory"
         yield (
-            f"verify: {ranges} went where the kernel puts new pages: placing more would have cost over half of the "
-            "mappings that it allows a process (vm.max_map_count)"
+            f"verify: {counted(found.left, 'range')} of memory went where the kernel puts new pages: placing more "
+            "would have cost over half of the mappings that it allows a process (vm.max_map_count)"
         )
     if found.pages.looked_at:
         yield from _pages_in_words(found.pages, mapping)
@@ -57,11 +57,8 @@ def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
 
 def _process_in_words(found: RegionTimes) -> Iterator[str]:
     cut = "" if found.complete else ", until the program was ended"
-    count = len(found.regions)
-    yield (
-        f"regions: {found.region_time_s:.6f} s of {found.wall_s:.6f} s in {count} parallel region"
-        f"{'' if count == 1 else 's'}{cut}"
-    )
+    regions = counted(len(found.regions), "parallel region")
+    yield f"regions: {found.region_time_s:.6f} s of {found.wall_s:.6f} s in {regions}{cut}"
     yield f"  {'instances':>12} {'total s':>12} {'each us':>12} {'threads':>8}  region"
     for region in sorted(found.regions, key=lambda region: -region.time_s):
         place = f"{Path(region.module).name}+{region.offset:#x}"

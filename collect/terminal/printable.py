@@ -37,6 +37,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def percent(share: float) -> str:
+    """Return a share of 0 to 1 in percent; what is nearly certain is not rounded to certainty."""
+    return "more than 99%" if share > 0.99 else f"{share:.0%}"
+
+
 def name_cell(name: str) -> str:
     """Return a name as a table shows it: printable in one line, and short enough for a column."""
     return shortened(printable(name), NAME_COLUMNS)

@@ -4,7 +4,7 @@ import textwrap
 
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.page_policy import FACTS
-from numapredict.collect.terminal.printable import name_cell, printable
+from numapredict.collect.terminal.printable import counted, name_cell, percent, printable
 from numapredict.predictor.advising.advice import Advice, expected_in_words, seconds_in_words, whole_run
 from numapredict.predictor.advising.explanation import Close, Explanation
 from numapredict.predictor.advising.verification import Verification
@@ -23,11 +23,10 @@ WITHOUT_COUNTERS = {
 
 def mapping_in_words(mapping: Mapping) -> str:
     """Return what a mapping means, in a sentence's words."""
-    threads = f"{mapping.threads} thread{'s' if mapping.threads > 1 else ''}"
-    nodes = f"{mapping.thread_nodes} node{'s' if mapping.thread_nodes > 1 else ''}"
+    threads, nodes = counted(mapping.threads, "thread"), counted(mapping.thread_nodes, "node")
     spread = "dealt out one node after the other" if mapping.thread_policy == "scatter" else "consecutive ones together"
     spread = "" if mapping.thread_nodes == 1 else f", {spread}"
-    where = f"{mapping.page_nodes} node{'s' if mapping.page_nodes > 1 else ''}"
+    where = counted(mapping.page_nodes, "node")
     there = "on the first of them" if mapping.thread_nodes > 1 else "there"
     pages = FACTS[mapping.page_policy].sentence.format(nodes=where, there=there)
     return f"{threads} on {nodes}{spread}; {pages}"
@@ -75,7 +74,7 @@ def _expected_gain_lines(advice: Advice, what: str) -> list[str]:
         return ["  expected speedup  none: that is what it gets today, and no other mapping is expected to beat it"]
     least = "among the programs it resembles"
     if advice.confidence is not None:
-        least = f"in nine cases of ten; it beats the default in {_percent(advice.confidence)}"
+        least = f"in nine cases of ten; it beats the default in {percent(advice.confidence)}"
     return [
         f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
         f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
@@ -103,10 +102,6 @@ def _verified_in_words(verification: Verification) -> str:
         f"{verification.mapping} was advised, but ran at {verification.speedup:.2f}x of the default's speed{between}; "
         "the default is kept"
     )
-
-
-def _percent(share: float) -> str:
-    return "more than 99%" if share > 0.99 else f"{share:.0%}"
 
 
 def explanation_lines(explanation: Explanation) -> list[str]:
@@ -154,8 +149,7 @@ def _probe_lines(advice: Advice) -> list[str]:
 
 
 def _cluster_lines(advice: Advice) -> list[str]:
-    count = len(advice.cluster.members)
-    members = f"{count} program{'s' if count > 1 else ''} of the model"
+    members = f"{counted(len(advice.cluster.members), 'program')} of the model"
     gained = _members_in_words(advice.cluster.speedup)
     lines = _under("it resembles", f"cluster {advice.cluster.id}, {members}{gained}:")
     shown = advice.cluster.descriptions[:5]

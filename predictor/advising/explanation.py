@@ -7,6 +7,7 @@ import msgspec
 
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.page_policy import FACTS
+from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.advising.evidence import Evidence
 from numapredict.predictor.advising.predict import Prediction
 from numapredict.predictor.advising.verdicts import Bound, Pages, bound_of, is_shared, pages_gain_nothing, pages_of
@@ -219,10 +220,10 @@ def _differences(chosen: Mapping, other: Mapping) -> str:
     """Return in what another mapping differs, in a few words."""
     found = []
     if chosen.thread_nodes != other.thread_nodes:
-        found.append(f"threads on {other.thread_nodes} node{'s' if other.thread_nodes > 1 else ''}")
+        found.append(f"threads on {counted(other.thread_nodes, 'node')}")
     if chosen.thread_policy != other.thread_policy:
         found.append("threads dealt out" if other.thread_policy == "scatter" else "consecutive threads together")
     if (chosen.page_policy, chosen.page_nodes) != (other.page_policy, other.page_nodes):
-        few = f" on {other.page_nodes} node{'s' if other.page_nodes > 1 else ''}"
+        few = f" on {counted(other.page_nodes, 'node')}"
         found.append(f"pages by {other.page_policy}{few if chosen.page_nodes != other.page_nodes else ''}")
     return ", ".join(found)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 import msgspec
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from numapredict.collect.campaign.characterisation.result import Characterisation, Place
 from numapredict.collect.page_policy import FACTS
+from numapredict.collect.terminal.printable import counted
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.source import Origin, source_line
@@ -67,19 +67,9 @@ def clock_in_words(found: Characterisation) -> str:
     return "time in parallel regions" if found.clock == "regions" else "run time"
 
 
-def nodes_in_words(count: int) -> str:
-    """Return a number of nodes in words."""
-    return f"{count} node{'s' if count > 1 else ''}"
-
-
-def threads_in_words(count: int) -> str:
-    """Return a number of threads in words."""
-    return f"{count} thread{'s' if count > 1 else ''}"
-
-
 def size_in_words(place: Place) -> str:
     """Return the threads and thread nodes of a place."""
-    return f"{threads_in_words(place.threads)} on {nodes_in_words(place.thread_nodes)}"
+    return f"{counted(place.threads, 'thread')} on {counted(place.thread_nodes, 'node')}"
 
 
 def page_name(place: Place) -> str:
@@ -96,10 +86,3 @@ def ordered_colours(count: int) -> Sequence[str]:
 def head(figure: Figure, text: str) -> None:
     """Put a title over a figure, in as many lines as its width asks for."""
     figure.suptitle(textwrap.fill(text, int(_LETTERS_PER_INCH * figure.get_figwidth())), fontsize=12)
-
-
-def quieten(axes: Axes) -> None:
-    """Leave a light grid behind the data and no frame on top and at the right."""
-    axes.grid(axis="y", color=palette.PALE, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from numapredict.collect.campaign.characterisation.result import Characterisation, Place
+from numapredict.reports import palette
 from numapredict.reports.characterisation import look
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import Origin, sign
@@ -85,7 +86,7 @@ def policy_times_figure(data: PolicyTimesData) -> Figure:
             )
     for axes in panels:
         axes.set_xlabel("page policy")
-        look.quieten(axes)
+        palette.quieten(axes, "y")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     look.head(figure, data.title)

@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from numapredict.collect.campaign.characterisation.result import Characterisation
+from numapredict.collect.terminal.printable import counted
+from numapredict.reports import palette
 from numapredict.reports.characterisation import look
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import Origin, sign
@@ -126,7 +128,7 @@ def _draw_panel(axes: Axes, panel: Panel, styles: dict[int, tuple[str, str]], un
             color=colour,
             marker=marker,
             markersize=max(9 - 2 * number, 4),  # a curve that lies on another hides less of it
-            label=look.nodes_in_words(curve.thread_nodes),
+            label=counted(curve.thread_nodes, "node"),
         )
     if panel.fastest is not None:
         threads, nodes, time_s = panel.fastest
@@ -134,8 +136,8 @@ def _draw_panel(axes: Axes, panel: Panel, styles: dict[int, tuple[str, str]], un
             [threads], [unit.of(time_s)], "o", markersize=12, fillstyle="none", color=look.HIGHLIGHT, label="fastest"
         )
         axes.set_title(
-            f"{panel.title}\nfastest: {look.threads_in_words(threads)} on {look.nodes_in_words(nodes)}, "
+            f"{panel.title}\nfastest: {counted(threads, 'thread')} on {counted(nodes, 'node')}, "
             f"{look.figure_text(unit.of(time_s))} {unit.name}",
             fontsize=9,
         )
-    look.quieten(axes)
+    palette.quieten(axes, "y")

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from numapredict.collect.campaign.characterisation.result import Characterisation, Place, Run
+from numapredict.reports import palette
 from numapredict.reports.characterisation import look
 from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import Origin, sign
@@ -151,4 +152,4 @@ def _draw_bars(axes: Axes, panel: TrafficPanel, groups: Sequence[Sequence[float]
         places = [at + width * (number - (len(panel.nodes) - 1) / 2) for at in range(len(groups))]
         values = [group[node] for group in groups]
         axes.bar(places, values, width=width, color=colours[node], label=f"node {node}")
-    look.quieten(axes)
+    palette.quieten(axes, "y")

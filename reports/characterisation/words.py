@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from numapredict.collect.campaign.characterisation.result import Characterisation, Place, Run
-from numapredict.collect.terminal.printable import command_line
+from numapredict.collect.terminal.printable import command_line, counted
 from numapredict.reports.characterisation import look
 from numapredict.reports.drawable import drawable
 
@@ -33,7 +33,7 @@ def _tables(found: Characterisation, unit: look.Unit) -> Iterable[list[str]]:
             continue
         shown.add(table.mappings)
         lines = [f"{table.thread_policy} threads, {table.page_policy} pages"]
-        lines.append(_row("threads", [look.nodes_in_words(nodes) for nodes in table.thread_nodes]))
+        lines.append(_row("threads", [counted(nodes, "node") for nodes in table.thread_nodes]))
         for threads, row, labels in zip(table.threads, table.times_s, table.mappings, strict=True):
             cells = [_cell(time_s, label, unit) for time_s, label in zip(row, labels, strict=True)]
             lines.append(_row(str(threads), cells))

@@ -6,10 +6,11 @@ import msgspec
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.host.topology_text import shape_of
+from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.learning.features import Observations
 from numapredict.predictor.learning.model import UNKNOWN, Model
-from numapredict.reports.parts.quantity import count, factor
+from numapredict.reports.parts.quantity import factor
 
 CLOCKS = {
     "regions": "of the parallel regions, the median of each program's runs",
@@ -28,9 +29,9 @@ def dataset_about(dataset: Dataset, observations: Observations, default: str) ->
     status = Counter(m.status for m in dataset.measurements)
     failed = ", ".join(f"{number} {name}" for name, number in sorted(status.items()) if name != "ok")
     repetitions = sorted({len(m.repetitions) for m in dataset.measurements if m.status == "ok"})
-    runs = count(len(dataset.measurements), "pair") + " of program and mapping"
+    runs = counted(len(dataset.measurements), "pair") + " of program and mapping"
     each = f"{repetitions[0]} to " if len(repetitions) > 1 else ""
-    each += count(repetitions[-1] if repetitions else 0, "repetition")
+    each += counted(repetitions[-1] if repetitions else 0, "repetition")
     made = "modelled: computed from traces for a described machine, not timed" if dataset.modelled else "timed runs"
     facts = [
         (
@@ -64,7 +65,7 @@ def model_about(model: Model, origin: str) -> AboutData:
             ("Model", origin),
             ("Machine", machine),
             ("Learned from", f"{'modelled' if model.modelled else 'measured'} dataset of {model.dataset_created}"),
-            ("Programs", f"{len(model.programs)} in {count(len(model.clusters), 'cluster')}"),
+            ("Programs", f"{len(model.programs)} in {counted(len(model.clusters), 'cluster')}"),
             ("Mappings", str(len(model.clusters[0].ranked))),
             ("Times", CLOCKS[model.clock]),
             ("Default", f"{model.default}: speedups are over this mapping"),

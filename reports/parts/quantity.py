@@ -22,22 +22,12 @@ def factor(value: float) -> str:
     return f"{value:.2f}x"
 
 
-def percent(share: float) -> str:
-    """Return a share of 0 to 1 in percent; what is nearly certain is not rounded to certainty."""
-    return "more than 99%" if share > 0.99 else f"{share:.0%}"
-
-
 def size(size_bytes: float) -> str:
     """Return a size of memory or of a cache in the binary unit that suits it."""
     for unit, bytes_each in (("GiB", 2**30), ("MiB", 2**20)):
         if size_bytes >= bytes_each:
             return f"{size_bytes / bytes_each:.4g}{NO_BREAK}{unit}"
     return f"{size_bytes / 2**10:.4g}{NO_BREAK}KiB"
-
-
-def count(number: int, what: str) -> str:
-    """Return how many of something there are: `1 program`, `2 programs`."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def rounded(value: float) -> float:

@@ -10,9 +10,10 @@ from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.profile_file import Profile
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Cache, Topology
 from numapredict.native.errors import InvalidMappingError, UsageError
-from numapredict.reports.parts.quantity import count, size
+from numapredict.reports.parts.quantity import size
 from numapredict.reports.placed_mapping import placed_mapping_data
 from numapredict.reports.topology_map import PairTable, described_map_data
 
@@ -209,4 +210,6 @@ def _caches(caches: tuple[Cache, ...], cores: set[int]) -> str:
     for cache in caches:
         if cores & set(cache.cores) and len(cache.cores) > 1:
             found[cache.level, cache.size_bytes] = found.get((cache.level, cache.size_bytes), 0) + 1
-    return ", ".join(f"{count(number, f'L{level}')} of {size(each)}" for (level, each), number in sorted(found.items()))
+    return ", ".join(
+        f"{counted(number, f'L{level}')} of {size(each)}" for (level, each), number in sorted(found.items())
+    )

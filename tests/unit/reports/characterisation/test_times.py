@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from numapredict.reports.characterisation import look
+from numapredict.collect.terminal.printable import counted
 from numapredict.reports.characterisation.times import Curve, draw_times, times_data, times_figure
 from tests.unit.collect.campaign.characterisation.test_result import characterised
 from tests.unit.reports.characterisation.drawn import lines_of, one_node, svg
@@ -50,7 +50,7 @@ def test_the_curves_are_drawn_at_their_times(factor: float, unit: str, of: float
         drawn = lines_of(axes)
         for curve in panel.curves:
             points = [(n, pytest.approx(of * t)) for n, t in zip(curve.threads, curve.times_s, strict=True)]
-            assert drawn[look.nodes_in_words(curve.thread_nodes)] == points
+            assert drawn[counted(curve.thread_nodes, "node")] == points
         assert panel.fastest is not None
         assert drawn["fastest"] == [(panel.fastest[0], pytest.approx(of * panel.fastest[2]))]
     assert lines_of(contiguous)["1 node"] == [(1, pytest.approx(16.0)), (2, pytest.approx(9.0))], (
