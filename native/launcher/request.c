@@ -30,7 +30,11 @@ static bool read_number(char **text, uint64_t limit, uint64_t *number) {
     return true;
 }
 
-/* Read a list such as 0-3,8 to its end. */
+/* Read a list such as 0-3,8 to its end. Not by libnuma's numa_parse_cpustring_all (tried with 2.0.16): it
+ * refuses the whole list where this computer lacks one of its CPUs, which is told of that CPU's counter
+ * instead, and it prints a line of its own. At each start it would read the nodes (29 system calls become 69)
+ * and set the memory policy, which the program inherits, to try it, and then back: a program's start is not
+ * the place for that. */
 static bool read_cpus(char *text, struct event *event) {
     event->cpus = malloc(MOST_CPUS * sizeof *event->cpus);
     while (event->cpus) {

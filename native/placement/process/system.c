@@ -1,4 +1,8 @@
 /* system.c: the kernel's NUMA calls, raw, so that neither errno nor a wrapper of the program's is involved.
+ *
+ * Not by libnuma, which the program may bring along in a version of its own: when it is loaded it reads /sys
+ * and sets the thread's memory policy and sets it back, it allocates, and it sets errno and prints; this
+ * library runs before the program's first instruction, inside malloc, and in a signal handler.
  */
 #define _GNU_SOURCE
 #include "process/system.h"
