@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import parse_label
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.evidence import Evidence, evidence_of
 from numapredict.predictor.advising.explanation import close_to
@@ -30,6 +29,7 @@ from numapredict.predictor.learning.gain_model import (
     with_what_is_known,
 )
 from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.nearby import threads_of
 from numapredict.predictor.learning.options import Reads
 from numapredict.predictor.learning.probe_search import held_out_spread, noise_at
 
@@ -184,7 +184,7 @@ def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
     noise = np.array([noise_at(observations, row, probes) for row in range(len(gains))])
     gain, deviation = with_what_is_known(expected, spread, times, probes, default, noise)
     _, below = with_what_is_known(expected, own, times, probes, default, noise)
-    threads = np.array([parse_label(label).threads for label in observations.labels])
+    threads = threads_of(observations.mappings)
     found = []
     for row, program in enumerate(observations.names):
         ranked = ranked_by(

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import AnyMapping, Mapping, parse_label
 from numapredict.collect.page_policy import FACTS
 from numapredict.predictor.learning.features import Observations
 
@@ -16,7 +16,7 @@ class GroundTruth:
     def __init__(self, observations: Observations, row: int, default: str) -> None:
         self._observations, self._row, self._default = observations, row, parse_label(default)
         self._time_s = dict(zip(observations.labels, map(float, observations.time_s[row]), strict=True))
-        self._policies = [label for label in observations.labels if self._only_places_differ(parse_label(label))]
+        self._policies = [each.label for each in observations.mappings if self._only_places_differ(each)]
 
     @property
     def serial(self) -> bool:
@@ -69,8 +69,10 @@ class GroundTruth:
         time_s = self._time_s.get(mapping.label)
         return None if time_s is None else self._time_s[self._default.label] / time_s
 
-    def _only_places_differ(self, other: Mapping) -> bool:
+    def _only_places_differ(self, other: AnyMapping) -> bool:
         """Return whether a mapping has as many threads on as many nodes, and pages on all of them."""
+        if not isinstance(other, Mapping):
+            return False
         same = (self._default.threads, self._default.thread_nodes) == (other.threads, other.thread_nodes)
         spread = FACTS[other.page_policy].page_nodes != "one node" and other.page_nodes == other.thread_nodes
         return same and spread

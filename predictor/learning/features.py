@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import order_of
+from numapredict.collect.mapping import AnyMapping, mapping_named, order_of
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError
@@ -54,6 +55,11 @@ class Observations:
     def names(self) -> tuple[str, ...]:
         """Return the programs' names, in row order."""
         return tuple(program.name for program in self.programs)
+
+    @cached_property
+    def mappings(self) -> tuple[AnyMapping, ...]:
+        """Return the mappings that the labels name, in column order."""
+        return tuple(map(mapping_named, self.labels))
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
 
+from numapredict.collect.mapping import AnyMapping, mapping_named
 from numapredict.predictor.learning.nearby import Nearby, spread_of, threads_of, widening_of
 from numapredict.predictor.learning.noise import MEASURED_NOISE
 from numapredict.predictor.learning.options import Reads
@@ -69,6 +70,11 @@ class GainModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     nearby: Nearby | None = None
 
     @property
+    def mappings(self) -> tuple[AnyMapping, ...]:
+        """Return the mappings that the labels name, in their order."""
+        return tuple(map(mapping_named, self.labels))
+
+    @property
     def beside(self) -> Reads:
         """Return what is truly read beside the times: in models of schema 2, ``reads`` is not told."""
         return self.reads if len(self.centre) > 1 else "times"
@@ -88,7 +94,7 @@ class GainModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if self.nearby is not None:
             if len(self.nearby.readings[0]) != width:
                 raise ValueError("expectation: nearby must have as many readings")
-            if not set(map(int, threads_of(self.labels))) <= set(self.nearby.threads):
+            if not set(map(int, threads_of(self.mappings))) <= set(self.nearby.threads):
                 raise ValueError("expectation: nearby must have errors for every number of threads")
 
 
@@ -260,7 +266,7 @@ def predict_gains(
     columns = (gain_model.labels.index(probes[0]), gain_model.labels.index(probes[1]))
     known = max(MEASURED_NOISE, gain_model.noise or 0.0)
     more = np.sqrt(max(noise**2 - known**2, 0.0)) * np.array(gain_model.slopes[0]) / gain_model.scale[0]
-    wider = widening_of(gain_model.nearby, standard[0], gain_model.labels)
+    wider = widening_of(gain_model.nearby, standard[0], gain_model.mappings)
     deviation, relative = np.array(gain_model.deviation), gain_model.relative
     own = (spread_of(deviation, factors, expected[0], relative) for factors in (wider.below, wider.above))
     found = [

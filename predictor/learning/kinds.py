@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.learning.clustering import Labels, cut, ward_linkage
 from numapredict.predictor.learning.gain_model import Array, deviations, group_weights, held_out_gains, regress
 from numapredict.predictor.learning.nearby import held_out_widening, spread_of
@@ -42,7 +43,7 @@ def without_kind(readings: Array, gains: Array, groups: Sequence[str], kinds: La
 
 
 def choose_relative(
-    readings: Array, gains: Array, groups: Sequence[str], labels: Sequence[str], probes: tuple[int, int]
+    readings: Array, gains: Array, groups: Sequence[str], mappings: Sequence[AnyMapping], probes: tuple[int, int]
 ) -> float:
     """Return the part of an expected gain that counts as uncertain, of RELATIVES.
 
@@ -53,7 +54,7 @@ def choose_relative(
     expected = held_out_gains(readings, gains, groups)
     deviation = deviations(expected, gains, groups, probes[0], readings.shape[1])
     centre, scale, _, _ = regress(readings, gains, weights)
-    factors = held_out_widening((readings - centre) / scale, gains - expected, labels, groups)
+    factors = held_out_widening((readings - centre) / scale, gains - expected, mappings, groups)
     inferred = [column for column in range(gains.shape[1]) if column not in probes]
     if not inferred:
         return 0.0

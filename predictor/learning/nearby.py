@@ -13,10 +13,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.mapping import Mapping, mapping_named
+from numapredict.collect.mapping import AnyMapping, Mapping
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
+Mappings = Sequence[AnyMapping]
 
 WIDTH = 0.5
 """How far neighbours reach, in standard deviations of the readings: the width of a Gaussian kernel."""
@@ -67,10 +68,10 @@ class Widening(msgspec.Struct, frozen=True, eq=False):
     above: Array
 
 
-def threads_of(labels: Sequence[str]) -> Counts:
-    """Return the mappings' numbers of threads, int64[mappings]; UNKNOWN_THREADS where a label does not tell it."""
-    named = [mapping_named(label) for label in labels]
-    return np.array([each.threads if isinstance(each, Mapping) else UNKNOWN_THREADS for each in named], dtype=np.int64)
+def threads_of(mappings: Mappings) -> Counts:
+    """Return the mappings' numbers of threads, int64[mappings]; UNKNOWN_THREADS for other people's mappings."""
+    counts = [each.threads if isinstance(each, Mapping) else UNKNOWN_THREADS for each in mappings]
+    return np.array(counts, dtype=np.int64)
 
 
 def relative_errors(residual: Array, threads: Counts, weights: Array) -> tuple[tuple[int, ...], Array, Array]:
@@ -122,9 +123,9 @@ def _columns(counts: Sequence[int], threads: Counts) -> list[int]:
     return [at[int(count)] for count in threads]
 
 
-def learn_nearby(standard: Array, residual: Array, labels: Sequence[str], weights: Array, groups: int) -> Nearby:
+def learn_nearby(standard: Array, residual: Array, mappings: Mappings, weights: Array, groups: int) -> Nearby:
     """Return what held-out programs' errors teach; ``weights`` add up to 1, ``groups`` is the number of groups."""
-    counts, errors, above = relative_errors(residual, threads_of(labels), weights)
+    counts, errors, above = relative_errors(residual, threads_of(mappings), weights)
     return Nearby(
         readings=_rows(standard),
         weights=tuple(map(float, weights * groups)),
@@ -134,22 +135,22 @@ def learn_nearby(standard: Array, residual: Array, labels: Sequence[str], weight
     )
 
 
-def widening_of(nearby: Nearby | None, standard: Array, labels: Sequence[str]) -> Widening:
+def widening_of(nearby: Nearby | None, standard: Array, mappings: Mappings) -> Widening:
     """Return how much wider the intervals of a program with these readings are, float64[mappings] each."""
     if nearby is None:
-        same = np.ones(len(labels))
+        same = np.ones(len(mappings))
         return Widening(same, same, same)
     weights = np.array(nearby.weights)
     near = nearness(standard.reshape(1, -1), np.array(nearby.readings), weights)
-    columns = _columns(nearby.threads, threads_of(labels))
+    columns = _columns(nearby.threads, threads_of(mappings))
     found = _widened(near, weights, np.array(nearby.errors), np.array(nearby.above), columns)
     return Widening(found.both[0], found.below[0], found.above[0])
 
 
-def held_out_widening(standard: Array, residual: Array, labels: Sequence[str], groups: Sequence[str]) -> Widening:
+def held_out_widening(standard: Array, residual: Array, mappings: Mappings, groups: Sequence[str]) -> Widening:
     """Return what ``widening_of`` gives every program by those of other groups, float64[programs, mappings] each."""
     names, inverse, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-    weights, threads = 1 / sizes[inverse] / len(names), threads_of(labels)
+    weights, threads = 1 / sizes[inverse] / len(names), threads_of(mappings)
     counts, errors, above = relative_errors(residual, threads, weights)
     near = nearness(standard, standard, weights * len(names))
     near[inverse[:, None] == inverse[None, :]] = 0.0

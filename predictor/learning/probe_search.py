@@ -147,7 +147,7 @@ def held_out_spread(
     gains, groups = gains_of(observations.time_s, default), observations.groups
     deviation = deviations(expected, gains, groups, default, readings.shape[1])
     centre, scale, _, _ = regress(readings, gains, group_weights(groups))
-    factors = held_out_widening((readings - centre) / scale, gains - expected, observations.labels, groups)
+    factors = held_out_widening((readings - centre) / scale, gains - expected, observations.mappings, groups)
     return spread_of(deviation, factors.below, expected, relative)
 
 
@@ -181,10 +181,10 @@ def learn_gain_model(
     ``reads`` is what is read beside the times: what says most of what there is, if not given.
     """
     _, readings, floors = readings_at(observations, probes, reads=reads)
-    gains, groups, labels = gains_of(observations.time_s, default), observations.groups, observations.labels
-    fitted = fit_gain_model(labels, readings, floors, gains, groups, default)
+    gains, groups, mappings = gains_of(observations.time_s, default), observations.groups, observations.mappings
+    fitted = fit_gain_model(observations.labels, readings, floors, gains, groups, default)
     second = probes[1] if probes[0] == default else probes[0]
-    relative = choose_relative(readings, gains, groups, labels, (default, second))
+    relative = choose_relative(readings, gains, groups, mappings, (default, second))
     weights = group_weights(groups)
     residual = gains - held_out_gains(readings, gains, groups)
     standard = (readings - np.array(fitted.centre)) / np.array(fitted.scale)
@@ -194,7 +194,7 @@ def learn_gain_model(
         risk_weight=choose_risk_weight(observations, default, second, reads),
         relative=relative,
         noise=None if noise is None else max(noise, MEASURED_NOISE),
-        nearby=learn_nearby(standard, residual, labels, weights, len(set(groups))),
+        nearby=learn_nearby(standard, residual, mappings, weights, len(set(groups))),
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, optimal_leaf_ordering
 from scipy.spatial.distance import pdist
 
-from numapredict.collect.mapping import Mapping, mapping_named
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.predictor.evaluation.thesis import centroid_columns
 from numapredict.predictor.learning.clustering import Array, cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, clustering_rows, gains_of
@@ -110,7 +110,7 @@ def heatmap_data(
     return HeatmapData(
         programs=programs,
         labels=observations.labels,
-        choices=tuple(map(choices_of, observations.labels)),
+        choices=tuple(map(choices_of, observations.mappings)),
         default=default,
         times_s=tuple(tuple(map(rounded, row)) for row in times.tolist()),
         # As the figure's: where 98% of the values are, lest a few extreme mappings make all others look alike.
@@ -123,9 +123,8 @@ def heatmap_data(
     )
 
 
-def choices_of(label: str) -> Choices | None:
-    """Return what a label says, None for other people's."""
-    mapping = mapping_named(label)
+def choices_of(mapping: AnyMapping) -> Choices | None:
+    """Return the five choices of a mapping, None for other people's."""
     if not isinstance(mapping, Mapping):
         return None
     return Choices(

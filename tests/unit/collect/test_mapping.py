@@ -1,5 +1,8 @@
 """Mappings and their labels."""
 
+import re
+from pathlib import Path
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -117,3 +120,10 @@ def test_any_text_is_a_label_or_an_error(text: str) -> None:
 def test_counts_below_one_are_a_problem() -> None:
     assert "at least 1" in problem_of(Mapping(0, 1, "contiguous", 1, "bind"))
     assert "at least 1" in problem_of(Mapping(1, 1, "contiguous", 0, "balance"))
+
+
+def test_only_one_file_writes_labels() -> None:
+    root = Path(__file__).parents[3]
+    files = [path for folder in ("collect", "predictor", "reports") for path in (root / folder).rglob("*.py")]
+    written = re.compile(r"@\{[^}]*nodes\}|\}x\{[^}]*nodes\}-")
+    assert [path.name for path in files if written.search(path.read_text(encoding="utf-8"))] == ["mapping.py"]

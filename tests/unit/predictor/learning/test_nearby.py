@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numapredict.collect.mapping import mapping_named
 from numapredict.predictor.learning import gain_model as ex
 from numapredict.predictor.learning import nearby as nb
 from numapredict.predictor.learning.kinds import RELATIVES, choose_relative, kinds_of, without_kind
 from tests.evaluations import DEFAULT, PROBE
 
 LABELS = (DEFAULT, PROBE, "32x4-scatter-interleave", "8x4-contiguous-mix", "8x2-contiguous-mix")
+MAPPINGS = tuple(map(mapping_named, LABELS))
 GROUPS = [f"g{n}" for n in range(20)]
 AT_HOME, AWAY = np.zeros(3), np.full(3, 9.0)
 
@@ -20,18 +22,25 @@ def learned(residual: np.ndarray) -> nb.Nearby:
     """Ten programs read 0 at the probes and ten read 9."""
     standard = np.repeat([AT_HOME, AWAY], 10, axis=0)
     weights = np.full(20, 0.05)
-    return nb.learn_nearby(standard, residual, LABELS, weights, 20)
+    return nb.learn_nearby(standard, residual, MAPPINGS, weights, 20)
 
 
-def test_threads_are_those_of_the_labels() -> None:
-    assert nb.threads_of([*LABELS, "BW_ROUND_ROBIN/48"]).tolist() == [32, 32, 32, 8, 8, nb.UNKNOWN_THREADS]
+def test_threads_are_those_of_the_mappings() -> None:
+    assert nb.threads_of([*MAPPINGS, mapping_named("BW_ROUND_ROBIN/48")]).tolist() == [
+        32,
+        32,
+        32,
+        8,
+        8,
+        nb.UNKNOWN_THREADS,
+    ]
 
 
 def test_a_program_is_less_certain_where_its_neighbours_were_off_and_no_more_certain_elsewhere() -> None:
     residual = np.full((20, 5), 0.1)
     residual[:10, 3:] = [[0.9, -0.9]] * 10  # with 8 threads, of those that read 0
     found = learned(residual)
-    here, there = nb.widening_of(found, AT_HOME, LABELS), nb.widening_of(found, AWAY, LABELS)
+    here, there = nb.widening_of(found, AT_HOME, MAPPINGS), nb.widening_of(found, AWAY, MAPPINGS)
     assert here.both[3:] == pytest.approx([1.9] * 2, rel=0.05)
     assert here.both[:3] == pytest.approx([1.0] * 3, abs=0.01)
     assert there.both == pytest.approx([1.0] * 5, abs=0.01)
@@ -41,7 +50,7 @@ def test_a_program_is_less_certain_where_its_neighbours_were_off_and_no_more_cer
 def test_gains_above_what_was_expected_widen_the_upper_end() -> None:
     residual = np.tile([[0.1, -0.1], [-0.1, 0.1]], (10, 3))[:, :5]
     residual[:10, 3:] = 0.9
-    found = nb.widening_of(learned(residual), AT_HOME, LABELS)
+    found = nb.widening_of(learned(residual), AT_HOME, MAPPINGS)
     assert found.above[3] > 3
     assert found.below[3] < 1
     assert found.above[0] == pytest.approx(found.below[0], abs=0.3)
@@ -55,8 +64,8 @@ def test_no_side_is_narrower_than_for_all_programs_and_both_add_up(seed: int) ->
     errors, above, weights = np.array(found.errors), np.array(found.above), np.array(found.weights)
     assert (above <= 2 * errors + 1e-3).all()
     for at in (AT_HOME, AWAY, generator.normal(size=3)):
-        wide = nb.widening_of(found, at, LABELS)
-        column = [found.threads.index(count) for count in nb.threads_of(LABELS)]
+        wide = nb.widening_of(found, at, MAPPINGS)
+        column = [found.threads.index(count) for count in nb.threads_of(MAPPINGS)]
         assert (wide.both >= 1 - 1e-3).all()
         assert (wide.above >= (weights @ above / 20)[column] - 1e-9).all()
         assert (wide.below >= (weights @ (2 * errors - above) / 20)[column] - 1e-9).all()
@@ -65,10 +74,10 @@ def test_no_side_is_narrower_than_for_all_programs_and_both_add_up(seed: int) ->
 def test_held_out_programs_do_not_widen_their_own_intervals() -> None:
     standard, residual = np.tile(AT_HOME, (20, 1)), np.full((20, 5), 0.1)
     residual[0, 3:] = 5.0
-    own = nb.held_out_widening(standard, residual, LABELS, GROUPS)
+    own = nb.held_out_widening(standard, residual, MAPPINGS, GROUPS)
     assert own.both[0] == pytest.approx(np.ones(5), abs=0.01)
     assert own.both[1, 3] > 1
-    variants = nb.held_out_widening(standard, residual, LABELS, ["g0", "g0", *GROUPS[2:]])
+    variants = nb.held_out_widening(standard, residual, MAPPINGS, ["g0", "g0", *GROUPS[2:]])
     assert variants.both[1] == pytest.approx(np.ones(5), abs=0.01)
 
 
@@ -85,7 +94,7 @@ def test_the_part_that_is_uncertain_is_larger_where_kinds_differ_by_it() -> None
     exact = readings @ slopes
     close = exact + generator.normal(scale=0.3, size=exact.shape)
     wild = exact * generator.uniform(0.3, 1.7, 40)[:, None]
-    certain, doubtful = (choose_relative(readings, gains, groups, LABELS, (0, 1)) for gains in (close, wild))
+    certain, doubtful = (choose_relative(readings, gains, groups, MAPPINGS, (0, 1)) for gains in (close, wild))
     assert certain < doubtful
     assert {certain, doubtful} <= set(RELATIVES)
 
