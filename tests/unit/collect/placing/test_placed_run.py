@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing import placed_run
 from numapredict.collect.placing.placed_run import RunOptions
 from numapredict.collect.placing.start import Start
@@ -17,7 +18,7 @@ def start(way: str, **fields: object) -> Start:
 
 
 def said(how: Start, label: str = FIRST_TOUCH.label, options: RunOptions | None = None) -> list[str]:
-    return list(placed_run._before(how, parse_label(label), TOPOLOGY, options or RunOptions()))
+    return list(placed_run._before(how, resolve(parse_label(label), TOPOLOGY), options or RunOptions()))
 
 
 def test_nothing_is_said_where_all_is_as_the_mapping_says(monkeypatch: pytest.MonkeyPatch) -> None:
