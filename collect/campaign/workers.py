@@ -1,14 +1,14 @@
 """Run the batches of a plan, here or in several processes, and hand each result back as soon as there is one.
 
 The processes are started and ended here, and not by an executor. Tried were ``concurrent.futures.ProcessPoolExecutor``
-(Python 3.11, spawn) and joblib's, with two workers and batches of 20 s:
+(Python 3.11, spawn, in a ``with`` block) and ``joblib.Parallel``, with two workers and tasks of about 20 s:
 
-- Both left their workers behind a campaign that was killed by SIGKILL: they still ran 28 s later, beside the next one.
+- After SIGKILL of the campaign, the workers of both were still there 25 s later.
 - On Ctrl-C the first waited 22 s, and 39 s where the signal reached the campaign alone, until what ran had ended. The
-  second kills its workers, which then cannot end their programs and remove their temporary files.
-- A worker that dies fails all that waits, and neither says which program it was running.
-- A result comes when its task ends. With a batch as the task, a killed campaign loses a program's finished runs; with a
-  run as the task, any worker takes it, and each of them traces the program again.
+  second ended in about 1 s: it kills its workers (SIGKILL), so that nothing in them could clean up.
+- The error after a worker's death does not say which task it had.
+- A result comes when its task ends. With a batch as the task, a killed campaign would lose a program's finished runs;
+  with a run as the task, no worker would keep the program whose traces it has.
 """
 
 import contextlib
