@@ -1,18 +1,20 @@
-"""What the commands of `report` share: options, and how they tell what was drawn. Only click is loaded here."""
+"""What the commands of `report` share: options, evaluations, and what they print. Only click is loaded here."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
 from numapredict.collect.campaign.completion import named
+from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASET_NAMES, FILE, shipped_datasets, shipped_models
 
 log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
+    from numapredict.collect.data.dataset import Dataset
     from numapredict.predictor.evaluation.evaluate import Evaluations
 
 SUBJECTS = named(lambda: sorted({*shipped_datasets(), *shipped_models()}), "file")
@@ -49,9 +51,23 @@ def print_drawn(data: Drawn, output: Path, as_json: bool) -> None:
     log.info(f"{output}: {data.title}")
 
 
-def warn_of_doubts(evaluations: "Evaluations") -> None:
-    """Warn of times that an evaluation left out, and of programs that may be one code base."""
-    from numapredict.predictor.evaluation.evaluation_text import doubts_in_words
+def evaluated_datasets(
+    datasets: Sequence[str], output: Path, jobs: int, default: str | None = None
+) -> "tuple[Evaluations, list[Dataset]]":
+    """Evaluate datasets, each once, for a figure; return what was found and the datasets.
 
+    Raises an error before any work where no figure can have the name ``output``. Warns of times that the evaluation
+    left out, and of programs that may be one code base.
+    """
+    with doing(f"reading {', '.join(datasets)}"):
+        from numapredict.predictor.evaluation.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.predictor.evaluation.evaluation_text import doubts_in_words
+        from numapredict.predictor.learning.datasets import open_dataset
+        from numapredict.reports.figure_file import format_of
+
+    format_of(output)
+    different = different_datasets(datasets)
+    evaluations = evaluate_datasets(different, default, jobs)
     for line in doubts_in_words(evaluations):
         log.warning(line)
+    return evaluations, [open_dataset(name) for name in different]

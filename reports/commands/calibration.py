@@ -7,7 +7,7 @@ import click
 from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASETS, JOBS
-from numapredict.reports.report_options import figure_option, print_drawn, warn_of_doubts
+from numapredict.reports.report_options import evaluated_datasets, figure_option, print_drawn
 
 
 @click.command(
@@ -22,17 +22,10 @@ from numapredict.reports.report_options import figure_option, print_drawn, warn_
 @JSON
 def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how sure the advice was of held-out programs, and how often it was right (what `evaluate` finds)."""
-    with doing(f"reading {', '.join(datasets)}"):
-        from numapredict.predictor.evaluation.evaluation_session import different_datasets, evaluate_datasets
-        from numapredict.predictor.learning.datasets import open_dataset
-        from numapredict.reports.calibration import calibration_data, draw_calibration
-        from numapredict.reports.figure_file import format_of
-
-    format_of(output)
-    different = different_datasets(datasets)
-    evaluations = evaluate_datasets(different, jobs=jobs)
-    warn_of_doubts(evaluations)
+    evaluations, opened = evaluated_datasets(datasets, output, jobs)
     with doing(f"drawing {output}"):
-        data = calibration_data(evaluations, [open_dataset(name) for name in different])
+        from numapredict.reports.calibration import calibration_data, draw_calibration
+
+        data = calibration_data(evaluations, opened)
         draw_calibration(data, output)
     print_drawn(data, output, as_json)

@@ -8,7 +8,7 @@ import click
 from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASETS, DEFAULT, JOBS
-from numapredict.reports.report_options import figure_option, warn_of_doubts
+from numapredict.reports.report_options import evaluated_datasets, figure_option
 
 log = logging.getLogger(__name__)
 
@@ -26,20 +26,12 @@ log = logging.getLogger(__name__)
 @JSON
 def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
     """Draw what related work, other learners and ours give held-out programs (thesis table 1 and figure 30)."""
-    with doing(f"reading {', '.join(datasets)}"):
+    evaluations, opened = evaluated_datasets(datasets, output, jobs, default)
+    with doing(f"drawing {output}"):
         from numapredict.collect.terminal.answer import print_answer
-        from numapredict.predictor.evaluation.evaluation_session import different_datasets, evaluate_datasets
-        from numapredict.predictor.learning.datasets import open_dataset
-        from numapredict.reports.figure_file import format_of
         from numapredict.reports.related_work import related_data, related_in_words
         from numapredict.reports.related_work_figure import draw_related
 
-    format_of(output)
-    different = different_datasets(datasets)
-    evaluations = evaluate_datasets(different, default, jobs)
-    warn_of_doubts(evaluations)
-    with doing(f"drawing {output}"):
-        opened = [open_dataset(name) for name in different]
         data = related_data(evaluations, [dataset.topology for dataset in opened], opened)
         draw_related(data, output)
     print_answer(data, as_json, related_in_words)
