@@ -7,7 +7,7 @@ from dataclasses import replace
 import msgspec
 
 import numapredict
-from numapredict.collect.host.facts.state import machine_state
+from numapredict.collect.host.facts.facts import machine_state
 from numapredict.collect.host.work_folder import require_room, work_folder
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement

@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import pwd
 import stat
 import time
 from collections.abc import Iterator
@@ -19,10 +20,11 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.measuring.lock_holder import holder_of
+from numapredict.collect.host.kernel_file import kernel_text
 
 # Of the computer, for every user: FHS 3.0 sec. 3.15 and 5.9, shm_overview(7). Never a user's own TMPDIR.
 _FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path("/dev/shm"), Path("/tmp"))  # noqa: S108 - empty files only
+UNKNOWN = "another process"
 _NEXT, _MEASURING = "numapredict-next.lock", "numapredict-measuring.lock"
 
 log = logging.getLogger(__name__)
@@ -146,3 +148,29 @@ def _locked(file: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def holder_of(file: int) -> str:
+    """Return the process that has flock(2)'s lock on an open file, and its user: ``process 12 of user ann``.
+
+    The kernel tells them in /proc (proc_locks(5), proc_pid(5)); what it hides is ``UNKNOWN``.
+    """
+    about = os.fstat(file)
+    place = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
+    for line in kernel_text(Path("/proc/locks")).splitlines():
+        words = line.split()
+        if len(words) > 5 and words[1] == "FLOCK" and words[5] == place and words[4].isdigit() and words[4] != "0":
+            return f"process {words[4]}{_user(words[4])}"
+    return UNKNOWN
+
+
+def _user(process: str) -> str:
+    """Return the user of a process, as it is shown where /proc shows it, else an empty text."""
+    try:
+        number = Path("/proc", process).stat().st_uid
+    except OSError:
+        return ""
+    try:
+        return f" of user {pwd.getpwuid(number).pw_name}"
+    except KeyError:
+        return f" of user {number}"

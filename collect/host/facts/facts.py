@@ -1,9 +1,13 @@
-"""All facts of this computer that measuring depends on, in the order in which a person would ask."""
+"""All facts of this computer that measuring depends on, in the order in which a person would ask, and its state.
+
+The state is noted with each measurement: the facts that a moment's look gives.
+"""
 
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from numapredict.collect.host.environment import ROOT, memory_settings
 from numapredict.collect.host.facts.fact import Fact
 from numapredict.collect.host.facts.limits import allowed_pus, memory_limit, processor_quota
 from numapredict.collect.host.facts.load import look
@@ -21,3 +25,9 @@ def facts(root: Path = Path("/"), wait: Callable[[float], None] = time.sleep) ->
         *(ask(root) for ask in (numa_balancing, huge_pages, free_memory)),
         *look(root, wait),
     )
+
+
+def machine_state(root: Path = ROOT) -> tuple[tuple[str, str], ...]:
+    """Return governor, turbo, SMT, free memory, automatic NUMA balancing and huge pages of now, as pairs."""
+    facts = (ask(root) for ask in (governor, turbo, threads_a_core, free_memory))
+    return (*((fact.name.replace(" ", "_"), fact.value) for fact in facts), *memory_settings(root))
