@@ -76,7 +76,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 
     ``holes`` are pairs of a program and a mapping without a time, of ``programs`` x ``mappings``. ``varying`` are
     columns that nobody named and that differ among the repetitions of a pair, in more than numbers. ``outliers`` were
-    left out, and are holes; ``similar`` are programs that may be one code base and yet are in different groups.
+    left out, and are holes; ``similar`` (in files ``sisters``) may be one code base and yet are in different groups.
     """
 
     rows: int
@@ -90,7 +90,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     holes: int
     varying: tuple[str, ...] = ()
     outliers: tuple[Outlier, ...] = ()
-    similar: tuple[Pair, ...] = ()
+    similar: tuple[Pair, ...] = msgspec.field(name="sisters", default=())
 
 
 def read_rows(path: Path) -> tuple[Row, ...]:

@@ -30,7 +30,8 @@ from numapredict.predictor.learning.train import default_label
 class Evaluation(Score, frozen=True, kw_only=True):
     """The score of all held-out programs of one dataset, and of what simpler choices would have given, by name.
 
-    ``outliers`` were left out of its times; ``similar`` are programs that may be one code base and yet are in no group.
+    ``outliers`` were left out of its times; ``similar`` programs (in files ``sisters``) may be one code base and
+    yet are in no group.
     """
 
     machine: str

@@ -37,8 +37,8 @@ def test_it_is_looked_up_when_it_is_asked_for() -> None:
 
 
 def test_there_is_nothing_else_in_the_package() -> None:
-    with pytest.raises(AttributeError, match="module 'numapredict' has no attribute 'verison'"):
-        _ = numapredict.verison  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="module 'numapredict' has no attribute 'version'"):
+        _ = numapredict.version  # type: ignore[attr-defined]
 
 
 def test_a_checkout_has_the_folders_of_a_wheel() -> None:
