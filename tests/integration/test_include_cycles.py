@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PLACEMENT = Path(__file__).parents[3] / "native" / "placement"
+PLACEMENT = Path(__file__).parents[2] / "native" / "placement"
 INCLUDE = re.compile(r'^#include "([^"]+)\.h"', re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 LINE_START = r"^(?!static\b|typedef\b|extern\b|return\b|EXPORT\b|#)[A-Za-z_]"
