@@ -55,14 +55,13 @@ def command_line(words: Sequence[str]) -> str:
 def shell_word(word: str) -> str:
     """Return a word as a POSIX shell takes it; what only steers a terminal or turns the direction round is seen.
 
-    That comes from printf in octal: dash, the sh of Debian, has no `$'...'`. Newlines at the end, which a shell takes
-    away from a command's output, stand as they are, in quotes.
+    That comes from printf in octal: dash, the sh of Debian, has no `$'...'`. A shell removes newlines at the end of a
+    command's output: these come from IFS, which is a space, a tab and a newline.
     """
     if word.isprintable():
         return shlex.quote(word)
     body = word.rstrip("\n")
-    rest = word[len(body) :]
-    ending = f"'{rest}'" if rest else ""
+    ending = '"${IFS#??}"' * (len(word) - len(body))
     if body.isprintable():
         return (shlex.quote(body) if body else "") + ending
     letters = "".join(map(_printf_letter, body))

@@ -13,13 +13,13 @@ from numapredict.collect.host.facts.limits import allowed_pus, memory_limit, pro
 from numapredict.collect.host.facts.load import look
 from numapredict.collect.host.facts.memory import free_memory, huge_pages, numa_balancing
 from numapredict.collect.host.facts.processors import governor, threads_a_core, turbo
-from numapredict.collect.host.facts.surroundings import container, emulated, modelled_machine
+from numapredict.collect.host.facts.surroundings import container, emulated, virtual_machine
 
 
 def facts(root: Path = Path("/"), wait: Callable[[float], None] = time.sleep) -> tuple[Fact, ...]:
     """Return the facts, read from files alone; ``root`` stands for /, and ``wait`` for half a second, in tests."""
     return (
-        *(ask(root) for ask in (emulated, modelled_machine, container)),
+        *(ask(root) for ask in (emulated, virtual_machine, container)),
         *(ask(root) for ask in (allowed_pus, processor_quota, memory_limit)),
         *(ask(root) for ask in (governor, turbo, threads_a_core)),
         *(ask(root) for ask in (numa_balancing, huge_pages, free_memory)),

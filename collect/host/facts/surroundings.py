@@ -28,7 +28,7 @@ def emulated(root: Path) -> Fact:
     return Fact("emulated", f"by {found}", disturbs=True, why=why, remedy="measure on a real processor")
 
 
-def modelled_machine(root: Path) -> Fact:
+def virtual_machine(root: Path) -> Fact:
     """Return whether a hypervisor runs this computer, by the processor's flag and what the firmware says of itself."""
     flagged = re.search(r"^flags\s*:.*\bhypervisor\b", kernel_text(root / "proc/cpuinfo"), re.MULTILINE)
     described = " ".join(text for name in ("sys_vendor", "product_name") if (text := kernel_line(root / _DMI / name)))

@@ -10,11 +10,11 @@ import pytest
 from numapredict.collect.campaign.campaign import Campaign
 from numapredict.collect.campaign.run_count import RunCount
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.errors import UnrunnableProgramError
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.terminal import Terminal, Verbosity
+from numapredict.native.errors import UnrunnableProgramError
 from tests.samples import dataset_of
 from tests.unit.collect.terminal.streams import TERM, Screen, shown
 

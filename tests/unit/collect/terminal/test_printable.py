@@ -56,9 +56,7 @@ def test_a_name_in_a_table_is_one_line_and_no_wider_than_a_column() -> None:
 @settings(max_examples=50)
 def test_a_copied_command_is_the_command(shell: str, words: list[str]) -> None:
     text = command_line(words)
-    assert text.replace("'\n", "").replace("\n", "").isprintable()
-    if not any(word.endswith("\n") for word in words):
-        assert text.isprintable()
+    assert text.isprintable()
     said = subprocess.run(
         [shell, "-c", f"for w in {text}; do printf '%s\\0' \"$w\"; done"], capture_output=True, check=True
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.host.facts.fact import Fact
-from numapredict.collect.host.facts.surroundings import container, emulated, modelled_machine
+from numapredict.collect.host.facts.surroundings import container, emulated, virtual_machine
 from tests.unit.collect.host.facts.asked import asked, assert_fact
 
 
@@ -15,17 +15,17 @@ from tests.unit.collect.host.facts.asked import asked, assert_fact
     [
         (emulated, {}, "no", False),
         (emulated, {"sys/class/dmi/id/sys_vendor": "QEMU\n"}, "by QEMU", True),
-        (modelled_machine, {"proc/cpuinfo": "flags\t\t: fpu vme\n"}, "no", False),
-        (modelled_machine, {"proc/cpuinfo": "flags\t\t: fpu hypervisor vme\n"}, "yes", True),
-        (modelled_machine, {"proc/cpuinfo": "model name\t: the hypervisor\n"}, "no", False),
+        (virtual_machine, {"proc/cpuinfo": "flags\t\t: fpu vme\n"}, "no", False),
+        (virtual_machine, {"proc/cpuinfo": "flags\t\t: fpu hypervisor vme\n"}, "yes", True),
+        (virtual_machine, {"proc/cpuinfo": "model name\t: the hypervisor\n"}, "no", False),
         (
-            modelled_machine,
+            virtual_machine,
             {"sys/class/dmi/id/sys_vendor": "VMware, Inc.\n", "sys/class/dmi/id/product_name": "VMware7,1\n"},
             "yes (VMware, Inc. VMware7,1)",
             True,
         ),
-        (modelled_machine, {"sys/class/dmi/id/sys_vendor": "Dell Inc.\n"}, "no", False),
-        (modelled_machine, {"sys/hypervisor/type": "xen\n"}, "yes (xen)", True),
+        (virtual_machine, {"sys/class/dmi/id/sys_vendor": "Dell Inc.\n"}, "no", False),
+        (virtual_machine, {"sys/hypervisor/type": "xen\n"}, "yes (xen)", True),
         (container, {"proc/self/cgroup": "0::/user.slice/session-1.scope\n"}, "no", False),
         (container, {".dockerenv": ""}, "Docker", False),
         (container, {"run/.containerenv": ""}, "Podman", False),
