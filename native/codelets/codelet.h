@@ -13,9 +13,9 @@
  * - With serial initialisation the encountering thread touches all data before any parallel region; with
  * parallel initialisation each thread touches the units that schedule(static) gives it in the kernel.
  * - Data comes from codelet_allocate(), so the sum of those blocks is working_set_bytes(). Small tables may
- * be on the heap or the stack. Nothing is asked about page sizes, nodes or cores: that is the mapping's
- * affair.
- * - create() returns NULL, with nothing left allocated, if memory does not suffice. Nothing else can fail.
+ * be on the heap or the stack. A codelet does not query page sizes, nodes or cores: these belong to the
+ * mapping.
+ * - create() returns NULL, with nothing left allocated, if there is not enough memory. Nothing else can fail.
  * - deviation() compares with an answer computed serially, by another formula and from the generator, not
  * from the arrays that the kernel read. It returns the largest relative deviation, INFINITY where it meets a
  * NaN, or DEVIATION_UNKNOWN if it lacks memory.
@@ -108,7 +108,7 @@ extern const char *const codelet_schedule_names[];
 void codelet_list_table(void);
 void codelet_list_json(void);
 
-/* Allocate page-aligned memory that nobody has touched yet; NULL if there is none. codelet_free() takes NULL
+/* Allocate page-aligned memory that no thread touched yet; NULL if there is none. codelet_free() takes NULL
  * too. */
 void *codelet_allocate(size_t bytes);
 void codelet_free(void *block);

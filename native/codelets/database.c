@@ -3,9 +3,9 @@
  * Modelled on Rodinia's b+tree and on the indexes of databases. Each thread streams its share of the look-ups
  * and writes an answer for each. A look-up descends from the root to a leaf, five nodes or so, each of four
  * cache lines: two of keys, which are all counted, and one of the references behind them. The next node is
- * known only then. All threads read all of the tree and nobody writes it: its upper levels stay in every
- * cache, the leaves are met at random all over the memory. A processor overlaps some look-ups, since they
- * are independent.
+ * known only then. All threads read all of the tree and no thread writes it: its upper levels stay in every
+ * cache, the leaves are met at random all over the memory. A processor overlaps some look-ups, since they are
+ * independent.
  */
 #include "codelet.h"
 

@@ -2,9 +2,9 @@
  *
  * Modelled on the triangular solves of BLAS (dtrsm) inside blocked factorisations: L X = B is solved by
  * forward substitution in blocks. A thread owns columns of X and B, a narrow panel at a time, which lies in
- * one piece and stays in its second cache. L is written by nobody and streamed as a whole by every thread for
- * each of its panels, in the same order, with eight operations for each of its elements. So one large matrix
- * is wanted by all nodes all the time, and where its pages are decides. All panels cost the same.
+ * one piece and stays in its second cache. L is only read, and streamed as a whole by every thread for each
+ * of its panels, in the same order, with eight operations for each of its elements. So one large matrix is
+ * read by all nodes all the time, and the time depends on where its pages are. All panels cost the same.
  */
 #include "codelet.h"
 

@@ -3,7 +3,7 @@
  * Modelled on the pull form of PageRank in the GAP benchmark suite. A row holds the vertices that link to a
  * vertex. For each vertex of its share a thread streams the row, reads at random, from one array that all
  * share and that all wrote in the step before, what each of those passes on, and writes the vertex's rank and
- * what the vertex passes on next, in order. There are no atomic operations and no values beside the links:
+ * what the vertex passes on next, in order. There are no atomic operations and no values besides the links:
  * the random reads bound it, and rows of 1 to 26 links make shares uneven. Ranks are integers, in units of
  * 2^-28, so that their sums do not depend on an order.
  */

@@ -2,7 +2,7 @@
  *
  * Modelled on Rodinia's bfs and the Graph 500 kernel: a random graph in compressed rows, uneven degrees (1 to
  * 26, 8 on average), and a frontier of vertices. One iteration expands one level: for each vertex of the
- * frontier it reads the neighbours, looks at each one's level at random in a shared array, claims those not
+ * frontier it reads the neighbours, looks at each one's level at random in a shared array, takes those not
  * yet seen by an atomic exchange, and appends them to the next frontier. Which thread expands a vertex is
  * unrelated to where its data lies, so no placement makes the accesses local. Each search starts from one
  * vertex in 16, so that already its first levels are wide; when a frontier is empty, another search starts.
@@ -86,7 +86,7 @@ static void start_search(struct search *search) {
     search->searches++;
 }
 
-/* Claim a vertex for this level; true for the one thread that reaches it first. */
+/* Take a vertex for this level; true for the one thread that reaches it first. */
 static int claim(struct search *search, uint32_t vertex) {
     uint32_t level = atomic_load_explicit(&search->levels[vertex], memory_order_relaxed);
     return level < search->first_stamp &&

@@ -1,11 +1,11 @@
 /* hashing.c: building a hash table that all threads share, and probing one.
  *
  * hash-build counts how often each key occurs, in one open-addressing table of all threads. An iteration
- * first empties the table, each thread a contiguous share, and after a barrier streams the keys: each is
- * claimed by an atomic exchange in the first free slot from its hash on, and its count is raised atomically.
- * So writes are scattered over all pages, and lines move between the threads' caches. A key occurs eight
- * times on average, and half of the slots stay free. Which keys occur changes with the iteration. It is
- * modelled on the shared table of parallel group-by aggregation in databases.
+ * first empties the table, each thread a contiguous share, and after a barrier streams the keys: each takes,
+ * by an atomic exchange, the first free slot from its hash on, and its count is raised atomically. So writes
+ * are scattered over all pages, and lines move between the threads' caches. A key occurs eight times on
+ * average, and half of the slots stay free. Which keys occur changes with the iteration. It is modelled on
+ * the shared table of parallel group-by aggregation in databases.
  *
  * hash-join streams tuples and looks each up in a table that is only read: a bucket is a cache line of up to
  * seven keys and payloads, so a look-up is one random line, and does not wait for the one before. Half of the

@@ -27,7 +27,7 @@ struct request {
     uint64_t seed;
 };
 
-/* Say what is wrong with the command line. */
+/* Report what is wrong with the command line. */
 static int bad_usage(const char *what, const char *value, const char *remedy) {
     fprintf(stderr, PROGRAM ": %s '%s'; %s\n", what, value, remedy);
     return EXIT_USAGE;
@@ -54,7 +54,7 @@ static bool read_number(const char *text, uint64_t limit, uint64_t *number) {
     return true;
 }
 
-/* Take one option into the request; return 0, or EXIT_USAGE having said why. */
+/* Parse one option into the request; return 0, or print the reason and return EXIT_USAGE. */
 static int take_option(struct request *request, int option, const char *value) {
     uint64_t number = 0;
     switch (option) {
@@ -92,7 +92,7 @@ static int take_option(struct request *request, int option, const char *value) {
     }
 }
 
-/* Read the command line into a request; return 0, or EXIT_USAGE having said why. */
+/* Parse the command line into a request; return 0, or print the reason and return EXIT_USAGE. */
 static int read_command_line(int argc, char **argv, struct request *request) {
     static const struct option options[] = {
         {"help", no_argument, NULL, 'h'},           {"list", no_argument, NULL, 'l'},
@@ -133,7 +133,7 @@ static int out_of_memory(const struct request *request) {
     return EXIT_WRONG;
 }
 
-/* Compare the state with the independent answer; return 0, or EXIT_WRONG having said why. */
+/* Compare the state with the independent answer; return 0, or print the reason and return EXIT_WRONG. */
 static int check(const struct request *request, const void *state, int iterations) {
     const struct codelet *codelet = request->codelet;
     const size_t stated = codelet->working_set_bytes((enum codelet_size)request->size);

@@ -169,7 +169,7 @@ const struct codelet mg_restrict = {
  */
 static double times_added(int iterations) { return iterations ? scale_of(iterations) : 0; }
 
-/* Add one interpolated row to a fine one. A fine row between coarse ones takes the mean of those beside it;
+/* Add one interpolated row to a fine one. A fine row between coarse ones takes the mean of those next to it;
  * where it lies on one, that row is given twice. */
 static void prolong_row(double *restrict fine, const double *const beside[4], size_t n, double times) {
     double line[COARSE_MAX];

@@ -2,11 +2,11 @@
  *
  * Modelled on the push of particle-in-cell codes such as VPIC. A thread streams its share of the particles,
  * reading and writing each once. For each it gathers the field at the 8 corners of the particle's grid cell,
- * from a periodic 3-D grid that all threads read and nobody writes. The particles of a unit stay in a window
- * of 8 planes of the grid, as if they were sorted from time to time. So a gather meets the part of the grid
- * that the thread has just read for others, in its caches, and the stream meets memory. Places and
- * velocities are fixed-point numbers that wrap around: they stay bounded, and evenly spread over the window,
- * so every iteration finds the same work.
+ * from a periodic 3-D grid that all threads read and none writes. The particles of a unit stay in a window of
+ * 8 planes of the grid, as if they were sorted from time to time. So a gather meets the part of the grid that
+ * the thread has just read for others, in its caches, and the stream meets memory. Places and velocities are
+ * fixed-point numbers that wrap around: they stay bounded, and evenly spread over the window, so every
+ * iteration finds the same work.
  */
 #include "codelet.h"
 

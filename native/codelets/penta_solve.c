@@ -19,7 +19,7 @@ enum { STREAM_FLOW = 1, STREAM_SOUND = 2, STREAM_VISCOSITY = 3, STREAM_SOLUTION 
 
 static const double DISSIPATION = 0.05, ADVECTION = 0.15, DIFFUSION = 0.1;
 
-/* What a wave's speed is, beside the flow's, in multiples of the speed of sound; and its components. */
+/* A wave's speed relative to the flow's, in multiples of the speed of sound; and its components. */
 static const struct wave {
     double sound;
     int first, count;

@@ -9,9 +9,9 @@
  * reduction-tree is modelled on OpenMP's reduction of an array, where each thread has a large array of its
  * own and these are added up; PARTS arrays stand for the threads', however many there are. First each thread
  * writes its share of the parts, each one stretch of addresses, in order. After a barrier each thread adds up
- * its share of the elements, over all parts: it reads a short run of every part, so most of what it reads
- * was written by others, and each page is read by many. Bandwidth bounds it, with each byte written once and
- * read once by somebody else.
+ * its share of the elements, over all parts: it reads a short run of every part, so most of what it reads was
+ * written by others, and each page is read by many. Bandwidth bounds it, with each byte written once and read
+ * once by another thread.
  */
 #include "codelet.h"
 

@@ -1,8 +1,8 @@
 /* sharing.c: data that all threads share: read by all, or written by all in the same cache lines.
  *
  * shared-table looks numbers up in a large table, at random, and writes sums of a few of them to results of
- * its own. Nobody writes the table after the initialisation, and every thread reads all of it: each page is
- * wanted by all nodes alike, so that no placement makes the reads local except a copy on each node, and what
+ * its own. No thread writes the table after the initialisation, and every thread reads all of it: all nodes
+ * read each page alike, so that no placement makes the reads local except a copy on each node, and what
  * matters is that no node alone serves them. The reads do not depend on each other. Places come from a
  * generator in registers, so that little other memory is used. It is modelled on the look-ups of
  * cross-sections in XSBench and on the random access of the HPC Challenge, with reads alone.
@@ -12,9 +12,9 @@
  * are an eighth of all units apart: contiguous shares of a static schedule put them on different threads, and
  * other schedules seldom bring a unit to the thread that had the line last. Units are visited in rounds, so a
  * line that a thread left has as a rule been written by another when it comes back. All counters fit private
- * caches: the memory hardly sees the codelet, the lines travel from core to core, and how far they travel
- * decides. It is modelled on the per-thread counters side by side that studies of false sharing begin with,
- * such as linear_regression of Phoenix.
+ * caches: the memory hardly sees the codelet, the lines travel from core to core, and the distance between
+ * the cores decides the time. It is modelled on the per-thread counters side by side that studies of false
+ * sharing begin with, such as linear_regression of Phoenix.
  */
 #include "codelet.h"
 

@@ -1,9 +1,9 @@
 /* smoother.c: the smoothing step of a multigrid cycle.
  *
  * mg-smooth adds to one grid a 27-point stencil of another, whose coefficient depends on the number of axes a
- * neighbour is off by, as psinv of NAS MG does. Sums over the four nearest and the four diagonal cells beside
- * a line are kept along it, so that each is made once and used three times. Two grids are read and a third is
- * written; a thread owns contiguous planes and reads one plane of each neighbour, and three planes of the
+ * neighbour is off by, as psinv of NAS MG does. Sums over the four nearest and the four diagonal cells next
+ * to a line are kept along it, so that each is made once and used three times. Two grids are read and a third
+ * is written; a thread owns contiguous planes and reads one plane of each neighbour, and three planes of the
  * stencil's grid must stay in cache for a cell to be read from memory once.
  */
 #include "codelet.h"
@@ -81,7 +81,7 @@ static void smooth_row(const struct smoother *smoother, size_t first, double sca
     const double *restrict residual = smoother->residual + first;
     const double *restrict solution = smoother->solution + first;
     double *restrict smoothed = smoother->smoothed + first;
-    double nearest[SMOOTH_MAX], diagonal[SMOOTH_MAX]; /* sums over the four cells of a kind beside the line */
+    double nearest[SMOOTH_MAX], diagonal[SMOOTH_MAX]; /* sums over the four cells of a kind at the line */
     for (size_t i = 0; i < n; i++) {
         const double *at = residual + i;
         nearest[i] = at[-row] + at[row] + at[-plane] + at[plane];

@@ -1,6 +1,6 @@
 /* sorting.c: the steps of sorting by counting.
  *
- * is-ranking tells for each key how many are smaller, as the rank phase of NAS IS does. Each thread streams
+ * is-ranking finds for each key how many are smaller, as the rank phase of NAS IS does. Each thread streams
  * its share of the keys and counts them in a table of its own, which fits its second cache; all tables are
  * added up, each thread reading a part of every other's; and in another stream of the keys each one's rank is
  * looked up in a table shared by all, at random, and written. Nothing but the tables is shared. As in IS, a

@@ -271,7 +271,7 @@ static void *cube_create(const struct codelet_setup *setup) {
 }
 
 /* By how much the array exceeds its beginning after that many iterations: never by 1 again, and by a power of
- * two, so that nothing is lost. It tells a check what has been transposed, and how often. */
+ * two, so that nothing is lost. A check sees by it what was transposed, and how often. */
 static double magnitude(int iterations) { return iterations ? 2 << iterations % 4 : 1; }
 
 static void transpose_tile(double *restrict to, const double *restrict from, size_t plane, double factor) {

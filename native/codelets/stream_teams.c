@@ -1,4 +1,4 @@
-/* stream_teams.c: streams of which other threads than the nearest may do the work.
+/* stream_teams.c: streams whose work may be done by other threads than the nearest.
  *
  * Modelled on the three variants of STREAM by which ForestGOMP is measured (Broquedis et al., International
  * Journal of Parallel Programming 2010, sec. 5.3 to 5.5), here with the triad alone. Three arrays of n blocks
@@ -7,8 +7,8 @@
  * codelets. They differ in which thread makes which block's steps.
  *
  * nested-stream opens an outer team, each of whose threads opens an inner team on a contiguous share of its
- * own; one step a block and an iteration. Inner teams are begun anew each time, so where their threads run is
- * the runtime's affair and the binding's: a thread meets its share's pages again only if both say so. There
+ * own; one step a block and an iteration. Inner teams are begun anew each time, so where their threads run
+ * depends on the runtime and the binding: a thread meets its share's pages again only if both say so. There
  * are as many threads in all as a flat team has, in the squarest shape that divides them.
  *
  * twisted-stream makes four steps an iteration in one region: in the first each thread has its own share, in

@@ -18,7 +18,7 @@
 enum { B = BLOCK_ROWS, AXES = 3, MAX_WIDTH = 64 };
 enum { STREAM_STATE = 1, STREAM_SOLUTION = 2 };
 
-/* What a neighbour along an axis adds to a cell, beside its state: small enough that errors die out. */
+/* What a neighbour along an axis adds to a cell, besides its state: small enough that errors die out. */
 static const double COUPLING = 0.3, DIAGONAL = 4.0, SELF = 0.2;
 static const double direction[AXES][B] = {
     {0.10, 0.08, -0.05, 0.02, 0.06}, {0.03, -0.07, 0.09, 0.05, -0.04}, {-0.06, 0.04, 0.01, 0.10, 0.08}};

@@ -1,5 +1,4 @@
-/* counters.c: opens and reads counters.
- */
+/* counters.c: opens and reads counters. */
 #define _GNU_SOURCE
 #include "counters.h"
 
@@ -65,7 +64,7 @@ struct counters *counters_open(const struct request *request, pid_t pid) {
             counter->cpu = request->events[i].cpus[j];
         }
     raise_file_limit();
-    /* Those of CPUs count from now on, so they come last. */
+    /* Counters of CPUs count from now on, and are therefore opened last. */
     for (size_t i = 0; i < count; i++)
         if (!counters->counter[i].event->system_wide)
             open_counter(&counters->counter[i], pid);

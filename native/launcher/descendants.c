@@ -1,5 +1,4 @@
-/* descendants.c: takes orphans in, and kills what is left.
- */
+/* descendants.c: adopts orphaned descendants, and kills those that remain. */
 #define _GNU_SOURCE
 #include "descendants.h"
 
@@ -16,13 +15,13 @@
 
 bool descendants_guard(pid_t parent) {
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    /* No SIGKILL: it comes with a thread's end, and what is guarded has to be ended first. */
+    /* Not SIGKILL: it is sent when a thread ends, and the guarded processes must be killed first. */
     prctl(PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0);
     return getppid() == parent;
 }
 
-/* Return the parent of a process, 0 where it is gone: the second field after the name, which may hold
- * anything. */
+/* Return the parent of a process, or 0 if the process has ended: the second field after the name. The name
+ * may hold any character. */
 static pid_t parent_of(const char *number) {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%.20s/stat", number);
@@ -62,7 +61,7 @@ void descendants_kill(void) {
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    /* Whose parent is killed becomes a child of this process, and is found by the next look. */
+    /* The children of a killed process become children of this one and are found in the next pass. */
     while (are_left() && kill_children())
         sigtimedwait(&child, NULL, &soon);
 }

@@ -1,8 +1,8 @@
 /* descendants.h: all processes that the program starts, wherever they go.
  *
  * Contract. The kernel gives an orphan to its nearest ancestor that asked for it (PR_SET_CHILD_SUBREAPER,
- * prctl(2)): nothing that the program starts gets away, whatever sessions it makes for itself. Every signal
- * is blocked when these are called, but for descendants_guard.
+ * prctl(2)): no process that the program starts escapes, even in a session of its own. Call all functions
+ * except descendants_guard with every signal blocked.
  */
 #ifndef NUMALAUNCH_DESCENDANTS_H
 #define NUMALAUNCH_DESCENDANTS_H
@@ -10,13 +10,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Take orphans in, and be woken by a SIGCHLD when the thread that started this process ends; false where
- * `parent` is gone already. */
+/* Adopt orphans, and receive SIGCHLD when the thread that started this process ends. Return false if `parent`
+ * has already ended. */
 bool descendants_guard(pid_t parent);
-/* Kill and reap all processes below this one; those that it may not kill are left. */
+/* Kill and reap all processes below this one; processes that it may not kill are left running. */
 void descendants_kill(void);
-/* Remove what libomp registers a process with in shared memory; it does so itself only at an exit of its own.
- */
+/* Remove libomp's registration of a process from shared memory; libomp does so only at a normal exit. */
 void descendants_forget(pid_t pid);
 
 #endif

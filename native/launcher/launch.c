@@ -1,35 +1,35 @@
 /* clang-format off */
-/* launch.c: starts a program, with perf_event_open's counters on it, in a group, or with variables of its
- * own.
+/* launch.c: starts a program with perf_event_open's counters, in a group, or with its own environment
+ * variables.
  *
  *     numapredict-launch [--event SPEC]... [--output FILE] [--join FILE] [--set NAME=VALUE]... [--time FILE]
  *                        [--with PID] -- COMMAND ARG...
  *     numapredict-launch --arguments FILE
  *
  * FILE of --arguments holds all other arguments, each ended by a null byte. --set gives the program a
- * variable; the launcher's own surroundings keep theirs. --join writes the program's process number to a file
+ * variable; the launcher's own environment is unchanged. --join writes the program's process number to a file
  * (a resctrl group's `tasks`) before the program starts. --time writes to a file, as one number in text, how
  * many nanoseconds passed from the program's start to its end, without what the launcher does before and
  * after. --with names the process that started the launcher, which then stays and guards the program: when
- * that process is gone, however it ended, or sends SIGTERM, or when the program has ended, all that the program
- * started and that still runs is killed, whatever sessions and groups it has made for itself (a program that
- * runs as another user cannot be). SPEC is
+ * that process has ended, however it ended, or sends SIGTERM, or when the program has ended, all processes
+ * that the program started and that still run are killed, whatever their sessions and groups (programs that
+ * run as another user cannot be killed). SPEC is
  *
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task:CPUS    the program with its threads and children, on each of CPUS
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task         the same, wherever they run
- *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@cpu:CPUS     whoever runs, on each of CPUS
+ *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@cpu:CPUS     all processes, on each of CPUS
  *
  * with numbers as C spells them, and CPUS such as 0-3,8. The counters' file is described in report.h.
  *
- * Contract. Without events, --time and --with nothing stays: the launcher becomes the program. With them it waits,
- * writes the files once the program has ended, and ends as the program did: with its exit code, or by its signal. Signals
- * sent to the launcher reach the program; those of a terminal reach it anyway and are not sent twice. One
- * that is sent to the whole process group reaches the program a second time through the launcher. SIGSTOP and
- * SIGKILL cannot be passed on; the program is killed with its launcher. Standard input and output are the
+ * Contract. Without events, --time and --with the launcher becomes the program. With them it waits, writes
+ * the files once the program has ended, and ends as the program did: with its exit code, or by its signal.
+ * Signals sent to the launcher reach the program; signals of a terminal reach it directly and are not sent
+ * twice. A signal to the whole process group reaches the program a second time through the launcher. SIGSTOP
+ * and SIGKILL cannot be passed on; the program is killed with its launcher. Standard input and output are the
  * program's, no other descriptor of the launcher's is open in it, and the limit of open files is its old one.
- * Nothing is printed unless something is wrong. A counter that cannot be opened is told in the file and keeps
- * nothing from running. Exit codes of the launcher's own: 125 bad arguments or a file that cannot be written,
- * 126 the program cannot be run, 127 there is none.
+ * Nothing is printed unless something is wrong. A counter that cannot be opened is reported in the file and
+ * does not stop the program. Exit codes of the launcher's own: 125 bad arguments or a file that cannot be
+ * written, 126 the program cannot be run, 127 it does not exist.
  */
 /* clang-format on */
 #define _GNU_SOURCE
@@ -54,7 +54,7 @@ static int not_written(const char *file) {
     return EXIT_LAUNCHER;
 }
 
-/* Open a file to write, where one is asked for; return whether that went well. */
+/* Open the file for writing if one was requested; return false on failure. */
 static bool opened(const char *name, int *file) {
     *file = name ? open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
     return !name || *file >= 0;
@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
     if (code)
         return code;
     if (request.with && !descendants_guard((pid_t)request.with))
-        return EXIT_LAUNCHER; /* who started it is gone already */
+        return EXIT_LAUNCHER; /* the process that started it has already ended */
     return request.event_count || request.output || request.time || request.with ? run_watched(&request)
                                                                                  : program_become(&request);
 }

@@ -1,5 +1,4 @@
-/* program.c: starts the program, passes signals on, and ends as it did.
- */
+/* program.c: starts the program, passes signals on, and ends as it did. */
 #define _GNU_SOURCE
 #include "program.h"
 
@@ -17,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static sigset_t mask_before; /* what the program shall find as it was */
+static sigset_t mask_before; /* state that the program inherits unchanged */
 static struct sigaction child_before;
 
 static int not_run(const struct request *request, int error) {
@@ -57,7 +56,7 @@ int program_become(const struct request *request) {
 /* The child: wait at the gate, then become the program. */
 static _Noreturn void run_child(const struct request *request, int gate, int error, pid_t parent) {
     char byte;
-    /* No program is left behind a launcher that is killed. */
+    /* The program must not outlive a launcher that is killed. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || read(gate, &byte, 1) != 1)
         _exit(EXIT_LAUNCHER);
@@ -68,7 +67,7 @@ static _Noreturn void run_child(const struct request *request, int gate, int err
     _exit(told == (ssize_t)sizeof number ? EXIT_NOT_RUNNABLE : EXIT_LAUNCHER);
 }
 
-/* Wait for a child that became no program. */
+/* Wait for a child that could not execute the program. */
 static void reap(const struct program *program) {
     while (waitpid(program->pid, NULL, 0) < 0 && errno == EINTR)
         ;
@@ -81,7 +80,7 @@ int program_prepare(struct program *program, const struct request *request) {
         fprintf(stderr, LAUNCHER ": no pipe to the program: %s\n", strerror(errno));
         return EXIT_LAUNCHER;
     }
-    /* Its end could not be waited for if SIGCHLD were ignored, as a caller may have left it. */
+    /* If the caller left SIGCHLD ignored, waiting for the program would fail. */
     const struct sigaction plain = {.sa_handler = SIG_DFL};
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask_before);
@@ -113,7 +112,8 @@ void program_cancel(struct program *program) {
 
 int program_start(struct program *program, const struct request *request) {
     int number = 0;
-    /* Where it could not join its group it is gone, and has said why; every signal is blocked, SIGPIPE too.
+    /* If it could not join its group, it has reported the reason and ended; every signal is blocked,
+     * including SIGPIPE.
      */
     if (write(program->gate, "", 1) != 1) {
         reap(program);
@@ -134,15 +134,16 @@ static bool is_passed_on(const siginfo_t *information) {
     return information->si_code != SI_KERNEL || information->si_signo == SIGHUP;
 }
 
-/* Whether the process that started the launcher is gone, or asks it by SIGTERM to end what it guards. */
+/* Whether the process that started the launcher has ended, or requests by SIGTERM that the guarded processes
+ * end. */
 static bool is_over(const struct request *request, const siginfo_t *information) {
     const pid_t with = (pid_t)request->with;
     return with && (getppid() != with || (information->si_signo == SIGTERM &&
                                           information->si_code == SI_USER && information->si_pid == with));
 }
 
-/* Reap what has ended: the program, and orphans of its where this process is their reaper. Return whether the
- * program has, with its status. */
+/* Reap ended processes: the program, and its orphans if this process is their reaper. Return whether the
+ * program has ended, with its status. */
 static bool has_ended(const struct program *program, int *status) {
     int found;
     for (pid_t pid; (pid = waitpid(-1, &found, WNOHANG | WUNTRACED)) > 0;) {
@@ -186,7 +187,7 @@ int program_end_as(int status) {
     if (!WIFSIGNALED(status))
         return WEXITSTATUS(status);
     const int number = WTERMSIG(status);
-    const struct rlimit none = {0, 0}; /* the program's own core is the one to look at */
+    const struct rlimit none = {0, 0}; /* only the program's core dump is of interest */
     const struct sigaction plain = {.sa_handler = SIG_DFL};
     sigset_t only;
     setrlimit(RLIMIT_CORE, &none);

@@ -1,5 +1,4 @@
-/* request.c: reads the command line, or the file that holds it.
- */
+/* request.c: reads the command line, or the file that holds it. */
 #define _GNU_SOURCE
 #include "request.h"
 
@@ -31,10 +30,9 @@ static bool read_number(char **text, uint64_t limit, uint64_t *number) {
 }
 
 /* Read a list such as 0-3,8 to its end. Not by libnuma's numa_parse_cpustring_all (tried with 2.0.16): it
- * refuses the whole list where this computer lacks one of its CPUs, which is told of that CPU's counter
- * instead, and it prints a line of its own. At each start it would read the nodes (29 system calls become 69)
- * and set the memory policy, which the program inherits, to try it, and then back: a program's start is not
- * the place for that. */
+ * refuses the whole list where this computer lacks one of its CPUs, where this code reports the error for
+ * that CPU's counter alone; and it prints a line of its own. At each start libnuma would also read the nodes
+ * (69 system calls instead of 29), and set and reset the memory policy that the program inherits. */
 static bool read_cpus(char *text, struct event *event) {
     event->cpus = malloc(MOST_CPUS * sizeof *event->cpus);
     while (event->cpus) {
@@ -91,7 +89,7 @@ static bool read_event(char *text, struct event *event) {
     return *numbers == '@' && read_where(numbers + 1, event);
 }
 
-/* Take one option; return 0, or an exit code having said why. */
+/* Parse one option; return 0, or print the reason and return an exit code. */
 static int take(struct request *request, const char *option, char *value) {
     if (strcmp(option, "--event") == 0) {
         char *text = strdup(value);
@@ -148,7 +146,7 @@ static int read_words(struct request *request, size_t count, char **words) {
     return 0;
 }
 
-/* Return a file's content, or NULL having said why. */
+/* Return a file's content, or print the reason and return NULL. */
 static char *content(const char *name, size_t *bytes) {
     char *text = NULL;
     size_t space = 0;

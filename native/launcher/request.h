@@ -1,6 +1,7 @@
-/* request.h: what the command line asks for.
+/* request.h: the parsed command line.
  *
- * Contract. What is read is never freed: it is needed until the launcher ends. Errors are told in one line.
+ * Contract. Memory is never freed: it is needed until the launcher ends. Errors are printed in one line. One
+ * thread calls these functions.
  */
 #ifndef NUMALAUNCH_REQUEST_H
 #define NUMALAUNCH_REQUEST_H
@@ -18,7 +19,7 @@ struct event {
     const char *name; /* letters, digits and _.- */
     uint32_t type;
     uint64_t config[CONFIGS];
-    bool system_wide; /* whoever runs, not the program alone */
+    bool system_wide; /* all processes, not only the program */
     int *cpus;        /* -1 alone: any */
     size_t cpu_count;
 };
@@ -26,14 +27,14 @@ struct event {
 struct request {
     struct event *events;
     size_t event_count;
-    const char *output, *join, *time; /* NULL where not asked for */
-    uint64_t with;                    /* the process to end with, 0 where not asked for */
+    const char *output, *join, *time; /* NULL if not requested */
+    uint64_t with;                    /* --with: the program is killed when this process ends; or 0 */
     char **variables;                 /* NAME=VALUE */
     size_t variable_count;
     char **command; /* ended by NULL */
 };
 
-/* Read the command line; return 0, or an exit code having said why. */
+/* Read the command line; return 0, or print the reason and return an exit code. */
 int request_read(struct request *request, int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* load.c: libnumaplace.so comes to life, follows the program's regions, and ends with it. */
+/* load.c: start and end of libnumaplace.so, and its hooks at parallel regions. */
 #define _GNU_SOURCE
 #include "../regions/region_table.h"
 #include "../regions/regions.h"
@@ -50,7 +50,7 @@ static void range_added(struct range *range) {
     profile_range_added(range);
 }
 
-/* The policy's last word comes when nobody asks about the range any more and it is open. */
+/* The policy is called last: the range is open by then, and no other part needs it. */
 static void range_removed(struct range *range) {
     verify_range(range);
     profile_range_removed(range);
@@ -72,14 +72,14 @@ static void look_after_memory(const struct settings *s) {
     ranges_add_statics();
 }
 
-/* Another process of the run has the slots: of the library there is the region clock left. */
+/* Another process of the run owns the slots: only the region clock stays active. */
 static void stay_unplaced(void) {
     slots_release_binding();
     pages_leave();
 }
 
-/* After the constructors of the program's libraries, so that libgomp has seen all PUs, and before the
- * program's own. */
+/* After the constructors of the program's libraries, when libgomp has counted all PUs, and before the
+ * program's own constructors. */
 __attribute__((constructor)) static void load(void) {
     settings_load();
     const struct settings *s = settings();
@@ -97,7 +97,7 @@ __attribute__((constructor)) static void load(void) {
     threads_prepare();
     pages_prepare();
     pthread_atfork(NULL, NULL, in_child);
-    if (!parallel) { /* what it starts shall not share one PU */
+    if (!parallel) { /* programs that it starts must not share one PU */
         slots_release_binding();
         atomic_store(&asleep, true);
         return;
@@ -106,7 +106,7 @@ __attribute__((constructor)) static void load(void) {
     look_after_memory(s);
     if (!program_has_runtime()) {
         stack_prepare();
-        if (s->profile || pages_follow_touch()) /* or nobody asks when its threads are at work */
+        if (s->profile || pages_follow_touch()) /* otherwise nothing asks while its threads work */
             pthread_team_prepare();
     }
 }
@@ -116,7 +116,7 @@ static void look_after_late(void) {
     verify_late();
 }
 
-/* Other threads may have SIGSEGV blocked, and would die of a page that is protected. */
+/* If other threads exist, they may have SIGSEGV blocked, and a protected page would kill the process. */
 static void wake(void) {
     if (!atomic_exchange(&asleep, false))
         return;

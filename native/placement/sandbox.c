@@ -1,6 +1,7 @@
-/* sandbox.c: the calls by which a program restricts its system calls: the library withdraws before they hold.
+/* sandbox.c: the calls by which a program restricts its system calls: the library withdraws before they take
+ * effect.
  *
- * What cannot succeed is passed on alone: programs ask so whether the kernel knows these calls.
+ * Calls that cannot succeed are only passed on: programs use them to test whether the kernel has these calls.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
@@ -18,7 +19,7 @@ typedef long (*seven)(long, long, long, long, long, long, long);
 
 static struct next_call next_syscall = {"syscall", NULL};
 
-/* Inside a signal handler or after a vfork the loader cannot be asked. */
+/* Inside a signal handler or after a vfork the loader cannot be called. */
 __attribute__((constructor)) static void find_syscall(void) { next_call(&next_syscall, NULL); }
 
 static void before_prctl(long option, long mode, long filter) {
@@ -48,7 +49,7 @@ long sandboxed_prctl(long a, long b, long c, long d, long e, long f) {
 }
 
 /* The seventh argument is on the stack, whether or not the caller has one; the C library reads it too. The
- * last call is a jump where the compiler optimises: what comes back, comes back to the program. */
+ * last call is a jump where the compiler optimises: its result is returned to the program. */
 EXPORT long sandboxed_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 long sandboxed_syscall(long number, long a, long b, long c, long d, long e, long f) {
     const seven next = (seven)next_call(&next_syscall, NULL);

@@ -23,16 +23,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOMENT_NS 5000000 /* for a thread that faults now to come to our handler */
+#define MOMENT_NS 5000000 /* time for a thread that faults now to reach our handler */
 
-/* Whether the vDSO can read the time; where the clock source is none of these, it asks the kernel. */
+/* Whether the vDSO can read the time; for other clock sources it calls the kernel. */
 static bool clock_needs_no_call(void) {
     static const char *const readable[] = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
                                            "arch_sys_counter"};
     char name[64];
     system_read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", name, sizeof name);
     name[strcspn(name, "\n")] = '\0';
-    bool known = !*name; /* cannot be told */
+    bool known = !*name; /* not known */
     for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
         known |= strcmp(name, readable[i]) == 0;
     return known && getauxval(AT_SYSINFO_EHDR) != 0;
@@ -53,7 +53,7 @@ static void let_go_of_memory(void) {
 }
 
 void withdraw(void) {
-    /* The parent of a vfork is not restricted, and its memory is not its child's to change. */
+    /* The parent of a vfork is not restricted, and the child must not change its memory. */
     if (!settings() || affinity_is_vforked() || atomic_exchange(&has_withdrawn, true))
         return;
     const int before = errno;

@@ -1,4 +1,4 @@
-/* gomp.c: the entry points of libgomp that start regions, end phases and deal out chunks. */
+/* gomp.c: the entry points of libgomp that start regions, end phases and hand out chunks. */
 #include "passage.h"
 
 #define SYMBOLS "gomp_symbols"
@@ -10,7 +10,7 @@ typedef unsigned long long ull;
 
 static atomic_bool looked_ahead;
 
-/* On a cache line of its own, all that the team reads in its first one. */
+/* On cache lines of its own; everything that the team reads is in the first one. */
 struct gomp_share {
     _Alignas(CACHE_LINE) outlined function;
     void *data;
@@ -38,8 +38,8 @@ static void run_share(void *argument) {
     passage_leave(&share->call);
 }
 
-/* The share of the outermost region that a thread has begun: at most one. It lasts, so that of a region that
-   comes again the other threads still have it in their caches. */
+/* The share of the outermost region that a thread has begun: at most one. It is kept, so that it is still in
+ * the other threads' caches when the same region starts again. */
 static THREAD_LOCAL struct gomp_share outermost;
 
 #define REGION(result, name, parameters, ...)                                                                \

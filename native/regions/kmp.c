@@ -1,4 +1,4 @@
-/* kmp.c: the entry points of libomp that start regions, end phases and deal out chunks.
+/* kmp.c: the entry points of libomp that start regions, end phases and hand out chunks.
  *
  * __kmpc_fork_teams is left alone: each of its teams starts its regions with __kmpc_fork_call, and on a host
  * there is one team unless the program asks for more.
@@ -23,7 +23,7 @@ typedef void (*microtask)(int32_t *, int32_t *, ...);
 #define GIVEN_64(n) GIVEN_16(n), GIVEN_16((n) + 16), GIVEN_16((n) + 32), GIVEN_16((n) + 48)
 #define GIVEN_256(n) GIVEN_64(n), GIVEN_64((n) + 64), GIVEN_64((n) + 128), GIVEN_64((n) + 192)
 
-/* More arguments than a function takes do no harm: the caller clears them away. */
+/* Passing more arguments than a function takes is harmless: the caller removes them. */
 #define CALL_WITH(most)                                                                                      \
     static void call_with_##most(microtask function, int32_t *global, int32_t *bound, void **given) {        \
         function(global, bound, GIVEN_##most(0));                                                            \
@@ -40,10 +40,10 @@ static void call_with_many(microtask function, int32_t *global, int32_t *bound, 
 
 typedef void (*caller)(microtask, int32_t *, int32_t *, void **);
 
-/* On a cache line of its own, all that the team reads in its first one. */
+/* On cache lines of its own; everything that the team reads is in the first one. */
 struct kmp_share {
     _Alignas(CACHE_LINE) caller call_with;
-    void **given; /* what `call_with` passes on */
+    void **given; /* the function and arguments that `call_with` passes on */
     struct region_call call;
     _Alignas(CACHE_LINE) void *few[FEW]; /* `given`, where that is enough */
 };
@@ -62,8 +62,8 @@ extern struct symbol __start_kmp_symbols[] __attribute__((visibility("hidden")))
 extern struct symbol __stop_kmp_symbols[] __attribute__((visibility("hidden")));
 static atomic_bool looked_ahead;
 
-/* The share of the outermost region that a thread has begun: at most one. It lasts, so that of a region that
-   comes again the other threads still have it in their caches. */
+/* The share of the outermost region that a thread has begun: at most one. It is kept, so that it is still in
+ * the other threads' caches when the same region starts again. */
 static THREAD_LOCAL struct kmp_share outermost;
 
 static struct kmp_share *choose_share(struct kmp_share *inner, caller call_with, void **given) {
@@ -122,7 +122,7 @@ void __kmpc_fork_call(void *location, int32_t count, microtask function, ...) {
 }
 
 /* libomp from version 15 on: with a false condition, the encountering thread is a team of one. A true one is
-   __kmpc_fork_call inside the runtime, which must not come here a second time. */
+ * __kmpc_fork_call inside the runtime, which must not be intercepted a second time. */
 EXPORT void __kmpc_fork_call_if(void *, int32_t, microtask, int32_t, void *);
 void __kmpc_fork_call_if(void *location, int32_t count, microtask function, int32_t condition,
                          void *argument) {

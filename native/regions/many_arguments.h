@@ -1,4 +1,4 @@
-/* many_arguments.h: calls with more arguments than one cares to write down. */
+/* many_arguments.h: calls with any number of arguments. */
 #ifndef NUMAREGIONS_MANY_ARGUMENTS_H
 #define NUMAREGIONS_MANY_ARGUMENTS_H
 

@@ -1,11 +1,11 @@
-/* passage.c: leads a thread through a region. */
+/* passage.c: calls the hooks for each thread of a region. */
 #include "passage.h"
 
 #include <stddef.h>
 
-/* Regions around the calling thread. The tasks of a region may run after the shares, until its end, in any
-   thread of the team: so the encountering thread is inside until then, and another one until it enters its
-   next region. */
+/* Number of regions around the calling thread. The tasks of a region may run after the shares, until its end,
+ * in any thread of the team: therefore the encountering thread counts as inside until then, and another
+ * thread until it enters its next region. */
 static THREAD_LOCAL int depth;
 
 int region_depth(void) { return depth; }

@@ -1,8 +1,8 @@
 /* region_clock.c: the only writer of the region file.
  *
- * Several threads may run outermost regions at the same time. The first that has one has counters of its own,
- * which it writes without locked instructions: those would wait for all that the team's threads still have to
- * hear of.
+ * Several threads may run outermost regions at the same time. The first thread with a region has counters of
+ * its own, which it writes without locked instructions: these would wait until all its earlier stores are
+ * visible to the team.
  */
 #define _GNU_SOURCE
 #include "region_clock.h"
@@ -24,9 +24,9 @@
 
 static _Atomic(struct region_file *) opened;
 static _Atomic(const char *) wanted; /* the path, until the file is open or cannot be */
-static char path_kept[PATH_MAX];     /* its text: the program may write over its environment */
+static char path_kept[PATH_MAX];     /* a copy: the program may overwrite its environment */
 static uint64_t start_ns;
-static atomic_bool settled; /* no system call any more */
+static atomic_bool settled; /* make no more system calls */
 
 static uint64_t now_ns(void) {
     struct timespec t;
@@ -41,7 +41,7 @@ static void set(uint64_t *place, uint64_t value) { __atomic_store_n(place, value
 /* For the only thread that writes it. */
 static void add_alone(uint64_t *counter, uint64_t value) { set(counter, *counter + value); }
 
-/* Room is asked for before the file is mapped: a write to a mapping that the disk has no room for kills. */
+/* Disk space is allocated before the file is mapped: a write to it on a full disk would raise SIGBUS. */
 static bool make_room(int file) {
     struct rlimit most;
     struct stat status;
@@ -49,7 +49,7 @@ static bool make_room(int file) {
         return false;
     if (status.st_size == sizeof(struct region_file))
         return true;
-    /* A file that is none of ours stays as it is, and to grow past the limit would raise SIGXFSZ. */
+    /* A file of another kind is not changed, and growing past the limit would raise SIGXFSZ. */
     if (status.st_size != 0 || getrlimit(RLIMIT_FSIZE, &most) != 0 ||
         most.rlim_cur < sizeof(struct region_file))
         return false;
@@ -58,7 +58,7 @@ static bool make_room(int file) {
     return errno == EOPNOTSUPP && ftruncate(file, sizeof(struct region_file)) == 0;
 }
 
-/* What ran when the process executed this program will not end any more. */
+/* Instances that were running at the exec will not end. */
 static void forget_running(struct region_file *f) {
     for (uint64_t n = 0; n < f->header.regions && n < REGION_FILE_ENTRIES; n++) {
         set(&f->entries[n].running_ns, 0);
@@ -67,7 +67,7 @@ static void forget_running(struct region_file *f) {
     }
 }
 
-/* What is in a file may be anybody's, or damaged: it is written to only where it can be read to its end. */
+/* The file may be foreign or damaged: it is used only if all of it is valid. */
 static bool is_sound(const struct region_file *f) {
     const uint64_t used = f->text.used;
     if (f->header.pid == 0)
@@ -102,7 +102,7 @@ static struct region_file *map_file(int file) {
     return f;
 }
 
-/* Return the name of the process's file by its number: PATH, PATH.2 and so on; NULL where it is too long. */
+/* Return the name of the file with this number: PATH, PATH.2 and so on; NULL if it is too long. */
 static const char *name_of(const char *path, unsigned number) {
     static char name[PATH_MAX];
     const int length = number == 1 ? snprintf(name, sizeof name, "%s", path)
@@ -179,7 +179,7 @@ void region_clock_open_now(bool wanted_now) {
     errno = error;
 }
 
-/* Return where the text has a path, added if it is new; 0 where it is empty or there is no room. */
+/* Return the position of a path in the text, adding it if it is new; 0 if it is empty or the text is full. */
 static uint32_t text_of(struct region_file *f, const char *path) {
     const uint64_t bytes = strlen(path) + 1;
     char *text = (char *)&f->text;
@@ -242,7 +242,7 @@ void region_clock_begin(struct region_call *call) {
         return;
     if (is_first_thread()) {
         set(&entry->running_ns, call->began_ns);
-    } else { /* in this order: killed in between, an instance is missing rather than without a start */
+    } else { /* in this order: a kill in between loses an instance, but never a start alone */
         __atomic_fetch_add(&entry->began_ns_of_others, call->began_ns, __ATOMIC_RELEASE);
         __atomic_fetch_add(&entry->running_of_others, 1, __ATOMIC_RELEASE);
     }
@@ -280,7 +280,7 @@ void region_clock_team(const struct region_call *call) {
         __atomic_store_n(&entry->team, (uint32_t)call->team, __ATOMIC_RELAXED);
 }
 
-/* The clock is read at few barriers: a step of a time loop may be shorter than a microsecond. */
+/* The clock is read at few barriers, because a step of a time loop may be shorter than a microsecond. */
 static void note_passed(struct region_entry *entry, uint64_t passed, uint64_t began_ns) {
     const int power = __builtin_ctzll(passed);
     const uint64_t ended = entry->count + __atomic_load_n(&entry->count_of_others, __ATOMIC_RELAXED);
@@ -291,7 +291,7 @@ static void note_passed(struct region_entry *entry, uint64_t passed, uint64_t be
     __atomic_store_n(&entry->passed_at[power], units, __ATOMIC_RELAXED);
 }
 
-/* Two threads that run the same region at the same time may lose a barrier: no harm to a count of many. */
+/* Two threads that run the same region at the same time may lose a barrier: acceptable in a count of many. */
 void region_clock_barrier(const struct region_call *call) {
     if (!call->began_ns)
         return;

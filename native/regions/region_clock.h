@@ -1,4 +1,4 @@
-/* region_clock.h: what region_table.c asks of region_clock.c. */
+/* region_clock.h: the functions of region_clock.c for region_table.c. */
 #ifndef NUMAPREDICT_REGION_CLOCK_H
 #define NUMAPREDICT_REGION_CLOCK_H
 
@@ -7,19 +7,19 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Where a region's function lies, by names that last. */
+/* The place of a region's function, the same in every run. */
 struct region_place {
     uint64_t key, offset;
     const char *module; /* file name */
     char path[PATH_MAX];
 };
 
-/* Return the file's entry for a region, made where it has none; NULL without a file or without room. The
- * caller sees to it that one thread does this at a time. */
+/* Return the file's entry for a region, adding it if needed; NULL without a file or if it is full. One thread
+ * at a time; the caller ensures this. */
 struct region_entry *region_clock_entry(const struct region_place *place);
-/* The file is open from now on, or never will be. */
+/* Open the file, or give it up for good. */
 void region_clock_open_now(bool wanted_now);
-/* In the child of a fork: the file is the parent's. */
+/* In the child of a fork: the file belongs to the parent; stop using it. */
 void region_clock_forget(void);
 
 #endif

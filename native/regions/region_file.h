@@ -2,12 +2,12 @@
  *
  * Contract. Written by region_clock.c, read by collect/placing/census.py. Little endian: this header, then
  * REGION_FILE_ENTRIES entries of which the first `regions` are in use, then the text with the modules' paths.
- * The file is a shared mapping of the process, so that it survives any way to die; a reader may come at any
- * time, and numbers of one entry may then be one instance apart. An instance is booked when it starts: the
- * time that it has taken so far goes from `running_ns` to `last_ns`, where whoever stops the process writes
- * when that was. It belongs to the first process that has a region, under all programs which that process
- * executes; a forked child has none, until it executes a program. The second such process writes PATH.2, and
- * so on up to REGION_FILES.
+ * The file is a shared mapping of the process, so that it survives any end of the process; a reader may read
+ * at any time, and the numbers of one entry may then be one instance apart. An instance is booked when it
+ * starts: its time so far is from `running_ns` to `last_ns`; the process that stops the program writes the
+ * time of the stop to `last_ns`. It belongs to the first process that has a region, under all programs which
+ * that process executes; a forked child has none, until it executes a program. The second such process writes
+ * PATH.2, and so on up to REGION_FILES.
  *
  * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text, counters of
  * other threads); NUREGIO3 (instances that have not ended, barriers and when they were passed).
@@ -33,7 +33,7 @@ struct region_header {
     uint64_t last_ns;         /* latest start or end of a region, or the exit */
     uint64_t regions;         /* entries in use */
     uint64_t dropped;         /* region instances for which no entry was free */
-    uint64_t exited;          /* 1 once the program has come to its end */
+    uint64_t exited;          /* 1 once the program has ended */
 };
 
 struct region_entry {
@@ -42,16 +42,16 @@ struct region_entry {
     uint64_t time_ns; /* of them together, in the encountering threads */
     uint64_t offset;  /* of the outlined function, from where its module begins */
     uint32_t team;    /* threads of the latest instance */
-    uint32_t path;    /* where in the text the module's path begins; 0 where it is not known */
-    char module[REGION_FILE_NAME_BYTES]; /* its file name, cut where it is too long */
+    uint32_t path;    /* position of the module's path in the text; 0 if it is unknown */
+    char module[REGION_FILE_NAME_BYTES]; /* its file name, truncated if too long */
     uint64_t count_of_others;    /* the same counters, for all threads but the first that had a region: */
     uint64_t time_ns_of_others;  /* a reader adds them up */
     uint64_t running_ns;         /* when the first such thread's instance in progress began; 0 without one */
     uint64_t running_of_others;  /* instances of other threads in progress, */
     uint64_t began_ns_of_others; /* and the sum of the times at which they began */
-    uint64_t barriers;           /* passed by the encountering threads inside; 0 where nobody counts them */
+    uint64_t barriers;           /* passed by the encountering threads inside; 0 if they are not counted */
     /* When the first instance had passed 1, 2, 4, 8, ... of them: units of REGION_FILE_PASSED_UNIT_NS since
-       it began, at least 1; 0 where it has not passed so many. */
+     * it began, at least 1; 0 if it has passed fewer. */
     uint32_t passed_at[REGION_FILE_PASSED];
 };
 

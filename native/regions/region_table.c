@@ -1,4 +1,4 @@
-/* region_table.c: knows the regions of the process. */
+/* region_table.c: the table of the process's regions. */
 #define _GNU_SOURCE
 #include "region_table.h"
 
@@ -18,7 +18,7 @@
 static struct region regions[REGION_SLOTS];
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static char
-    program[PATH_MAX]; /* asked for before it runs: later the program may have forbidden the question */
+    program[PATH_MAX]; /* read at the start: the program may later forbid this system call to itself */
 static atomic_bool settled;
 
 static void forget_in_child(void) {
@@ -34,7 +34,7 @@ __attribute__((constructor)) static void prepare(void) {
     errno = error;
 }
 
-/* Append to a path that has room for `bytes`; leave it empty where that is too little. */
+/* Append to a path that has room for `bytes`; leave it empty if that is too little. */
 static void append(char *path, const char *text, size_t bytes) {
     const size_t used = strlen(path), more = strlen(text);
     if (used + more < bytes)
@@ -43,7 +43,7 @@ static void append(char *path, const char *text, size_t bytes) {
         *path = '\0';
 }
 
-/* The loader knows the program itself by no name, and libraries by the path they were looked up with. */
+/* The loader gives the program an empty name, and libraries the path by which they were found. */
 static void find_path(const char *name, char *path, size_t bytes) {
     *path = '\0';
     if (!*name) {
@@ -82,7 +82,7 @@ static size_t slot_of(const void *function) {
     return ((uintptr_t)function >> 4) * 0x9e3779b97f4a7c15ull >> 51;
 }
 
-/* Return where the function is, or the empty slot where it belongs; NULL where there is neither. */
+/* Return the function's slot, or the empty slot for it; NULL if the table is full. */
 static struct region *slot_for(const void *function) {
     for (size_t tried = 0, at = slot_of(function); tried < REGION_SLOTS;
          tried++, at = (at + 1) % REGION_SLOTS) {

@@ -1,13 +1,13 @@
-/* regions.h: stepping between an unmodified OpenMP program and its runtime, libgomp or libomp.
+/* regions.h: intercepts the calls of an unmodified OpenMP program to its runtime, libgomp or libomp.
  *
  * Contract. gomp.c and kmp.c define the runtime's entry points; a preload library that links them sees every
  * parallel region of the program. They call the hooks below, which that library defines, and then the
  * runtime's own function, found by runtime.c wherever it was loaded from. Nothing is printed, no heap is
  * used, and a region's arguments, results and team are passed on unchanged.
  *
- * `struct region_call` lasts for one instance of a region, and all threads of the team see the same one. Of
- * an outermost region that a thread begins several times in a row it is kept: what the hooks wrote to it is
- * still there.
+ * `struct region_call` lasts for one instance of a region, and all threads of the team see the same one. If a
+ * thread begins the same outermost region several times in a row, it is kept, with the values that the hooks
+ * wrote.
  */
 #ifndef NUMAPREDICT_REGIONS_H
 #define NUMAPREDICT_REGIONS_H
@@ -17,47 +17,47 @@
 
 #include "slot_row.h"
 
-struct region;  /* what region_table.c knows of one region */
+struct region;  /* an entry of region_table.c */
 struct runtime; /* one libgomp or libomp of the process (runtime.h) */
 
 struct region_call {
     /* What the threads of the team read comes first, so that it is in one cache line. */
     void *function;                /* the outlined function: the same for all instances in one process */
-    const struct runtime *runtime; /* what runs it */
+    const struct runtime *runtime; /* its OpenMP runtime */
     struct region *region; /* set by region_identify; NULL inside another region (but for the tracer: there it
                               is the outermost one), and where the table is full */
-    uint64_t number;       /* of this instance, from 0; set by region_count, where somebody wants it */
+    uint64_t number;       /* of this instance, from 0; set by region_count, if it is called */
     int level;             /* regions around it on the encountering thread: 0 is an outermost one */
     struct slot_row
-        rows[THREAD_POLICIES]; /* that the team may use, under each policy that somebody asks for */
-    uint64_t began_ns;         /* 0 where nobody counts time */
+        rows[THREAD_POLICIES]; /* slots that the team may use, under each policy for which the hooks ask */
+    uint64_t began_ns;         /* 0 if time is not counted */
     uint64_t team;             /* threads, once thread 0 has entered */
     uint64_t phase;            /* tracer: barriers that the thread has passed which starts a nested region */
-    uint64_t chunks;           /* tracer: dealt out to the team so far */
-    uint64_t takers;           /* tracer: threads that have had one */
+    uint64_t chunks;           /* tracer: chunks handed out to the team so far */
+    uint64_t takers;           /* tracer: threads that have had a chunk */
 };
 
 /* The encountering thread is about to start the region. `function`, `runtime` and `level` are set, `began_ns`
- * and `team` are 0, and all else is 0 or, where the same region came just before, as it was then. */
+ * and `team` are 0, and all else is 0 or, where the same region came just before, left from then. */
 void region_begin(struct region_call *call);
 /* A thread starts its share, as number `thread` of the team that region_team gives. */
 void region_enter(struct region_call *call, int thread);
 /* It has ended its share. */
 void region_leave(struct region_call *call);
-/* The encountering thread is back: all shares have ended. */
+/* In the encountering thread: all shares have ended. */
 void region_end(struct region_call *call);
 /* The calling thread has passed a barrier, in a region or outside. */
 void region_barrier(void);
-/* The calling thread asks for the next chunk of a loop whose schedule deals chunks out on demand. */
+/* The calling thread asks for the next chunk of a loop whose schedule hands out chunks on demand. */
 void region_next_chunk(void);
-/* Whether anybody wants region_next_chunk: asking a runtime for its schedule costs time. */
+/* Whether region_next_chunk is needed: querying the runtime's schedule costs time. */
 bool region_wants_chunks(void);
 
-/* Not a hook: how many threads the calling thread's team has. Asking the runtime costs time, so only who
- * wants the number asks. */
+/* Not a hook: how many threads the calling thread's team has. Querying the runtime costs time: call it only
+ * if the number is needed. */
 int region_team(const struct region_call *call);
 
-/* Not a hook: how many regions the calling thread is in, on the way from the outermost one. */
+/* Not a hook: how many nested regions the calling thread is in. */
 int region_depth(void);
 
 #endif

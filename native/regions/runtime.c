@@ -23,7 +23,7 @@ struct module {
     const struct runtime *runtime;
 };
 
-/* What a call of one symbol from one place leads to. */
+/* The target of calls of one symbol from one place. */
 struct site {
     _Atomic(const void *) at;
     const struct symbol *symbol;
@@ -52,7 +52,7 @@ static void free_lock_in_child(void) { atomic_flag_clear(&lock); }
 
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, free_lock_in_child); }
 
-/* Stand-ins for a runtime that lacks them: a team of one with a static schedule. */
+/* Replacements for functions that a runtime lacks: a team of one with a static schedule. */
 static int first_thread(void) { return 0; }
 static int one_thread(void) { return 1; }
 static void static_schedule(int *kind, int *chunk) {
@@ -60,7 +60,7 @@ static void static_schedule(int *kind, int *chunk) {
     *chunk = 0;
 }
 
-/* Return a handle of the module that holds an address, and its base; NULL where it cannot be opened again. */
+/* Return a handle of the module that holds an address, and its base; NULL if it cannot be opened again. */
 static void *open_module(const void *address, void **base) {
     Dl_info where;
     struct link_map *map = NULL;
@@ -69,7 +69,7 @@ static void *open_module(const void *address, void **base) {
         return NULL;
     *base = where.dli_fbase;
     return dlopen(map->l_name,
-                  RTLD_LAZY | RTLD_NOLOAD); /* the program itself has an empty name, and answers to it */
+                  RTLD_LAZY | RTLD_NOLOAD); /* dlopen finds the program itself by its empty name */
 }
 
 static void *look_up(void *handle, const char *name) {
@@ -96,7 +96,7 @@ static const struct runtime *runtime_of(void *function) {
         void *threads = look_up(made.handle, "omp_get_num_threads");
         void *schedule = look_up(made.handle, "omp_get_schedule");
         if (!thread ||
-            !threads) { /* another library that steps between: what lies behind it is in the global scope */
+            !threads) { /* another intercepting library: the function behind it is in the global scope */
             thread = dlsym(RTLD_DEFAULT, "omp_get_thread_num");
             threads = dlsym(RTLD_DEFAULT, "omp_get_num_threads");
             schedule = dlsym(RTLD_DEFAULT, "omp_get_schedule");
@@ -107,13 +107,12 @@ static const struct runtime *runtime_of(void *function) {
         spin_lock(&lock);
         known = known_runtime(made.base);
         if (!known) {
-            /* With more runtimes than there is room for, the last place is shared: numbers may be wrong then.
-             */
+            /* If there are more runtimes than entries, the last entry is shared: its numbers may be wrong. */
             struct runtime *place =
                 &runtimes[runtime_count < MOST_RUNTIMES ? runtime_count++ : MOST_RUNTIMES - 1];
             if (!place->base) {
                 *place = made;
-                made.handle = NULL; /* kept, so that the functions stay where they are */
+                made.handle = NULL; /* the handle is kept, so that the functions stay loaded */
             }
             known = place;
         }
@@ -157,7 +156,7 @@ static int look_in_module(struct dl_phdr_info *info, size_t size, void *data) {
     return search->found != NULL;
 }
 
-/* Look through the module that calls, then in the runtime around the call, then anywhere. */
+/* Look in the calling module's scope, then in the runtime of the current region, then in all modules. */
 static struct callee search_by_caller(const char *name, const void *site) {
     struct callee callee = {NULL, NULL};
     void *base = NULL;

@@ -2,13 +2,13 @@
  *
  * Contract. Usually one libgomp or libomp is in the global scope, behind this library (RTLD_NEXT). But a
  * module that was loaded with dlopen and RTLD_LOCAL (a Python extension) brings a runtime that only it sees,
- * sometimes a copy of its own under another name, and then several may be in one process. So where nothing
- * lies behind this library, the function is looked up through the module that calls it, and kept for that
+ * sometimes a copy under another name, and a process may then have several. Therefore, if RTLD_NEXT finds
+ * nothing, the function is looked up through the module that calls it, and the result is cached for that
  * module.
  *
  * `site` is an address in the calling module: the outlined function for what starts a region, the return
- * address for the rest. errno stays as it is. Where a function is nowhere to be found, the process ends as
- * the dynamic loader ends one that calls a function which is missing: with exit code 127.
+ * address for the rest. errno is kept. If a function is not found anywhere, the process ends with exit code
+ * 127, as the dynamic loader does for a missing symbol.
  */
 #ifndef NUMAPREDICT_RUNTIME_H
 #define NUMAPREDICT_RUNTIME_H
@@ -23,8 +23,8 @@
 
 /* One OpenMP runtime of the process. All functions are set. */
 struct runtime {
-    void *base;   /* where its module begins */
-    void *handle; /* keeps it loaded; NULL where it needs no keeping */
+    void *base;   /* base address of its module */
+    void *handle; /* keeps it loaded; NULL if that is not needed */
     int (*thread_num)(void);
     int (*num_threads)(void);
     void (*get_schedule)(int *kind, int *chunk);
@@ -33,7 +33,7 @@ struct runtime {
 /* One entry point, and what RTLD_NEXT found for it. Those of one runtime lie together, as an array. */
 struct symbol {
     _Alignas(32) const char *name;
-    bool starts_region; /* then its runtime is wanted too, which takes long to find out */
+    bool starts_region; /* whether its runtime is needed too, which takes longer to find */
     _Atomic(void *) function;
     const struct runtime *runtime;
 };
@@ -43,7 +43,7 @@ struct callee {
     const struct runtime *runtime;
 };
 
-/* Whether any module has a runtime of its own: then no symbol means the same for all. */
+/* Whether any module has a runtime of its own: then a symbol may differ between modules. */
 extern atomic_bool runtime_by_caller;
 /* The runtime of the innermost region that the calling thread is in, or NULL. */
 extern THREAD_LOCAL const struct runtime *runtime_inside;
@@ -63,11 +63,11 @@ static inline struct callee runtime_find(struct symbol *symbol, const void *site
  */
 void runtime_look_ahead(struct symbol *first, const struct symbol *last);
 
-/* A symbol among its file's, which are `SYMBOLS`. */
+/* A symbol of the file's array `SYMBOLS`. */
 #define SYMBOL(text, starts)                                                                                 \
     static struct symbol symbol __attribute__((section(SYMBOLS), used)) = {text, starts, NULL, NULL}
 
-/* The real function behind the entry point that this is written in. */
+/* The real function behind the entry point in which this macro is used. */
 #define REAL(name)                                                                                           \
     ({                                                                                                       \
         SYMBOL(#name, false);                                                                                \

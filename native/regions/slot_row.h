@@ -2,8 +2,8 @@
  *
  * A mapping has one slot a thread. An outermost team has the row of all slots, and the team of a nested
  * region its parent's share of the parent's row. A team smaller than its row is spread over it, as the thread
- * policy says; a larger one puts several threads on a slot. The placement binds threads so, and the tracer
- * books their work so.
+ * policy says; a larger one puts several threads on a slot. Placement binds threads by this rule, and the
+ * tracer books their work by it.
  */
 #ifndef NUMAPREDICT_SLOT_ROW_H
 #define NUMAPREDICT_SLOT_ROW_H
@@ -29,7 +29,7 @@ static inline uint32_t slot_in_row(struct slot_row row, uint32_t thread, uint32_
 static inline struct slot_row row_of_inner_team(struct slot_row row, uint32_t thread, uint32_t team,
                                                 enum thread_policy policy) {
     struct slot_row inner = row;
-    if (team >= row.count) { /* no more slots than threads: each nested team stays on its parent's */
+    if (team >= row.count) { /* not more slots than threads: each nested team stays on its parent's */
         inner.first = (uint16_t)slot_in_row(row, thread, team, policy);
         inner.count = 1;
         inner.step = 1;

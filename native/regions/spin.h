@@ -1,8 +1,8 @@
 /* spin.h: a lock for a few instructions, taken at most once for each region or function.
  *
- * Contract. Nothing that could wait for another thread is done under it: above all no dl* function, whose own
- * lock a thread may hold that runs a parallel region from a library's constructor. In the child of a fork it
- * is free.
+ * Contract. The holder must not wait for another thread, nor call a dl* function: a thread that runs a
+ * parallel region from a library's constructor may hold the loader's lock. Not for signal handlers. In the
+ * child of a fork it is free.
  */
 #ifndef NUMAPREDICT_SPIN_H
 #define NUMAPREDICT_SPIN_H

@@ -71,14 +71,14 @@ static void clean(const struct caches *c, int32_t node, int32_t line) {
             set[at].dirty = false;
 }
 
-/* The bit that says so, and where it is. */
+/* That bit, and its word. */
 static uint8_t *taken_byte(const struct caches *c, int32_t line, int32_t thread, uint8_t *bit) {
     const int64_t at = (int64_t)line * c->in->threads + thread;
     *bit = (uint8_t)(1u << (at & 7));
     return &c->taken[at >> 3];
 }
 
-/* The core that has the line changed has to give it up. Its write-back, which is still to come, is none. */
+/* The core that has the line changed has to give it up. Its later write-back is not counted. */
 static void take_from_writer(const struct caches *c, int32_t line) {
     uint8_t bit;
     if (c->writer[line] < 0)
@@ -107,9 +107,9 @@ static void give_back(const struct caches *c, int32_t line, int32_t thread, int3
     use(c, node, line, true, evicted);
 }
 
-/* The states of MESI: changed lines have an owner, and are the writer's own until somebody else asks for them
- * or they come back. A reader of another node gets them by way of memory, a writer of another node as they
- * are. */
+/* The states of MESI: changed lines have an owner, and are the writer's own until another core requests them
+ * or they are written back. A reader of another node gets them through memory, a writer of another node
+ * directly. */
 static enum replay_outcome follow(const struct caches *c, int64_t n, int8_t *supplier, int32_t *evicted) {
     const int32_t line = c->in->line[n], thread = c->in->thread[n], node = c->in->node[thread];
     const bool store = c->in->flags[n] & REPLAY_STORE;
@@ -128,7 +128,7 @@ static enum replay_outcome follow(const struct caches *c, int64_t n, int8_t *sup
         clean(c, owner, line);
         c->owner[line] = -1;
     } else if (owner == node) {
-        outcome = REPLAY_HIT; /* in the shared cache, or in a core's own beside it */
+        outcome = REPLAY_HIT; /* in the shared cache, or in a core's own cache */
         if (c->writer[line] != thread)
             take_from_writer(c, line);
         dirty = c->writer[line] < 0 && !store;
@@ -148,7 +148,7 @@ static bool in_range(const struct replay_input *in) {
         return false;
     if (in->records < 0 || in->lines < 0 || in->threads < 0)
         return false;
-    size_t bytes; /* of all caches: more than an address can tell apart is no size */
+    size_t bytes; /* of all caches: more than the address space is not a valid size */
     if (__builtin_mul_overflow((size_t)in->nodes * (size_t)in->sets, (size_t)in->ways, &bytes) ||
         __builtin_mul_overflow(bytes, sizeof(struct way), &bytes))
         return false;

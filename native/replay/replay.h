@@ -18,8 +18,8 @@ enum replay_outcome {
     REPLAY_HIT = 0,              /* the line was in the shared cache of the thread's node */
     REPLAY_MEMORY = 1,           /* it came from memory */
     REPLAY_TRANSFER = 2,         /* it came, changed, out of another node's shared cache */
-    REPLAY_NOTHING = 3,          /* a write-back that the shared cache took in, or that was none any more */
-    REPLAY_TRANSFER_WRITTEN = 4, /* as a transfer, and it was written to memory on the way */
+    REPLAY_NOTHING = 3,          /* a write-back absorbed by the shared cache, or no longer needed */
+    REPLAY_TRANSFER_WRITTEN = 4, /* like a transfer, and the line was also written to memory */
 };
 
 #define REPLAY_STORE 1u
@@ -40,11 +40,11 @@ struct replay_input {
 };
 
 /* Fill outcome[records], supplier[records] (the node of a transfer, else -1) and evicted[records] (a changed
-   line that this record pushed out to memory, else -1). Caches start empty, replace the least recently used
-   line, and keep to MESI: a store takes the line away from the other nodes, and a changed line that another
-   node reads is written to memory as it is handed over. What a core has changed is in its own cache until its
-   write-back comes or another core asks for it, whether or not the shared cache still has the line. So each
-   change is written to memory once at most. */
+ * line that this record pushed out to memory, else -1). Caches start empty, replace the least recently used
+ * line, and follow MESI: a store takes the line away from the other nodes, and a changed line that another
+ * node reads is written to memory as it is handed over. What a core has changed is in its own cache until its
+ * write-back comes or another core asks for it, whether or not the shared cache still has the line. So each
+ * change is written to memory once at most. */
 int replay_shared_caches(const struct replay_input *, uint8_t *outcome, int8_t *supplier, int32_t *evicted);
 
 /* Add up events by cell and by the node of their page: sums[cell * nodes + node_of_page[page]] += 1. */

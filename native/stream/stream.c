@@ -15,8 +15,8 @@
  * The first word of line L of a thread's share is L times LINE_WORDS, and a pass of writing adds 1 to it: so `sum` is
  * known beforehand, and proves that every line was visited in every pass.
  *
- * on_node is -1 where the kernel does not tell. Exit code: 0; 2 for wrong arguments and 3 for what the system refuses,
- * with one line. Read by collect/measuring/counters/load.py.
+ * on_node is -1 if the kernel does not report it. Exit code: 0; 2 for wrong arguments and 3 for what the
+ * system refuses, with one line on standard error. Read by collect/measuring/counters/load.py.
  */
 /* clang-format on */
 #define _GNU_SOURCE
@@ -39,7 +39,7 @@
 #define LINE_WORDS 8 /* of 8 bytes: a line of 64 */
 #define MOST_NODES 1024
 #define MPOL_BIND_MODE 2 /* linux/mempolicy.h, whose names libnuma's numaif.h has too */
-#define ASKED 64         /* pages that are asked for, a thread */
+#define ASKED 64         /* pages queried by a thread */
 
 struct share {
     pthread_t thread;
@@ -66,8 +66,7 @@ static double now_s(void) {
 
 /* Not by libnuma (tried with 2.0.16): it saves one line of this file, doubles the system calls of a start
  * (57, then 94) and is one more library that a wheel bundles and an install without root lacks the headers
- * of. numa_tonode_memory would save more, but says that it failed only by a line of its own on standard
- * error. */
+ * of. numa_tonode_memory would save more, but reports a failure only by printing a line of its own. */
 static bool bind_memory(void *start, size_t bytes) {
     unsigned long mask[MOST_NODES / (8 * sizeof(unsigned long))] = {0};
     const unsigned bits = 8 * sizeof *mask;

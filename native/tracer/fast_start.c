@@ -1,4 +1,4 @@
-/* fast_start.c: goes fast until the first region. */
+/* fast_start.c: fast execution until the first region. */
 #define _GNU_SOURCE
 #include "fast_start.h"
 

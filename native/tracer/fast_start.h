@@ -1,6 +1,6 @@
 /* fast_start.h: long serial work before the first region, followed for first touches only.
  *
- * After many instructions without a region the code is translated anew, with calls for what may touch a page
+ * After many instructions without a region the code is translated again, with calls for what may touch a page
  * first and an inline count of instructions; when the first region begins, everything is followed again.
  */
 #ifndef NUMAPREDICT_FAST_START_H
@@ -13,15 +13,15 @@
 
 struct thread;
 
-/* `listen` registers the plugin's callbacks; translation begins anew with it. */
+/* `listen` registers the plugin's callbacks; all code is then translated again. */
 void fast_start_prepare(qemu_plugin_id_t id, void (*listen)(qemu_plugin_id_t));
-/* Go fast, if this thread has done much and no region has begun. */
+/* Switch to fast execution if this thread has run many instructions and no region has begun. */
 void fast_start_may_begin(struct thread *t);
 /* The first region begins, in this thread. */
 void fast_start_end(struct thread *t);
 bool fast_start_is_on(void);
-/* Translate a block of `count` instructions so; the count of a repeated one's would be that of its elements.
- * `sites` has a struct site for each. */
+/* Translate a block of `count` instructions for fast execution; a repeated instruction would be counted for
+ * each element. `sites` has a struct site for each. */
 void fast_start_follow(struct qemu_plugin_tb *tb, size_t count, bool repeated, void *sites);
 
 #endif

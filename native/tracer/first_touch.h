@@ -14,13 +14,13 @@
 
 void first_touch_open(void);
 
-/* Note an access of a thread to a page, by an instruction (`site`), outside any region if `serial`. */
+/* Record an access of a thread to a page, by an instruction (`site`), outside any region if `serial`. */
 void first_touch_note(uint64_t page, bool store, struct trace_thread thread, bool serial, uint64_t site);
 
-/* Memory was given back to the kernel: its pages will be touched first again. */
+/* Memory was returned to the kernel: its pages will be touched first again. */
 void first_touch_forget(uint64_t address, uint64_t bytes);
 
-/* Write a struct trace_page for each page, counting them; false where the file takes no more. */
+/* Write a struct trace_page for each page, counting them; false if writing fails. */
 bool first_touch_write(FILE *file, uint64_t *pages);
 
 #endif

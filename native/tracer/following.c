@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MAX_SITES 65536
-/* A site looks at its line afresh at least so often, to see other threads' stores. */
+/* A site checks its line at least this often, to see other threads' stores. */
 #define EPOCH_BLOCKS 1024u
 
 static _Atomic uint32_t site_count = 1;

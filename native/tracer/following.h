@@ -23,9 +23,9 @@ struct block {
     bool of_c_library;
 };
 
-/* Room for what private caches know of other threads' stores; before anything else. */
+/* Allocate the versions by which private caches see other threads' stores; call before anything else. */
 void following_prepare(void);
-/* Room for the sites of a new thread. */
+/* Allocate the sites of a new thread. */
 struct access_site *following_sites(void);
 
 /* Of a struct site. The counting one counts its block as well: a call less for every block that has an

@@ -1,4 +1,4 @@
-/* marks.c: a preload library that sees the regions of an unmodified OpenMP program.
+/* marks.c: a preload library that intercepts the regions of an unmodified OpenMP program.
  *
  * With NUMAPREDICT_CENSUS=file in the environment it counts the instances and the time of every region into
  * that file (region_file.h); with NUMAPREDICT_TRACE set it marks regions, barriers and dynamic chunks for the
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEEPEST 16     /* nested regions that are told apart */
+#define DEEPEST 16     /* most nested regions with rows of their own */
 #define CHUNKS_AHEAD 2 /* of the team's average */
 #define NAP_NS 50000
 #define MOST_NAPS 64
@@ -32,7 +32,7 @@ struct place {
     struct slot_row rows[THREAD_POLICIES];
 };
 
-static uint32_t tracing; /* slots of the mappings that are asked about; 0 where nothing is traced */
+static uint32_t tracing; /* slots of the mappings; 0 if nothing is traced */
 static bool counting;    /* into a region file */
 
 /* Counting: the outermost region whose thread 0 the calling thread is. */
@@ -146,9 +146,9 @@ void task_mark(void) { mark(MARK_DYNAMIC, 0, 0, 0); }
 bool region_wants_chunks(void) { return tracing != 0; }
 
 /* Many threads on few cores would let the first thread that runs take all chunks of a dynamic loop. A thread
-   that is ahead naps, so that the chunks are dealt out about evenly, as a machine with a core a thread does.
-   It waits for the whole team to come, but not for ever: some may have other things to do. Then only those
-   count that have taken a chunk, and where none of them goes on, it goes on alone. */
+ * that is ahead naps, so that the chunks are dealt out about evenly, as a machine with a core a thread does.
+ * It waits for the whole team for a limited time, because some threads may do other work. After that only
+ * threads that have taken a chunk count, and if none of them makes progress, the thread continues alone. */
 static void let_others_catch_up(struct place *mine) {
     const struct timespec nap = {0, NAP_NS};
     struct region_call *call = mine->call;

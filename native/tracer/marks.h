@@ -1,10 +1,10 @@
-/* marks.h: how the preload library tells the tracer what the OpenMP program does.
+/* marks.h: how the preload library reports the OpenMP program's events to the tracer.
  *
  * Contract. The preload library (marks.c) runs inside the traced program; the tracer (plugin.c) watches it
- * from outside. They share no memory. The library speaks by a system call number that no kernel knows: the
- * kernel answers ENOSYS and nothing else happens, and the tracer, which sees every system call with the
- * calling thread, takes the arguments as a mark. The same library, when it runs natively, counts regions
- * instead (native/regions/region_file.h) and makes no such call.
+ * from outside. They share no memory. The library uses a system call number that no kernel has: the kernel
+ * answers ENOSYS and nothing else happens, and the tracer, which sees every system call with the calling
+ * thread, takes the arguments as a mark. The same library, when it runs natively, counts regions instead
+ * (native/regions/region_file.h) and makes no such call.
  */
 #ifndef NUMAPREDICT_MARKS_H
 #define NUMAPREDICT_MARKS_H

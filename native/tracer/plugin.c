@@ -2,7 +2,7 @@
  *
  * It follows every load and store that the program makes outside the OpenMP runtime through a private cache
  * of its thread, and writes the misses, who touched which page first, and how many instructions each thread
- * spent between the marks of marks.c (trace_file.h). It ends the program once enough has been seen.
+ * spent between the marks of marks.c (trace_file.h). It ends the program once enough was recorded.
  *
  * This file says what is followed, and takes the marks; following.c is called by the translated code,
  * recording.c keeps what it finds, trace_writer.c ends the trace. Nothing is printed but one line on standard
@@ -33,7 +33,7 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
     (void)id;
     unsigned index = vcpu & (MAX_THREADS - 1);
     struct thread *t = threads[index];
-    if (t) { /* a thread has ended, and a new one has its number: it is in no region yet */
+    if (t) { /* a new thread reuses the number of an ended one: it is in no region yet */
         close_segment(t);
         t->in_region = t->share_done = t->muted = false;
         t->number = (struct trace_thread){(uint16_t)index, (uint16_t)index};
@@ -62,7 +62,8 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
 
 /* ---- translation ---- */
 
-/* What is loaded and what is stored walk each for itself. QEMU 7.2 calls back for both, whatever was asked.
+/* Loads and stores of one instruction have separate strides. QEMU 7.2 calls back for both, whatever was
+ * requested.
  */
 static void follow_repeated(struct qemu_plugin_insn *instruction, const struct site *site, bool loads) {
     struct site *ends = calloc(2, sizeof *ends);
@@ -121,7 +122,7 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
     close_segment(t);
     struct trace_segment now = t->segments[t->segment_count - 1];
     now.records = now.instructions = 0;
-    t->epoch += 1ull << 48; /* what others wrote before the mark is to be seen after it */
+    t->epoch += 1ull << 48; /* stores of other threads before the mark must be visible after it */
     switch (what) {
     case MARK_HELLO:
         trace_writer_marks_loaded();
@@ -143,7 +144,7 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
         open_segment(t, now);
         break;
     case MARK_DYNAMIC:
-        if (t->in_region) /* outside, there is nobody to deal to */
+        if (t->in_region) /* outside regions there is no team */
             t->segments[t->segment_count - 1].flags |= SEGMENT_DYNAMIC;
         break;
     case MARK_LEAVE:
@@ -181,7 +182,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         first_touch_forget(a1, a2);
 }
 
-/* What the kernel reads into the program's memory is stored there by the thread that asked for it. */
+/* Data that the kernel reads into the program's memory counts as stored by the calling thread. */
 static void on_end_of_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t answer) {
     (void)id, (void)number;
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];

@@ -1,9 +1,9 @@
 /* private_cache.h: the cache that one thread has to itself, and how its misses are classed.
  *
- * Contract. Everything here belongs to one thread and takes no lock, but for the line versions, which all
- * threads share and race on without harm. Only sampled lines come in: those whose hash has its low `shift`
- * bits zero. A cache set is chosen by the same low bits, so sampling keeps whole sets and leaves every other
- * set empty, and may grow coarser at any time (set sampling: Kessler, Hill, Wood 1994).
+ * Contract. Everything here belongs to one thread and takes no lock, except the line versions, which all
+ * threads share and race on harmlessly. Only sampled lines come in: those whose hash has its low `shift` bits
+ * zero. A cache set is chosen by the same low bits, so sampling keeps whole sets and leaves every other set
+ * empty, and may grow coarser at any time (set sampling: Kessler, Hill, Wood 1994).
  */
 #ifndef NUMAPREDICT_PRIVATE_CACHE_H
 #define NUMAPREDICT_PRIVATE_CACHE_H

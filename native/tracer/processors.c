@@ -1,10 +1,10 @@
-/* processors.c: how many processors a program that is counted or traced is told.
+/* processors.c: the number of processors reported to a program that is counted or traced.
  *
- * A program that sets its team by them would have this computer's number under every mapping. Where it is
- * placed, it is told of the PUs of its mapping; so here it is told of the number of threads asked for:
- * NUMAPREDICT_TRACE's, or with NUMAPREDICT_CENSUS that of OMP_NUM_THREADS. With neither, and for all else
- * that sysconf knows, the next definition answers. So it does where an OpenMP runtime asks: its threads share
- * the true processors.
+ * A program that sizes its team by it would use this computer's number under every mapping. A placed program
+ * sees the PUs of its mapping; therefore here it sees the requested number of threads: NUMAPREDICT_TRACE's,
+ * or with NUMAPREDICT_CENSUS that of OMP_NUM_THREADS. With neither, and for all else that sysconf knows, the
+ * next definition is called. The same holds for calls by an OpenMP runtime: its threads share the real
+ * processors.
  *
  * Not seen: a program that counts them in the mask of sched_getaffinity, or below /sys.
  */
@@ -27,7 +27,8 @@
 
 static _Atomic int asked = NOT_READ;
 
-/* At the program's start, for it may change its variables; or earlier, where another library's start asks. */
+/* At the program's start, because it may change its variables; or earlier, if another library's constructor
+ * calls sysconf. */
 __attribute__((constructor)) static void read_asked(void) {
     const char *slots = getenv("NUMAPREDICT_TRACE");
     const char *text = slots || !getenv("NUMAPREDICT_CENSUS") ? slots : getenv("OMP_NUM_THREADS");
@@ -46,7 +47,7 @@ static bool is_runtime(const void *caller) {
            strncmp(name, "libiomp", 7) == 0;
 }
 
-/* Return the number that the caller is told, 0 where the next definition answers. */
+/* Return the number for the caller, or 0 to call the next definition. */
 static int told(const void *caller) {
     if (atomic_load(&asked) == NOT_READ)
         read_asked();

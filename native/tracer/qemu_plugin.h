@@ -40,11 +40,11 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, qemu_mem_cb, en
                                       enum qemu_plugin_mem_rw, void *data);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t, qemu_syscall_cb);
 void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t, qemu_syscall_end_cb);
-/* Not atomic: what several vCPUs add to the same counter at the same time may be lost. */
+/* Not atomic: concurrent additions of several vCPUs to one counter may be lost. */
 void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *, enum qemu_plugin_op, void *counter,
                                               uint64_t added);
-/* Forget all callbacks and all translated code before the vCPU that calls this goes on; then call back, which
-   registers what is wanted from there on. */
+/* Forget all callbacks and all translated code before the vCPU that calls this goes on; then call back; the
+ * callback registers the new callbacks. */
 void qemu_plugin_reset(qemu_plugin_id_t, qemu_reset_cb);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, qemu_exit_cb, void *data);
 

@@ -76,7 +76,7 @@ void append_record(struct thread *t, uint64_t line, uint32_t flags) {
         return;
     uint32_t shift = t->shift;
     if (shift >= COARSEST_SHIFT) {
-        recording_off = true; /* what follows is counted, and taken to miss as often */
+        recording_off = true; /* later accesses are counted, and assumed to miss as often */
     } else if (__atomic_compare_exchange_n((uint32_t *)&global_shift, &shift, t->shift + 1, false,
                                            __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
         /* About half stay. Every thread thins its own share when it next meets a new line. */

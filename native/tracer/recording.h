@@ -1,4 +1,4 @@
-/* recording.h: what the tracer keeps of each thread, its segments and records, and why it stops.
+/* recording.h: what the tracer records of each thread, its segments and records, and why it stops.
  *
  * Contract. A struct thread is written by its own thread only; the writer of the trace reads it once
  * `stop_reason` keeps the others out. The shared counters are atomic.

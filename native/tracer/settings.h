@@ -1,4 +1,4 @@
-/* settings.h: what the tracer was asked to do, from the plugin's arguments. */
+/* settings.h: the tracer's settings, from the plugin's arguments. */
 #ifndef NUMAPREDICT_SETTINGS_H
 #define NUMAPREDICT_SETTINGS_H
 

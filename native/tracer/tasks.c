@@ -1,6 +1,5 @@
 /* tasks.c: the entry points of libgomp and libomp that create tasks. Which thread runs a task is decided at
- * run time, like the chunks of a dynamic loop, and the tracer has to know it. Only the tracer: no placement
- * needs these.
+ * run time, like the chunks of a dynamic loop, and the tracer must record it. Placement does not need these.
  */
 #include "../regions/export.h"
 #include "../regions/regions.h"
@@ -12,7 +11,7 @@
 typedef unsigned long ulong_t;
 typedef unsigned long long ull;
 
-/* Callers of older versions give fewer arguments; the rest is never looked at then. */
+/* Callers of older versions pass fewer arguments; the rest is not read then. */
 #define TASK(result, name, parameters, ...)                                                                  \
     EXPORT result name parameters;                                                                           \
     EXPORT result name parameters {                                                                          \

@@ -1,9 +1,9 @@
 /* trace_file.h: the trace file, the contract between the tracer (its only writer) and
  * collect/modelled/trace.py.
  *
- * A file is the header, then `segments` segments, then `records` records in the order of the segments that
- * own them, then `pages` pages. All numbers are little endian; every struct is packed by its natural
- * alignment, no padding. A file without TRACE_MAGIC at its start is no trace; the writer puts it there last.
+ * A file is the header, then `segments` segments, then `records` records in the order of their segments, then
+ * `pages` pages. All numbers are little endian; every struct is packed by its natural alignment, no padding.
+ * A file without TRACE_MAGIC at its start is not a trace; the writer puts TRACE_MAGIC there last.
  *
  * Version history: 1, the first. 2, two slots of a thread instead of its number; what nested teams and tasks
  * do belongs to their region.

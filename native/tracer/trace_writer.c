@@ -49,15 +49,15 @@ static bool write_body(FILE *file, struct trace_header *header) {
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
 static void write_trace(enum trace_end end) {
-    if (getpid() != own_pid) /* a forked child is not the program that was asked about */
+    if (getpid() != own_pid) /* a forked child is not traced */
         return;
-    pthread_mutex_lock(&writing); /* never given back: there is one writer, and it writes once */
+    pthread_mutex_lock(&writing); /* never unlocked: the trace is written once */
     struct trace_header header = {.version = TRACE_VERSION,
                                   .end = (uint32_t)end,
                                   .sample_shift = global_shift,
                                   .vcpus = thread_count,
                                   .marks_loaded = marks_loaded};
-    signal(SIGXFSZ, SIG_IGN); /* past the limit of file sizes writing fails, and that is said */
+    signal(SIGXFSZ, SIG_IGN); /* a write past the file size limit fails instead of killing */
     FILE *file = fopen(settings.output, "wb");
     bool good =
         file && put(file, &header, sizeof header, 1) && write_body(file, &header) && fflush(file) == 0;
@@ -113,7 +113,7 @@ static void *watch(void *unused) {
         if (stop_reason == TRACE_EXITED)
             return NULL; /* the exiting thread writes */
         if (stop_reason) {
-            nap.tv_nsec = 20000000; /* let callbacks that are under way come to their end */
+            nap.tv_nsec = 20000000; /* let running callbacks finish */
             nanosleep(&nap, NULL);
             write_trace((enum trace_end)stop_reason);
             syscall(SYS_exit_group, 0);

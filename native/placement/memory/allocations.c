@@ -1,7 +1,7 @@
 /* allocations.c: the C allocator's functions: large blocks become ranges, all else passes through.
  *
- * The program's allocator stays what it is, the C library's or one that it brings. A block is forgotten
- * before it is given back: its pages may be protected, and the allocator writes into free blocks.
+ * The program keeps its allocator, the C library's or its own. A block is forgotten before it is freed: its
+ * pages may be protected, and the allocator writes into free blocks.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
@@ -27,7 +27,7 @@ static void *first_calloc(size_t count, size_t bytes);
 static void *first_realloc(void *block, size_t bytes);
 static void first_free(void *block);
 
-/* The allocator's functions; until the first call, what finds them. */
+/* The allocator's functions; until the first call, stubs that look them up. */
 static _Atomic(void *(*)(size_t)) next_malloc = first_malloc;
 static _Atomic(void *(*)(size_t, size_t)) next_calloc = first_calloc;
 static _Atomic(void *(*)(void *, size_t)) next_realloc = first_realloc;
@@ -69,7 +69,7 @@ static void *arena_realloc(void *block, size_t bytes) {
     return moved ? memcpy(moved, block, had < bytes ? had : bytes) : NULL;
 }
 
-/* Return false while this thread is about it already, and where the process has no allocator. */
+/* Return false if this thread is already looking for the allocator, or if the process has none. */
 static bool find_allocator(void) {
     if (finding)
         return false;
@@ -83,7 +83,7 @@ static bool find_allocator(void) {
     if (!found_malloc || !found_calloc || !real_realloc || !real_free)
         return false;
     site_allocator(found_malloc);
-    /* Only where the arena was needed are its blocks looked out for. */
+    /* Blocks of the arena are checked for only if the arena was used. */
     next_realloc = arena_used ? arena_realloc : (void *(*)(void *, size_t))real_realloc;
     next_free = arena_used ? arena_free : (void (*)(void *))real_free;
     next_malloc = (void *(*)(size_t))found_malloc;
@@ -146,7 +146,7 @@ static void *reallocated(void *block, size_t bytes, const void *caller) {
     void *moved = NEXT(next_realloc)(block, bytes);
     if (moved)
         noted(moved, bytes, caller);
-    else if (!moved && known && bytes > 0) /* it has failed; with 0 bytes the block is gone */
+    else if (!moved && known && bytes > 0) /* it has failed; with 0 bytes the block has been freed */
         ranges_put_back(block, &was);
     return moved;
 }
@@ -167,7 +167,7 @@ EXPORT void *reallocarray(void *block, size_t count, size_t bytes) {
     return reallocated(block, all, CALLER);
 }
 
-/* The rarer ones: `next` is NULL where the process's allocator lacks the function. */
+/* Rarely used functions: `next` is NULL where the process's allocator lacks the function. */
 #define ALIGNED(name, parameters, arguments)                                                                 \
     EXPORT void *name parameters {                                                                           \
         static struct next_call call = {#name, NULL};                                                        \

@@ -13,9 +13,9 @@
 
 #define MOST_SYSTEM_PARTS 16
 #define PAGES_LIMIT (1ul << 28) /* 1 TB of heap */
-#define PART_PAGES (1ul << 18)  /* whose bits get their memory together, when the first is set */
+#define PART_PAGES (1ul << 18)  /* bits allocated together, when the first of them is set */
 #define WORD_BITS 64
-/* A program may use its heap anew for every region; a look at 1 GB takes about 20 ms. */
+/* A program may reuse its heap in every region; scanning 1 GB takes about 20 ms. */
 #define MOST_WHOLE_LOOKS 32
 
 static struct { uintptr_t start, end; } system_code[MOST_SYSTEM_PARTS];
@@ -23,7 +23,7 @@ static size_t system_parts;
 static uintptr_t lowest = UINTPTR_MAX, highest;
 
 static uintptr_t heap_start;
-static uintptr_t heap_known;                                           /* up to here the heap was looked at */
+static uintptr_t heap_known;                                           /* the heap was scanned up to here */
 static _Atomic(_Atomic uint64_t *) left_out[PAGES_LIMIT / PART_PAGES]; /* one bit a page */
 static bool prepared;
 static atomic_bool changed;
@@ -53,7 +53,7 @@ void heap_prepare(void) {
     const int before = errno;
     dl_iterate_phdr(note_code, NULL);
     prepared = true;
-    /* What lies in the heap by now, nobody has looked at: it goes by the process's policy (early.h). */
+    /* The heap up to here was not scanned: its pages follow the process's policy (early.h). */
     heap_start = heap_known = ((uintptr_t)sbrk(0) + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
     errno = before;
 }
@@ -74,7 +74,7 @@ static bool is_left_out(size_t page) {
     return part && atomic_load_explicit(&part[bit / WORD_BITS], memory_order_relaxed) >> bit % WORD_BITS & 1;
 }
 
-/* Where there is no memory for the bit, the heap is not looked at any more. */
+/* Without memory for the bit, the heap is no longer scanned. */
 static void set_left_out(size_t page) {
     _Atomic(_Atomic uint64_t *) *place = &left_out[page / PART_PAGES];
     _Atomic uint64_t *part = atomic_load_explicit(place, memory_order_acquire), *none = NULL;
@@ -92,10 +92,10 @@ static void set_left_out(size_t page) {
 
 bool heap_leave_out(const void *block, size_t bytes) {
     const uintptr_t start = (uintptr_t)block;
-    /* The heap's end is asked for only where the block may lie behind what was looked at. */
+    /* The heap's end (a system call) is read only if the block may lie behind the scanned part. */
     if (!prepared || start < heap_start || (start >= heap_known && start >= (uintptr_t)sbrk(0)))
         return false;
-    /* The allocator's own words lie before the block. */
+    /* The allocator's own header lies before the block. */
     const uintptr_t from = start - 16 < heap_start ? heap_start : start - 16;
     for (uintptr_t at = from & ~(PAGE_BYTES - 1); at < start + bytes; at += PAGE_BYTES) {
         const size_t page = (at - heap_start) / PAGE_BYTES;

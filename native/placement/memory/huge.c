@@ -1,4 +1,4 @@
-/* huge.c: knows where huge pages begin. */
+/* huge.c: blocks of huge pages within a range. */
 #include "memory/huge.h"
 
 #include "process/system.h"

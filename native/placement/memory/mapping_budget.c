@@ -22,7 +22,7 @@ void mapping_budget_prepare(void) {
 uint32_t mapping_budget_total(void) { return in_all; }
 
 bool mapping_budget_take(struct range *range, size_t pieces) {
-    const size_t cost = pieces + 1; /* what surrounds the range is cut in two */
+    const size_t cost = pieces + 1; /* the mapping around the range is cut in two */
     uint32_t had = atomic_load(&taken);
     do {
         if (cost > in_all || had > in_all - cost) {

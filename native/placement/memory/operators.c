@@ -2,7 +2,7 @@
  * of malloc inside libstdc++, and so that allocators whose operators do not call malloc are seen too.
  *
  * The names are those of the Itanium C++ ABI for 64 bits (m: size_t). The program's own operators are called;
- * what they throw passes through here (compiled with unwind tables), where nothing is to be tidied up.
+ * their exceptions pass through here (compiled with unwind tables); there is nothing to release.
  */
 #include "../regions/export.h"
 #include "memory/ranges.h"
@@ -19,7 +19,7 @@ static void *large(void *block, size_t bytes, const void *caller) {
     return block;
 }
 
-/* Nobody can call these without a C++ library, but for a weak reference that was asked for its address. */
+/* Without a C++ library these can be called only through the address of a weak reference. */
 static void *without_library(size_t bytes, size_t alignment) {
     return alignment > 16 ? aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment)
                           : malloc(bytes);

@@ -1,4 +1,4 @@
-/* range.h: a piece of the program's memory that placement looks after: ranges.h says which there are. */
+/* range.h: a piece of the program's memory that is placed; ranges.h lists the kinds. */
 #ifndef NUMAPLACE_RANGE_H
 #define NUMAPLACE_RANGE_H
 
@@ -10,23 +10,23 @@
 #define RANGE_BYTES (64u << 10)
 #define PAGE_BYTES 4096ul
 
-/* 4 is verify.h's. */
+/* Kind 4 is in verify.h. */
 enum range_kind { RANGE_HEAP = 1, RANGE_STATIC = 2, RANGE_MAPPED = 3, RANGE_ARENA = 5 };
 
 struct range {
     uintptr_t start, end; /* whole pages */
     uint64_t site;        /* hash of module and offset of the allocating call, or of the static object */
-    uint64_t offset;      /* of the same in its module: of the last byte of the call's instruction */
+    uint64_t offset;      /* offset of the same in its module: of the last byte of the call's instruction */
     const char *module;   /* its file's path; stays valid */
     uint32_t slot;        /* of the allocating thread */
     uint32_t order;       /* among the allocations of this site and slot, from 0 */
     enum range_kind kind;
-    uint64_t bytes;             /* as asked for */
-    bool fresh;                 /* range_added: a private mapping of which nobody knows yet */
+    uint64_t bytes;             /* as requested */
+    bool fresh;                 /* for range_added: a private mapping that the program has not received yet */
     _Atomic(void *) protection; /* protection.c's record of this range, or NULL */
     _Atomic uint32_t moves;     /* pages.c: how often a long plan was applied to it */
-    _Atomic uint32_t mappings;  /* mapping_budget.c: how many it may have been cut into, or 0 */
-    atomic_bool left;           /* mapping_budget.c: there were no mappings left to cut it */
+    _Atomic uint32_t mappings;  /* mapping_budget.c: mappings taken for it, or 0 */
+    atomic_bool left;           /* mapping_budget.c: left uncut because the budget was used up */
     _Atomic uint32_t profile;   /* profile.c: its number there + 1, 0 where it has none */
     _Atomic uint32_t looks;     /* next_touch.c: passes in which it was touched */
     _Atomic uint32_t waits;     /* and those in which it was not */

@@ -2,9 +2,9 @@
  *
  * Finding by an address inside: a range of 2^k to 2^(k+1) bytes overlaps at most three aligned blocks of 2^k
  * bytes, and is linked in the bucket of each. A search looks into one bucket for each k that ever occurred. A
- * reader takes no lock. Links are changed one pointer at a time, so that a walk always ends; what it may
- * miss, when an entry is taken out under its feet and linked elsewhere, it sees by the count of removals from
- * the bucket, and it walks again. A reader that has interrupted a writer of its own thread sees a count at
+ * reader takes no lock. Links are changed one pointer at a time, so that a walk always ends; if an entry is
+ * removed and linked elsewhere during a walk, the reader may miss entries; it detects this by the bucket's
+ * count of removals and walks again. A reader that has interrupted a writer of its own thread sees a count at
  * rest.
  */
 #include "memory/range_table.h"
@@ -15,7 +15,7 @@
 #include <limits.h>
 
 #define LOCKS 256
-#define PART 1024 /* entries that get their memory together, when the first of them is used */
+#define PART 1024 /* memory for this many entries is allocated when the first of them is used */
 
 struct bucket {
     _Atomic uint32_t head;
@@ -123,7 +123,7 @@ static void unlink_block(struct bucket *bucket, uint32_t link) {
         at = after(load(at));
     if (load(at)) {
         store(at, load(after(link)));
-        /* Before the entry is used again, and after nobody can come upon it any more. */
+        /* After the entry can no longer be found, and before it is reused. */
         store(&bucket->removals, load(&bucket->removals) + 1);
     }
     spin_unlock(block_lock(bucket));
@@ -157,7 +157,7 @@ struct range_entry *table_find(uintptr_t from, uintptr_t to) {
         const unsigned level = (unsigned)__builtin_ctzll(rest);
         uintptr_t block = from >> level;
         const uintptr_t last = (to - 1) >> level;
-        if (last - block >= RANGE_CAPACITY) { /* as well one look at each entry */
+        if (last - block >= RANGE_CAPACITY) { /* then looking at each entry costs no more */
             for (uint32_t i = 0; i < load(&used); i++)
                 if (load(&table_entry(i)->state) != RANGE_FREE && overlaps(table_entry(i), from, to))
                     return table_entry(i);
@@ -219,7 +219,7 @@ void table_link(struct range_entry *entry) {
     if (!(atomic_load_explicit(&levels, memory_order_relaxed) & level))
         atomic_fetch_or(&levels, level);
     store(&entry->state, RANGE_LINKING);
-    link_address(entry); /* first, so that whatever can be found can be taken out */
+    link_address(entry); /* first, so that every entry that can be found can also be removed */
     each_block(entry, link_block);
 }
 

@@ -1,8 +1,9 @@
 /* range_table.h: where ranges are kept: found by any address inside, by the address of the allocation, and
  * one after the other.
  *
- * Contract. Finding takes no lock and may be done in a signal handler. Whoever takes an entry out of the
- * table has claimed it first; an entry's memory is never given back, so that a reader may still look at it.
+ * Contract. Finding takes no lock and may be done in a signal handler. A thread removes an entry only after
+ * taking it exclusively (table_claim). An entry's memory is never freed, because a reader may still look at
+ * it.
  */
 #ifndef NUMAPLACE_RANGE_TABLE_H
 #define NUMAPLACE_RANGE_TABLE_H
@@ -13,7 +14,7 @@
 
 #define RANGE_CAPACITY 65536
 #define RANGE_BLOCKS 3    /* of one range, at most: range_table.c */
-#ifndef RANGE_BUCKET_BITS /* tests make do with fewer, so that ranges meet in them */
+#ifndef RANGE_BUCKET_BITS /* tests use fewer, to make ranges collide */
 #define RANGE_BUCKET_BITS 16
 #endif
 #define RANGE_BUCKETS (1u << RANGE_BUCKET_BITS)
@@ -36,22 +37,22 @@ static inline uint32_t range_bucket(uintptr_t address) {
     return (uint32_t)((uint64_t)(address >> 4) * 0x9e3779b97f4a7c15u >> (64 - RANGE_BUCKET_BITS));
 }
 
-/* Return an entry that nobody uses, as RANGE_FILLING, or NULL where the table is full; and give one back. */
+/* Return an unused entry, as RANGE_FILLING, or NULL if the table is full; and give one back. */
 struct range_entry *table_take(void);
 void table_give(struct range_entry *entry);
-/* Make an entry, whose range and address are filled in, to be found; and not any more. */
+/* Link an entry whose range and address are filled in, so that it can be found; and unlink it. */
 void table_link(struct range_entry *entry);
 void table_unlink(struct range_entry *entry);
 /* Return an entry whose range overlaps [from, to), or NULL. */
 struct range_entry *table_find(uintptr_t from, uintptr_t to);
-/* Return the entry of the allocation at an address, for the caller alone to take out, as soon as nobody
- * visits it; NULL where there is none. */
+/* Return the entry of the allocation at an address, exclusively for the caller to remove, once no visitor
+ * uses it; NULL if there is none. */
 struct range_entry *table_claim(uintptr_t address);
-/* How many entries were ever used; and one of these. */
+/* Return how many entries were ever used; and one of them by its index. */
 uint32_t table_used(void);
 struct range_entry *table_entry(uint32_t index);
-/* In the child of a fork: locks that another thread held are free again. What other threads had begun will
- * not be ended: what can be found stays known. */
+/* In the child of a fork: locks that another thread held are free again. Operations that other threads had
+ * begun stay unfinished: entries that can be found stay known. */
 void table_after_fork(void);
 
 #endif

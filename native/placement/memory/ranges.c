@@ -1,4 +1,4 @@
-/* ranges.c: which ranges there are, and what each is known by. */
+/* ranges.c: adds, identifies and removes ranges. */
 #include "memory/ranges.h"
 
 #include "memory/sites.h"
@@ -29,7 +29,7 @@ static void become_live(struct range_entry *entry) {
     atomic_store_explicit(&entry->state, RANGE_LIVE, memory_order_release);
 }
 
-/* Return the count of earlier ranges of a site and slot, and count this one; false where there is no room. */
+/* Return the count of earlier ranges of a site and slot, and count this one; false if the table is full. */
 static bool next_order(uint64_t site, uint32_t slot, uint32_t *order) {
     const uint64_t key = (site ^ slot * 0x9e3779b97f4a7c15u) | 1;
     const uint64_t hash = key * 0x9e3779b97f4a7c15u >> 32;

@@ -1,41 +1,41 @@
-/* ranges.h: the memory that placement looks after: large allocations, large static objects, large mappings.
+/* ranges.h: the memory that is placed: large allocations, large static objects, large mappings.
  *
  * Contract. A range is the whole pages inside one allocation, static object or anonymous mapping of at least
- * RANGE_BYTES; the pages at its ends that it shares with others are left out. It is known by what is the same
- * in every run of the program, never by its address (ICS'19 sec. 3.4): the allocation site (a hash of the
- * caller's module and offset), the number of the allocating slot, and the order among the allocations of that
- * site and slot; static objects by module and offset.
+ * RANGE_BYTES; the pages at its ends that it shares with others are left out. It is identified by what is the
+ * same in every run of the program, never by its address (ICS'19 sec. 3.4): the allocation site (a hash of
+ * the caller's module and offset), the number of the allocating slot, and the order among the allocations of
+ * that site and slot; static objects by module and offset.
  *
  * ranges_find may be called from a signal handler and takes no lock. A range stays valid until the call of
- * ranges_remove for it returns; its memory is never given back to others while a reader may still look at it.
- * The table never calls the program's allocator, takes no lock of the loader's, and leaves errno alone.
+ * ranges_remove for it returns; its entry is not reused while a reader may still look at it. The table never
+ * calls the program's allocator, takes no lock of the loader's, and keeps errno.
  *
  * Adding and removing take locks for a few instructions each: as with malloc, a signal handler must not do
  * it. Allocations that the C library, the loader and the OpenMP runtimes make for themselves are left out:
- * they hand them to the kernel by calls that nobody sees. After dlclose, an address that was known as a site
- * keeps its name.
+ * they pass them to the kernel by system calls that cannot be intercepted. After dlclose, an address that was
+ * a site keeps its name.
  */
 #ifndef NUMAPLACE_RANGES_H
 #define NUMAPLACE_RANGES_H
 
 #include "memory/range_table.h"
 
-/* Once, before ranges_wanted: what to call for every range, in the allocating or freeing thread. `added` is
- * called when the range can be found and before the program sees its memory, `removed` before its memory is
- * given back. */
+/* Call once, before ranges_wanted: register what to call for every range, in the allocating or freeing
+ * thread. `added` is called when the range can be found and before the program sees its memory, `removed`
+ * before its memory is freed. */
 void ranges_watch(void (*added)(struct range *range), void (*removed)(struct range *range));
 
-/* Whether ranges are to be noted at all; set once, by load.c, before the program's first instruction. */
+/* Whether ranges are recorded at all; set once, by load.c, before the program's first instruction. */
 extern bool ranges_wanted __attribute__((visibility("hidden")));
 
 /* Note an allocation of `bytes` at `start`, made by the call that returns to `caller`. Small ones are left
- * out. What was known about the same memory is forgotten first. */
+ * out. Ranges that overlapped the same memory are forgotten first. */
 void ranges_add(void *start, size_t bytes, const void *caller, enum range_kind kind);
-/* The same for a private mapping that the kernel has just made, at a place that nobody else knows. */
+/* The same for a private mapping that the kernel has just made and that the program has not received yet. */
 void ranges_add_fresh(void *start, size_t bytes, const void *caller);
-/* Forget the allocation at `start`, if it is known. Must come before its memory is given back. */
+/* Forget the allocation at `start`, if it is known. Call before its memory is freed. */
 void ranges_remove(void *start);
-/* The same for realloc, which may fail: leave in `was` what is to be put back then; return false if it is not
+/* The same for realloc, which may fail: store in `was` what is restored then; return false if it is not
  * known. */
 bool ranges_take(void *start, struct range *was);
 void ranges_put_back(void *start, const struct range *was);
@@ -46,16 +46,16 @@ void ranges_add_static(uintptr_t start, size_t bytes, const char *module, uint64
 void ranges_add_arena(uintptr_t start, size_t bytes, uint32_t order);
 /* Forget all that overlaps [start, start + bytes), whole. */
 void ranges_remove_overlapping(void *start, size_t bytes);
-/* Forget all. */
+/* Forget all ranges. */
 void ranges_remove_all(void);
-/* The same as ranges_remove_overlapping, but of the program's mappings what lies before and behind stays
- * known by the mapping's name. */
+/* The same as ranges_remove_overlapping, but the parts of a program's mapping before and behind stay known,
+ * by the mapping's identity. */
 void ranges_cut(void *start, size_t bytes);
 /* Return the range that holds an address, or NULL. Async-signal-safe. */
 struct range *ranges_find(uintptr_t address);
-/* Visit all ranges there are; `visit` must not add or remove any. */
+/* Visit all ranges; `visit` must not add or remove any. */
 void ranges_for_each(void (*visit)(struct range *range, void *data), void *data);
-/* How many allocations found no place in the table. */
+/* How many allocations did not fit into the table. */
 uint64_t ranges_dropped(void);
 
 /* For free: whether an allocation at this address may be known; one load, and nearly always false where it is

@@ -1,4 +1,4 @@
-/* sites.c: names the places that calls come from, each once. */
+/* sites.c: identifies the places that calls come from, each once. */
 #define _GNU_SOURCE
 #include "memory/sites.h"
 
@@ -72,7 +72,7 @@ bool site_module_outside(const char *path) {
 }
 
 const char *site_program(void) {
-    /* Whoever comes second writes the same again. */
+    /* A second thread writes the same value again. */
     if (!program[0]) {
         const long got = syscall(SYS_readlink, "/proc/self/exe", program, sizeof program - 1);
         if (got <= 0)
@@ -99,9 +99,9 @@ const char *site_keep(const char *path) {
     return kept;
 }
 
-/* Fill in a site; false where the module's name found no room. */
+/* Fill in a site; return false if there was no memory for the module's name. */
 static bool describe(struct site *site, const void *caller) {
-    const uintptr_t at = (uintptr_t)caller - 1; /* in the call itself: it may be its function's last */
+    const uintptr_t at = (uintptr_t)caller - 1; /* inside the call: it may be its function's last */
     struct dl_find_object found;
     site->module = "";
     if (_dl_find_object((void *)at, &found) == 0) {

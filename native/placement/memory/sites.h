@@ -1,7 +1,7 @@
 /* sites.h: where a call was made: module and offset, the same in every run of the program.
  *
  * Contract. Looking up takes no lock of the loader's: another thread may hold that while a library's
- * constructor waits for this one. Nothing is ever forgotten, and everything lies in memory of its own.
+ * constructor waits for this one. Entries are never removed, and lie in memory of their own.
  */
 #ifndef NUMAPLACE_SITES_H
 #define NUMAPLACE_SITES_H
@@ -14,11 +14,11 @@ struct site {
     _Atomic(const void *) caller;
     const char *module; /* path; "" for code that belongs to no file */
     uint64_t offset, hash;
-    bool outside;   /* a call of the system's own, or of an operator new that is seen itself */
+    bool outside;   /* a call by a system library, or by an operator new that is itself intercepted */
     bool allocator; /* in the library that the program's malloc comes from */
 };
 
-/* Return what is known of the call that returns to `caller`, or NULL where there is no more room. */
+/* Return the site of the call that returns to `caller`, or NULL if the table is full. */
 const struct site *site_of(const void *caller);
 /* Whether a file belongs to the system below the program: C library, loader, OpenMP runtime, this library. */
 bool site_module_outside(const char *path);
@@ -26,12 +26,12 @@ bool site_module_outside(const char *path);
 const char *site_program(void);
 /* Return a copy of a module's path that stays valid, or NULL. */
 const char *site_keep(const char *path);
-/* The program's malloc is this function: mappings that its library makes are the heap's. */
+/* Set the program's malloc: mappings made by its library belong to the heap. */
 void site_allocator(const void *function);
 /* Whether an address lies in that library, or in this one. */
 bool site_in_allocator(const void *address);
 bool site_in_this_library(const void *address);
-/* Calls from inside this function are not the program's: it is called through this library itself. */
+/* Calls from inside this function are not counted as the program's: this library calls it. */
 void site_leave_out(const void *function);
 /* The hash that names a site: FNV-1a over the module's file name (without folders), then over the offset's
  * eight bytes, the lowest first. */

@@ -23,7 +23,7 @@ struct area {
     uint64_t start, end; /* before relocation, as in the file */
 };
 
-/* Map a whole file by system calls of our own: the program's wrappers and its allocator stay out of it. */
+/* Map a whole file by raw system calls, without the program's wrappers or its allocator. */
 static void *map_file(const char *path, size_t *bytes) {
     struct stat about;
     void *file = NULL;
@@ -39,7 +39,7 @@ static void *map_file(const char *path, size_t *bytes) {
     return file;
 }
 
-/* The loader makes this read-only after relocation, whole pages of it. */
+/* The loader makes the whole pages of this part read-only after relocation. */
 static struct area relocated(const struct dl_phdr_info *module) {
     for (int i = 0; i < module->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &module->dlpi_phdr[i];

@@ -17,7 +17,7 @@
 
 #define BATCH 512
 #define LINE_BYTES 8192 /* a path has 4095 at most */
-/* Of memory that a constructor has reserved and not used, each page is asked for all the same: 0.1 s. */
+/* Every page is queried, even of memory that a constructor reserved and did not use: 0.1 s. */
 #define MOST_PAGES (1ul << 20)
 
 /* A line of /proc/self/maps. */
@@ -33,7 +33,7 @@ struct batch {
     int node[BATCH], status[BATCH];
 };
 
-static uint16_t target[MOST_NODES]; /* by number, as the kernel deals out */
+static uint16_t target[MOST_NODES]; /* in order of number, as the kernel interleaves */
 static size_t targets;
 static size_t pages_left;
 
@@ -57,8 +57,7 @@ static void flush(struct batch *batch) {
     batch->count = 0;
 }
 
-/* A call that moves costs the kernel much however few the pages are: only those are named that are elsewhere.
- */
+/* A move is expensive for the kernel even for few pages: only misplaced pages are passed to it. */
 static void look(const struct mapping *m, struct batch *astray) {
     void *page[BATCH];
     int status[BATCH];
@@ -81,7 +80,7 @@ static void look(const struct mapping *m, struct batch *astray) {
     }
 }
 
-/* Read START-END RIGHTS OFFSET DEVICE INODE [NAME]; return whether it is to be looked at. */
+/* Read START-END RIGHTS OFFSET DEVICE INODE [NAME]; return whether it is to be checked. */
 static bool read_line(char *line, bool alone, struct mapping *m) {
     char *at;
     m->start = strtoul(line, &at, 16);

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* A call costs the kernel a synchronisation of all processors, however few the pages (lru_cache_disable in
- * mm/migrate.c). */
+/* One call makes the kernel synchronise all processors, however few the pages, hence the batches
+ * (lru_cache_disable in mm/migrate.c). */
 #define BLOCKS 256
 #define PAGES 1024
 #define PAGE 4096ul

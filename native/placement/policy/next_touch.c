@@ -1,4 +1,10 @@
-/* next_touch.c: passes in which each block of pages goes to a node chosen by who touches it. */
+/* next_touch.c: passes in which each block of pages moves to a node chosen by the thread that touches it.
+ *
+ * A pass protects all blocks and opens each at its first touch: one fault for each block and pass, whatever
+ * the number of accesses. Locality needs one touch; mix needs a second instance of the region, which shows
+ * whether slots of different homes use the same block. A block's decision is kept in its note, so that a
+ * later pass protects only blocks whose node may still change.
+ */
 #include "policy/next_touch.h"
 
 #include "memory/mapping_budget.h"
@@ -12,42 +18,43 @@
 
 #include <stdatomic.h>
 
-/* What was decided for a block, in its note: node and home have 10 bits each (MOST_NODES). */
+/* The decision for a block, in its note: node and home have 10 bits each (MOST_NODES). */
 #define DECIDED 1u
 #define SHARED 2u /* mix: slots of several homes touched it */
-#define ABSENT 4u /* when it was to be moved, a page of it was not there yet */
+#define ABSENT 4u /* a page of it was not there yet when it was to be moved */
 #define LEAD 16   /* blocks */
-/* What looking at later allocations may take: this much, and this part of the time since the first region. */
+/* Most time for observing later allocations: this much, plus this part of the time since the first region. */
 #define LATE_NS 500000000u
 #define LATE_PART 20
-#define TOUCH_NS 20000 /* assumed, of a thread: a signal, a system call, and its part of moving a page */
+#define TOUCH_NS 20000 /* assumed, for a thread: signal, system call, and its part of moving a page */
 #define NODE_AT 10
 #define HOME_AT 20
 #define NODE_OF(note) ((note) >> NODE_AT & 1023u)
 #define HOME_OF(note) ((note) >> HOME_AT & 1023u)
 
 static bool prepared;
-static _Atomic(const struct region_call *) owner; /* of the pass that runs */
-static struct lock lock;                          /* of what follows */
+static _Atomic(const struct region_call *) owner; /* the region of the running pass */
+static struct lock lock;                          /* protects the variables below */
 static struct {
     _Atomic(void *) function;
     _Atomic uint32_t passes;
 } done[PASSES];
 static _Atomic uint32_t regions, passes;
-static _Atomic uint32_t newcomers; /* ranges that were not touched in passes enough */
-static _Atomic uint32_t pass;      /* the number of the one that runs, or ran last */
-static bool late;                  /* whether it is for newcomers alone */
+static _Atomic uint32_t newcomers; /* ranges that were not yet touched in enough passes */
+static _Atomic uint32_t pass;      /* number of the running or last pass */
+static bool late;                  /* whether the pass is for new ranges only */
 static _Atomic uint32_t touches;   /* in it */
 static _Atomic uint64_t first_ns, spent_ns;
 static _Atomic uint64_t balanced_pages[MOST_NODES]; /* by index of the page node */
 
 /* ---- a touch ---- */
 
-/* The page node with the fewest pages; but a range's blocks are dealt out in turn while no node is far ahead,
- * so that each range is spread evenly and not only all of them together. */
+/* The page node with the fewest pages. While no node is far ahead, a range's blocks are dealt out round
+ * robin, so that each range is spread evenly, not only the sum of all ranges. */
 static uint16_t fewest(const struct settings *s, const struct touch *touch) {
     const uint32_t turn = (uint32_t)(touch->first / touch->pages % s->nodes);
-    /* The counts may change while they are compared: the exchange fails then, and all are looked at anew. */
+    /* The counts may change while they are compared: then the exchange fails and the comparison is
+     * repeated. */
     for (;;) {
         uint32_t best = turn;
         for (uint32_t n = 0; n < s->nodes; n++)
@@ -64,21 +71,23 @@ static uint32_t noted(uint16_t node, uint16_t home, uint32_t flags) {
     return DECIDED | flags | (uint32_t)node << NODE_AT | (uint32_t)home << HOME_AT;
 }
 
-/* Return the block's new note: the old one where it stays. */
+/* Return the block's new note, or the old one if the block stays. */
 static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, const struct touch *touch) {
     const bool decided = note & DECIDED;
-    /* Balance counts pages and no users: the first touch settles it, or a block would be counted twice. */
+    /* Balance counts pages, not users: only the first touch counts, otherwise a block would be counted
+     * twice. */
     if (s->pages == PAGES_BALANCE)
         return decided ? note : noted(fewest(s, touch), home, 0);
-    if (!decided) /* where there are fewer page nodes than thread nodes, some homes are none of them */
+    if (!decided) /* with fewer page nodes than thread nodes, a home may not be a page node */
         return settings_page_node(s, home) ? noted(home, home, 0) : noted(fewest(s, touch), home, SHARED);
-    /* A shared block stays: any of its users would only take it from another. */
+    /* A shared block stays: moving it to one user takes it from another. */
     if (HOME_OF(note) == home || note & SHARED)
         return note;
     return s->pages == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);
 }
 
-/* Notes are kept for the finest blocks, so that they outlast a coarsening: a touch may be of several. */
+/* Notes are kept for the finest blocks, so that they survive a coarsening; therefore a touch may cover
+ * several. */
 static void note_all(const struct range *range, size_t first, size_t pages, uint32_t note) {
     _Atomic uint32_t *word = protection_note(range, first);
     _Atomic uint32_t *last = protection_note(range, first + pages - 1);
@@ -98,7 +107,7 @@ static void note_absent(uintptr_t start, size_t pages) {
 
 static void on_touch(const struct touch *touch) {
     const struct settings *s = settings();
-    /* A fault that arrives when its pass has ended decides nothing any more. */
+    /* A fault that arrives after its pass has ended decides nothing. */
     if (!atomic_load(&owner) || touch->slot >= s->slots)
         return;
     _Atomic uint32_t *word = protection_note(touch->range, touch->first);
@@ -106,7 +115,7 @@ static void on_touch(const struct touch *touch) {
         return;
     atomic_store(&touch->range->pass, atomic_load(&pass));
     atomic_fetch_add(&touches, 1);
-    /* No two threads come here for one block at a time: its state is OPENING until this one has been told. */
+    /* No two threads come here for one block at a time: its state is OPENING until this call returns. */
     const uint32_t old = atomic_load(word), note = decide(s, old, s->home[touch->slot], touch);
     if (note == old)
         return;
@@ -164,14 +173,14 @@ static void measure(struct range *range, void *data) {
     all->pages += (range->end - range->start) / PAGE_BYTES;
 }
 
-/* Return the pages of a block for which there is room, were every other block open; a range has up to two
- * blocks more than its pages fill, and one piece more than blocks. */
+/* Return the smallest block, in pages, that fits the mapping budget in the worst case, when every other block
+ * is open. A range has up to two blocks more than its pages fill, and one piece more than blocks. */
 static size_t block_pages(const struct extent *all) {
     const size_t most = mapping_budget_total(), ends = 3 * all->ranges;
     return all->pages / (ends < most / 2 ? most - ends : most / 2 + 1) + 1;
 }
 
-/* Whether a touch of the block could change where it is. */
+/* Whether a touch of the block could change its node. */
 static bool open_question(const struct settings *s, struct range *range, size_t block) {
     size_t pages;
     const _Atomic uint32_t *word = protection_note(range, protection_block_first(range, block, &pages));
@@ -212,7 +221,7 @@ static void disarm(struct range *range, void *unused) {
         settle(range, looks_wanted());
 }
 
-/* Return the region's place in `done`, or PASSES: regions of which no instance counted yet have none. */
+/* Return the region's index in `done`, or PASSES if no instance of it was counted yet. */
 static uint32_t place_of(const void *function) {
     const uint32_t known = atomic_load(&regions);
     for (uint32_t n = 0; n < known; n++)
@@ -228,7 +237,7 @@ static bool is_due(const struct region_call *call) {
     return place == PASSES || atomic_load(&done[place].passes) < looks_wanted();
 }
 
-/* Whether there are newcomers, and looking at them was cheap so far. */
+/* Whether there are new ranges, and observing new ranges was cheap so far. */
 static bool is_late_due(void) {
     if (!atomic_load_explicit(&newcomers, memory_order_relaxed) || !atomic_load(&passes))
         return false;
@@ -258,7 +267,8 @@ void next_touch_region_begin(struct region_call *call) {
     ranges_for_each(measure, &all);
     if (all.pages == 0)
         return;
-    /* Regions of several threads may begin at once, and one pass runs at a time: ask again under the lock. */
+    /* Several threads may begin regions at the same time, but one pass runs at a time: check again under the
+     * lock. */
     const uint64_t began = system_now_ns(), mask = lock_take(&lock);
     const bool mine = !atomic_load(&owner) && (!due || is_due(call));
     if (mine) {
@@ -295,7 +305,7 @@ static void move_late(struct range *range, void *unused) {
     }
 }
 
-/* What is still not there is never touched in this region: the kernel's policy places it. */
+/* A page that is still absent was not touched in this region: the kernel's policy will place it. */
 static void ignore(uintptr_t start, size_t pages) {
     (void)start;
     (void)pages;
@@ -304,8 +314,8 @@ static void ignore(uintptr_t start, size_t pages) {
 void next_touch_region_end(struct region_call *call) {
     if (!prepared || atomic_load(&owner) != call)
         return;
-    /* Open everything first, so that nothing is decided any more; then move what is queued; then the blocks
-     * of which a page was not there when they were moved, and may have come since. */
+    /* Open everything first, so that no more decisions are made; then move the queued blocks; then those with
+     * a page that was absent when they were moved and may have been touched since. */
     const uint64_t began = system_now_ns();
     ranges_for_each(disarm, NULL);
     moves_flush(note_absent);

@@ -2,15 +2,15 @@
  *
  * Contract. For locality, balance and mix where no plan says where pages go. When the first instance of a
  * region begins, and under mix also the second, all ranges are protected; each block of pages that a thread
- * touches is opened and moved: under locality to the home node of the thread's slot; under balance, once,
- * to the page node that got the fewest pages so far; under mix like locality the first time, and when
- * another instance finds a slot of another home there, the block is shared and is moved once more, as under
- * balance. Blocks are moved some at a time by the threads that touch them, after the touch, so that a page
- * which is not there yet comes to be and is then moved; the rest when the region ends, and then all is
- * opened. There are at most PASSES such instances a process, and one at a time.
+ * touches is opened and moved: under locality to the home node of the thread's slot; under balance, once, to
+ * the page node that got the fewest pages so far; under mix like locality the first time, and when another
+ * instance finds a slot of another home there, the block is shared and is moved once more, as under balance.
+ * Blocks are moved some at a time by the threads that touch them, after the touch, so that a page that is not
+ * there yet is allocated first and then moved; the rest when the region ends, and then everything is opened.
+ * There are at most PASSES such instances a process, and one at a time.
  *
- * What is allocated later is looked at likewise, alone, in the instances that follow until it was touched in
- * one (two under mix), or was not in MOST_WAITS: as long as that takes a small part of the program's time.
+ * Later allocations are observed in the same way, alone, in the following instances, until they were touched
+ * in one (two under mix) or not touched in MOST_WAITS, while that takes a small part of the program's time.
  */
 #ifndef NUMAPLACE_NEXT_TOUCH_H
 #define NUMAPLACE_NEXT_TOUCH_H
@@ -21,13 +21,13 @@
 #define PASSES 16
 #define MOST_WAITS 64
 
-/* Once, where the policy is one of the three, has more than one page node, and has no plan. Without this call
- * all others do nothing. */
+/* Call once, if the policy is one of the three, with more than one page node and without a plan. Without this
+ * call all others do nothing. */
 void next_touch_prepare(void);
 /* Around an outermost region, on the encountering thread. */
 void next_touch_region_begin(struct region_call *call);
 void next_touch_region_end(struct region_call *call);
-/* Memory comes and goes. */
+/* A range was added, or is about to be removed; in the allocating or freeing thread. */
 void next_touch_range_added(struct range *range);
 void next_touch_range_removed(struct range *range);
 /* Return the node decided for a page, or -1. */

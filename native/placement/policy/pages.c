@@ -11,10 +11,10 @@
 #include "process/settings.h"
 #include "process/system.h"
 
-/* A policy a run of pages costs the kernel a mapping: beyond this many runs, and where there is no room for
- * them (mapping_budget.h), pages are moved one by one once they are there. */
+/* Each run of pages with its own policy costs a mapping. Beyond this many runs, or if the budget has too few
+ * mappings left (mapping_budget.h), pages are moved one by one after they were touched. */
 #define MOST_POLICY_RUNS 4096
-/* What was not there before the first region is there before the second. */
+/* Pages that were absent before the first region were mostly touched before the second. */
 #define MOST_MOVES 2
 #define BATCH 512
 
@@ -31,7 +31,7 @@ bool pages_follow_touch(void) {
 }
 
 static void process_policy(const struct settings *s) {
-    /* Pages may only stay where they are first touched when that is a page node. */
+    /* Pages may stay where they are first touched only if that is a page node. */
     bool at_home = true;
     for (uint32_t slot = 0; slot < s->slots && at_home; slot++)
         at_home = settings_page_node(s, s->home[slot]);
@@ -110,7 +110,7 @@ static void place_chunks(const struct range *range, const struct settings *s) {
     }
 }
 
-/* Return how many pieces a plan cuts a range into: runs, and what lies between them. */
+/* Return how many pieces a plan cuts a range into: runs, and the gaps between them. */
 static size_t pieces_of(const struct range *range, const struct plan_run *run, size_t runs) {
     size_t pieces = 0, at = 0;
     for (size_t r = 0; r < runs; r++) {
@@ -126,9 +126,9 @@ static bool cut_by_policies(const struct settings *s) {
 
 /* mremap takes one mapping. When the policies of its pieces are equal again, the kernel joins them only where
  * their pages have one origin (linux/mm/vma.c: is_mergeable_anon_vma): that of a page from before the cut.
- * The C library's blocks have one, for it has written the block's size. The origin stays when the page has
- * gone again, as it must: the program may count on it that no page is there (userfaultfd, mincore). A page
- * that is not in the middle of a huge one is the cheapest. */
+ * The C library's blocks have one, for it has written the block's size. The origin stays when the page is
+ * dropped again. It must be dropped: the program may rely on the page's absence (userfaultfd, mincore). A
+ * page that is not in the middle of a huge one is the cheapest. */
 static void keep_in_one(const struct range *range, const struct settings *s) {
     if (!range->fresh || !(cut_by_policies(s) || pages_follow_touch() || s->profile))
         return;
@@ -178,7 +178,7 @@ void pages_range_removed(struct range *range) {
     size_t runs;
     if (have_plan && plan_for(range, &runs) && is_waiting(range, runs))
         waiting--;
-    /* The heap uses the addresses again, for something else; and mremap wants one mapping. */
+    /* The heap reuses the addresses for other data; and mremap takes only one mapping. */
     heap_changed(range->start);
     if (mapping_budget_give_back(range) && cut_by_policies(settings()))
         system_range_policy(range->start, range->end - range->start, POLICY_DEFAULT, NULL, 0, false);

@@ -1,6 +1,4 @@
-/* plan.c: reads a plan, once, into memory of its own, where its ranges are in the order of what they are
- * known by.
- */
+/* plan.c: reads a plan, once, into memory of its own, sorted by the ranges' identity for binary search. */
 #define _GNU_SOURCE
 #include "policy/plan.h"
 
@@ -135,7 +133,7 @@ static void sort(void) {
     }
 }
 
-/* Of equal ranges the file's first is the one that counts. */
+/* Of equal ranges the first in the file counts. */
 static void leave_first_of_equals(void) {
     size_t kept = 0;
     for (size_t i = 0; i < range_count; i++)

@@ -1,4 +1,4 @@
-/* plan.h: where the pages of known ranges go: what collect/placement.py decided from a page-access profile.
+/* plan.h: nodes of the pages of known ranges, as decided by collect/placement.py from a page-access profile.
  *
  * Contract. A text file, written by collect/placing/plan_file.py and read once by plan_load:
  *
@@ -7,7 +7,8 @@
  *     run FIRST COUNT NODE                  pages FIRST to FIRST + COUNT - 1 of that range go to this node
  *
  * Runs of a range are in page order and do not overlap; pages that no run names stay with the fallback of the
- * policy. A file that cannot be read is no plan at all. History: 1 (first).
+ * policy. A file that cannot be read gives no plan. After plan_load all functions only read; any thread may
+ * call them. History: 1 (first).
  */
 #ifndef NUMAPLACE_PLAN_H
 #define NUMAPLACE_PLAN_H
@@ -24,9 +25,8 @@ struct plan_run {
 };
 
 bool plan_load(const char *path);
-/* Return the runs for a range and their number; NULL where the plan does not know it, or knows it with
- * another number of pages. Where the file has a range twice, the first one counts. The time grows with the
- * logarithm of the number of ranges. */
+/* Return the runs for a range and their number; NULL if the plan has no such range, or has it with another
+ * number of pages. Of duplicates in the file the first counts. Takes logarithmic time. */
 const struct plan_run *plan_for(const struct range *range, size_t *count);
 
 #endif

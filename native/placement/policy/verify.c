@@ -1,4 +1,4 @@
-/* verify.c: asks the kernel where threads run and pages are, and writes it down. */
+/* verify.c: reads from the kernel where threads run and pages are, and writes it to the map. */
 #define _GNU_SOURCE
 #include "policy/verify.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ASKED 1024      /* pages asked for at a time */
+#define ASKED 1024      /* pages queried at a time */
 #define TEXT_BYTES 4096 /* at first */
 
 static _Atomic uint32_t right[MOST_SLOTS], wrong[MOST_SLOTS];
@@ -81,7 +81,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct text *text, const c
         text->end += length;
 }
 
-/* Append the text to the map at once, and give its memory back. */
+/* Append the text to the map in one write, and free its memory. */
 static void close_text(struct text *text) {
     const int file = open(map_path(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     for (const char *at = text->start; file >= 0 && at < text->end;) {
@@ -106,8 +106,7 @@ static void end_run(struct text *text, const struct run *run) {
         say(text, "at %zu %zu %d %d\n", run->first, run->count, run->node, run->wanted);
 }
 
-/* Ask for `pages` pages from `start` on; `range` is NULL for a segment, whose pages in ranges are left out.
- */
+/* Query `pages` pages from `start` on; `range` is NULL for a segment, whose pages in ranges are left out. */
 static void ask(struct text *text, uintptr_t start, size_t pages, const struct range *range) {
     struct run run = {0};
     void *page[ASKED];
@@ -188,7 +187,8 @@ static bool is_report(const char *name) {
 
 enum memory { NOT_THE_PROGRAMS, OWN_SEGMENT, OTHER_PRIVATE, OTHER_SHARED };
 
-/* What a line of /proc/self/maps tells of: private mappings of files are libraries', but for the program. */
+/* What a line of /proc/self/maps describes: private mappings of files belong to libraries, except the
+ * program's. */
 static enum memory memory_of(const char *rights, const char *name, const char *program) {
     if (strncmp(rights, "rw", 2) != 0)
         return NOT_THE_PROGRAMS;

@@ -12,7 +12,7 @@
 #define LOCAL_SLOTS 4096
 #define MOST_PROBES 32
 
-/* What a call of one name from one place leads to, where that is not the same for all. */
+/* The target of calls of one name from one place, where it differs between places. */
 struct local {
     _Atomic(void *) function;
     const struct next_call *call;
@@ -22,7 +22,7 @@ struct local {
 static struct local locals[LOCAL_SLOTS];
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 
-/* Return the place of a call in the table, or the free place for it; NULL where there is none. */
+/* Return the entry of a call in the table, or a free entry for it; NULL if the table is full. */
 static struct local *local_for(const struct next_call *call, const void *caller) {
     const uint64_t hash = ((uintptr_t)call ^ (uintptr_t)caller) * 0x9e3779b97f4a7c15u >> 40;
     for (uint64_t probe = 0; probe < MOST_PROBES; probe++) {
@@ -57,7 +57,7 @@ static void *in_scope_of(const void *caller, const char *name) {
     void *function = module ? dlsym(module, name) : NULL;
     if (function && function == dlsym(RTLD_DEFAULT, name))
         function = NULL; /* this library's own */
-    /* A later call from the same address must not find the function gone. */
+    /* Keeps the function loaded for later calls from the same address. */
     if (function)
         open_holder(function, RTLD_NODELETE);
     if (module)
@@ -76,7 +76,7 @@ void *next_call_resolve(struct next_call *call, const void *caller) {
         atomic_store_explicit(&call->function, function, memory_order_release);
     else if (caller && (function = in_scope_of(caller, call->name)))
         remember(call, caller, function);
-    dlerror(); /* the program did not ask */
+    dlerror(); /* dlerror must not report this error to the program */
     errno = before;
     return function;
 }

@@ -3,7 +3,7 @@
  * Contract. It is the next definition in the order of the loader's search: after this library in the global
  * scope (an allocator that the program brings, or the C library); and for a library that was loaded with
  * RTLD_LOCAL and brings its own, in the scope of the calling library. errno and the program's dlerror are
- * kept but where nothing is found.
+ * kept unless nothing is found.
  */
 #ifndef NUMAPLACE_NEXT_CALL_H
 #define NUMAPLACE_NEXT_CALL_H
@@ -13,7 +13,7 @@
 
 struct next_call {
     const char *name;
-    _Atomic(void *) function; /* in the global scope; NULL before the first call, and where there is none */
+    _Atomic(void *) function; /* in the global scope; NULL before the first call, and if there is none */
 };
 
 /* In the child of a fork: the lock that another thread held is free again. */

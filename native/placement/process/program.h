@@ -1,4 +1,4 @@
-/* program.h: what the process is, as far as early binding must know. */
+/* program.h: whether the process may run in parallel: decides about binding before the first region. */
 #ifndef NUMAPLACE_PROGRAM_H
 #define NUMAPLACE_PROGRAM_H
 
@@ -8,7 +8,7 @@
  * A shell, a compiler driver or make is neither: bound to one PU, all that it starts would share that PU. */
 bool program_is_parallel(void);
 
-/* Whether an OpenMP runtime is loaded where all can see it. */
+/* Whether an OpenMP runtime is loaded in the global scope. */
 bool program_has_runtime(void);
 
 #endif

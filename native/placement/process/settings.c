@@ -48,8 +48,7 @@ static bool number(const char **at, unsigned long most, unsigned long *value) {
     return *value <= most;
 }
 
-/* Return how many numbers a list holds, written to `into`; 0 where it cannot be read or has more than `most`.
- */
+/* Return how many numbers a list holds, written to `into`; 0 if it cannot be read or has more than `most`. */
 static uint32_t list(const char *text, uint16_t *into, uint32_t most) {
     uint32_t count = 0;
     for (;;) {

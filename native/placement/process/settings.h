@@ -1,5 +1,5 @@
 /* clang-format off */
-/* settings.h: what the preload library was asked to do: the variable NUMAPLACE.
+/* settings.h: the preload library's settings, from the variable NUMAPLACE.
  *
  * Contract. NUMAPLACE holds `key=value` pairs with `;` between them; in values `%XX` stands for a byte, so that a path
  * may hold any. Its writer is collect/placing/preload.py. Numbers of nodes and PUs are the operating system's.
@@ -16,7 +16,7 @@
  *     report=PATH     count and time every region into this file (region_file.h)
  *     profile=PATH    sample who touches which page, and write it there (profile_file.h); a file that is there
  *                     already is another process's, and PATH.2 is taken, PATH.3 and so on
- *     map=PATH        at the end, append where the pages of each range stood (verify.h)
+ *     map=PATH        at the end, append where the pages of each range were (verify.h)
  *     claim=CLAIM     which process of the run has the slots (slot_owner.h)
  *
  * Without NUMAPLACE, or with one that cannot be read, `settings()` returns NULL and the library only passes calls
@@ -58,10 +58,11 @@ struct settings {
     uint32_t nodes;
     uint16_t node[MOST_NODES];                         /* page nodes, the preferred one first */
     uint16_t chunk[MOST_SLOTS];                        /* dataset: node of each chunk */
-    const char *plan, *report, *profile, *map, *owner; /* NULL where not asked for */
+    const char *plan, *report, *profile, *map, *owner; /* NULL if not requested */
 };
 
-/* Return the settings of this process, read once by settings_load; NULL where the library is to stay idle. */
+/* Return the settings of this process, read once by settings_load; NULL if the library stays idle.
+ * Async-signal-safe. */
 const struct settings *settings(void);
 void settings_load(void);
 /* Whether a node is one of the page nodes. */
@@ -71,10 +72,10 @@ static inline bool settings_page_node(const struct settings *s, uint16_t node) {
             return true;
     return false;
 }
-/* In the child of a fork: report, profile and map are the parent's. */
+/* In the child of a fork: report, profile and map belong to the parent; drop them. */
 void settings_forget_files(void);
-/* Parse a text; return false, with `into` undefined, where it cannot be read. Paths point into `text`, which
- * is changed. */
+/* Parse a text; return false, with `into` undefined, if it cannot be read. Paths point into `text`, which is
+ * changed. */
 bool settings_parse(char *text, struct settings *into);
 
 #endif

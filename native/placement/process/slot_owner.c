@@ -1,4 +1,8 @@
-/* slot_owner.c: holds the slots of a run by a socket's name. */
+/* slot_owner.c: owns the slots of a run by holding a socket's name.
+ *
+ * An abstract socket name can be bound by one process only, needs no file that a killed process would leave
+ * behind, and is released by the kernel however the owner ends.
+ */
 #define _GNU_SOURCE
 #include "process/slot_owner.h"
 
@@ -25,7 +29,7 @@
 #define HIGHEST 1023 /* descriptors above may be more than the kernel has a table for */
 #define KEPT_FREE 63 /* as many below that limit are tried */
 #define MOST_TRIES 100
-#define MOST_ASKING 128 /* who asks beyond these is told nothing, and takes the holder for alive */
+#define MOST_ASKING 128 /* a process beyond these cannot connect, and assumes that the owner is alive */
 
 enum decision { UNDECIDED, HELD, LOST };
 
@@ -34,7 +38,7 @@ static atomic_flag asking = ATOMIC_FLAG_INIT;
 static int holding = -1;
 static ino_t socket_number; /* the program may have closed the descriptor and opened another file as it */
 
-/* Out of the way of programs that count on the lowest numbers. */
+/* Programs may rely on getting the lowest descriptor numbers: use a high one. */
 static int moved_up(int file) {
     struct rlimit most;
     if (getrlimit(RLIMIT_NOFILE, &most) != 0)
@@ -47,7 +51,7 @@ static int moved_up(int file) {
     return up;
 }
 
-/* Return whether the process that took a name is still there; true where that cannot be told. */
+/* Return whether the process that took a name still exists; true if that is unknown. */
 static bool holder_lives(const struct sockaddr_un *name, socklen_t bytes) {
     struct ucred holder = {0};
     socklen_t size = sizeof holder;
@@ -60,8 +64,8 @@ static bool holder_lives(const struct sockaddr_un *name, socklen_t bytes) {
     return !told || kill(holder.pid, 0) == 0 || errno != ESRCH;
 }
 
-/* Give a name to a socket. A child that was just forked holds its parent's until slot_owner_after_fork, and
- * the parent may have ended meanwhile: then wait for the child. */
+/* Bind a name to a socket. A forked child keeps its parent's socket open until slot_owner_after_fork, and the
+ * parent may have ended meanwhile: then wait for the child to close it. */
 static bool name_it(int file, const struct sockaddr_un *name, socklen_t bytes) {
     const struct timespec moment = {.tv_nsec = 2000000};
     for (int tries = 0; bind(file, (const struct sockaddr *)name, bytes) != 0; tries++) {
@@ -94,7 +98,7 @@ static bool take_name(const char *run, int run_length, const char *level) {
     return true;
 }
 
-/* Tell the programs that this process will start. */
+/* Write the owner's process number for the programs that this process starts. */
 static void write_down(const char *owner, const char *level) {
     char *text = getenv("NUMAPLACE");
     char *there = text ? strstr(text, owner) : NULL;

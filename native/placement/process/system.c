@@ -1,8 +1,8 @@
-/* system.c: the kernel's NUMA calls, raw, so that neither errno nor a wrapper of the program's is involved.
+/* system.c: the kernel's NUMA calls, raw, which change no errno and call no wrapper of the program.
  *
- * Not by libnuma, which the program may bring along in a version of its own: when it is loaded it reads /sys
- * and sets the thread's memory policy and sets it back, it allocates, and it sets errno and prints; this
- * library runs before the program's first instruction, inside malloc, and in a signal handler.
+ * Not libnuma: it reads /sys when loaded, sets and resets the thread's memory policy, allocates, sets errno
+ * and prints, and the program may bring its own version. This library runs before the program's first
+ * instruction, inside malloc, and in a signal handler.
  */
 #define _GNU_SOURCE
 #include "process/system.h"
@@ -116,7 +116,7 @@ bool system_is_bound(uint16_t cpu) {
            (mask[cpu / WORD_BITS] >> (cpu % WORD_BITS) & 1) != 0;
 }
 
-/* The folder of the tasks has a link for itself, one for its parent, and one from each task. */
+/* The link count of the folder of tasks: one for itself, one for its parent, and one from each task. */
 bool system_is_single(void) {
     struct statx tasks;
     int before = errno;

@@ -1,7 +1,8 @@
-/* system.h: the kernel's NUMA calls, and nothing else calls the kernel for memory or affinity.
+/* system.h: the kernel's NUMA calls; all system calls for memory and affinity are here.
  *
- * Contract. No call sets errno, none fails loudly: they return 0 or a negative error number. All are raw
- * system calls and safe in a signal handler. Nodes are the operating system's. Addresses are whole pages.
+ * Contract. No call sets errno or prints: they return 0 or a negative error number. All are raw system calls,
+ * safe in any thread, in a signal handler and after fork. Nodes are the operating system's. Addresses are
+ * whole pages.
  */
 #ifndef NUMAPLACE_SYSTEM_H
 #define NUMAPLACE_SYSTEM_H
@@ -22,20 +23,19 @@ enum memory_policy { /* linux/mempolicy.h */
 
 /* Set the calling thread's policy, inherited by the threads and programs it starts. */
 int system_thread_policy(enum memory_policy policy, const uint16_t *nodes, size_t count);
-/* Set the policy of an address range; `move` also moves the pages that are there already and this process's
- * alone, but none that lies on any of the nodes, so that it spreads nothing: early.h. */
+/* Set the policy of an address range; `move` also moves pages that are already there and used by this process
+ * alone, but none that is on one of the nodes: it does not spread pages over the nodes (early.h). */
 int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy, const uint16_t *nodes,
                         size_t count, bool move);
 /* Move pages: page[i] to node[i]; status[i] becomes the node, or a negative error. */
 int system_move_pages(size_t count, void **pages, const int *nodes, int *status);
-/* Ask where pages are: status[i] becomes the node, or a negative error (-ENOENT: not there yet). */
+/* Query where pages are: status[i] becomes the node, or a negative error (-ENOENT: not touched yet). */
 int system_where(size_t count, void **pages, int *status);
-/* Have pages of writable memory there (Linux 5.14: MADV_POPULATE_WRITE), without a change of what is in them.
- */
+/* Allocate the pages of writable memory (Linux 5.14: MADV_POPULATE_WRITE); their contents stay. */
 int system_populate(uintptr_t start, size_t bytes);
-/* Whether a page of private memory is known not to be there. */
+/* Whether a page of private memory is known to be absent. */
 bool system_is_empty(uintptr_t page);
-/* Have no pages there, and zeros where they are read: of private memory that nobody uses yet. */
+/* Drop the pages, which then read as zeros; only for private memory that is not in use yet. */
 int system_discard(uintptr_t start, size_t bytes);
 /* Protect whole pages: `prot` as for mprotect. */
 int system_protect(uintptr_t start, size_t bytes, int prot);
@@ -46,12 +46,12 @@ bool system_is_bound(uint16_t cpu);
 /* Whether the process has no other thread. */
 bool system_is_single(void);
 uint64_t system_now_ns(void);
-/* Read the beginning of a small file of the kernel's as a text of less than `bytes`; empty where there is
- * none. */
+/* Read the beginning of a small file of the kernel's as a text of less than `bytes`; empty if it cannot be
+ * read. */
 void system_read_text(const char *path, char *text, size_t bytes);
-/* Copy the program's memory; false where none is at `from`. */
+/* Copy the program's memory; return false if `from` is not mapped. */
 bool system_copy(void *to, const void *from, size_t bytes);
-/* Return fresh zeroed memory that no wrapper of this library sees, or NULL; and give it back. */
+/* Return zeroed memory from the kernel, not seen by this library's wrappers, or NULL; and free it. */
 void *system_memory(size_t bytes);
 void system_free(void *memory, size_t bytes);
 

@@ -1,4 +1,4 @@
-/* thread_slot.h: which slot the calling thread has. threads/slots.c decides it and all others ask here.
+/* thread_slot.h: which slot the calling thread has. Set by threads/slots.c.
  *
  * Contract. A slot is the number of a thread in the mapping (settings.h). All is async-signal-safe.
  */
@@ -9,11 +9,12 @@
 
 #define NO_SLOT UINT32_MAX
 
-/* The slot of the calling thread; 0 for one that has none. */
+/* Return the slot of the calling thread, or 0 if it has none. */
 uint32_t slot_of_this_thread(void);
-/* The slot that the calling thread is bound to, or NO_SLOT. */
+/* Return the slot that the calling thread is bound to, or NO_SLOT. */
 uint32_t slot_bound(void);
-/* The calling thread has this slot, and is bound to its PU; and it keeps the slot but is bound no longer. */
+/* Set the calling thread's slot, to whose PU it is bound; and note that it is no longer bound but keeps the
+ * slot. */
 void slot_set(uint32_t slot);
 void slot_unbind(void);
 

@@ -1,4 +1,4 @@
-/* withdrawn.h: whether the library has let go of the program for good (withdrawal.h). */
+/* withdrawn.h: whether the library has withdrawn from the program for good (withdrawal.h). */
 #ifndef NUMAPLACE_WITHDRAWN_H
 #define NUMAPLACE_WITHDRAWN_H
 

@@ -1,7 +1,7 @@
 /* counts.h: what a profile has counted so far, by range, page and slot.
  *
- * Contract. One writer at a time. Memory grows with what is counted, up to COUNTS_LIMIT entries; what has no
- * room is counted as dropped.
+ * Contract. One writer at a time. Memory grows with the entries, up to COUNTS_LIMIT; further ones are counted
+ * as dropped. Memory comes from the kernel, not from the program's allocator.
  */
 #ifndef NUMAPLACE_COUNTS_H
 #define NUMAPLACE_COUNTS_H
@@ -14,15 +14,15 @@
 
 struct count {
     uint32_t range, page;
-    uint32_t who;    /* COUNT_OF_PAGE: how often armed; slot + 1: how often touched by this slot */
+    uint32_t who;    /* COUNT_OF_PAGE: how often protected; slot + 1: how often touched by this slot */
     uint32_t number; /* 0: a free entry */
     uint64_t ns;     /* of protection, in all */
 };
 
 void counts_add(uint32_t range, uint32_t page, uint32_t who, uint64_t ns);
 uint64_t counts_dropped(void);
-/* Return all entries in order of range, page and who, and their number; NULL where there are none or no room.
- * To be given back with system_free. */
+/* Return all entries in order of range, page and who, and their number; NULL if there are none or no memory.
+ * The caller frees them with system_free. */
 struct count *counts_sorted(size_t *number);
 
 #endif

@@ -4,7 +4,7 @@
 #include "memory/sites.h"
 #include "process/system.h"
 
-#define PART 512u /* ranges that get their memory together, when the first of them comes */
+#define PART 512u /* memory for this many ranges is allocated with the first of them */
 
 static struct known_range *parts[KNOWN_LIMIT / PART];
 static uint32_t count;
@@ -21,7 +21,7 @@ static bool changed;
 /* Of one that was added. */
 static struct known_range *known_at_number(uint32_t number) { return &parts[number / PART][number % PART]; }
 
-/* Have memory for one more, and for the list of all of them. */
+/* Ensure memory for one more, and for the list of all. */
 static bool allocate(void) {
     if (count == KNOWN_LIMIT)
         return false;
@@ -38,7 +38,7 @@ static bool allocate(void) {
         live = larger;
         live_room = room;
         lives = 0;
-        changed = true; /* the list is to be made anew */
+        changed = true; /* the list must be rebuilt */
     }
     return *part;
 }
@@ -68,7 +68,8 @@ bool known_add(struct range *range) {
     return true;
 }
 
-/* The instruction's module may be unloaded later, so this is looked up when the range goes, at the latest. */
+/* The instruction's module may be unloaded later, so this is looked up when the range is removed, at the
+ * latest. */
 static void resolve(struct known_range *k) {
     const uintptr_t instruction = k->first_touch;
     k->file.first_slot = k->first_slot;

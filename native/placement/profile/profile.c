@@ -1,4 +1,4 @@
-/* profile.c: the thread that protects a few blocks at a time, and what is learned when they are touched. */
+/* profile.c: the thread that protects a few blocks at a time, and the counting of their touches. */
 #define _GNU_SOURCE
 #include "profile/profile.h"
 
@@ -41,7 +41,7 @@
 
 enum flight_state { LANDED, PROTECTED, TOUCHING, TOUCHED };
 
-/* A block that is protected, or was touched, and not counted yet. */
+/* A block that is protected, or was touched and is not counted yet. */
 struct flight {
     _Atomic uint32_t state;
     struct range *range;
@@ -105,8 +105,8 @@ static void count(struct flight *f, uint64_t until_ns, bool by_slot) {
     atomic_store(&f->state, LANDED);
 }
 
-/* Open the block if it still is protected, and count what happened to it. One that was opened for another
- * reason than a touch says nothing. */
+/* Open the block if it is still protected, and count its touch or the lack of one. A block that was opened
+ * without a touch is not counted. */
 static void land(struct flight *f, uint64_t now) {
     if (atomic_load(&f->state) == LANDED)
         return;
@@ -189,8 +189,8 @@ static bool is_alive(const char *task) {
     return name_end && name_end[1] && name_end[2] != 'Z';
 }
 
-/* By the kernel's own call: readdir allocates, and with its first allocation a thread gets 64 MB of address
- * space for a heap. */
+/* By a raw system call: readdir allocates, and with its first allocation a thread gets 64 MB of address space
+ * for a heap. */
 static bool alone(void) {
     size_t alive = 0;
     _Alignas(struct dirent64) char entries[4096];
@@ -216,7 +216,7 @@ static void *help(void *unused) {
     for (size_t turn = 0; !atomic_load(&ended); turn++) {
         const uint64_t period = period_ns();
         const struct timespec pause = {0, (long)period};
-        nanosleep(&pause, NULL); /* of what waits, delays.c holds the arguments alone */
+        nanosleep(&pause, NULL); /* delays.c holds only the arguments of calls that wait */
         if (!atomic_load(&running)) {
             land_everything();
             if (turn % TURNS_A_LOOK == 0 && alone())
@@ -229,13 +229,13 @@ static void *help(void *unused) {
         batch = fitting(batch, cost, period);
         if (clock_ns() >= next_write) {
             write_file();
-            next_write *= 2; /* so that all writing together takes little */
+            next_write *= 2; /* so that all writing together costs little */
         }
     }
     return NULL;
 }
 
-/* It takes no slot and handles no signal. */
+/* The profile's thread takes no slot and handles no signal. */
 static void start(void) {
     const int before = errno;
     pthread_attr_t attributes;
@@ -250,7 +250,7 @@ static void start(void) {
     errno = before;
 }
 
-/* ---- what the program does ---- */
+/* ---- hooks of the program's events ---- */
 
 void profile_range_added(struct range *range) {
     if (!prepared || !protection_wanted() || atomic_load(&ended))

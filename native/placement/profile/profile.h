@@ -1,15 +1,15 @@
 /* profile.h: the sampled page-access profile: who touches which page, a few pages at a time.
  *
- * Contract. A thread of our own takes away access to a few blocks of pages every some milliseconds, spread
- * evenly over all pages of all ranges (a golden-ratio sequence over the ranges in the order of their
- * allocation, so that it depends on no address), and gives it back after two periods. A touch counts for the
- * slot that made it, with the time that the block had been protected; times are those inside outermost
- * parallel regions, and nothing is protected anew outside of them. The number of blocks at a time follows
- * the cost. The first block of every new range is protected from its allocation on: its first touch says
- * who touched the range first, and where.
+ * Contract. A thread of this library protects a few blocks of pages every few milliseconds, spread evenly
+ * over all pages of all ranges (a golden-ratio sequence over the ranges in the order of their allocation, so
+ * that it depends on no address), and opens them after two periods. A touch counts for the slot that made it,
+ * with the time that the block had been protected; only time inside outermost parallel regions counts, and
+ * nothing is newly protected outside of them. The number of blocks at a time is adapted to the cost. The
+ * first block of every new range is protected from its allocation on: its first touch gives the slot and the
+ * instruction that touched the range first.
  *
  * A block of several pages (protection.h) is counted for the page in its middle. The profile is written
- * (profile_file.h) now and then while it grows, and at the end; a process without a parallel region writes
+ * (profile_file.h) at intervals while it grows, and at the end; a process without a parallel region writes
  * none.
  */
 #ifndef NUMAPLACE_PROFILE_H
@@ -18,7 +18,7 @@
 #include "../regions/regions.h"
 #include "memory/ranges.h"
 
-/* Once, where settings ask for a profile. Without this call all others do nothing. */
+/* Call once, if the settings request a profile. Without this call all others do nothing. */
 void profile_prepare(void);
 void profile_range_added(struct range *range);
 void profile_range_removed(struct range *range);
@@ -27,7 +27,7 @@ void profile_region_begin(struct region_call *call);
 void profile_region_end(struct region_call *call);
 /* Write the profile for the last time. */
 void profile_write(void);
-/* The same, and return when the thread has ended. */
+/* The same, and return when the profile's thread has ended. */
 void profile_withdraw(void);
 
 #endif

@@ -3,9 +3,9 @@
  * Contract. Written by profile.c, read by collect/placing/profile_file.py. Little endian, no padding, four
  * parts one after the other: this header; `ranges` records of struct profile_range; `samples` records of
  * struct profile_sample, those of a range together and in page order; `text_bytes` of module paths, each
- * ended by a zero byte. It is written whole under another name in the same folder and renamed, so a reader
- * never sees half of one. Each process of a run that has a parallel region writes one, under the first name
- * that is free.
+ * ended by a zero byte. It is written whole under another name in the same folder and renamed, so that a
+ * reader never sees a partial file. Each process of a run that has a parallel region writes one, under the
+ * first name that is free.
  *
  * History: 1 (first).
  */
@@ -27,20 +27,20 @@ struct profile_header {
     uint64_t text_bytes;
     uint64_t armed;   /* pages that were protected in all */
     uint64_t touched; /* and of them touched */
-    uint64_t dropped; /* ranges and samples for which there was no room */
+    uint64_t dropped; /* ranges and samples for which there was no memory */
     uint64_t time_ns; /* of the run inside parallel regions */
 };
 
 struct profile_range {
     uint64_t site;
     uint64_t offset; /* of the allocating call or the static object in its module */
-    uint64_t bytes;  /* as asked for */
+    uint64_t bytes;  /* as requested */
     uint64_t pages;  /* whole ones */
     uint64_t first_sample, samples;
     uint64_t first_touch_offset; /* of the instruction that touched it first, in its module */
     uint32_t module;             /* start of its path in the text */
     uint32_t first_touch_module;
-    int32_t first_slot;   /* who touched it first; -1: not known */
+    int32_t first_slot;   /* slot that touched it first; -1: not known */
     uint32_t slot, order; /* ranges.h */
     uint32_t kind;
 };

@@ -1,4 +1,4 @@
-/* profile_writer.c: the profile's file, whole, under another name and renamed. */
+/* profile_writer.c: writes the profile under a temporary name and renames it. */
 #define _GNU_SOURCE
 #include "profile/profile_writer.h"
 
@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (64u << 10)
-#define MOST_FILES 64 /* processes of a run that are told apart */
+#define MOST_FILES 64 /* most processes of a run with a profile each */
 
-/* Raw writes: the wrapper of calls.c would look at our own memory. */
+/* Raw writes: the wrapper of calls.c would check this library's own memory. */
 struct output {
     int file;
     bool failed;
@@ -79,7 +79,7 @@ static size_t page_end(const struct count *c, size_t number, size_t from) {
     return to;
 }
 
-/* A page that nobody touched has one sample, without touches. */
+/* A page without touches has one sample, with a count of 0. */
 static size_t samples_of(size_t from, size_t to) { return to - from > 1 ? to - from - 1 : 1; }
 
 static void put_page(struct output *o, const struct count *c, size_t from, size_t to) {
@@ -134,7 +134,7 @@ static void put_all(struct output *o, struct profile_header *header, const struc
         o->failed = true;
 }
 
-/* The first name that no other process has: `path`, `path`.2 and so on; NULL where there is none. */
+/* Return the first name that no other process uses: `path`, `path`.2 and so on; NULL if all are used. */
 static const char *own_name(const char *path) {
     static char name[PATH_MAX];
     if (name[0])

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Whatever fails leaves the older file as it was. */
+/* On any failure the older file is left unchanged. */
 void profile_write_file(const char *path, uint32_t slots, uint64_t armed, uint64_t touched, uint64_t time_ns);
 
 #endif

@@ -71,7 +71,7 @@ static void leave_out(uintptr_t from, uintptr_t to, void *data) {
         block_claim(r, b, ARMING, OPEN);
 }
 
-/* Protect the blocks that are marked as being armed; under the lock. */
+/* Protect the blocks in state ARMING; under the lock. Neighbours are protected by one system call. */
 static size_t protect_marked(struct record *r, size_t first, size_t count, uint8_t state) {
     size_t done = 0;
     for (size_t b = first; b < first + count;) {
@@ -83,7 +83,8 @@ static size_t protect_marked(struct record *r, size_t first, size_t count, uint8
         while (b + n < first + count && atomic_load(&r->state[b + n]) == ARMING)
             n++;
         const uintptr_t start = block_start(r, b), end = block_end(r, b + n - 1);
-        /* Counted before the first fault can come: a thread that finds the block open again tries again. */
+        /* Counted before the first fault can occur: a faulting thread that finds the block open again then
+         * retries. */
         atomic_fetch_add(&block_changes, 1);
         const bool refused = system_protect(start, end - start, PROT_NONE) != 0;
         if (refused)
@@ -101,14 +102,15 @@ size_t protection_arm(struct range *range, size_t first, size_t count, enum purp
     size_t done = 0;
     const uint64_t mask = lock_take(&protection_lock);
     struct record *r = record_make(range);
-    /* A profile's blocks lie anywhere: each is a piece, and cuts off another. */
+    /* A profile's blocks are scattered: each is a piece, and cuts off another. */
     const bool fits =
         purpose != FOR_PROFILE || atomic_load(&blocks_armed) + count <= mapping_budget_total() / 2;
     if (r && fits && !atomic_load(&r->refused) && !hold_of_everything()) {
         const size_t blocks = blocks_of(r);
         first = first < blocks ? first : blocks;
         count = count < blocks - first ? count : blocks - first;
-        /* First count and mark, then see who holds what; holds are taken in the other order. */
+        /* First count and mark, then check the holds. A hold is published first and checks the blocks then:
+         * therefore one of the two always sees the other. */
         atomic_fetch_add(&blocks_armed, count);
         for (size_t b = first; b < first + count; b++)
             block_claim(r, b, OPEN, ARMING);

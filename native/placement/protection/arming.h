@@ -1,7 +1,7 @@
 /* arming.h: protecting the blocks of a range (protection.h), for next touch and the profile.
  *
- * Contract. Not from a signal handler. A range is in blocks from the first call on; pages are numbered within
- * the range.
+ * Contract. Any thread, but not in a signal handler. A range is divided into blocks at the first call; pages
+ * are numbered within the range.
  */
 #ifndef NUMAPLACE_ARMING_H
 #define NUMAPLACE_ARMING_H
@@ -20,14 +20,15 @@ size_t protection_blocks(struct range *range);
 size_t protection_block_first(struct range *range, size_t block, size_t *pages);
 /* Return the block that holds a page. */
 size_t protection_block_of(struct range *range, size_t page);
-/* Return a word for whoever calls, zero at first, that holds for a page and the others of its first block,
- * before any coarsening; NULL where there is none. It goes with the range. */
+/* Return a word for the caller's use, zero at first, shared by the pages of one finest block (before any
+ * coarsening), or NULL if there is none. It is freed with the range. */
 _Atomic uint32_t *protection_note(const struct range *range, size_t page);
 /* Open the range and give it blocks of at least `pages`. */
 void protection_coarsen(struct range *range, size_t pages);
-/* Protect blocks; those that are not open, or are held by a call, are left out. Return how many were. */
+/* Protect blocks; those that are not open, or are held by a system call, are left out. Return how many
+ * were. */
 size_t protection_arm(struct range *range, size_t first, size_t count, enum purpose purpose);
-/* Open those that are still armed for this purpose; this is no touch. Return how many were. */
+/* Open those that are still armed for this purpose; this does not count as a touch. Return how many were. */
 size_t protection_disarm(struct range *range, size_t first, size_t count, enum purpose purpose);
 
 #endif

@@ -158,7 +158,7 @@ size_t blocks_open(struct record *r, size_t first, size_t count, unsigned purpos
     return opened;
 }
 
-/* Wait until nobody is half way through opening or arming these blocks. */
+/* Wait until no thread is in the middle of opening or arming these blocks. */
 void blocks_settle(struct record *r, size_t first, size_t count) {
     for (size_t b = first; b < first + count; b++)
         while (atomic_load(&r->state[b]) >= ARMING)

@@ -1,9 +1,9 @@
 /* blocks.h: the blocks of each range and their states.
  *
  * Contract. A block's state changes by compare-and-swap, OPEN -> ARMING -> ARMED -> OPENING -> OPEN, by one
- * thread at a time, with its signals blocked. Arming, a change of the blocks' size, and what makes or forgets
- * a record is also under protection_lock, so that what holds the lock knows that nothing is protected anew;
- * opening is not.
+ * thread at a time, with its signals blocked. Arming, a change of the blocks' size, and making or forgetting
+ * a record is also under protection_lock: while a thread holds it, no block is newly protected. Opening is
+ * not, because a faulting thread may hold any lock of the program.
  */
 #ifndef NUMAPLACE_BLOCKS_H
 #define NUMAPLACE_BLOCKS_H
@@ -22,30 +22,30 @@ enum state { OPEN, ARMED, ARMED_LAST = ARMED + FOR_PROFILE, ARMING, OPENING };
 
 struct record {
     struct range *range;
-    uintptr_t start, end;          /* its own: the range's place in the table may be used again */
+    uintptr_t start, end;          /* a copy: the range's entry in the table may be reused */
     struct record *before, *after; /* of all records, under the lock */
     size_t bytes;
     _Atomic uint32_t shift; /* a block has 1 << shift bytes; changes only while all is open */
     uint32_t finest;        /* what it was at first */
-    atomic_bool refused;    /* by the kernel: left alone */
+    atomic_bool refused;    /* protection refused by the kernel: left alone */
     _Atomic uint32_t *note; /* protection_note, a word for each of the finest blocks */
     _Atomic uint8_t state[];
 };
 
 extern struct lock protection_lock;
 extern _Atomic size_t blocks_armed; /* never fewer than there are */
-/* Blocks armed and opened and ranges forgotten: what may explain a fault where nothing is armed. */
+/* Blocks armed and opened and ranges forgotten: may explain a fault on a block that is not armed. */
 extern _Atomic uint32_t block_changes;
 /* Threads that may be looking at a record without the lock. */
 extern _Atomic uint32_t record_readers;
 
-/* Whom to call for touches of blocks that are protected for a purpose. */
+/* Register what to call for touches of blocks that are protected for a purpose. */
 void blocks_listen(enum purpose purpose, touch_listener touched);
 
-/* Return a range's record, or NULL; record_make, under the lock, makes it where it may have one. */
+/* Return a range's record, or NULL; record_make, under the lock, makes it unless the range is forgotten. */
 struct record *record_of(struct range *range);
 struct record *record_make(struct range *range);
-/* Under the lock: the range is open and gets no record any more. */
+/* Under the lock: open the range; it never gets a record again. */
 void record_forget(struct range *range);
 
 size_t blocks_of(const struct record *r);
@@ -55,10 +55,11 @@ uintptr_t block_end(const struct record *r, size_t block);
 
 /* Change a block's state if it is `from`. */
 bool block_claim(struct record *r, size_t block, uint8_t from, uint8_t to);
-/* Open those of the blocks that are armed for one of the purposes, neighbours at once, and tell of the touch
- * where there is one. Signals are blocked. Return how many were. */
+/* Open those of the blocks that are armed for one of the purposes, neighbours by one system call, and report
+ * the touch `by` unless it is NULL. Call with signals blocked; async-signal-safe. Return how many were
+ * opened. */
 size_t blocks_open(struct record *r, size_t first, size_t count, unsigned purposes, const struct touch *by);
-/* Wait until nobody is half way through opening or arming these blocks. */
+/* Wait until no thread is in the middle of opening or arming these blocks. */
 void blocks_settle(struct record *r, size_t first, size_t count);
 /* The kernel refuses: open the whole range and leave it alone. */
 void record_give_up(struct record *r);

@@ -1,7 +1,7 @@
 /* calls.c: system calls that read or write the program's memory: it stays open until they return.
  *
- * The kernel answers EFAULT where memory is protected, instead of raising a signal. Also memory that is given
- * to the kernel or the C library for later: it is no longer looked after.
+ * The kernel answers EFAULT where memory is protected, instead of raising a signal. Memory that is handed to
+ * the kernel or the C library for later use is no longer protected at all.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
@@ -109,7 +109,7 @@ static void hold_piece(struct pieces *p, const void *start, size_t bytes, const 
 }
 
 static void hold_vector(struct pieces *p, const struct iovec *piece, size_t count, const void *caller) {
-    if (count > MOST_PIECES - 4) { /* 4 for what a message has besides */
+    if (count > MOST_PIECES - 4) { /* 4 for the other parts of a message */
         p->hold[p->count++] = protection_hold_all();
         return;
     }
@@ -159,7 +159,7 @@ PIECES(recvmsg, (int file, struct msghdr *message, int flags), (file, message, f
 PIECES(sendmsg, (int file, const struct msghdr *message, int flags), (file, message, flags),
        hold_message(&pieces, message, CALLER))
 
-/* ---- memory that is given away, locked or filled ---- */
+/* ---- memory that is handed over, locked or filled ---- */
 
 static void leave_alone(const void *start, size_t bytes) {
     if (protection_wanted() && start && !heap_leave_out(start, bytes))
@@ -199,7 +199,8 @@ EXPORT int pthread_attr_setstack(pthread_attr_t *attributes, void *stack, size_t
     return NEXT(pthread_attr_setstack)(attributes, stack, bytes);
 }
 
-/* Where a thread goes on to run, the kernel must be able to put a signal's frame. It reads the mask. */
+/* The kernel must be able to write a signal frame to the stack that the thread switches to. It reads the
+ * mask. */
 static void prepare(const ucontext_t *to) {
     leave_alone(to->uc_stack.ss_sp, to->uc_stack.ss_size);
     (void)*(const volatile char *)&to->uc_sigmask;

@@ -1,7 +1,7 @@
-/* clocks.c: clocks are read so often that nothing may be added to what the vDSO needs for it.
+/* clocks.c: clocks are read so often that the vDSO's call must not become slower.
  *
- * It writes the time as the program would, so a protected page is opened as by any touch; the call passes,
- * the library's own too. For other clocks the kernel is asked, and what it writes to is held.
+ * The vDSO writes the time in user mode, so that a protected page is opened as by any touch. For other clocks
+ * it calls the kernel, and the memory that it writes is held.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
@@ -39,7 +39,7 @@ EXPORT int clock_gettime(clockid_t clock, struct timespec *time) {
     return read_other(clock, time, CALLER);
 }
 
-/* The bases that later C libraries know beside TIME_UTC are the other clocks. */
+/* Later C libraries have further bases besides TIME_UTC: the other clocks. */
 EXPORT int timespec_get(struct timespec *time, int base) {
     if (base == TIME_UTC || !protection_wanted())
         return NEXT(timespec_get)(time, base);

@@ -1,8 +1,9 @@
-/* delays.c: calls that may wait for long: only what they are handed stays open until they return.
+/* delays.c: calls that may wait for long: only their arguments stay open until they return.
  *
- * While everything is held, nothing can be protected (guards.c); a thread that waits for events all the time
- * must not keep it so. And what it waits with must stay open although nothing was protected when it began.
- * Addresses are held at their largest size: how large they are, the kernel reads first.
+ * A guard (guards.c) holds everything, and nothing can be protected meanwhile; a thread that always waits for
+ * events would thus stop all passes. The arguments are held even if nothing is protected when the call
+ * begins: a pass may begin while it waits, and the kernel writes them at its end. Socket addresses are held
+ * at their largest size, because the kernel reads their size during the call.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
@@ -48,7 +49,7 @@ static void let_go(const uint32_t *hold, size_t count) {
         protection_release(hold[n]);
 }
 
-/* Define `name`, which hands the pieces to the kernel. */
+/* Define `name`, which holds the pieces during the call. */
 #define DELAY(result, name, parameters, arguments, ...)                                                      \
     EXPORT result name parameters;                                                                           \
     EXPORT result name parameters {                                                                          \
@@ -72,7 +73,7 @@ static void let_go(const uint32_t *hold, size_t count) {
 #define ADDRESS(pointer)                                                                                     \
     { pointer, sizeof(struct sockaddr_storage) }
 
-/* The program's mask as the kernel shall have it: without SIGSEGV (signals.h). */
+/* The program's mask for the kernel: without SIGSEGV (signals.h). */
 static const sigset_t *for_kernel(const sigset_t *mask, sigset_t *copy) {
     if (!mask || !signals_watched())
         return mask;
@@ -191,8 +192,8 @@ DELAY(int, __connect, (int file, const struct sockaddr *who, socklen_t size), (f
 
 /* ---- devices ---- */
 
-/* The program fills in the pages of this memory itself. They are no longer looked after: the kernel takes one
- * piece at a time, and a page must be there no sooner than the program says. */
+/* The program fills in the pages of this memory itself (userfaultfd). They are no longer placed: the kernel
+ * takes one mapping at a time, and no page may be allocated before the program provides it. */
 static void leave_to_program(void *registration) {
     struct uffdio_register memory;
     if (!ranges_wanted || !system_copy(&memory, registration, sizeof memory))
@@ -202,8 +203,8 @@ static void leave_to_program(void *registration) {
     ranges_remove_overlapping(start, memory.range.len);
 }
 
-/* What the request says of its size is held; what the argument points to is open at first, and stays so where
- * the kernel copies it to a page that is waited for. */
+/* The size encoded in the request is held. Memory that the argument points to is opened at first, and stays
+ * open if the kernel copies it to a page that is waited for. */
 EXPORT int ioctl(int file, unsigned long request, ...) {
     va_list list;
     va_start(list, request);

@@ -1,13 +1,14 @@
 /* guards.c: the rarer calls that hand the program's memory to the kernel: all is open while they run.
  *
  * A path, a `struct stat` or a message may lie in any block of the heap. Such a call inside a parallel region
- * is rare, and what is open because of one is only not looked at in this pass; so nobody asks here which
- * argument points where. All have at most six arguments, integers and pointers, in registers: a wrapper that
- * passes six on passes them on whatever their types are (System V x86-64 and AArch64 procedure calls), and so
- * is the answer. Those that may wait for long are in delays.c: nothing is protected while a guard holds.
+ * is rare, and the pages that it opens are merely not observed in this pass; therefore this file does not
+ * distinguish which argument points where. All have at most six arguments, integers and pointers, in
+ * registers: a wrapper that passes six on passes them on whatever their types are (System V x86-64 and
+ * AArch64 procedure calls), and the result likewise. Calls that may wait for long are in delays.c, because
+ * nothing is protected while a guard holds everything.
  *
- * A name that this C library lacks answers ENOSYS, as the kernel would: a program that asks the loader for it
- * finds it here.
+ * A name that this C library lacks answers ENOSYS, as the kernel would: a program that looks the name up by
+ * dlsym finds it here.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
@@ -49,7 +50,7 @@ static long held(six next, long a, long b, long c, long d, long e, long f) {
 #define GUARD_4(one, two, three, four) GUARD_2(one, two) GUARD_2(three, four)
 
 /* clang-format off */
-/* Files by name, and what is told of them. */
+/* Files by name, and their attributes. */
 GUARD_4(stat, lstat, fstat, fstatat)
 GUARD_4(stat64, lstat64, fstat64, fstatat64)
 GUARD_4(__xstat, __lxstat, __fxstat, __fxstatat)
@@ -91,7 +92,7 @@ GUARD_4(fanotify_mark, mount, umount, umount2)
 GUARD_4(pivot_root, swapon, swapoff, quotactl)
 GUARD_4(fsopen, fsconfig, fspick, move_mount)
 GUARD_2(open_tree, mount_setattr)
-/* Time, and waiting for events: what comes back at once. */
+/* Time, and waiting for events: calls that return at once. */
 GUARD_4(epoll_ctl, signalfd, clock_getres, clock_settime)
 GUARD_4(clock_adjtime, settimeofday, adjtime, adjtimex)
 GUARD_4(__adjtimex, ntp_adjtime, ntp_gettime, ntp_gettimex)

@@ -1,8 +1,9 @@
-/* holds.h: memory that the kernel reads or writes for the program at this moment: it stays open meanwhile.
+/* holds.h: memory that a system call of the program reads or writes: it stays open during the call.
  *
- * Contract. A hold is published before its taker looks at the blocks, and whoever protects looks at the holds
- * after it has marked the blocks as its own: so one of the two sees the other. A thread that is cancelled
- * in its call never gives its hold back; then that memory is left alone for good.
+ * Contract. Lock-free; any thread, also in a signal handler. A hold is published before its thread checks the
+ * blocks, and a protecting thread checks the holds after it has marked its blocks ARMING: therefore one of
+ * the two always sees the other. A thread that is cancelled in its call never releases its hold; then that
+ * memory is never protected again.
  */
 #ifndef NUMAPLACE_HOLDS_H
 #define NUMAPLACE_HOLDS_H
@@ -13,9 +14,9 @@
 
 #define HOLD_EVERYTHING UINT32_MAX
 
-uint32_t hold_take(uintptr_t start, uintptr_t end); /* HOLD_EVERYTHING where the table is full */
+uint32_t hold_take(uintptr_t start, uintptr_t end); /* HOLD_EVERYTHING if the table is full */
 uint32_t hold_take_everything(void);
-/* Hold everything until a time (system_now_ns), without an end to be given. */
+/* Hold everything until a time (system_now_ns); there is nothing to release. */
 void hold_everything_until(uint64_t time_ns);
 void hold_give(uint32_t hold);
 bool hold_of_everything(void);

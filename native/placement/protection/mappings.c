@@ -1,9 +1,9 @@
 /* mappings.c: the program's own anonymous mappings.
  *
- * Only what can be read and written at once is looked after. Stacks are not: the kernel puts signal frames
- * there. Nor is what is reserved without access, or by the allocator. Discarding pages (madvise) changes no
- * range. What the program takes away or changes loses its policy first, so that it is in one piece as the
- * program knows it.
+ * Only mappings that are readable and writable from the start are ranges. Left out are stacks, because the
+ * kernel writes signal frames there, and memory that is reserved without access or by the allocator.
+ * Discarding pages (madvise) changes no range. A part that the program unmaps or changes loses its policy
+ * first, so that the kernel sees the one mapping that the program made.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
@@ -25,8 +25,8 @@
 typedef void *(*mapper)(void *, size_t, int, int, int, off_t);
 typedef void *(*remapper)(void *, size_t, size_t, int, ...);
 
-/* The program changes a part. What is left of a mapping stays looked after, but where pages may be protected:
- * with a part that cannot be touched it may be a stack with its guard. */
+/* The program changes a part. The rest of the mapping stays a range, unless pages may be protected: with an
+ * inaccessible part it may be a stack with its guard page. */
 static void change(void *start, size_t bytes) {
     if (protection_wanted())
         ranges_remove_overlapping(start, bytes);
@@ -82,7 +82,7 @@ EXPORT int mprotect(void *address, size_t bytes, int protection) {
     return next(address, bytes, protection);
 }
 
-/* What is left of `was` where the call has failed. */
+/* The call failed: restore the part of `was` that it concerned. */
 static void put_back(struct range *was, void *address, size_t bytes) {
     const uintptr_t start = (uintptr_t)address, end = (start + bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
     was->start = start > was->start ? start : was->start;
@@ -92,10 +92,10 @@ static void put_back(struct range *was, void *address, size_t bytes) {
 }
 
 /* In the child of a fork the pieces of a mapping are never joined again (anon_vma_fork in linux/mm/rmap.c):
- * what had been cut is copied there. */
+ * therefore a cut mapping is copied there. */
 static void *copy(void *address, size_t bytes, size_t new_bytes, int flags, void *wanted) {
     errno = ENOMEM;
-    if (!(flags & MREMAP_MAYMOVE)) /* that there is no place behind it, may always be so */
+    if (!(flags & MREMAP_MAYMOVE)) /* ENOMEM may also mean that there are no free addresses behind it */
         return MAP_FAILED;
     const int fixed = flags & MREMAP_FIXED ? MAP_FIXED : 0;
     const long to = syscall(SYS_mmap, wanted, new_bytes, PROT_READ | PROT_WRITE,
@@ -107,15 +107,15 @@ static void *copy(void *address, size_t bytes, size_t new_bytes, int flags, void
     return (void *)to;
 }
 
-/* Whether a call was refused for want of one mapping although it is of a part of one range. */
+/* Whether a call was refused because its part of one range is more than one mapping. */
 static bool refused_for_pieces(const struct range *was, const void *address, size_t bytes, int flags) {
     const uintptr_t start = (uintptr_t)address;
     return errno == EFAULT && !(flags & ~(MREMAP_MAYMOVE | MREMAP_FIXED)) && start >= was->start &&
            bytes <= was->end - start;
 }
 
-/* What was looked after before is looked after where it has gone to. Before it goes, it loses what it was
- * given: the kernel takes only one mapping at a time. */
+/* A range stays a range at its new address. It loses its policy before the move, because the kernel takes
+ * only one mapping at a time. */
 EXPORT void *mremap(void *address, size_t bytes, size_t new_bytes, int flags, ...) {
     static struct next_call call = {"mremap", NULL};
     const remapper next = (remapper)next_call(&call, NULL);

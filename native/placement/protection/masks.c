@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Call `real` with the set as the kernel shall have it, and report the old one as the program left it. */
+/* Call `real` with the set for the kernel, and report the old set as the program set it. */
 #define WITH_MASKS(real, how, set, old)                                                                      \
     if (!signals_watched())                                                                                  \
         return (real)(how, set, old);                                                                        \
@@ -59,7 +59,7 @@ EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t
     return NEXT(pthread_attr_setsigmask_np)(attributes, &wanted);
 }
 
-/* BSD's masks are words; System V's calls take one signal. */
+/* BSD's masks are integers; System V's calls take one signal. */
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* and used all the same */
 

@@ -1,4 +1,10 @@
-/* protection.c: faults and system calls on protected memory. */
+/* protection.c: faults and system calls on protected memory.
+ *
+ * A block may be opened by several threads at once, and by a handler that interrupted any code: no lock can
+ * be taken there. Its state decides by compare-and-swap which thread opens it; the others retry their access.
+ * If a retry faults again although no block changed meanwhile, the fault is passed to the program
+ * (may_be_late).
+ */
 #define _GNU_SOURCE
 #include "protection/protection.h"
 
@@ -13,15 +19,15 @@
 #include <pthread.h>
 #include <sched.h>
 
-#define MOST_STEPS 65536ul /* of a search for ranges in memory that has none */
+#define MOST_STEPS 65536ul /* most steps of a search for ranges */
 
 #define EXEC_NS 1000000000u /* until the kernel has read the arguments */
 
 static atomic_bool wanted;
 static THREAD_LOCAL uint32_t hold_at_fork;
 
-/* What the thread last tried again although nothing was armed there: once it is open for certain and faults
- * again, with nothing opened or forgotten since, the fault is the program's. */
+/* The thread's last retried access to a block that was not armed: if it faults again, and no block was opened
+ * or forgotten since, the fault is the program's. */
 static THREAD_LOCAL struct {
     uintptr_t address;
     uint32_t changes;
@@ -43,7 +49,7 @@ static bool may_be_late(uintptr_t address, uint32_t seen) {
  * record is kept alive by the count of readers, and the block's state says who opens it. */
 bool protection_fault(uintptr_t address, uintptr_t instruction) {
     atomic_fetch_add(&record_readers, 1);
-    /* Read before the block is looked at, so that a block that another thread opens meanwhile changes it. */
+    /* Read before the block's state, so that a block that another thread opens meanwhile changes it. */
     const uint32_t seen = atomic_load(&block_changes);
     struct range *range = ranges_find(address);
     struct record *r = range ? record_of(range) : NULL;
@@ -53,7 +59,7 @@ bool protection_fault(uintptr_t address, uintptr_t instruction) {
         const struct touch by = {.instruction = instruction, .slot = slot_of_this_thread()};
         if (blocks_open(r, block, 1, EVERY_PURPOSE, &by)) {
             ours = true;
-        } else if (atomic_load(&r->state[block]) != OPEN) { /* another thread is at it */
+        } else if (atomic_load(&r->state[block]) != OPEN) { /* another thread is opening or arming it */
             sched_yield();
             ours = true;
         }
@@ -97,9 +103,10 @@ static void open_held(uintptr_t start, uintptr_t end, const void *caller) {
 uint32_t protection_hold(const void *start, size_t bytes, const void *caller) {
     const uintptr_t from = (uintptr_t)start;
     uintptr_t to;
-    if (__builtin_add_overflow(from, bytes, &to)) /* not of a real object: the call will say so */
+    if (__builtin_add_overflow(from, bytes, &to)) /* not a real object: the call will report it */
         to = UINTPTR_MAX;
-    /* The hold comes first: who arms looks at the holds after marking its blocks, so one sees the other. */
+    /* The hold comes first: a protecting thread checks the holds after marking its blocks, so that one sees
+     * the other. */
     const uint32_t hold = hold_take(from, to);
     if (!atomic_load(&blocks_armed) || to == from)
         return hold;
@@ -141,7 +148,7 @@ void protection_open_all(void) {
 
 void protection_withdraw(void) {
     atomic_store(&wanted, false);
-    hold_take_everything(); /* whoever is about to protect something, does not */
+    hold_take_everything(); /* keeps threads that are about to protect blocks from doing so */
     protection_open_all();
 }
 
@@ -153,12 +160,13 @@ void protection_forget(struct range *range) {
     lock_give(&protection_lock, mask);
 }
 
-/* No lock is held over a fork: what the program does before one may free memory. */
+/* No lock is held over a fork: the program's own fork handlers may free memory. */
 static void before_fork(void) { hold_at_fork = protection_hold_all(); }
 
 static void after_fork(void) { protection_release(hold_at_fork); }
 
-/* All is open, and stays so: another thread may have been half way through what the lock protects. */
+/* Everything is open, and stays open: another thread may have been in the middle of a change under the
+ * lock. */
 static void in_child(void) {
     atomic_store(&wanted, false);
     signals_after_fork();

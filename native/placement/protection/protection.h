@@ -1,4 +1,4 @@
-/* protection.h: finding out who touches which page by taking away access to it for a moment.
+/* protection.h: finds out which thread touches which page, by protecting the page for a short time.
  *
  * Contract. Two users: next touch (ForestGOMP sec. 3.4) and the sampled page-access profile. Only ranges of
  * ranges.h are ever protected, in blocks: aligned to their size, which is a power of two pages: one page, or
@@ -7,15 +7,15 @@
  * pages, which protecting a part would split.
  *
  * A touch of a protected block raises SIGSEGV in the touching thread; signals.c passes it to
- * protection_fault, which opens the block, tells its user who touched it, and returns true.
+ * protection_fault, which opens the block, reports the touch to the block's user, and returns true.
  *
  * The kernel does not raise a signal when a system call touches protected memory: it fails with EFAULT. So
  * calls.c and delays.c open what the program hands to calls that move data or may wait, and keep it open
  * until they return (protection_hold); around the rarer calls (guards.c), fork, exec and what starts
- * programs, everything is open; waits.c and heap.c leave out what threads wait for and what the C library
- * keeps for itself. Threads get an alternate signal stack when they start (stacks.c), for their own may
- * be a fiber's in protected memory. What remains, and can fail under a pass of next touch or a profile though
- * not without:
+ * programs, everything is open; waits.c and heap.c leave out objects that threads wait for and memory of the
+ * C library's own. Threads get an alternate signal stack when they start (stacks.c), for their own may be a
+ * fiber's in protected memory. The following can still fail under next touch or a profile, though not
+ * without:
  *   - raw system calls (syscall, clone, C++20 atomic waits among them), io_uring, aio, registering memory for
  * a network; what an argument of ioctl points to in its turn, where the call waits;
  *   - printf of a string of more than a page in a large object, straight out of it; a stream whose buffer,
@@ -38,31 +38,31 @@
 
 #define NO_HOLD (UINT32_MAX - 1)
 
-/* Once a purpose, before anything is protected and while there is one thread: call `touched` for each block
- * that is protected for it and touched, and keep SIGSEGV out of masks from here on. */
+/* Call once for each purpose, before anything is protected and while there is one thread: call `touched` for
+ * each block that is protected for it and touched, and keep SIGSEGV out of masks from here on. */
 void protection_prepare(enum purpose purpose, touch_listener touched);
 /* Whether protection_prepare was called: one relaxed load, for calls.c's fast path. */
 bool protection_wanted(void);
 /* Whether anything is protected now. */
 bool protection_active(void);
-/* A fault of the calling thread at `address`, by the instruction at `instruction`; true when it was one of
- * ours, or may have been, and the access can be tried again. Async-signal-safe. */
+/* A fault of the calling thread at `address`, by the instruction at `instruction`; true if it was caused by
+ * this library, or may have been, and the access can be retried. Async-signal-safe. */
 bool protection_fault(uintptr_t address, uintptr_t instruction);
 /* Open [start, start + bytes) as if the calling thread had touched it, by the call that returns to `caller`,
- * and keep it open until the release. A hold is never lost, only at worst wider than asked for. */
+ * and keep it open until the release. If the table of holds is full, everything is held instead. */
 uint32_t protection_hold(const void *start, size_t bytes, const void *caller);
-/* NO_HOLD, which stands for none, needs no release and may be given one. */
+/* NO_HOLD means no hold; releasing it does nothing. */
 void protection_release(uint32_t hold);
 /* Open everything, and keep it open until the release: before fork and the like. */
 uint32_t protection_hold_all(void);
-/* Open everything, and keep it open for a second: before exec, which does not return, and in the child of a
- * vfork does so in its parent's memory. */
+/* Open everything, and keep it open for one second: before exec, which does not return to release a hold; in
+ * the child of a vfork the hold is in the parent's memory. */
 void protection_open_for_exec(void);
-/* Open a whole range and forget it: before its memory is given back. */
+/* Open a whole range and forget it: before its memory is freed. */
 void protection_forget(struct range *range);
 /* Open everything. */
 void protection_open_all(void);
-/* Open everything, and protect nothing any more. */
+/* Open everything, and never protect again. */
 void protection_withdraw(void);
 
 #endif

@@ -49,12 +49,13 @@ static int real_sigaction(int signal, const struct sigaction *action, struct sig
     return NEXT(sigaction)(signal, action, old);
 }
 
-/* Send a signal to the calling thread, with everything that was known about it. It waits until we return. */
+/* Send a signal to the calling thread, with everything that was known about it. It is delivered when our
+ * handler returns. */
 static void send_again(int signal, siginfo_t *info) {
     syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info);
 }
 
-/* The signal takes the process with it when we return, at the instruction that it came from. */
+/* The signal kills the process when our handler returns, at the faulting instruction. */
 static void die(siginfo_t *info, ucontext_t *context) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
     real_sigaction(SIGSEGV, &standard, NULL);
@@ -66,7 +67,7 @@ static bool is_function(const struct sigaction *action) {
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* What the kernel would have done with this signal, had it known the program's handler and mask. */
+/* Do what the kernel would have done with the program's handler and mask. */
 static void deliver(siginfo_t *info, ucontext_t *context, int before) {
     const bool blocked = sigismember(&context->uc_sigmask, SEGV_BLOCKED) == 1;
     const bool by_fault = info->si_code > 0;
@@ -107,7 +108,7 @@ static uintptr_t instruction_of(const ucontext_t *context) {
 #endif
 }
 
-/* Also called for SEGV_BLOCKED, when the program unblocks SIGSEGV after we have put one off. */
+/* Also called for SEGV_BLOCKED, when the program unblocks SIGSEGV after one was deferred. */
 static void on_signal(int signal, siginfo_t *info, void *context) {
     const int before = errno;
     const bool put_off = signal == SEGV_BLOCKED;
@@ -185,7 +186,7 @@ void signals_withdraw(void) {
 
 void signals_after_fork(void) { atomic_store(&lock.state, 0); }
 
-/* ---- what the program calls ---- */
+/* ---- calls of the program ---- */
 
 static int exchange(const struct sigaction *action, struct sigaction *old) {
     const uint64_t mask = lock_take(&lock);
@@ -223,7 +224,7 @@ EXPORT int sigaction(int signal, const struct sigaction *restrict action, struct
     return signals_watched() ? set_action(signal, action, old) : real_sigaction(signal, action, old);
 }
 
-/* The older calls are deprecated, and used all the same. */
+/* The older calls are deprecated but still in use. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static sighandler_t set_handler(sighandler_t handler, int flags, bool blocks_itself) {

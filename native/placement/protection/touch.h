@@ -1,4 +1,4 @@
-/* touch.h: what is known of a touch of protected memory, and what it was protected for. */
+/* touch.h: a touch of protected memory, and the purpose of the protection. */
 #ifndef NUMAPLACE_TOUCH_H
 #define NUMAPLACE_TOUCH_H
 
@@ -6,12 +6,12 @@
 
 enum purpose { FOR_NEXT_TOUCH = 0, FOR_PROFILE = 1 };
 
-/* A number of pages of a range that were touched: one block. */
+/* A touched block of a range. */
 struct touch {
     struct range *range;
     size_t first, pages;   /* of the block */
-    uintptr_t instruction; /* where */
-    uint32_t slot;         /* by whom */
+    uintptr_t instruction; /* address of the instruction */
+    uint32_t slot;         /* slot of the touching thread */
 };
 
 /* A block is open again because it was touched. Called in a signal handler or in a system call's wrapper,

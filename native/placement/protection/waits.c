@@ -1,7 +1,8 @@
 /* waits.c: waiting for other threads: the kernel looks at the word that a thread waits for.
  *
- * Where that word is protected, the kernel answers EFAULT and the C library ends the process. So a heap page
- * that holds such an object is left out for good the first time, and other memory stays open during the call.
+ * If that word is protected, the kernel answers EFAULT and the C library aborts the process. Therefore a heap
+ * page that holds such an object is never protected after its first use, and other memory stays open during
+ * the call.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
@@ -24,7 +25,7 @@ static uint32_t keep(const void *object, size_t bytes, const void *caller) {
     return protection_hold(object, bytes, caller);
 }
 
-/* Until when: read anew by the kernel each time the thread goes on waiting. */
+/* The timeout: the kernel reads it again each time the thread resumes waiting. */
 static uint32_t keep_time(const struct timespec *until, const void *caller) {
     return until ? protection_hold(until, sizeof *until, caller) : NO_HOLD;
 }

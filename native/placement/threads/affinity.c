@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define CALLER __builtin_return_address(0)
-#define MOST_MARKS 8192 /* two a thread that runs where the program says */
+#define MOST_MARKS 8192 /* two for each thread that the program binds itself */
 #define LONG_BITS (8 * sizeof(long))
 #define MASK_BYTES 1024 /* 8192 PUs, the most that Linux can be built for */
 
@@ -26,8 +26,9 @@
 static _Atomic uint64_t marks[MOST_MARKS];
 static _Atomic uint32_t marks_used;
 static struct lock marking; /* held while a mask is set, which takes long where a thread has to move */
-/* Threads in the middle of binding themselves. They wait for nobody: a move takes long, and there may be many
- * of them at it. Whoever sets the mask of another thread marks it and then waits until this is 0. */
+/* Number of threads that are binding themselves. They take no lock, because a move takes long and many
+ * threads may move at once. A thread that sets the mask of another marks it and then waits until this is
+ * 0. */
 static _Atomic uint32_t binding;
 static THREAD_LOCAL uint32_t binding_here;
 static THREAD_LOCAL pid_t number; /* of this thread; after vfork it is not what the kernel says */
@@ -48,7 +49,7 @@ static uint32_t place_of(uint64_t key) {
 
 static bool marked(uint64_t key) { return key && place_of(key) < atomic_load(&marks_used); }
 
-/* Under the lock. Where there is no room the thread stays the library's. */
+/* Under the lock. If the table is full the thread stays bound by the library. */
 static void mark(uint64_t key, bool programs) {
     uint32_t place = place_of(key);
     const bool found = place < marks_used;
@@ -156,7 +157,7 @@ static bool is_one_of_the_pus(size_t bytes, const cpu_set_t *set) {
     return found && CPU_COUNT_S(bytes, set) == 1;
 }
 
-/* What a thread of this process hears; a key of 0 stands for the calling one. */
+/* The mask reported for a thread of this process; key 0 is the calling thread. */
 static void answer(uint64_t key, size_t bytes, cpu_set_t *set) {
     if (key ? marked(key) : self_marked() || slot_bound() == NO_SLOT)
         return;
@@ -268,7 +269,7 @@ void affinity_bind_new(pthread_t thread, uint32_t slot) {
 
 /* ---- attributes of threads ---- */
 
-/* The C library says all ones where attributes have no mask. */
+/* The C library reports all ones for attributes without a mask. */
 bool affinity_in(const pthread_attr_t *attributes) {
     union mask mask;
     return attributes && pthread_attr_getaffinity_np(attributes, sizeof mask, &mask.set) == 0 &&

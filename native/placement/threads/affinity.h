@@ -1,13 +1,13 @@
-/* affinity.h: where the program may run by its own knowledge, and by its own choice.
+/* affinity.h: the masks that the program sees, and those that it sets.
  *
- * Contract. A thread that this library bound to its slot's PU hears, when it or another thread of the process
- * asks the C library, that it may run on all PUs of the mapping: what it would hear without the library in a
- * process that is restricted to them. Anything else that the kernel says is passed on as it is.
+ * Contract. For a thread that this library bound to its slot's PU, the C library's calls report all PUs of
+ * the mapping, in any thread of the process: as without the library in a process restricted to them. Other
+ * masks are reported unchanged.
  *
- * A mask that the program sets itself holds: the thread is no longer bound to a slot's PU, and reads it back.
- * It is bound again once it sets a mask with all PUs of the mapping, as programs do that go back to the mask
- * they began with. Programs that a bound thread starts begin with the mask of all PUs. Raw system calls see
- * and do what the kernel does.
+ * A mask that the program sets itself is kept: the thread is no longer bound to a slot's PU, and reads it
+ * back. It is bound again once it sets a mask with all PUs of the mapping, as programs do that restore their
+ * initial mask. Programs that a bound thread starts inherit the mask of all PUs. Raw system calls are not
+ * changed.
  *
  * All functions but the first need settings() not to be NULL.
  */
@@ -20,25 +20,24 @@
 
 /* Bind the calling thread to a slot's PU, unless the program has set where it runs. */
 void affinity_bind(uint32_t slot);
-/* Whether a thread that the calling one creates is bound to the slot's PU without any more, as its creator
- * is. */
+/* Whether a thread that the calling one creates inherits the binding to the slot's PU. */
 bool affinity_inherits(uint32_t slot);
-/* Bind a thread that was created and does nothing yet but wait; and in that thread, before anything else. The
- * kernel moves a thread that waits at a small part of the price of one that runs. */
+/* Bind a new thread that still waits; and in that thread, before anything else. Moving a waiting thread costs
+ * the kernel much less than moving a running one. */
 void affinity_bind_new(pthread_t thread, uint32_t slot);
 void affinity_begin(void);
 /* Let the calling thread run on all PUs of the mapping, unless the program has set where it runs. */
 void affinity_release(void);
-/* Around the start of a program, which inherits the mask. After vfork this thread stands for another process,
- * so that only the kernel's mask changes. Return whether it was changed. */
+/* Around the start of a program, which inherits the mask. After vfork this thread is another process, so that
+ * only the kernel's mask changes. Return whether it was changed. */
 bool affinity_show_all(void);
 void affinity_show_slot(bool shown);
-/* Whether this thread stands for another process, which shares this one's memory. */
+/* Whether this thread is the child of a vfork, which shares its parent's memory. */
 bool affinity_is_vforked(void);
-/* Whether attributes say where a new thread is to run; in that thread: it is the program that says so. */
+/* Whether attributes set the mask of a new thread; and in that thread: note that the program set it. */
 bool affinity_in(const pthread_attr_t *attributes);
 void affinity_is_programs(void);
-/* The calling thread ends: its numbers will be another's. */
+/* The calling thread ends: its numbers may be reused. */
 void affinity_end(void);
 /* In the child of a fork: the lock is free, and this thread has another number. */
 void affinity_after_fork(void);

@@ -1,7 +1,8 @@
 /* processes.c: starting programs: the kernel reads their arguments, so everything is open meanwhile, and they
  * begin with the mask of all PUs (affinity.h).
  *
- * The words of execl and its like are put into a vector on the stack: after vfork there is no other memory.
+ * The arguments of execl and its variants are copied to a vector on the stack: after vfork no other memory
+ * may be allocated.
  */
 #define _GNU_SOURCE
 #include "../regions/export.h"
@@ -40,8 +41,8 @@ static size_t count_words(va_list list) {
     return count;
 }
 
-/* Define `name`, which takes its words one by one, by `with_vector`; behind the last may come what `more`
- * takes from the list. The C library's header says that there is a first word; there need not be. */
+/* Define `name`, which takes its arguments one by one, by `with_vector`; `more` takes what follows the last.
+ * The C library's header requires a first argument; programs may pass none. */
 #define EXEC_LIST(name, with_vector, more, arguments)                                                        \
     EXPORT int list_##name(const char *path, const char *first, ...) __asm__(#name);                         \
     int list_##name(const char *path, const char *first, ...) {                                              \

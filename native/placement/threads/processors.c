@@ -1,7 +1,7 @@
-/* processors.c: what an OpenMP program learns of the machine while its main thread is bound to one PU.
+/* processors.c: the number of PUs that an OpenMP program sees while its main thread is bound to one PU.
  *
  * libgomp counts the PUs that the calling thread may use, and libomp those of the thread that calls it first:
- * both would see one. The mapping's PUs are what the program has.
+ * both would see one. They must see the mapping's PUs.
  */
 #define _GNU_SOURCE
 #include "threads/processors.h"
@@ -26,7 +26,7 @@ bool processors_show_all(void) {
     return true;
 }
 
-/* libomp starts with the first question it is asked. */
+/* libomp initialises at the first query. */
 static int ask(int (*real)(void)) {
     const bool bind_again = slot_bound() != NO_SLOT && processors_show_all();
     const uint32_t slot = slot_of_this_thread();

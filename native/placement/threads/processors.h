@@ -1,4 +1,4 @@
-/* processors.h: what an OpenMP program learns of the machine while its main thread is bound to one PU. */
+/* processors.h: the number of PUs that an OpenMP program sees while its main thread is bound to one PU. */
 #ifndef NUMAPLACE_PROCESSORS_H
 #define NUMAPLACE_PROCESSORS_H
 

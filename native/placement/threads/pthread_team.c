@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 static atomic_bool wanted;
-static struct lock lock; /* of what follows, and of the first thread's coming and the last one's going */
+static struct lock lock; /* of the variables below, and of the first thread's start and the last one's end */
 static _Atomic uint32_t size;
 static struct region_call call; /* its function is NULL between two teams */
 

@@ -11,9 +11,9 @@
 #include <pthread.h>
 #include <sched.h>
 
-#define DEEPEST 16 /* nested regions that are told apart */
+#define DEEPEST 16 /* most nested regions with rows of their own */
 
-/* What a thread is inside of: its place in each team from the outermost region on. */
+/* The calling thread's place in each team from the outermost region on. */
 struct place {
     struct slot_row row;
     uint32_t thread, team;
@@ -21,7 +21,7 @@ struct place {
 
 static THREAD_LOCAL struct place places[DEEPEST];
 static THREAD_LOCAL int deep;
-static THREAD_LOCAL bool entered; /* a region, so that the runtime has no more to do with its affinity */
+static THREAD_LOCAL bool entered; /* in a region already: the runtime does not set its affinity again */
 
 static atomic_flag counting = ATOMIC_FLAG_INIT;
 static uint32_t threads_on[MOST_SLOTS];
@@ -55,7 +55,7 @@ void slot_start(uint32_t slot) {
     affinity_begin();
 }
 
-/* A runtime may have set a thread's affinity anew since it was created: libomp does, to all PUs. */
+/* A runtime may have reset a thread's affinity since its creation: libomp does, to all PUs. */
 static bool stands_on(uint32_t slot) {
     return slot_bound() == slot && entered && sched_getcpu() == settings()->cpu[slot];
 }
@@ -100,7 +100,8 @@ static bool same_row(struct slot_row a, struct slot_row b) {
     return a.first == b.first && a.count == b.count && a.step == b.step;
 }
 
-/* The call is kept for the next instance of its region, and its team reads it: write only what is new. */
+/* The call is reused for the next instance of its region, and its team reads it: write only changed
+ * fields. */
 static void set_row(struct region_call *call, struct slot_row row) {
     struct slot_row *kept = &call->rows[policy()];
     if (!same_row(*kept, row))

@@ -6,9 +6,9 @@
  * it ends. In a parallel region, thread i of a team of n takes a slot of the team's row: an outermost team
  * has all slots; the team of a nested region has its parent's share of them.
  *
- * A program's own choice of a mask is left alone (affinity.h), and of a thread count: a team smaller than the
- * mapping is spread over all the thread nodes, as the thread policy says; a larger one puts several threads
- * on a slot.
+ * A program's own choice of a mask is left alone (affinity.h), and so is its choice of a thread count: a team
+ * smaller than the mapping is spread over all the thread nodes, as the thread policy says; a larger one puts
+ * several threads on a slot.
  *
  * All functions need settings() not to be NULL.
  */
@@ -22,8 +22,8 @@
 
 /* Bind the calling thread to a slot's PU, if it is not there already. */
 void slot_take(uint32_t slot);
-/* Choose the slot of a thread that is about to be created; `slot_start` tells the new thread, which its
- * creator binds there (affinity.h). */
+/* Choose the slot of a thread that is about to be created; `slot_start` sets it in the new thread, which its
+ * creator binds (affinity.h). */
 uint32_t slot_reserve(void);
 void slot_start(uint32_t slot);
 void slot_give_back(uint32_t slot);
@@ -34,7 +34,7 @@ void slots_after_fork(void);
 
 /* Fill in the row of slots for the region that the calling thread is about to start. */
 void slot_choose_row(struct region_call *call);
-/* Bind the calling thread to its place in the row, and remember it for regions inside; and the way back. */
+/* Bind the calling thread to its place in the row, and remember it for nested regions; and undo this. */
 void slot_enter(const struct region_call *call, uint32_t thread, uint32_t team);
 void slot_leave(void);
 

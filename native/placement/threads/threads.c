@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <threads.h>
 
-/* How a thread starts; given back by the thread itself. */
+/* Arguments of a new thread; freed by the thread itself. */
 struct start {
     void *(*routine)(void *);
     thrd_start_t c11_routine;
@@ -31,13 +31,13 @@ struct start {
     struct gate gate;
 };
 
-/* Those that wait to be used again. They are not from the C library's heap: with the first block that a
- * thread gives back it gets 64 MB of address space for a heap of its own. */
+/* Free ones. They are not from the C library's heap: at the first block that a thread frees there, the C
+ * library reserves 64 MB of address space for the thread's own heap. */
 union place {
     struct start start;
     union place *next;
 };
-#define PLACES 64 /* that get their memory together */
+#define PLACES 64 /* allocated together */
 static union place *free_places;
 static atomic_flag choosing = ATOMIC_FLAG_INIT;
 
@@ -91,7 +91,7 @@ void threads_prepare(void) { watched = pthread_key_create(&at_end, give_back) ==
 static struct start take_place(struct start *given) {
     const bool let_in = !given->waits || gate_pass(&given->gate);
     struct start start = *given;
-    if (let_in) /* else its creator may still come to it */
+    if (let_in) /* otherwise its creator may still access it */
         free_start(given);
     if (withdrawn())
         return start;
@@ -103,7 +103,7 @@ static struct start take_place(struct start *given) {
     stack_prepare();
     in_team = start.in_team;
     if (watched)
-        pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor asks for the slot anew */
+        pthread_setspecific(at_end, &watched); /* any value but NULL: the destructor reads the slot itself */
     return start;
 }
 
@@ -135,7 +135,7 @@ static struct start *prepare_start(const pthread_attr_t *attributes, void *(*rou
     return start;
 }
 
-/* The thread is there and waits: it has not run a line of the program's. */
+/* The thread exists and waits: it has not run any code of the program. */
 static void let_begin(struct start *start, pthread_t thread) {
     affinity_bind_new(thread, start->slot);
     gate_open(&start->gate);
@@ -156,7 +156,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     struct start *start = prepare_start(attributes, routine, NULL, argument);
     if (!start)
         return next(thread, attributes, routine, argument);
-    const bool waits = start->waits; /* where it does not, `start` is the new thread's from now on */
+    const bool waits = start->waits; /* if the thread does not wait, `start` belongs to it from now on */
     pthread_t created;
     int result = next(waits ? &created : thread, attributes, run, start);
     if (result != 0) {
