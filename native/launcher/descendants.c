@@ -20,8 +20,7 @@ bool descendants_guard(pid_t parent) {
     return getppid() == parent;
 }
 
-/* Return the parent of a process, or 0 if the process has ended: the second field after the name. The name
- * may hold any character. */
+/* Return a process's parent, 0 if it has ended: the second field after the name, which may hold anything. */
 static pid_t parent_of(const char *number) {
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/%.20s/stat", number);

@@ -10,8 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Adopt orphans, and receive SIGCHLD when the thread that started this process ends. Return false if `parent`
- * has already ended. */
+/* Adopt orphans, and receive SIGCHLD when the starting thread ends; return false if `parent` has ended. */
 bool descendants_guard(pid_t parent);
 /* Kill and reap all processes below this one; processes that it may not kill are left running. */
 void descendants_kill(void);

@@ -134,8 +134,7 @@ static bool is_passed_on(const siginfo_t *information) {
     return information->si_code != SI_KERNEL || information->si_signo == SIGHUP;
 }
 
-/* Whether the process that started the launcher has ended, or requests by SIGTERM that the guarded processes
- * end. */
+/* Whether the process that started the launcher has ended, or has sent SIGTERM to end what is guarded. */
 static bool is_over(const struct request *request, const siginfo_t *information) {
     const pid_t with = (pid_t)request->with;
     return with && (getppid() != with || (information->si_signo == SIGTERM &&

@@ -33,8 +33,7 @@ void region_clock_open_at(const char *path);
 /* Around an identified call, in region_begin and region_end. No effect without a file. */
 void region_clock_begin(struct region_call *call);
 void region_clock_end(const struct region_call *call);
-/* In thread 0 of an outermost team: write the team's size, so that the file has it before the region ends;
- * count a passed barrier. */
+/* In thread 0 of an outermost team: write the team's size to the file already now; count a passed barrier. */
 void region_clock_team(const struct region_call *call);
 void region_clock_barrier(const struct region_call *call);
 /* Make no system call from now on. If the clock `can_be_read` without one, regions are still counted: the

@@ -53,8 +53,7 @@ void region_next_chunk(void);
 /* Whether region_next_chunk is needed: querying the runtime's schedule costs time. */
 bool region_wants_chunks(void);
 
-/* Not a hook: how many threads the calling thread's team has. Querying the runtime costs time: call it only
- * if the number is needed. */
+/* Not a hook: the size of the calling thread's team. Call only if needed: querying the runtime costs time. */
 int region_team(const struct region_call *call);
 
 /* Not a hook: how many nested regions the calling thread is in. */

@@ -27,8 +27,7 @@
 
 static _Atomic int asked = NOT_READ;
 
-/* At the program's start, because it may change its variables; or earlier, if another library's constructor
- * calls sysconf. */
+/* At the start, because the program may change its variables; or earlier, if a constructor calls sysconf. */
 __attribute__((constructor)) static void read_asked(void) {
     const char *slots = getenv("NUMAPREDICT_TRACE");
     const char *text = slots || !getenv("NUMAPREDICT_CENSUS") ? slots : getenv("OMP_NUM_THREADS");

@@ -16,8 +16,7 @@
 
 /* Call once, before the program's first instruction, if ranges are needed. */
 void heap_prepare(void);
-/* Whether a block allocated by the call that returns to `caller` must be left out. Costs a few
- * comparisons. */
+/* Whether to leave out a block allocated by the call that returns to `caller`. Costs a few comparisons. */
 bool heap_for_system(const void *caller);
 /* Leave a block's pages out from now on; return false if it is not in the heap. */
 bool heap_leave_out(const void *block, size_t bytes);

@@ -48,8 +48,7 @@ void ranges_add_arena(uintptr_t start, size_t bytes, uint32_t order);
 void ranges_remove_overlapping(void *start, size_t bytes);
 /* Forget all ranges. */
 void ranges_remove_all(void);
-/* The same as ranges_remove_overlapping, but the parts of a program's mapping before and behind stay known,
- * by the mapping's identity. */
+/* Like ranges_remove_overlapping, but a mapping's parts before and behind stay known by its identity. */
 void ranges_cut(void *start, size_t bytes);
 /* Return the range that holds an address, or NULL. Async-signal-safe. */
 struct range *ranges_find(uintptr_t address);

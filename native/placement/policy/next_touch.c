@@ -53,8 +53,7 @@ static _Atomic uint64_t balanced_pages[MOST_NODES]; /* by index of the page node
  * robin, so that each range is spread evenly, not only the sum of all ranges. */
 static uint16_t fewest(const struct settings *s, const struct touch *touch) {
     const uint32_t turn = (uint32_t)(touch->first / touch->pages % s->nodes);
-    /* The counts may change while they are compared: then the exchange fails and the comparison is
-     * repeated. */
+    /* The counts may change while they are compared: then the exchange fails and the loop repeats. */
     for (;;) {
         uint32_t best = turn;
         for (uint32_t n = 0; n < s->nodes; n++)
@@ -74,8 +73,7 @@ static uint32_t noted(uint16_t node, uint16_t home, uint32_t flags) {
 /* Return the block's new note, or the old one if the block stays. */
 static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, const struct touch *touch) {
     const bool decided = note & DECIDED;
-    /* Balance counts pages, not users: only the first touch counts, otherwise a block would be counted
-     * twice. */
+    /* Balance counts pages, not users: only the first touch counts, or a block would count twice. */
     if (s->pages == PAGES_BALANCE)
         return decided ? note : noted(fewest(s, touch), home, 0);
     if (!decided) /* with fewer page nodes than thread nodes, a home may not be a page node */
@@ -86,8 +84,7 @@ static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, c
     return s->pages == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);
 }
 
-/* Notes are kept for the finest blocks, so that they survive a coarsening; therefore a touch may cover
- * several. */
+/* Notes are kept for the finest blocks, so that they survive a coarsening: a touch may cover several. */
 static void note_all(const struct range *range, size_t first, size_t pages, uint32_t note) {
     _Atomic uint32_t *word = protection_note(range, first);
     _Atomic uint32_t *last = protection_note(range, first + pages - 1);
@@ -267,8 +264,7 @@ void next_touch_region_begin(struct region_call *call) {
     ranges_for_each(measure, &all);
     if (all.pages == 0)
         return;
-    /* Several threads may begin regions at the same time, but one pass runs at a time: check again under the
-     * lock. */
+    /* Several threads may begin regions at once, but one pass runs at a time: check again under the lock. */
     const uint64_t began = system_now_ns(), mask = lock_take(&lock);
     const bool mine = !atomic_load(&owner) && (!due || is_due(call));
     if (mine) {

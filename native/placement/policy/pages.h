@@ -24,8 +24,7 @@ bool pages_need_ranges(void);
 bool pages_follow_touch(void);
 /* Before an outermost region: place ranges that could not be placed when they were allocated. */
 void pages_region_begin(void);
-/* A range was added, before the program sees its memory; is about to be removed, before its memory is
- * freed. */
+/* A range was added, before the program sees its memory; will be removed, before its memory is freed. */
 void pages_range_added(struct range *range);
 void pages_range_removed(struct range *range);
 /* Return the node decided for a page of a range, or -1 if the policy leaves it to the kernel. */

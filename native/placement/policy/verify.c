@@ -187,8 +187,7 @@ static bool is_report(const char *name) {
 
 enum memory { NOT_THE_PROGRAMS, OWN_SEGMENT, OTHER_PRIVATE, OTHER_SHARED };
 
-/* What a line of /proc/self/maps describes: private mappings of files belong to libraries, except the
- * program's. */
+/* The kind of a line of /proc/self/maps: private mappings of files are libraries', except the program's. */
 static enum memory memory_of(const char *rights, const char *name, const char *program) {
     if (strncmp(rights, "rw", 2) != 0)
         return NOT_THE_PROGRAMS;

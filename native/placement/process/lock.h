@@ -15,8 +15,7 @@ struct lock {
     _Atomic uint32_t state; /* 0 free, 1 held, 2 held and waited for */
 };
 
-/* Block every signal of the calling thread, by a raw system call, and return its mask; and restore the
- * mask. */
+/* Block every signal of the calling thread, by a raw system call, and return its mask; restore the mask. */
 uint64_t signals_block(void);
 /* The same around calls of the C library, which may touch memory that is protected. */
 uint64_t signals_block_but_faults(void);

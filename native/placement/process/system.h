@@ -46,8 +46,7 @@ bool system_is_bound(uint16_t cpu);
 /* Whether the process has no other thread. */
 bool system_is_single(void);
 uint64_t system_now_ns(void);
-/* Read the beginning of a small file of the kernel's as a text of less than `bytes`; empty if it cannot be
- * read. */
+/* Read the beginning of a small kernel file as a text of less than `bytes`; empty if it cannot be read. */
 void system_read_text(const char *path, char *text, size_t bytes);
 /* Copy the program's memory; return false if `from` is not mapped. */
 bool system_copy(void *to, const void *from, size_t bytes);

@@ -13,8 +13,7 @@
 uint32_t slot_of_this_thread(void);
 /* Return the slot that the calling thread is bound to, or NO_SLOT. */
 uint32_t slot_bound(void);
-/* Set the calling thread's slot, to whose PU it is bound; and note that it is no longer bound but keeps the
- * slot. */
+/* Set the calling thread's slot, to whose PU it is bound; keep the slot, but note that it is not bound. */
 void slot_set(uint32_t slot);
 void slot_unbind(void);
 

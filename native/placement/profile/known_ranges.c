@@ -68,8 +68,7 @@ bool known_add(struct range *range) {
     return true;
 }
 
-/* The instruction's module may be unloaded later, so this is looked up when the range is removed, at the
- * latest. */
+/* Looked up at the latest when the range is removed: later the instruction's module may be unloaded. */
 static void resolve(struct known_range *k) {
     const uintptr_t instruction = k->first_touch;
     k->file.first_slot = k->first_slot;

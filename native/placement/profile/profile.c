@@ -189,8 +189,7 @@ static bool is_alive(const char *task) {
     return name_end && name_end[1] && name_end[2] != 'Z';
 }
 
-/* By a raw system call: readdir allocates, and with its first allocation a thread gets 64 MB of address space
- * for a heap. */
+/* By a raw system call: readdir allocates, and a thread's first allocation reserves 64 MB for its heap. */
 static bool alone(void) {
     size_t alive = 0;
     _Alignas(struct dirent64) char entries[4096];

@@ -83,8 +83,7 @@ static size_t protect_marked(struct record *r, size_t first, size_t count, uint8
         while (b + n < first + count && atomic_load(&r->state[b + n]) == ARMING)
             n++;
         const uintptr_t start = block_start(r, b), end = block_end(r, b + n - 1);
-        /* Counted before the first fault can occur: a faulting thread that finds the block open again then
-         * retries. */
+        /* Counted before the first fault can occur: a thread that finds the block open then retries. */
         atomic_fetch_add(&block_changes, 1);
         const bool refused = system_protect(start, end - start, PROT_NONE) != 0;
         if (refused)

@@ -25,8 +25,7 @@ size_t protection_block_of(struct range *range, size_t page);
 _Atomic uint32_t *protection_note(const struct range *range, size_t page);
 /* Open the range and give it blocks of at least `pages`. */
 void protection_coarsen(struct range *range, size_t pages);
-/* Protect blocks; those that are not open, or are held by a system call, are left out. Return how many
- * were. */
+/* Protect blocks, except those that are not open or are held by a system call; return how many were. */
 size_t protection_arm(struct range *range, size_t first, size_t count, enum purpose purpose);
 /* Open those that are still armed for this purpose; this does not count as a touch. Return how many were. */
 size_t protection_disarm(struct range *range, size_t first, size_t count, enum purpose purpose);

@@ -199,8 +199,7 @@ EXPORT int pthread_attr_setstack(pthread_attr_t *attributes, void *stack, size_t
     return NEXT(pthread_attr_setstack)(attributes, stack, bytes);
 }
 
-/* The kernel must be able to write a signal frame to the stack that the thread switches to. It reads the
- * mask. */
+/* The kernel reads the mask, and must be able to write a signal frame to the thread's next stack. */
 static void prepare(const ucontext_t *to) {
     leave_alone(to->uc_stack.ss_sp, to->uc_stack.ss_size);
     (void)*(const volatile char *)&to->uc_sigmask;

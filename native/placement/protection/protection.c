@@ -105,8 +105,7 @@ uint32_t protection_hold(const void *start, size_t bytes, const void *caller) {
     uintptr_t to;
     if (__builtin_add_overflow(from, bytes, &to)) /* not a real object: the call will report it */
         to = UINTPTR_MAX;
-    /* The hold comes first: a protecting thread checks the holds after marking its blocks, so that one sees
-     * the other. */
+    /* The hold comes first: protection_arm marks its blocks and then checks the holds: one sees the other. */
     const uint32_t hold = hold_take(from, to);
     if (!atomic_load(&blocks_armed) || to == from)
         return hold;
@@ -165,8 +164,7 @@ static void before_fork(void) { hold_at_fork = protection_hold_all(); }
 
 static void after_fork(void) { protection_release(hold_at_fork); }
 
-/* Everything is open, and stays open: another thread may have been in the middle of a change under the
- * lock. */
+/* Everything stays open: another thread may have been in the middle of a change under the lock. */
 static void in_child(void) {
     atomic_store(&wanted, false);
     signals_after_fork();

@@ -27,8 +27,7 @@ static _Atomic uint64_t marks[MOST_MARKS];
 static _Atomic uint32_t marks_used;
 static struct lock marking; /* held while a mask is set, which takes long where a thread has to move */
 /* Number of threads that are binding themselves. They take no lock, because a move takes long and many
- * threads may move at once. A thread that sets the mask of another marks it and then waits until this is
- * 0. */
+ * threads may move at once. A thread that sets another's mask marks it and then waits until this is 0. */
 static _Atomic uint32_t binding;
 static THREAD_LOCAL uint32_t binding_here;
 static THREAD_LOCAL pid_t number; /* of this thread; after vfork it is not what the kernel says */

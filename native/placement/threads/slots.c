@@ -100,8 +100,7 @@ static bool same_row(struct slot_row a, struct slot_row b) {
     return a.first == b.first && a.count == b.count && a.step == b.step;
 }
 
-/* The call is reused for the next instance of its region, and its team reads it: write only changed
- * fields. */
+/* The call is kept for the next instance of its region, whose team reads it: write only changed fields. */
 static void set_row(struct region_call *call, struct slot_row row) {
     struct slot_row *kept = &call->rows[policy()];
     if (!same_row(*kept, row))
