@@ -313,7 +313,7 @@ def test_where_to_start_names_files_that_are_there() -> None:
         assert [path for path in named if not (ROOT / path).exists()] == [], change
 
 
-def test_the_architecture_names_every_folder_and_no_other() -> None:
+def test_the_architecture_names_every_package_of_collect_and_predictor_and_nothing_else() -> None:
     section = README.partition("## Architecture\n")[2].partition("\n## ")[0]
     tops = "collect|predictor|reports|native|training_data|models"
     named = set(re.findall(rf"`((?:{tops})/[a-z_/]*)`", section))

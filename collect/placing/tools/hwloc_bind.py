@@ -29,11 +29,10 @@ def hwloc_bind(placement: Placement, command: tuple[str, ...], shell: Variables[
 
 
 def _memory(placement: Placement) -> tuple[str, ...]:
-    if len(placement.topology.memory_nodes) == 1 or FACTS[placement.mapping.page_policy].kernel == "local":
+    kernel = FACTS[placement.mapping.page_policy].kernel
+    if len(placement.topology.memory_nodes) == 1 or kernel is None or kernel == "local":
         return ()
-    policy = "interleave" if FACTS[placement.mapping.page_policy].kernel == "interleave" else "bind"
-    nodes = placement.os_page_nodes
-    return ("--membind", "--mempolicy", policy, *_objects("numanode", nodes))
+    return ("--membind", "--mempolicy", kernel, *_objects("numanode", placement.os_page_nodes))
 
 
 def _objects(kind: str, numbers: Iterable[int]) -> tuple[str, ...]:
