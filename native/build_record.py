@@ -1,4 +1,4 @@
-"""What the native parts were built from, as the build wrote it down."""
+"""Reads the record that the build wrote of what the native parts were built from."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ UNKNOWN = "unknown"
 
 
 class BuildRecord(msgspec.Struct, frozen=True):
-    """A commit, with -dirty after it where the files differed from it, and a compiler; each "unknown" where it is."""
+    """The commit (with -dirty after it if files were changed) and the compiler; "unknown" where not recorded."""
 
     commit: str = UNKNOWN
     compiler: str = UNKNOWN
 
 
 def build_record(file: Path | None = None) -> BuildRecord:
-    """Return what ``native/provenance.cmake`` wrote; all is unknown where nothing was built or it cannot be read."""
+    """Return what ``native/provenance.cmake`` wrote; "unknown" throughout if that cannot be read."""
     try:
         return msgspec.json.decode((file or built_file("build_record.json")).read_bytes(), type=BuildRecord)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):

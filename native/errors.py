@@ -1,4 +1,4 @@
-"""The errors that numapredict raises on purpose: a class for each thing that a caller can do about one.
+"""The errors that numapredict raises: one class for each different reaction of a caller.
 
 Each says in one line what is wrong, with the value, and what to do next. The command line exits with ``exit_code``.
 """
@@ -8,30 +8,30 @@ from typing import ClassVar
 
 
 class NumapredictError(Exception):
-    """The root of them all."""
+    """Base class of all errors of this package."""
 
     exit_code: ClassVar[int] = 2
-    """2: what was asked for cannot be done; 1, in subclasses: it was begun and failed on the way."""
+    """2: the request cannot be carried out; 1, in subclasses: it started and then failed."""
 
 
 class UsageError(NumapredictError):
-    """An option, a name or a combination of them asks for what there is not: ask for something else."""
+    """An option, a name or a combination of them is invalid: change the request."""
 
 
 class InvalidInputError(NumapredictError):
-    """A file or folder cannot be read, or holds something else than it should: name another, or make it again."""
+    """A file or folder cannot be read, or has the wrong contents: name another, or create it again."""
 
 
 class InvalidTopologyError(NumapredictError):
-    """A description of NUMA nodes and cores contradicts itself, or is of no machine that can be."""
+    """A description of NUMA nodes and cores contradicts itself or describes an impossible machine."""
 
 
 class InvalidMappingError(NumapredictError):
-    """A text is no mapping's label, or the topology is too small for the mapping."""
+    """A text is not a mapping label, or the topology is too small for the mapping."""
 
 
 class UnsupportedMappingError(NumapredictError):
-    """A machine cannot apply a mapping here: the line says what would be needed."""
+    """The machine cannot apply a mapping; the message says what is needed."""
 
 
 class UnrunnableProgramError(NumapredictError):
@@ -46,9 +46,9 @@ class TracingError(NumapredictError):
 
 
 class CounterError(NumapredictError):
-    """A source of counters cannot count here, failed in a run, or wrote what cannot be read; runs go on without.
+    """A counter source is not available, failed in a run, or wrote unreadable output; runs continue without it.
 
-    ``reason`` says why, ``remedies`` what helps.
+    ``reason`` says why, ``remedies`` what to do about it.
     """
 
     def __init__(self, reason: str, remedies: Sequence[str] = ()) -> None:
@@ -57,21 +57,21 @@ class CounterError(NumapredictError):
 
 
 class NoModelError(NumapredictError):
-    """No model can be used here: there is none of the name or machine, or it is of another machine."""
+    """There is no model of this name or machine, or the model is for another machine."""
 
 
 class InsufficientDataError(NumapredictError):
-    """Too little was measured to learn or to predict anything from."""
+    """Too few measurements to learn or predict from."""
 
 
 class FailedRunsError(NumapredictError):
-    """A campaign's runs all failed, or a worker died; what has finished is kept."""
+    """All runs of a campaign failed, or a worker died; finished runs are kept."""
 
     exit_code = 1
 
 
 class UnwritableError(NumapredictError):
-    """The system refused to write an output or a temporary file; an output that was there before is untouched."""
+    """The system refused to write an output or a temporary file; an existing output is left unchanged."""
 
     exit_code = 1
 

@@ -1,4 +1,4 @@
-"""Find what was built: the placement, marks and replay libraries, the tracer and the programs."""
+"""Paths of the native parts: the placement, marks and replay libraries, the tracer and the programs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -42,7 +42,7 @@ def stream_program() -> Path:
     return _built("bin/numapredict-stream")
 
 
-# Every part by the name it is told by.
+# Every part, by the name under which it is reported.
 PARTS: dict[str, Callable[[], Path]] = {
     "placement": placement_library,
     "tracer": tracer_plugin,
@@ -55,9 +55,9 @@ PARTS: dict[str, Callable[[], Path]] = {
 
 
 def built_file(name: str) -> Path:
-    """Return where a file that the build makes is, or would be.
+    """Return the path of a file that the build makes, whether or not it exists.
 
-    An editable installation has the package in two folders: sources in the checkout, what was built in the environment.
+    An editable installation has two folders: sources in the checkout, built files in the environment.
     """
     paths = [Path(folder) / name for folder in folders]
     return next(filter(Path.is_file, paths), paths[0])

@@ -1,4 +1,4 @@
-"""Advice on one program: run its two probes, predict, and put the answer into a record."""
+"""Advice on one program: run its two probes, predict, and return the answer as a record."""
 
 import logging
 import os
@@ -43,15 +43,15 @@ _TRAIN = "numapredict train, which keeps the measurements that this takes"
 _ASK_FOR_THREADS = "the program with a number of threads from OMP_NUM_THREADS, where it can be told to"
 
 NEARLY_ALL = 0.9
-"""The part of a run from which on a speedup of that part is one of the whole: the difference is within the interval."""
+"""From this share of a run on, a speedup of that part counts as the whole run's: the interval covers the difference."""
 
 log = logging.getLogger(__name__)
 
 
 class AdviceProbe(msgspec.Struct, frozen=True):
-    """One probe run: ``time_s`` is the run time of the model's clock, ``features`` all that was read.
+    """One probe run: ``time_s`` is the run time by the model's clock, ``features`` are all readings.
 
-    ``noise`` is the standard error of the time in log2, by its repetitions; None where there are too few.
+    ``noise`` is the standard error of the time in log2 over its repetitions; None if there are too few.
     """
 
     mapping: str
@@ -61,7 +61,7 @@ class AdviceProbe(msgspec.Struct, frozen=True):
 
 
 class AdviceCluster(msgspec.Struct, frozen=True):
-    """The cluster that the program was assigned to; ``descriptions`` are its members in words.
+    """The cluster that the program was assigned to; ``descriptions`` describe its members in words.
 
     ``speedup`` is what the advised mapping gave the members, from the least to the greatest; None for the default.
     """
@@ -74,12 +74,11 @@ class AdviceCluster(msgspec.Struct, frozen=True):
 
 
 class Alternative(msgspec.Struct, frozen=True):
-    """The command of a tool that does without the preload library.
+    """The command of a tool that needs no preload library.
 
-    ``mapping`` is what it applies, and ``exact`` whether that is the advised one; otherwise it is the best that is
-    ranked of those that the tool can express, or where there is none the nearest, whose speedup is not known. Its
-    expected speedup has the discount that the advised mapping's has, and is never above that. ``note`` says what else
-    there is to know, and ``cautions`` what must hold beside the command.
+    ``mapping`` is what it applies, and ``exact`` whether that is the advised mapping; otherwise it is the best-ranked
+    mapping that the tool can express or, if there is none, the nearest one, whose speedup is not known. Its expected
+    speedup has the advised mapping's discount and is never above it. ``note`` has remarks, ``cautions`` conditions.
     """
 
     tool: Tool
@@ -98,17 +97,17 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     the whole run. ``region_share`` is the regions' part of the slower probe's run time, where it is known.
     ``confidence`` is the probability that the mapping beats the default, None for the default itself and where the
     model does not say. ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false
-    for a program unlike any that the model has seen. ``trace_share`` is the part of the program's region time that
+    for a program unlike any in the training data. ``trace_share`` is the part of the program's region time that
     was seen, for modelled runs; ``whole_program`` is false when the native run that counts regions had to be stopped.
-    ``verification`` is what running default and choice in turn said, where that was asked for and the choice is not the
-    default; where the choice did not win, ``mapping`` is the default. ``judged_by`` is what was read beside the probes'
-    times: ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
+    ``verification`` is the result of running default and choice alternately, if requested and if they differ; if the
+    choice did not win, ``mapping`` is the default. ``judged_by`` is what was read in addition to the probes' times:
+    ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
     ``explanation`` says why, as far as the readings tell. ``exit_code`` is what the program ends with, though its
-    parallel regions ran. ``own_threads`` is there for a program that sets its number of threads itself: only mappings
-    of that number compete, and ``default`` is what it gets today with so many. ``answer`` tells advice from
+    parallel regions ran. ``own_threads`` is set for a program that fixes its own number of threads: only mappings
+    with that number compete, and ``default`` is what it gets today with it. ``answer`` distinguishes advice from
     ``Unknown``.
     ``command`` applies the mapping exactly, with the preload library, and ``alternatives`` without it as far as each
-    tool goes; ``alternative`` is numactl's. ``warnings`` say in words what makes the answer doubtful.
+    tool can; ``alternative`` is numactl's. ``warnings`` say what makes the answer doubtful.
     """
 
     program: str
@@ -140,7 +139,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def whole_run(share: float, speedup: float) -> float | None:
-    """Return what a speedup of a part of the run makes of the whole (Amdahl's law), None where it is nearly all."""
+    """Return the whole run's speedup by that of a ``share`` of it (Amdahl's law), None if the share is nearly 1."""
     return None if share >= NEARLY_ALL else 1 / (1 - share + share / speedup)
 
 
@@ -151,12 +150,12 @@ def advise(
     *,
     verifier: Machine | None = None,
 ) -> Advice | Unknown:
-    """Run the model's probes on the machine and return the advice, or that too little is known to give any.
+    """Run the model's probes on the machine and return the advice, or ``Unknown`` if too little was seen.
 
-    With a ``verifier``, the same machine asked for single runs, the default and the advised mapping run there in turn,
+    With a ``verifier``, the same machine set to single runs, the default and the advised mapping run there alternately,
     and the default is advised unless it loses. Raises NoModelError for a model of another topology,
-    UnrunnableProgramError for a probe that failed, InsufficientDataError for one that did not read what the model
-    needs, and whatever the machine raises.
+    UnrunnableProgramError for a failed probe, InsufficientDataError for one that lacks a reading that the model
+    needs, and the machine's own errors.
     """
     model, own = chosen.model, None
     check_topology(model, machine.topology)
@@ -190,7 +189,7 @@ def advise(
             prediction = _keeping(model.default, prediction)
     lost = verification is not None and not verification.won
     evidence = evidence_of(readings, model.default, reached_by(model), machine.controllers_GBps)
-    if evidence is not None and lost:  # what the probes' times said did not hold
+    if evidence is not None and lost:  # the verification contradicts the probes' times
         evidence = msgspec.structs.replace(evidence, speedup=None)
     mapping = parse_label(prediction.mapping)
     alternatives = {tool: _alternative(tool, prediction, machine, program) for tool in TOOLS}
@@ -240,7 +239,7 @@ def _unknown(
 
 
 def _probed(program: Program, machine: Machine, model: Model, own: OwnThreads | None = None) -> list[Measurement]:
-    """Return the probes' measurements; of a program that sets its number of threads, unless known, the first alone."""
+    """Return the probes' measurements; only the first if it shows that the program sets its own number of threads."""
     measured: list[Measurement] = []
     for number, probe in enumerate(model.probes, 1):
         log.info(f"probe {number} of {len(model.probes)}: {program.name} under {probe.mapping}")
@@ -254,7 +253,7 @@ def _probed(program: Program, machine: Machine, model: Model, own: OwnThreads | 
 
 
 def _keeping(default: str, prediction: Prediction) -> Prediction:
-    """Return a prediction that advises the default, which gains nothing over itself."""
+    """Return the prediction with the default as its advice, at a speedup of 1."""
     none = RankedMapping(default, ExpectedSpeedup(1.0, 1.0, 1.0))
     others = tuple(ranked for ranked in prediction.ranked if ranked.mapping != default)
     return msgspec.structs.replace(
@@ -263,7 +262,7 @@ def _keeping(default: str, prediction: Prediction) -> Prediction:
 
 
 def _possible(label: str, machine: Machine) -> bool:
-    """Return whether a mapping can be advised: on a clock, only what can be applied."""
+    """Return whether a mapping can be advised: on real hardware, only one that can be applied."""
     return machine.supports(parse_label(label))
 
 
@@ -300,9 +299,9 @@ def _probe(reading: ProbeReading) -> AdviceProbe:
 
 
 def _alternative(tool: Tool, prediction: Prediction, machine: Machine, program: Program) -> Alternative:
-    """Return the advised mapping where the tool can express it, else what it can and is worth most of the others.
+    """Return the advised mapping if the tool can express it, else the best-ranked other one that it can express.
 
-    What is expected to give more than the advised mapping is passed over, so that nothing is announced as better.
+    Mappings with a higher expected speedup than the advised one are skipped: none may be presented as better.
     """
     topology, shell = machine.topology, dict(os.environ)
     emission = emit(tool, resolve(parse_label(prediction.mapping), topology), program, shell)
@@ -351,7 +350,7 @@ def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tup
 
 
 def _other_teams(measurement: Measurement) -> str:
-    """Return which regions have other numbers of threads than they are asked for, an empty text where none have."""
+    """Return in words which regions run with another number of threads than requested; empty if none do."""
     if own_team(measurement) is not None or isinstance(measurement.mapping, OpaqueMapping):
         return ""
     asked = measurement.mapping.threads
@@ -374,12 +373,12 @@ def _trace_share(measured: list[Measurement]) -> float | None:
 
 
 def seconds_in_words(time_s: float) -> str:
-    """Return a time in the unit that suits it."""
+    """Return a time in a suitable unit."""
     if time_s >= 1:
         return f"{time_s:.2f} s"
     return f"{time_s * 1e3:.2f} ms" if time_s >= 1e-4 else f"{time_s * 1e6:.2f} us"
 
 
 def expected_in_words(speed: ExpectedSpeedup) -> str:
-    """Return what is expected of a mapping beside the advised one, with its interval."""
+    """Return the expected speedup of an alternative mapping, with its interval."""
     return f"{speed.median:.2f}x expected, {speed.low:.2f}x to {speed.high:.2f}x"

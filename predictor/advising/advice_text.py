@@ -18,11 +18,11 @@ WITHOUT_COUNTERS = {
     "share": "judged without counters: by times and by which sampled accesses were local",
     "times": "judged without counters: by times alone",
 }
-"""What an answer says that was not judged by bandwidths."""
+"""The line added to an answer that does not rest on bandwidths."""
 
 
 def mapping_in_words(mapping: Mapping) -> str:
-    """Return what a mapping means, in a sentence's words."""
+    """Return what a mapping means, as part of a sentence."""
     threads, nodes = counted(mapping.threads, "thread"), counted(mapping.thread_nodes, "node")
     spread = "dealt out one node after the other" if mapping.thread_policy == "scatter" else "consecutive ones together"
     spread = "" if mapping.thread_nodes == 1 else f", {spread}"
@@ -60,7 +60,7 @@ def advice_in_words(advice: Advice) -> str:
 
 
 def _share_in_words(share: float, speedup: float) -> str:
-    """Return how much of a run its parallel regions are, and what their speedup makes of the whole."""
+    """Return the share of a run in its parallel regions, and the resulting speedup of the whole run."""
     whole = whole_run(share, speedup)
     gain = f": about {whole:.2f}x for the whole run" if whole is not None and speedup != 1 else ""
     return f"the regions take {share:.0%} of its run time under the probes{gain}"
@@ -84,14 +84,14 @@ def _expected_gain_lines(advice: Advice, what: str) -> list[str]:
 
 
 def _is_measured(advice: Advice) -> bool:
-    """Return whether the speedup is that of one probe over the other."""
+    """Return whether the speedup was measured, as one probe's over the other's."""
     whole = advice.trace_share is None or advice.trace_share >= 1
     both = {advice.mapping, advice.default} == {p.mapping for p in advice.probes}
     return whole and both and advice.confidence is not None
 
 
 def _verified_in_words(verification: Verification) -> str:
-    """Return what running both mappings said, in a sentence's words."""
+    """Return the result of the verification as part of a sentence."""
     if verification.speedup is None:
         return f"{verification.mapping} was advised, but {verification.reason}; the default is kept"
     rounds = len(verification.chosen_s)
@@ -107,7 +107,7 @@ def _verified_in_words(verification: Verification) -> str:
 def explanation_lines(explanation: Explanation) -> list[str]:
     """Return a few lines: why, what else is nearly as good, and what would change the answer.
 
-    Where there is too much to say, mappings beside the answer give way, the last first.
+    If there are too many lines, alternative mappings are left out, the last first.
     """
     said = {
         "why": [f.text for f in explanation.findings if f.topic in ("default", "binds")],
@@ -130,7 +130,7 @@ def _close_in_words(close: Close) -> str:
 
 
 def _under(title: str, text: str) -> list[str]:
-    """Return a text as an answer under a title."""
+    """Return a title and the wrapped text beside it."""
     return textwrap.fill(text, _WIDTH, initial_indent=f"  {title:18}", subsequent_indent=_COLUMN).splitlines()
 
 
@@ -163,7 +163,7 @@ def _cluster_lines(advice: Advice) -> list[str]:
 
 
 def _members_in_words(speedup: ExpectedSpeedup | None) -> str:
-    """Return what the members of a cluster gain by the advised mapping."""
+    """Return the speedups of a cluster's members under the advised mapping."""
     if speedup is None:
         return ""
     return f"; by that mapping they gain {speedup.median:.2f}x ({speedup.low:.2f}x to {speedup.high:.2f}x)"
@@ -187,6 +187,6 @@ def _command_lines(advice: Advice) -> list[str]:
 
 
 def _wrapped(text: str) -> str:
-    """Return a text in lines of at most 100 columns that stand under the answers."""
+    """Return a text in lines of at most 100 columns, indented to the column of answers."""
     rest = " " * 22 if text.startswith("- ") else _COLUMN
     return textwrap.fill(text, _WIDTH, initial_indent=_COLUMN, subsequent_indent=rest)

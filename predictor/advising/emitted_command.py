@@ -1,4 +1,4 @@
-"""The command of another tool, on standard output alone, and in words what it falls short of."""
+"""The command of another tool, alone on standard output, with its limits logged."""
 
 import logging
 import os
@@ -20,10 +20,10 @@ log = logging.getLogger(__name__)
 
 
 def command_for_mapping(tool: Tool, label: str, command: tuple[str, ...]) -> str:
-    """Return the command by which a tool runs the program under a mapping of this computer; nothing is run.
+    """Return the command by which a tool runs the program under a mapping on this computer; nothing is run.
 
-    A line is logged for each thing that it cannot do. Raises InvalidMappingError, and
-    UnsupportedMappingError where it would do nothing of what the mapping says.
+    Each part that it cannot apply is logged. Raises InvalidMappingError, and UnsupportedMappingError if it can apply
+    no part of the mapping.
     """
     topology = host_topology()
     placement = resolve(parse_label(label), topology)
@@ -44,7 +44,7 @@ def command_for_mapping(tool: Tool, label: str, command: tuple[str, ...]) -> str
 def command_for_advice(tool: Tool, advice: Advice, program: Program) -> str:
     """Return the command by which a tool applies the advice, or the best mapping of the model that it can apply.
 
-    What the command falls short of is logged, marked as a line of ours among others: a script may read the command.
+    Its limits are logged with our name in front, since only the command goes to standard output.
     """
     alternative = next(one for one in advice.alternatives if one.tool == tool)
     if not alternative.exact:
@@ -63,7 +63,7 @@ def command_for_advice(tool: Tool, advice: Advice, program: Program) -> str:
 def preloading_obstacle(tool: Tool, program: Program) -> str:
     """Return why likwid-pin would leave the program's threads unpinned, or an empty text.
 
-    It pins in pthread_create, by a library that it preloads. Of a program that is not here nothing is known.
+    It pins in pthread_create, by a library that it preloads. Empty, too, for a program that is not found.
     """
     if tool != "likwid":
         return ""

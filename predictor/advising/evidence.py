@@ -1,4 +1,4 @@
-"""The numbers that an explanation rests on: what two probe runs read, and what their bandwidth can be held against."""
+"""The numbers that an explanation rests on: two probes' readings, and bandwidths to compare them with."""
 
 import math
 from collections.abc import Sequence
@@ -13,14 +13,14 @@ from numapredict.predictor.learning.model import Model
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What the rules read: ``default_*`` of the probe that is the default, ``other_*`` of the other one.
+    """Input of the rules: ``default_*`` of the probe that is the default, ``other_*`` of the other one.
 
     ``speedup`` is the other's over the default, 1.0 for the same time; None where the probes differ in more than where
     pages and threads lie, or were contradicted by verification. Traffic is local and remote bandwidth together, in
     GB/s. ``home_share`` is the largest part that one node's cores have in all local accesses. ``reached_GBps`` is the
-    greatest local bandwidth of any training program, ``controllers_GBps`` what the nodes' controllers can read,
-    where the machine's description tells it. ``noise`` is the deviation of the speedup in log2, by the probes' own
-    repetitions. None is what was not read.
+    greatest local bandwidth of any training program, ``controllers_GBps`` what the nodes' controllers can read, if the
+    machine's description has it. ``noise`` is the deviation of the speedup in log2, from the probes' repetitions.
+    None: not read.
     """
 
     nodes: int
@@ -38,7 +38,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def least_speedup(self) -> float | None:
-        """Return the lower end of the speedup's interval of nine cases in ten; itself where nothing was repeated."""
+        """Return the lower end of the speedup's 90% interval; the speedup itself if no run was repeated."""
         return None if self.speedup is None else float(self.speedup * 2 ** (-NINE_IN_TEN * (self.noise or 0.0)))
 
     @property
@@ -50,9 +50,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 def evidence_of(
     readings: Sequence[ProbeReading], default: str, reached_GBps: float | None, controllers_GBps: Sequence[float] = ()
 ) -> Evidence | None:
-    """Return what two readings tell, or None where the default was no probe.
+    """Return the evidence of two readings, or None if the default was not a probe.
 
-    ``reached_GBps``: see ``reached_by``; ``controllers_GBps`` has an entry a node, and counts where the default has
+    ``reached_GBps``: see ``reached_by``; ``controllers_GBps`` has an entry per node and is used if the default has
     threads on all.
     """
     by_mapping = {reading.mapping: reading for reading in readings}
@@ -88,7 +88,7 @@ def reached_by(model: Model) -> float | None:
 
 
 def _differ_in_places(default: Mapping, other: Mapping) -> bool:
-    """Return whether mappings differ in the places of pages and threads alone, the default's by first touch."""
+    """Return whether mappings differ only in where pages and threads are, the default's pages by first touch."""
     same = (default.threads, default.thread_nodes) == (other.threads, other.thread_nodes)
     spread = FACTS[other.page_policy].page_nodes != "one node" and other.page_nodes == other.thread_nodes > 1
     return same and spread and default.page_policy == "first-touch" != other.page_policy

@@ -1,4 +1,4 @@
-"""Why an answer is what it is: findings in words, each beside the numbers that it rests on."""
+"""Why an answer is what it is: findings in words, each with the numbers that it rests on."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -19,14 +19,14 @@ CLOSE_SHOWN = 3
 """How many of the mappings that are nearly as good are named."""
 
 POLICIES_SHOWN = 6
-"""How many page policies are set beside each other."""
+"""How many page policies are compared."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing to know: by which ``rule``, in words, and the numbers it rests on, by the fields of ``Evidence``.
+    """One statement: its ``rule``, its text, and the numbers it rests on, by the fields of ``Evidence``.
 
-    Of the rule ``uncertain`` the numbers are those of the answer's expected speedup, of the topic ``choice`` the
-    expected speedups of the mappings that are set beside each other, by their labels.
+    The numbers of the rule ``uncertain`` are those of the answer's expected speedup, those of the topic ``choice`` the
+    expected speedups of the compared mappings by their labels.
     """
 
     topic: Topic
@@ -36,7 +36,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Close(msgspec.Struct, frozen=True):
-    """A mapping of as many threads that is expected to be nearly as good, and in what it differs from the answer."""
+    """A mapping with the same number of threads that is expected to be nearly as good, and how it differs."""
 
     mapping: str
     expected_speedup: ExpectedSpeedup
@@ -46,7 +46,7 @@ class Close(msgspec.Struct, frozen=True):
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Why, in findings; ``close`` are the best mappings whose expected speedup lies within the answer's interval.
 
-    None of them is expected to give more than the answer: all have the same discount for what is not known of them.
+    None is expected to give more than the answer: all have the same discount for uncertainty.
     """
 
     pages: Pages
@@ -56,9 +56,9 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def explain(evidence: Evidence | None, prediction: Prediction, default: str, *, expects: bool) -> Explanation:
-    """Return the explanation of an answer; ``evidence`` is None where the default was no probe.
+    """Return the explanation of an answer; ``evidence`` is None if the default was not a probe.
 
-    ``expects``: the model has an expectation, so that the answer's interval is the program's own.
+    ``expects``: the model has a gain model, hence the answer's interval is the program's own.
     """
     pages: Pages = "unknown" if evidence is None else pages_of(evidence)
     binds: Bound = "unknown" if evidence is None else bound_of(evidence, pages)
@@ -79,9 +79,9 @@ def explain(evidence: Evidence | None, prediction: Prediction, default: str, *, 
 
 
 def close_to(label: str, speed: ExpectedSpeedup, ranked: Sequence[RankedMapping]) -> tuple[Close, ...]:
-    """Return the best mappings of as many threads as ``label`` has whose expected speedup is in its interval, below it.
+    """Return the best mappings with as many threads as ``label`` and an expected speedup within its interval, below it.
 
-    Above it are only mappings that cannot be applied.
+    Only mappings that cannot be applied are above it.
     """
     chosen = parse_label(label)
     found = []
@@ -94,7 +94,7 @@ def close_to(label: str, speed: ExpectedSpeedup, ranked: Sequence[RankedMapping]
 
 
 def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:
-    """Return what the default does to the program's pages, as far as that is told."""
+    """Return where the default puts the program's pages, as far as the readings show."""
     found = []
     here, home, gain = evidence.default_local_share, evidence.home_share, evidence.speedup
     if pages == "one node" and home is not None:
@@ -134,7 +134,7 @@ def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:
 
 
 def _bound_finding(evidence: Evidence | None, pages: Pages, binds: Bound) -> Finding:
-    """Return what the program waits for, or why that cannot be told."""
+    """Return what the program waits for, or why that is not known."""
     if evidence is None:
         text = "what binds it cannot be told: the default is none of this model's probes"
         return Finding("binds", "unknown", text, {})
@@ -146,7 +146,7 @@ def _bound_finding(evidence: Evidence | None, pages: Pages, binds: Bound) -> Fin
 
 
 def _bound_in_words(evidence: Evidence, binds: Bound) -> tuple[str, tuple[str, ...]]:
-    """Return what the program waits for in a sentence's words, and the names of the numbers that say so."""
+    """Return what the program waits for as part of a sentence, and the names of the numbers that show it."""
     gain = f"with pages on all nodes it is {evidence.speedup or 1.0:.2f}x as fast"
     if binds == "one node's bandwidth":
         return f"it waits for that node's bandwidth: {gain}", ("speedup",)
@@ -164,7 +164,7 @@ def _bound_in_words(evidence: Evidence, binds: Bound) -> tuple[str, tuple[str, .
 
 
 def _choice_findings(label: str, ranked: Sequence[RankedMapping]) -> list[Finding]:
-    """Return what each part of the advised mapping is expected to matter: the mappings that differ in it alone."""
+    """Return the expected effect of each part of the advised mapping, from the mappings that differ only in it."""
     chosen, expected = parse_label(label), {each.mapping: each.expected_speedup.median for each in ranked}
     beside: dict[str, dict[str, Mapping]] = {"pages": {}, "threads": {}}
     for each in ranked:
@@ -217,7 +217,7 @@ def _finding(topic: Topic, rule: str, text: str, evidence: Evidence, *read: str)
 
 
 def _differences(chosen: Mapping, other: Mapping) -> str:
-    """Return in what another mapping differs, in a few words."""
+    """Return in a few words how another mapping differs."""
     found = []
     if chosen.thread_nodes != other.thread_nodes:
         found.append(f"threads on {counted(other.thread_nodes, 'node')}")

@@ -1,9 +1,9 @@
-"""Programs that set their own number of threads: which mappings compete for them, and what is known of those.
+"""Programs that set their own number of threads: which mappings compete for them, and what is known about those.
 
-Whatever mapping such a program is run under, it runs its own number of threads. Only mappings of that number compete,
-and they are judged by a model of their own: it is learned from the measurements of the model's dataset that have as
-many threads, with its own default, probes and expectation. So nothing that is due to the number of threads enters.
-Where a part of the regions follows OMP_NUM_THREADS, or no number holds half of the region time, all mappings compete.
+Such a program runs its own number of threads under every mapping. Only mappings with that number compete, and they are
+judged by a separate model: it is learned from the measurements of the model's dataset with as many threads, and has its
+own default, probes and gain model, which removes every effect of the number of threads.
+If some regions follow OMP_NUM_THREADS, or no number holds half of the region time, all mappings compete.
 """
 
 import math
@@ -23,15 +23,15 @@ from numapredict.predictor.learning.datasets import open_dataset, shipped_datase
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import data_folder, trained_model_path
 
-_FEW = 0.1  # of the region time: so much and less may follow OMP_NUM_THREADS in a program with its own number
+_FEW = 0.1  # of the region time: at most this may follow OMP_NUM_THREADS in a program with its own number
 _LEAST_SHARE = 0.5  # of the region time, for a number of threads to be the program's
 
 
 class OwnThreads(msgspec.Struct, frozen=True, kw_only=True):
     """The number of threads that a program sets itself, in ``share`` of its region time; ``others`` in the rest of it.
 
-    ``competing`` is the number of threads of the mappings that compete, ``learned_from`` that of the measurements which
-    tell what they give; both are ``threads`` wherever the machine and the model's dataset have it. ``text`` says so.
+    ``competing`` is the number of threads of the competing mappings, ``learned_from`` that of the measurements their
+    gains are learned from; both are ``threads`` if the machine and the model's dataset have it. ``text`` says this.
     """
 
     threads: int
@@ -43,9 +43,9 @@ class OwnThreads(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def own_team(measurement: Measurement) -> Team | None:
-    """Return the team of which a measurement's program has its own number of threads, None where it has none.
+    """Return the team whose number of threads the program sets itself, None if it follows the mapping.
 
-    It holds at least half of the region time, and regions with as many threads as the mapping asks hold next to none.
+    It has at least half of the region time, and regions with the mapping's number of threads have next to none.
     """
     teams, mapping = teams_of(measurement), measurement.mapping
     if not teams or isinstance(mapping, OpaqueMapping) or teams[0].share < _LEAST_SHARE:
@@ -55,9 +55,9 @@ def own_team(measurement: Measurement) -> Team | None:
 
 
 def depends_in_words(own: OwnThreads, showing: Measurement, measured: Iterable[Measurement]) -> str:
-    """Return that a program's number of threads depends on what is asked for, an empty text where it does not.
+    """Return a sentence if the program's number of threads depends on the requested one, else an empty text.
 
-    ``showing`` showed the number; ``measured`` are of mappings of as many threads, where it must be the same.
+    ``showing`` showed the number; ``measured`` are of mappings with as many threads, where it must be the same.
     """
     known = {own.threads, *own.others}
     for m in measured:
@@ -73,9 +73,9 @@ def depends_in_words(own: OwnThreads, showing: Measurement, measured: Iterable[M
 
 
 def model_of_threads(model: Model, measurement: Measurement, topology: Topology) -> tuple[Model, OwnThreads]:
-    """Return the model of the mappings that compete for a program which a measurement showed to set its own threads.
+    """Return the model of the competing mappings of a program that sets its own number of threads, as measured.
 
-    Raises InsufficientDataError where the model's dataset is not here, or has too little to learn from.
+    Raises InsufficientDataError if the model's dataset is missing or has too little to learn from.
     """
     team = own_team(measurement)
     if team is None:
@@ -97,7 +97,7 @@ def model_of_threads(model: Model, measurement: Measurement, topology: Topology)
     default = _default(parse_label(model.default), part, topology)
     options = msgspec.structs.replace(model.options, default=default, n_clusters=None, probe_candidates=())
     from numapredict.predictor.learning.train import (
-        train,  # scikit-learn is slow to load, and most answers do without it
+        train,  # scikit-learn is slow to load, and most answers do not need it
     )
 
     try:
@@ -109,7 +109,7 @@ def model_of_threads(model: Model, measurement: Measurement, topology: Topology)
 
 
 def _dataset_of(model: Model, topology: Topology) -> Dataset:
-    """Return the dataset that a model was learned from, by its name or place and the time it was made."""
+    """Return the dataset that a model was learned from, by its name or folder and creation time."""
     places = [model.machine] if model.machine in shipped_datasets() else []
     own = data_folder() / "datasets" / trained_model_path(model.machine, topology).stem
     places += [str(own)] if (Path(own) / DESCRIPTION_FILE).is_file() else []
@@ -124,7 +124,7 @@ def _dataset_of(model: Model, topology: Topology) -> Dataset:
 
 
 def _of_threads(dataset: Dataset, taught: int, competing: int, topology: Topology) -> Dataset:
-    """Return the measurements of a number of threads as if they were of another, where such mappings are possible."""
+    """Return measurements of ``taught`` threads relabelled as ``competing`` threads, where such mappings exist."""
     kept: dict[tuple[str, Mapping], Measurement] = {}
     for m in dataset.measurements:
         if not isinstance(m.mapping, Mapping) or m.mapping.threads != taught:
@@ -137,7 +137,7 @@ def _of_threads(dataset: Dataset, taught: int, competing: int, topology: Topolog
 
 
 def _default(default: Mapping, part: Dataset, topology: Topology) -> str:
-    """Return what a program gets today with so many threads: the default's places, on as many nodes as there can be."""
+    """Return the default with that number of threads: the same policies, on as many nodes as possible."""
     mappings = {m.mapping for m in part.measurements if isinstance(m.mapping, Mapping)}
     for nodes in range(default.thread_nodes, 0, -1):
         for threads in {mapping.threads for mapping in mappings}:
@@ -149,7 +149,7 @@ def _default(default: Mapping, part: Dataset, topology: Topology) -> str:
 
 
 def _in_words(team: Team, others: tuple[int, ...], competing: int, taught: int, modelled: bool) -> str:
-    """Return in a sentence what the program does and what was done about it."""
+    """Return a sentence on the program's threads and what the advice rests on."""
     threads = f"{team.threads} thread{'s' * (team.threads != 1)}"
     text = f"the program sets its own number of threads: {threads}, whatever OMP_NUM_THREADS says"
     if others:

@@ -26,10 +26,10 @@ from numapredict.predictor.learning.probes import cluster_distances, scaled_feat
 
 
 class ProbeReading(msgspec.Struct, frozen=True):
-    """What one probe run read; bandwidths are None where there are no counters, the share where nothing tells it.
+    """The readings of one probe run; bandwidths are None without counters, as is the share if it was not sampled.
 
-    ``home_share`` is the largest part that one node's cores have in all local accesses, None where there are none.
-    ``noise`` is the standard error of the time in log2, from ``runs`` repetitions, None where too few tell it.
+    ``home_share`` is the largest part that one node's cores have in all local accesses, None if there are none.
+    ``noise`` is the standard error of the time in log2 over ``runs`` repetitions, None if they are too few.
     """
 
     mapping: str
@@ -47,10 +47,10 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
     ``distance`` is to the chosen cluster in scaled features. ``ambiguity`` is that distance over the one to the next
     cluster: 0 is clear, 1 a toss-up. ``familiar`` is false when the program lies farther from every training program
-    than any of them lies from its nearest neighbour. ``ranked`` holds all mappings, best first, with what is expected
-    of each: for this program, where the model has an expectation, or for its cluster's members. ``confidence`` is the
-    probability that the mapping beats the default, None without an expectation and for the default itself. ``reads``
-    says what was judged by beside the probes' times.
+    than any of them lies from its nearest neighbour. ``ranked`` holds all mappings, best first, with their expected
+    speedups: for this program if the model has a gain model, else for its cluster's members. ``confidence`` is the
+    probability that the mapping beats the default, None without a gain model and for the default itself. ``reads``
+    is what was used in addition to the probes' times.
     """
 
     mapping: str
@@ -66,7 +66,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def reading_of(measurement: Measurement, clock: Clock) -> ProbeReading:
-    """Return what a probe's measurement read.
+    """Return the readings of a probe's measurement.
 
     Raises UnrunnableProgramError when the run failed, InsufficientDataError when it lacks the time of the model.
     """
@@ -115,7 +115,7 @@ def predict(
     rows = np.array([member.features for member, _ in members])
     labels = np.array([cluster for _, cluster in members])
     features = scaled_features(model.scales, row)
-    if np.isnan(features).any():  # no counters: the ratio of the times alone tells the cluster
+    if np.isnan(features).any():  # no counters: only the ratio of the times selects the cluster
         features, rows = features[:, :1], rows[:, :1]
     distances = cluster_distances(model.rule, features, rows, labels)[0]
     cluster = model.clusters[int(distances.argmin())]
@@ -142,7 +142,7 @@ def predict(
 
 
 def _gain_model_for(model: Model, readings: Sequence[ProbeReading]) -> GainModel | None:
-    """Return the model's expectation, or the best of its fallbacks that the readings have all for."""
+    """Return the model's gain model, or the best of its fallbacks whose inputs the readings have."""
     known = [reading for reading in readings if reading.mapping in {probe.mapping for probe in model.probes}]
     for gain_model in (model.gain_model, *model.fallbacks):
         if gain_model is not None and None not in _beside(gain_model, known):
@@ -151,21 +151,21 @@ def _gain_model_for(model: Model, readings: Sequence[ProbeReading]) -> GainModel
 
 
 def _beside(gain_model: GainModel, readings: Sequence[ProbeReading]) -> list[float | None]:
-    """Return what an expectation reads beside the times."""
+    """Return what a gain model reads in addition to the times."""
     if gain_model.beside == "share":
         return [reading.local_share for reading in readings]
     return [reading.local_bandwidth_GBps for reading in readings] if gain_model.beside == "bandwidth" else []
 
 
 def _read_by(model: Model) -> Reads:
-    """Return what the clusters of a model without an expectation read."""
+    """Return what the clusters of a model without a gain model read."""
     return "times" if model.scales.kind == "times" else "bandwidth"
 
 
 def _row(model: Model, readings: Sequence[ProbeReading], gain_model: GainModel | None) -> tuple[float, float, float]:
     """Return time at the first probe, time and local bandwidth at the second, or NaN where that is not needed.
 
-    ``gain_model`` is what will choose: what it does not read may be missing.
+    ``gain_model`` will choose the mapping: readings that it does not use may be missing.
     """
     by_mapping = {reading.mapping: reading for reading in readings}
     for probe in model.probes:
@@ -191,7 +191,7 @@ def _row(model: Model, readings: Sequence[ProbeReading], gain_model: GainModel |
 def _expected(
     model: Model, gain_model: GainModel, readings: Sequence[ProbeReading]
 ) -> tuple[tuple[RankedMapping, ...], dict[str, float | None]]:
-    """Return all mappings by what they are worth to the program, and the probability that each beats the default."""
+    """Return all mappings by their risk-adjusted gain, and the probability that each beats the default."""
     by_mapping = {reading.mapping: reading for reading in readings}
     first, second = (by_mapping[probe.mapping] for probe in model.probes)
     found = predict_gains(
@@ -211,7 +211,7 @@ def _expected(
 
 
 def measured_noise(gain_model: GainModel | None, readings: Sequence[ProbeReading]) -> float:
-    """Return the deviation of the gain that probes measured, in log2: by their repetitions and the training's."""
+    """Return the deviation of the gain that the probes measured, in log2, from their repetitions and the training's."""
     learned = None if gain_model is None else gain_model.noise
     return noise_between([each.noise for each in readings], [each.runs for each in readings], learned)
 
@@ -219,19 +219,19 @@ def measured_noise(gain_model: GainModel | None, readings: Sequence[ProbeReading
 def ranked_by(
     labels: Sequence[str], found: PredictedGains, risk_weight: float, default: int
 ) -> tuple[RankedMapping, ...]:
-    """Return all mappings, those first that are worth most, with what is expected of them after the same discount.
+    """Return all mappings, the greatest risk-adjusted gain first, with their predicted gains after the same discount.
 
-    So none is said to give more than one that is ranked before it.
+    None is predicted to give more than one that is ranked before it.
     """
     order = np.argsort(-risk_adjusted_gain(found.gain, found.deviation, risk_weight, default), kind="stable")
     said = discounted(found.gain, found.deviation, risk_weight, default)
-    said[order] = np.minimum.accumulate(said[order])  # the default's gain is none, whatever is worth less than it
+    said[order] = np.minimum.accumulate(said[order])  # the default gains nothing, nor does what is ranked below it
     low, high = found.gain - NINE_IN_TEN * found.below, found.gain + NINE_IN_TEN * found.above
     return tuple(RankedMapping(labels[at], _speedup(float(said[at]), float(low[at]), float(high[at]))) for at in order)
 
 
 def _speedup(said: float, low: float, high: float) -> ExpectedSpeedup:
-    """Return log2 gains as speedups: what is said of it, and the ends of the interval that holds nine in ten."""
+    """Return log2 gains as speedups: the stated one, and the ends of the 90% interval."""
     return ExpectedSpeedup(2**said, 2 ** min(said, low), 2**high)
 
 
@@ -241,7 +241,7 @@ def _ambiguity(nearest: float, second: float) -> float:
 
 
 def _is_familiar(features: npt.NDArray[np.float64], rows: npt.NDArray[np.float64]) -> bool:
-    """Return whether a program is no stranger among the training programs than the strangest of them."""
+    """Return whether a program is as near to a training program as each of them is to its nearest neighbour."""
     between = np.linalg.norm(rows[:, None, :] - rows[None, :, :], axis=2)
     np.fill_diagonal(between, np.inf)
     usual = between.min(axis=1).max() if len(rows) > 1 else np.inf

@@ -1,4 +1,4 @@
-"""One question: which machine, which model, and then the advice; or why there is none to give."""
+"""Answers one question: chooses the machine and the model, then returns the advice."""
 
 import logging
 from pathlib import Path
@@ -21,7 +21,7 @@ from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.unknown import Unknown
 from numapredict.predictor.learning.model_choice import EMULATED, check_choice, choose_model, nearest_shipped
 
-# A census and two traces share the budget so; what the census leaves is not handed on, the parts are upper bounds.
+# How a census and two traces share the budget: upper bounds, the census passes no unused time on.
 _CENSUS_PART = 0.2
 _TRACE_PART = 0.4
 
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What is asked: a command, of a described machine or of this computer, by a model or the machine's own.
+    """A request: a command, a described machine or this computer, and a model or the machine's own.
 
     ``budget_s`` is what modelled probes may take in all; ``verified``: see ``advise``; ``strict`` refuses a program
     that ends with an exit code other than 0.
@@ -44,7 +44,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def ask(question: Question) -> Advice | Unknown:
-    """Return the answer on a command; a NumapredictError with one clear line where there is none to give."""
+    """Return the answer on a command; raises a NumapredictError with a one-line message if there is none."""
     program, machine_name, strict = program_of(question.command), question.machine, question.strict
     machine: Machine
     if machine_name is None:

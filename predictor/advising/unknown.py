@@ -1,4 +1,4 @@
-"""The answer "unknown": too little was seen of a program to advise anything, and what to try."""
+"""The answer "unknown": too little of a program was seen to advise anything; says what to try."""
 
 import textwrap
 from typing import Literal
@@ -13,10 +13,10 @@ _WIDTH, _COLUMN = 100, " " * 20
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer where nothing can be recommended, as `--json` prints it: ``answer`` tells it from advice.
+    """The answer if nothing can be recommended, as `--json` prints it: ``answer`` distinguishes it from advice.
 
-    ``reason`` says why, ``to_try`` what may help. ``probes`` are the readings that there are, ``trace_share`` the part
-    of the program's region time that was seen, for modelled runs.
+    ``reason`` says why, ``to_try`` what may help. ``probes`` are the available readings, ``trace_share`` the part of
+    the program's region time that was seen, for modelled runs.
     """
 
     answer: Literal["unknown"] = "unknown"
@@ -44,7 +44,7 @@ def unknown_in_words(found: Unknown) -> str:
 
 
 def refuse_command(found: Unknown) -> InsufficientDataError:
-    """Return the error of a shell that wants a command."""
+    """Return the error for a caller that needs a command."""
     return InsufficientDataError(f"no command for {found.program}: {found.reason}; {found.to_try[0]}")
 
 

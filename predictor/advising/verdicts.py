@@ -1,11 +1,11 @@
-"""What two probe runs tell of a program: where the default has its pages, and what it waits for.
+"""What two probe runs show of a program: where the default has its pages, and what it waits for.
 
-A rule turns readings into a claim that a dataset can contradict. ``explanation_check.py`` asks each rule of programs
+A rule derives from readings a claim that a dataset can contradict. ``explanation_check.py`` tests each rule on programs
 whose nature is known; ``numapredict report explanations`` prints how often it was right. The thresholds are round
-numbers, chosen with all four shipped datasets in sight; where runs were repeated, it is the near end of a speedup's
-interval that has to reach them. Not borne out by these, and so not said: that fewer threads
-would do as well, that remote latency or synchronisation binds a program, where pages are by times alone, and that the
-greatest bandwidth of the training programs is the memory's limit (on lpdquad it is that of the cores).
+numbers, chosen on all four shipped datasets; with repeated runs, the near end of a speedup's interval must reach them.
+The data do not support, and no rule claims, that fewer threads would do as well, that remote latency or synchronisation
+binds a program, where pages are by times alone, or that the greatest bandwidth of the training programs is the memory's
+limit (on lpdquad it is that of the cores).
 """
 
 from typing import Literal
@@ -19,19 +19,19 @@ Bound = Literal["one node's bandwidth", "one node's memory", "all nodes' bandwid
 """What a program waits for under the default; ``not memory`` is compute, caches or synchronisation."""
 
 LOCAL = 0.9
-"""The share of local accesses from which pages are called local, and of one node in them from which they are its."""
+"""The least share of local accesses of local pages, and the least share of one node in these for pages on that node."""
 
 SHARED = 0.65
 """The share of local accesses below which, under both probes, pages are called shared."""
 
 NEAR = 0.1
-"""How far above that of pages on one node a sampled share of local accesses may be to speak for it."""
+"""How far a sampled share of local accesses may exceed that of pages on one node and still indicate it."""
 
 RISE = 0.2
 """By how much the other probe's share must be higher for that."""
 
 FASTER = 1.1
-"""The least speedup of the other probe that speaks for or against a placement of pages."""
+"""The least speedup of the other probe that is evidence for or against a placement of pages."""
 
 WAITS = 1.25
 """The least speedup by spreading pages from which one node's memory is what the program waits for."""
@@ -64,7 +64,7 @@ def pages_of(evidence: Evidence) -> Pages:
 
 
 def bound_of(evidence: Evidence, pages: Pages) -> Bound:
-    """Return what the program waits for under the default, ``unknown`` where the readings do not tell."""
+    """Return what the program waits for under the default, ``unknown`` if the readings do not show it."""
     gain, most = evidence.least_speedup, evidence.most_speedup
     if gain is not None and most is not None and has_little_traffic(evidence) and 1 / SAME <= gain <= most <= SAME:
         return "not memory"

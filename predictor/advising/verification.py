@@ -1,4 +1,4 @@
-"""Is the advice true? The default mapping and the advised one run in turn, and the default is kept unless it loses."""
+"""Verifies advice: the default and the advised mapping run alternately, and the default is kept unless it loses."""
 
 import logging
 
@@ -14,19 +14,19 @@ from numapredict.predictor.learning.features import time_by
 from numapredict.predictor.learning.options import Clock
 
 ROUNDS = 5
-"""Measurements of each mapping, in turn; one on a modelled machine, where every run gives the same."""
+"""Measurements of each mapping, alternately; one on a modelled machine, where every run gives the same."""
 
 DOUBT = 2.0
-"""Standard errors by which the mean gain has to be above none: of 5 rounds without any gain, one in 17 is."""
+"""Standard errors by which the mean gain must exceed 0: if there is no gain, 5 rounds do so in one case of 17."""
 
 log = logging.getLogger(__name__)
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """What running both mappings said: their times in seconds, round by round, and whether the advice won.
+    """The runs of both mappings: their times in seconds, round by round, and whether the advice won.
 
     ``speedup`` is the geometric mean over rounds of default over choice, ``low`` and ``high`` its least and greatest;
-    None where a run failed, which ``reason`` tells.
+    None if a run failed, with the ``reason``.
     """
 
     mapping: str
@@ -43,8 +43,8 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
 def verify(program: Program, machine: Machine, labels: tuple[str, str], clock: Clock) -> Verification:
     """Run a program under the default and the advised mapping, ``labels`` in this order, and say which one won.
 
-    On a clock, a machine that times one run a measurement is wanted, so that single runs are what alternates. A mapping
-    under which the program fails has not won. Raises whatever the machine raises.
+    Real hardware must be set to one run per measurement, so that single runs alternate. A mapping under which the
+    program fails has not won. Raises the machine's own errors.
     """
     default, mapping = labels
     rounds = 1 if machine.modelled else ROUNDS

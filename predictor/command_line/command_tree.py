@@ -1,4 +1,4 @@
-"""The tree of commands, from the root's context: every command by its words, and those that answer."""
+"""The tree of commands below the root's context: every command by its words, and those with JSON answers."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from numapredict.collect.terminal.command import Command
 
 
 def every_command(ctx: click.Context) -> Iterator[tuple[str, click.Context]]:
-    """Yield each command and group below a context, by its words, with a context to ask it in."""
+    """Yield the words and a context of each command and group below a context."""
     group = ctx.command
     if not isinstance(group, click.Group):
         return

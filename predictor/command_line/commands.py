@@ -1,4 +1,4 @@
-"""The group of all commands: those that the folders register, and anything else is a program to advise on.
+"""The group of all commands, which the folders register; any other word is a program to advise on.
 
 Only click is loaded here; a command's own libraries are loaded when it runs.
 """
@@ -19,7 +19,7 @@ PREDICT = "predict"
 
 @contextlib.contextmanager
 def _reader_minded() -> Iterator[None]:
-    """Say by a ReaderGone that nobody reads the output any more: click would end with 1 and tell nobody why."""
+    """Raise ReaderGone if the output's reader has gone: click would exit with 1 and give no reason."""
     try:
         yield
     except BrokenPipeError:
@@ -30,7 +30,7 @@ class Commands(Group):
     """The commands that the folders of the package register under the entry point group `numapredict.commands`."""
 
     entries: Callable[[], dict[str, str]] = functools.partial(registered, GROUP)
-    """Returns the commands by name, as `module:attribute`."""
+    """Returns the commands' `module:attribute` by name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names."""
@@ -49,27 +49,27 @@ class Commands(Group):
         parent: click.Context | None = None,
         **extra: Any,  # noqa: ANN401 - click's
     ) -> click.Context:
-        """Return the context; what `--help` and `--version` print may have lost its reader."""
+        """Return the context; raises ReaderGone if nobody reads what `--help` or `--version` prints."""
         with _reader_minded():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
-        """Run the command; its output may lose its reader."""
+        """Run the command; raises ReaderGone if nobody reads its output."""
         with _reader_minded():
             return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take what begins with no command for a program, also while a shell completes."""
+        """Take words that do not begin with a command for a program, also while a shell completes."""
         completing = ctx.resilient_parsing
         if not (completing and all(word in VERBOSITY for word in args)):
             args = arguments_of(args, self.list_commands(ctx))
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands and options that begin so, or ask the shell for files: a program may come here, too."""
+        """Return the commands and options that begin with this text, or ask the shell for files (programs)."""
         found = super().shell_complete(ctx, incomplete)
         advising = self.get_command(ctx, PREDICT) if incomplete.startswith("-") else None
-        if advising is not None:  # its options may stand before a program
+        if advising is not None:  # its options may precede a program
             known = {item.value for item in found}
             more = advising.shell_complete(click.Context(advising, info_name=PREDICT, parent=ctx), incomplete)
             found += [item for item in more if item.value not in known]
@@ -130,7 +130,7 @@ def commands() -> None:
 def arguments_of(words: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return the arguments with `predict` put first unless they begin with a command's name or ask for help.
 
-    `-q` and `-v` may stand before a command's name.
+    `-q` and `-v` may precede a command's name.
     """
     loud = next((at for at, word in enumerate(words) if word not in VERBOSITY), len(words))
     if loud == len(words):

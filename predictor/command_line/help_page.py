@@ -1,7 +1,7 @@
-"""What `numapredict --help` says where there is room, and the file that knows it without loading what makes it.
+"""What `numapredict --help` says on a wide terminal, and the file that has it ready without loading the commands.
 
-`python -m numapredict.predictor.command_line.help_page` writes that file, `help_text.py`, anew. It is kept rather than
-built, so that `--help` says in a checkout what the sources in the editor say; a test compares the two.
+`python -m numapredict.predictor.command_line.help_page` writes that file, `help_text.py`. It is kept in the
+repository rather than built, so that `--help` works in a checkout; a test compares the two.
 """
 
 import json
@@ -36,7 +36,7 @@ def help_page() -> str:
 
 
 def help_text() -> str:
-    """Return what `numapredict --help` says where there is room."""
+    """Return what `numapredict --help` says on a wide terminal."""
     return click.Context(commands, info_name="numapredict", terminal_width=WIDTH).get_help()
 
 

@@ -13,7 +13,7 @@ _ARRAY = "[]"
 
 
 def schema_of(name: str, command: Command) -> dict[str, Any]:
-    """Return the schema of a command's answers; with several kinds of them, ``anyOf`` their schemas."""
+    """Return the schema of a command's answers; for several types, ``anyOf`` their schemas."""
     types = tuple(_type_of(answer) for answer in command.answers)
     schemas, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     whole = dict(schemas[0]) if len(schemas) == 1 else {"anyOf": list(schemas)}
@@ -22,7 +22,7 @@ def schema_of(name: str, command: Command) -> dict[str, Any]:
 
 
 def _flowing(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with each description, which is a docstring, in one line."""
+    """Return the schema with each description (a docstring) on one line."""
     return {
         key: " ".join(value.split())
         if key == "description" and isinstance(value, str)

@@ -1,6 +1,6 @@
-"""What `numapredict --help` says, where that is known without loading a library: it is asked for most often.
+"""What `numapredict --help` says, without loading a library if possible: it is asked for most often.
 
-click makes the text, and breaks its lines at 78 columns where a terminal has 80 or more, or where there is none.
+click makes the text, and breaks its lines at 78 columns on a terminal of 80 or more, or without one.
 """
 
 import os
@@ -11,13 +11,13 @@ from numapredict.predictor.command_line.help_text import COMMANDS, TEXT
 from numapredict.predictor.command_line.registry import GROUP, registered
 
 WIDTH = 78
-"""The columns of click's text, which has no wider one."""
+"""The widest that click makes a text, in columns."""
 
 
 def known_help(words: Sequence[str]) -> str:
-    """Return the text that these words ask for; an empty one where click has to be asked.
+    """Return the text that these words ask for; an empty one if click has to make it.
 
-    That is so on a narrow terminal, and where other commands are installed than those that the text tells of.
+    This is the case on a narrow terminal, and if other commands are installed than those in the text.
     """
     if list(words) != ["--help"] or "_NUMAPREDICT_COMPLETE" in os.environ or columns() < WIDTH + 2:
         return ""
@@ -25,7 +25,7 @@ def known_help(words: Sequence[str]) -> str:
 
 
 def columns() -> int:
-    """Return the terminal's columns as shutil.get_terminal_size has them, which would load archives."""
+    """Return the terminal's columns as shutil.get_terminal_size does; importing shutil would load archive modules."""
     try:
         wanted = int(os.environ["COLUMNS"])
     except (KeyError, ValueError):

@@ -1,8 +1,7 @@
-"""The `numapredict` command: runs the command line, and turns however it ends into one line and an exit code.
+"""The `numapredict` command: runs the command line and reports every failure by one line and an exit code.
 
-Nothing of ours is loaded before an interrupt is handled, so that a Ctrl-C ends in one line: while libraries are loaded
-nothing has begun, and Python would show where in them it was. The interpreter's own start, before that, may show a
-traceback.
+Interrupts are handled before any of our modules is loaded, so that a Ctrl-C while libraries load gives one line and not
+a traceback. The interpreter's own start, before that, may show a traceback.
 """
 
 import os
@@ -11,24 +10,24 @@ import sys
 import time
 
 DONE, FAILED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
-"""What exit codes mean, beside those of the programs that `run` runs."""
+"""What exit codes mean, apart from those of the programs that `run` runs."""
 
 READER_GONE = 141
-"""128 + SIGPIPE, as a shell says it of a program that wrote on when nobody read."""
+"""128 + SIGPIPE, as a shell reports a program that wrote to a closed pipe."""
 
 _ONE_PRESS_S = 1.0
 
 
 def main(words: list[str] | tuple[str, ...] | None = None) -> int:
-    """Run the command line and return its exit code; after 1 and 2 one clear line has said what was wrong."""
+    """Run the command line and return its exit code; for 1 and 2 one line on standard error says what was wrong."""
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # else whoever started this wants no interrupts
+    if before is signal.default_int_handler:  # else the parent process has interrupts ignored
         signal.signal(signal.SIGINT, _leave if words is None else _Interrupts())
     given = list(sys.argv[1:] if words is None else words)
     try:
         _open_streams()
         return _run(given)
-    except KeyboardInterrupt:  # before there was a command, or while one ended
+    except KeyboardInterrupt:  # before a command started, or while it ended
         return _interrupted(given, "", ())
     finally:
         if before is signal.default_int_handler:
@@ -37,7 +36,7 @@ def main(words: list[str] | tuple[str, ...] | None = None) -> int:
 
 
 def _leave(_signal: int, _frame: object) -> None:
-    """Say in one line that nothing has begun, and end at once: an exception could come up where nobody catches it."""
+    """Say in one line that nothing has begun, and exit at once: an exception might not be caught."""
     try:  # noqa: SIM105 - contextlib takes longer to load than all else here
         os.write(2, b"numapredict: interrupted before anything had begun; run the same command again\n")
     except OSError:
@@ -46,9 +45,9 @@ def _leave(_signal: int, _frame: object) -> None:
 
 
 class _Interrupts:
-    """Raises KeyboardInterrupt at an interrupt, but not again while that one is being seen to.
+    """Raises KeyboardInterrupt at an interrupt, but not again while that one is handled.
 
-    A terminal's Ctrl-C may come with another from a parent, and people press it twice.
+    A terminal's Ctrl-C may come with another from a parent process, and people press it twice.
     """
 
     def __init__(self) -> None:
@@ -62,16 +61,16 @@ class _Interrupts:
 
 
 def _open_streams() -> None:
-    """Put something in the place of standard streams that were closed, where Python has None and files would come.
+    """Replace closed standard streams, which are None in Python and whose descriptors the next opened files would get.
 
-    Writing to what stands for the output fails, as it does where there is none. Programs that are run have them closed.
+    Writing to the replaced output fails, as it does without one. For programs that are run, the streams stay closed.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:
             continue
         mode = os.O_WRONLY if name == "stderr" else os.O_RDONLY
         descriptor = os.open(os.devnull, mode | os.O_CLOEXEC)
-        if descriptor != number:  # another file has come there, which is none of ours
+        if descriptor != number:  # the descriptor belongs to another file
             os.close(descriptor)
             continue
         setattr(sys, name, open(number, "r" if name == "stdin" else "w", closefd=False))  # noqa: SIM115 - to the end
@@ -115,7 +114,7 @@ def _run(words: list[str]) -> int:
 
 
 def _print(text: str) -> int:
-    """Print what is known without a library."""
+    """Print a text that is known without loading a library."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -137,14 +136,14 @@ def _unwritten(error: OSError) -> int:
 
 
 def _drop_output() -> None:
-    """Let what was not written yet go nowhere, or the interpreter would complain of it at its end and exit with 120."""
+    """Discard unwritten output, or the interpreter would report it at exit and return 120."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
 
 
 def _interrupted(words: list[str], kept: str, forgetting: tuple[str, ...]) -> int:
-    """Say what is kept and which command goes on, without options that would throw away what is kept."""
+    """Say what is kept and which command continues, without options that would delete what is kept."""
     left = list(words)
     for option in forgetting:
         left.remove(option)

@@ -29,11 +29,11 @@ ARGUMENTS = {
     "subject": "A shipped name, a dataset's folder, a model's or prediction's file; - reads a prediction from a pipe.",
     "words": "A command by its words; every one if none is given.",
 }
-"""What `--help` leaves to the text above it: the arguments, by their names."""
+"""The arguments by name, which `--help` describes only in its text."""
 
 
 def pages() -> dict[str, str]:
-    """Return the pages by their files' names: one for the whole, and one for each command and group."""
+    """Return the pages by file name: one for the whole, and one for each command and group."""
     root = click.Context(commands, info_name=NAME)
     found = {f"{NAME}.1": _page(NAME, root)}
     for words, ctx in every_command(root):
@@ -50,7 +50,7 @@ def write_pages(folder: Path) -> None:
 
 
 def escaped(text: str) -> str:
-    """Return a text as man(7) takes it: nothing in it is a request or an escape."""
+    """Return a text escaped for man(7), with no request or escape in it."""
     plain = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"(?m)^([.'])", r"\\&\1", plain)
 
@@ -80,13 +80,13 @@ def _page(name: str, ctx: click.Context) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a summary in one line, as apropos(1) lists it: without a full stop, and no capital at its start."""
+    """Return a one-line summary for apropos(1): no full stop, no capital at its start."""
     line = " ".join(text.split()).removesuffix(".")
     return line[:1].lower() + line[1:]
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Return click's help text: paragraphs flow, but for those after a backspace, whose lines stay."""
+    """Return click's help text: paragraphs are filled except those after a backspace, which keep their lines."""
     lines: list[str] = []
     for number, block in enumerate(re.split(r"\n\s*\n", text.strip())):
         if number:
@@ -111,7 +111,7 @@ def _options(ctx: click.Context) -> list[str]:
 
 
 def _exit_status(name: str) -> list[str]:
-    """Return what the exit code means; of `run` beside its program's."""
+    """Return what the exit code means; `run` also has its program's."""
     lines = [".SH EXIT STATUS"]
     if name == f"{NAME}-run":
         lines += [escaped("The program's exit code, or its signal, once it has begun. Before that:")]

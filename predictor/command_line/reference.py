@@ -1,4 +1,4 @@
-"""The commands that describe the others: `schema` prints what their JSON looks like, `completion` what shells need."""
+"""The commands that describe the others: `schema` prints the schema of their JSON, `completion` a shell's script."""
 
 import click
 from click.shell_completion import CompletionItem
@@ -22,7 +22,7 @@ fish   numapredict completion fish > ~/.config/fish/completions/numapredict.fish
 
 
 def _answering(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Return the words that go on to a command that prints JSON."""
+    """Return the words that continue to a command that prints JSON."""
     from numapredict.predictor.command_line.command_tree import answering
 
     given = ctx.params.get("words") or ()

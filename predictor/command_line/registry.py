@@ -1,7 +1,7 @@
 """The commands that installed distributions register, without importlib.metadata: that loads more than all of click.
 
 An entry point is a line `name = module:attribute` in the file entry_points.txt of a distribution's metadata (PyPA,
-"Entry points specification"). Where none is found so, as in an archive, importlib.metadata is asked.
+"Entry points specification"). If none is found this way, as in an archive, importlib.metadata is used.
 """
 
 import contextlib
@@ -10,15 +10,15 @@ import sys
 from collections.abc import Iterator, Sequence
 
 GROUP = "numapredict.commands"
-"""Under which the folders of this package register their commands."""
+"""Entry point group under which the folders of this package register their commands."""
 
 _FOLDERS = (".dist-info", ".egg-info")
 
 
 def registered(group: str, path: Sequence[str] | None = None) -> dict[str, str]:
-    """Return the entry points of a group by their names, as `module:attribute`.
+    """Return the `module:attribute` of each entry point of a group, by name.
 
-    Of two installations of a distribution the one that comes first in ``path``, `sys.path` if not given, counts.
+    If a distribution is installed twice, the first in ``path`` (default `sys.path`) counts.
     """
     found: dict[str, str] = {}
     seen = set()
@@ -35,7 +35,7 @@ def registered(group: str, path: Sequence[str] | None = None) -> dict[str, str]:
 
 
 def load(value: str) -> object:
-    """Return what an entry point names; raise ImportError or AttributeError where it is not there."""
+    """Return what an entry point names; raise ImportError or AttributeError if it does not exist."""
     import importlib
 
     module, _, attributes = value.partition("[")[0].partition(":")
@@ -46,7 +46,7 @@ def load(value: str) -> object:
 
 
 def _distributions(path: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each distribution's name, as names are compared, and the folder of its metadata."""
+    """Yield each distribution's normalised name and the folder of its metadata."""
     for place in path:
         with contextlib.suppress(OSError):
             for entry in sorted(os.listdir(place or ".")):

@@ -11,7 +11,7 @@ from numapredict.native.library import PARTS
 
 
 def version_text(record: BuildRecord | None = None, parts: Mapping[str, Callable[[], Path]] = PARTS) -> str:
-    """Return the version, and a line each on the commit, the native parts that are there or missing, and Python."""
+    """Return the version, and a line each on the commit, the native parts found or missing, and Python."""
     built_from = build_record() if record is None else record
     there = [name for name, path in parts.items() if _is_there(path)]
     missing = [name for name in parts if name not in there]

@@ -11,13 +11,12 @@ from numapredict.predictor.learning.features import Observations, gains_of
 
 
 def baselines_of(observations: Observations, default: int, topology: Topology | None) -> dict[str, Array]:
-    """Return each baseline's log2 gains, float64[programs], by its name.
+    """Return each baseline's log2 gains, float64[programs], by name.
 
     ``default`` keeps the default mapping; ``interleave`` and ``scatter first-touch`` are what people set today on all
     cores; ``fixed`` takes the mapping with the best geometric mean over the programs of the other groups; ``random`` is
-    what a blind choice gives on geometric average; ``oracle`` is every program's best. A named subset's oracle is the
-    best that a method limited to that part of the space could do, were it never wrong (thesis sec. 7, fig. 30); what
-    was not measured is left out.
+    the geometric mean of a random choice; ``oracle`` is every program's best. A named subset's oracle is the best
+    that a method limited to that part of the space could reach (thesis sec. 7, fig. 30); unmeasured ones are left out.
     """
     gains = gains_of(observations.time_s, default)
     found: dict[str, Array] = {Strategy.DEFAULT: gains[:, default], Strategy.RANDOM: gains.mean(axis=1)}
@@ -34,7 +33,7 @@ def baselines_of(observations: Observations, default: int, topology: Topology | 
 
 
 def customary(topology: Topology) -> dict[str, str]:
-    """Return the labels of what people set today on all cores: interleaved pages, or scattered threads."""
+    """Return the labels of what is commonly set on all cores: interleaved pages, or scattered threads."""
     nodes = len(topology.cpu_nodes)
     wanted = {
         Strategy.INTERLEAVE: Mapping(topology.core_count, nodes, "contiguous", nodes, "interleave"),

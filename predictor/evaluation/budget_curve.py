@@ -20,11 +20,11 @@ from numapredict.predictor.learning.train import default_label
 SHARES = (0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 LEAST_GROUPS = 3
 DRAWS = 3
-"""Pilots are drawn so many times; the median is told, with the least and the most."""
+"""How often pilots are drawn; reported are the median, the least and the most."""
 
 
 class CurvePoint(msgspec.Struct, frozen=True, kw_only=True):
-    """What a share of the runs gives: gain captured over all mappings' oracle; the median of draws, least and most.
+    """The gain captured with a share of the runs, over all mappings' oracle: median of draws, least and most.
 
     ``by_chance`` is the same with mappings drawn at random instead of by the pilots.
     """
@@ -58,8 +58,8 @@ def budget_curve(
 ) -> BudgetCurve:
     """Return the curve of a dataset: each group held out once, pilots and mappings chosen among the others' runs.
 
-    Shares too small to learn from are left out. InsufficientDataError where there are fewer than three groups: one is
-    held out, and of the others some are pilots.
+    Shares too small to learn from are left out. InsufficientDataError for fewer than three groups: one is held out,
+    and some of the others are pilots.
     """
     observations = observe(dataset, default_label(dataset, options))
     names = tuple(dict.fromkeys(observations.groups))
@@ -150,7 +150,7 @@ def _split(observations: Observations, held_out: str, share: float) -> tuple[int
 
 
 def _gain(train: Observations, test: Observations, columns: npt.NDArray[np.int64], default: int) -> float:
-    """Return the sum of the log2 gains of what a model of these columns advises the held-out programs."""
+    """Return the sum of the held-out programs' log2 gains under what a model of these columns advises."""
     kept = np.sort(columns)
     asked = test.columns(kept)
     at = int(np.flatnonzero(kept == default)[0])

@@ -1,4 +1,4 @@
-"""Whether the advice is as sure as it should be: stated probabilities beside how often they came true."""
+"""Calibration of the advice: stated probabilities against how often they came true."""
 
 import itertools
 from collections.abc import Sequence
@@ -22,13 +22,12 @@ class Bin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Calibration(msgspec.Struct, frozen=True, kw_only=True):
-    """How stated probabilities and intervals fared on held-out programs for which the default was not kept.
+    """How stated probabilities and intervals held for held-out programs for which the default was not kept.
 
-    Only ``programs`` whose choice had not been a probe count. The choices of ``tried`` others had been: the run that
-    such a choice was made from is the one it would be judged by, so that it is always right. ``faster`` of the programs
-    beat the default, where ``stated`` were expected to (the sum of their probabilities). ``within`` had a speedup
-    inside the interval that should hold nine in ten. ``brier`` is the mean squared error of the probabilities; None
-    where nothing was chosen.
+    Only ``programs`` whose choice was not a probe count. The choices of ``tried`` others were probes: the run such a
+    choice is made from would also be the one that judges it. ``faster`` of the programs beat the default, and
+    ``stated`` were expected to (the sum of their probabilities). ``within`` had a speedup inside the 90% interval.
+    ``brier`` is the mean squared error of the probabilities; None if nothing was chosen.
     """
 
     programs: int
@@ -41,7 +40,7 @@ class Calibration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def calibration_of(held_out: Sequence[HeldOut]) -> Calibration:
-    """Return the calibration of the choices that have a stated probability and were no probe."""
+    """Return the calibration of the choices that have a stated probability and were not probes."""
     chosen = [each for each in held_out if each.confidence is not None]
     inferred = [each for each in chosen if each.mapping not in each.probes]
     told = [(each.confidence, each.speedup > 1, each) for each in inferred if each.confidence is not None]

@@ -1,8 +1,8 @@
-"""Say how good predictions are for programs that the model has never seen.
+"""Measures how good predictions are for programs outside the training data.
 
 Every group of programs is held out in turn. The whole training (clusters, probes, features, scales, and every choice
-among them) happens on the others, and the held-out programs are then predicted from their probe runs exactly as a
-user's program would be. What simpler ways of choosing give is judged in the same folds.
+among them) uses only the others, and the held-out programs are then predicted from their probe runs exactly as a
+user's program would be. Simpler ways of choosing are evaluated in the same folds.
 """
 
 from collections.abc import Generator, Sequence
@@ -50,9 +50,9 @@ class Evaluation(Score, frozen=True, kw_only=True):
 
 
 class Evaluations(Score, frozen=True, kw_only=True):
-    """The score over the programs of all ``datasets`` together; of baselines those that every dataset has.
+    """The score over the programs of all ``datasets`` together, with the baselines that every dataset has.
 
-    ``across`` holds the scores of models on other machines of the same shape, where there are such.
+    ``across`` holds the scores of models on other machines of the same shape, if there are any.
     """
 
     baselines: dict[str, Score]
@@ -67,9 +67,9 @@ def evaluate_held_out(
     jobs: int = 1,
     memory: joblib.Memory | None = None,
 ) -> Evaluation:
-    """Return how every program fares when its group is left out of the training; ``jobs`` folds run at a time.
+    """Return the result of every program with its group left out of the training; ``jobs`` folds run at a time.
 
-    Folds that ``memory`` has are not run again. InsufficientDataError when there are fewer than two groups.
+    Folds in ``memory`` are not run again. InsufficientDataError when there are fewer than two groups.
     """
     options = options or TrainingOptions()
     label = default_label(dataset, options)

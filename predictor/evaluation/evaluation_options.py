@@ -1,4 +1,4 @@
-"""The options of all commands that ask what held-out programs would be told. Only click is loaded here."""
+"""The options of all commands that evaluate advice on held-out programs. Only click is loaded here."""
 
 from pathlib import Path
 
@@ -8,14 +8,14 @@ from numapredict.collect.campaign.completion import named
 
 
 def shipped_datasets() -> tuple[str, ...]:
-    """Return the shipped datasets, for a shell."""
+    """Return the names of the shipped datasets, for shell completion."""
     from numapredict.predictor.learning import datasets
 
     return datasets.shipped_datasets()
 
 
 def shipped_models() -> tuple[str, ...]:
-    """Return the shipped models, for a shell."""
+    """Return the names of the shipped models, for shell completion."""
     from numapredict.predictor.learning import model_choice
 
     return model_choice.shipped_models()

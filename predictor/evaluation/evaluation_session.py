@@ -1,4 +1,4 @@
-"""An evaluation at the edge: datasets by name, folds that earlier evaluations finished, and the saved result."""
+"""Runs an evaluation on datasets by name, reusing the folds of earlier ones, and saves the result."""
 
 import hashlib
 import shutil
@@ -35,7 +35,7 @@ def evaluate_datasets(
 ) -> Evaluations:
     """Return the evaluation of datasets by their names or folders; folds run at most once, unless ``fresh``.
 
-    Times that cannot be right (``outliers``) are left out, unless they are to be kept.
+    Implausible times (``outliers``) are left out unless ``keep_outliers``.
     """
     memory = fold_memory()
     if fresh:
@@ -57,13 +57,10 @@ def evaluate_datasets(
 
 
 def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = None) -> tuple[Path, str]:
-    """Write the evaluation to a file, and return which one and what is in it.
-
-    Raises UnwritableError.
-    """
+    """Write the evaluation to a file and return its path and text. Raises UnwritableError."""
     different = different_datasets(names)
     title = "+".join(Path(name).name or "dataset" for name in different)[:80]
-    if any(Path(name).exists() for name in different):  # folders of the same name are not the same
+    if any(Path(name).exists() for name in different):  # folders of the same name may differ
         title += "-" + hashlib.sha256("\n".join(_identity(name) for name in different).encode()).hexdigest()[:8]
     path = output or data_folder() / "evaluations" / f"{title}.json"
     document = msgspec.json.format(msgspec.json.encode(evaluations))
@@ -85,7 +82,7 @@ def _identity(name: str) -> str:
 
 
 def fold_memory() -> joblib.Memory:
-    """Return where finished folds are kept: those of this version of the code; others' go when they are a month old.
+    """Return the store of folds finished by this version of the code; others are deleted when a month old.
 
     Raises UnwritableError.
     """
@@ -101,7 +98,7 @@ def fold_memory() -> joblib.Memory:
 
 @cache
 def _version_of_the_code() -> str:
-    """Return a digest of what a fold's result depends on beside its data: sources, and the libraries' versions."""
+    """Return a digest of what a fold's result depends on in addition to its data: sources and library versions."""
     digest = hashlib.sha256()
     for folder in ("predictor", "collect"):
         for path in sorted((Path(__file__).parents[2] / folder).rglob("*.py")):

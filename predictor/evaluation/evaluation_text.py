@@ -26,7 +26,7 @@ def evaluations_in_words(evaluations: Evaluations) -> str:
 
 
 def doubts_in_words(evaluations: Evaluations) -> list[str]:
-    """Return a line each for what was left out as an outlier, and for programs that may be one code base."""
+    """Return a line for each outlier left out and each set of programs that may be one code base."""
     found = []
     for each in evaluations.datasets:
         found += [outliers_in_words(each.outliers, each.machine, each.default)] if each.outliers else []

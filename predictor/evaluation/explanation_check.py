@@ -1,8 +1,8 @@
-"""How often explanations are right: each rule's claim against what a dataset says of programs whose nature is known.
+"""How often explanations are right: each rule's claim against a dataset of programs whose nature is known.
 
 The rules read a program's two probes; the claims are about its other runs, about its variant with the other
-initialisation, or about how it was initialised. The programs are the codelets, whose names end in that. A program's own
-group is left out of what its readings are held against.
+initialisation, or about how it was initialised. The programs are the codelets, whose names end in their initialisation.
+A program's own group is left out of what its readings are compared with.
 """
 
 import math
@@ -48,15 +48,15 @@ CLAIMS = {
     "parallel first touch": "the variant so initialised gains 10%, and half of what the other probe does",
     "nearly as good": "within 10% of the advised mapping's time",
 }
-"""What each rule says of a program beyond its two probes."""
+"""What each rule claims about a program beyond its two probes."""
 
 
 class RuleScore(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule on one machine: how often it was said, how often its claim was right, and of which programs not.
+    """One rule on one machine: how often it was stated, how often its claim was right, and the programs where not.
 
-    ``reads`` says what the rule was given beside the times: all counters, or the share of local accesses alone.
-    ``holds`` of ``cases`` is how often the claim is right of whatever program, or mapping, said or not: what a guess
-    would come to.
+    ``reads`` is the rule's input in addition to the times: all counters, or only the share of local accesses.
+    ``holds`` of ``cases`` is how often the claim is right for any program or mapping, stated or not: the rate of a
+    guess.
     """
 
     machine: str
@@ -70,7 +70,7 @@ class RuleScore(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Case(msgspec.Struct, frozen=True):
-    """One program, or one mapping of it, and a rule: whether it is said, and whether its claim is right."""
+    """One program, or one mapping of it, and a rule: whether it is stated, and whether its claim is right."""
 
     program: str
     said: bool
@@ -80,9 +80,9 @@ class Case(msgspec.Struct, frozen=True):
 def check_explanations(dataset: Dataset, model: Model, controllers_GBps: Sequence[float] = ()) -> tuple[RuleScore, ...]:
     """Return every rule's score on a dataset of codelets, with the probes of a model of the same machine.
 
-    ``controllers_GBps`` is what each node's memory controllers can read, where that is known. Claims about runs that
-    were not measured are left out. Raises InsufficientDataError for programs that are no codelets, and
-    where the default or a probe was not measured.
+    ``controllers_GBps`` is what each node's memory controllers can read, if known. Claims about runs that were not
+    measured are left out. Raises InsufficientDataError for programs that are not codelets, and if the default or a
+    probe was not measured.
     """
     observations = observe(dataset, model.default)
     for label in (model.default, *(probe.mapping for probe in model.probes)):
@@ -132,7 +132,7 @@ def _score(machine: str, reads: Reads, rule: str, cases: Sequence[Case]) -> Rule
 
 
 def _said(evidence: Evidence) -> set[str]:
-    """Return the rules that speak of these readings."""
+    """Return the rules that apply to these readings."""
     pages = pages_of(evidence)
     binds = bound_of(evidence, pages)
     nothing = pages_gain_nothing(evidence, pages)
@@ -149,7 +149,7 @@ def _said(evidence: Evidence) -> set[str]:
 
 
 def _claims(evidence: Evidence, ground_truth: GroundTruth) -> dict[str, bool | None]:
-    """Return whether each rule's claim is right of a program, None where that was not measured."""
+    """Return whether each rule's claim is right for a program, None if that was not measured."""
     idle = ground_truth.gain_of_pages < FASTER
     busy = None if ground_truth.half is None else ground_truth.half < BUSY
     gained = ground_truth.initialised_in_parallel
@@ -167,7 +167,7 @@ def _claims(evidence: Evidence, ground_truth: GroundTruth) -> dict[str, bool | N
 
 
 def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
-    """Return of every mapping of the advised number of threads whether it is called nearly as good, and whether it is.
+    """Return for every mapping with the advised number of threads whether it is called nearly as good, and is.
 
     Each program's group is held out.
     """

@@ -1,4 +1,4 @@
-"""Check explanations on datasets by name, each with its machine's model and what is known of its controllers."""
+"""Check explanations on datasets by name, each with its machine's model and controller bandwidths, if known."""
 
 from collections.abc import Sequence
 

@@ -21,14 +21,14 @@ WITHOUT_COUNTERS: dict[Reads, str] = {
     "share": Strategy.SHARE,
     "times": Strategy.TIMES,
 }
-"""What our choice is called where it was made without counters."""
+"""The name of our choice when made without counters."""
 
 
 class HeldOut(msgspec.Struct, frozen=True, kw_only=True):
     """One program and what the model trained without its group chose for it; speedups are over the default.
 
-    ``confidence`` is what the model gave for the chance that its choice beats the default. ``baselines`` holds the
-    speedups of other ways of choosing.
+    ``confidence`` is the model's probability that its choice beats the default. ``baselines`` holds the speedups of
+    other ways of choosing.
     """
 
     program: str
@@ -65,9 +65,9 @@ def evaluate_group(
     recipe: tuple[int, int] | None,
     group: str,
 ) -> Fold:
-    """Train without one group and return how its programs fare.
+    """Train without one group and return its programs' results.
 
-    ``recipe``: the columns of the thesis's two probes, where they were measured.
+    ``recipe``: the columns of the thesis's two probes, if they were measured.
     """
     outside = [row for row, name in enumerate(observations.groups) if name == group]
     inside = [row for row, name in enumerate(observations.groups) if name != group]
@@ -90,14 +90,14 @@ def evaluate_group(
 
 
 def dataset_frame(dataset: Dataset) -> Dataset:
-    """Return the dataset without its measurements: what a fold needs of it, and little to send to another process."""
+    """Return the dataset without its measurements: all that a fold needs, and small to send to another process."""
     return msgspec.structs.replace(dataset, programs=(), measurements=())
 
 
 def predict_row(model: Model, observations: Observations, row: int, reads: Reads | None = None) -> Prediction:
     """Return the prediction for one row of observations, read at the model's probes only.
 
-    With ``reads`` no more than that is read beside the times, as on a machine without counters.
+    ``reads`` limits what is read in addition to the times, as on a machine without counters.
     """
     told = {"bandwidth": observations.local_bandwidth_GBps, "share": observations.local_share}
     if reads is not None:

@@ -1,4 +1,4 @@
-"""What a dataset of codelets says of one program beyond its two probes: by it explanations are judged."""
+"""What a dataset of codelets has on one program beyond its two probes: explanations are checked against it."""
 
 import msgspec
 
@@ -7,11 +7,11 @@ from numapredict.collect.page_policy import FACTS
 from numapredict.predictor.learning.features import Observations
 
 SERIAL, PARALLEL = ".serial", ".parallel"
-"""How the names of codelets end, by who writes their data first."""
+"""Endings of codelet names, by which threads write the data first."""
 
 
 class GroundTruth:
-    """One program's other runs; what was not measured is None."""
+    """One program's other runs; None: not measured."""
 
     def __init__(self, observations: Observations, row: int, default: str) -> None:
         self._observations, self._row, self._default = observations, row, parse_label(default)
@@ -25,18 +25,18 @@ class GroundTruth:
 
     @property
     def gain_of_pages(self) -> float:
-        """Return the greatest speedup over the default by a page policy, on as many threads and nodes."""
+        """Return the greatest speedup over the default by a page policy, on the same number of threads and nodes."""
         return self._time_s[self._default.label] / min(self._time_s[label] for label in self._policies)
 
     @property
     def range_of_pages(self) -> float:
-        """Return the factor between the worst and the best page policy, on as many threads and nodes."""
+        """Return the factor between the worst and the best page policy, on the same number of threads and nodes."""
         times = [self._time_s[label] for label in self._policies]
         return max(times) / min(times)
 
     @property
     def most_local(self) -> float | None:
-        """Return the greatest share of local accesses under any page policy, on as many threads and nodes."""
+        """Return the greatest share of local accesses by a page policy, on the same number of threads and nodes."""
         shares = self._observations.local_share
         if shares is None:
             return None
@@ -44,7 +44,7 @@ class GroundTruth:
 
     @property
     def half(self) -> float | None:
-        """Return how many times as long half the threads take, on as many nodes."""
+        """Return the time of half the threads over that of all, on the same number of nodes."""
         speedup = self._speedup(msgspec.structs.replace(self._default, threads=self._default.threads // 2))
         return None if speedup is None else 1 / speedup
 
@@ -70,7 +70,7 @@ class GroundTruth:
         return None if time_s is None else self._time_s[self._default.label] / time_s
 
     def _only_places_differ(self, other: AnyMapping) -> bool:
-        """Return whether a mapping has as many threads on as many nodes, and pages on all of them."""
+        """Return whether a mapping has the same number of threads and nodes, and pages on all of them."""
         if not isinstance(other, Mapping):
             return False
         same = (self._default.threads, self._default.thread_nodes) == (other.threads, other.thread_nodes)

@@ -1,4 +1,4 @@
-"""Textbook learners on the same two probes, to compare our choice with.
+"""Textbook learners on the same two probes, for comparison with our choice.
 
 Each learns the log2 gains of all mappings from the probes' readings, standardised, and takes the mapping with the
 largest expected gain (Sanchez Barrera et al., ICS'20, choose by a tree from two profile runs in this way).
@@ -32,9 +32,9 @@ LEARNERS: dict[str, Callable[[int], object]] = {
 def ml_baseline_choices(
     train: Observations, test: Observations, default: int, probes: tuple[int, int]
 ) -> dict[str, Choice]:
-    """Return the column that each learner, taught by ``train``, chooses for each program of ``test``, int64[programs].
+    """Return the column that each learner, trained on ``train``, chooses for each program of ``test``, int64[programs].
 
-    ``probes`` are columns, as is ``default``.
+    ``probes`` and ``default`` are columns.
     """
     _, known, floors = readings_at(train, probes)
     _, asked, _ = readings_at(test, probes, floors)

@@ -1,7 +1,6 @@
 """Which programs the model can hardly tell apart: how far two groups' reactions to mappings lie from each other.
 
-Two programs that react alike under every mapping, at the same local bandwidth, teach the model the same; one of them
-can go. Pure arithmetic on observations.
+Of two programs that react alike under every mapping, at the same local bandwidth, one can be left out of the training.
 """
 
 from itertools import combinations
@@ -15,7 +14,7 @@ from numapredict.predictor.learning.probes import bandwidth_floor
 
 
 class LikePair(msgspec.Struct, frozen=True):
-    """Two groups of programs, and the factors by which they differ, in that variant in which they differ most.
+    """Two groups of programs, and the factors by which they differ, for the variant in which they differ most.
 
     ``time`` is the typical factor between their times over the default's, ``time_at_most`` the largest under any
     mapping, ``bandwidth`` the typical factor between their local bandwidths; it is None without counters.
@@ -32,14 +31,14 @@ class LikePair(msgspec.Struct, frozen=True):
 
     @property
     def apart(self) -> float:
-        """Return what pairs are ordered by: both typical factors together, in log2."""
+        """Return both typical factors together, in log2: pairs are ordered by it."""
         return float(np.hypot(np.log2(self.time), np.log2(self.bandwidth or 1.0)))
 
 
 def like_pairs(observations: Observations, default: int) -> tuple[LikePair, ...]:
     """Return all pairs of groups, the most alike first; ``default`` is the column that times are divided by.
 
-    Groups are compared variant by variant (size and initialisation, what stands after the group in a program's
+    Groups are compared variant by variant (size and initialisation, which follow the group in a program's
     name), and pairs without a common variant are left out. Raises InsufficientDataError where there is no pair.
     """
     rows: dict[str, dict[str, int]] = {}
@@ -76,5 +75,5 @@ def _pair(names: tuple[str, str, str], time: Array, bandwidth: Array | None, row
 
 
 def _typical(difference: Array) -> float:
-    """Return the factor that a row of log2 differences amounts to, by their root mean square."""
+    """Return 2 to the root mean square of a row of log2 differences."""
     return float(2 ** np.sqrt(np.mean(difference**2)))

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Strategy(StrEnum):
-    """A way of choosing; the named subsets' oracles, which are no members, have the names of ``subset_oracle``."""
+    """A way of choosing; the named subsets' oracles are not members but have the names of ``subset_oracle``."""
 
     TWO_PROBES = "two probes"
     SHARE = "no counters: times and local share"

@@ -1,4 +1,4 @@
-"""The thesis's estimators as they stand (Stupnikova, sec. 5 and 6), as references; our own are elsewhere.
+"""The thesis's estimators unchanged (Stupnikova, sec. 5 and 6), as references for our own.
 
 Programs are clustered by Ward's method on one of its feature sets; each cluster's centroid is the member closest to the
 mean of the cluster's vectors, and the centroid's fastest mapping is the prediction for all members (sec. 6).
@@ -8,7 +8,7 @@ mean of the cluster's vectors, and the centroid's fastest mapping is the predict
 - ``local_accesses``, ``remote_accesses``, ``local_bandwidth_GBps``, ``remote_bandwidth_GBps``: the average over nodes
   under every mapping, each divided by the largest of any program (fig. 28).
 - ``two_probes``: the run time at 16x4-contiguous-balance and the local bandwidth at 16x2-contiguous-locality, each
-  divided by the largest of any program (fig. 29). Only this one can place a program that was not clustered.
+  divided by the largest of any program (fig. 29). Only this one can assign a program that was not clustered.
 
 On another machine than 4 x 8 cores the mappings keep their meaning: one full node, two full nodes, half of all cores
 on all nodes.
@@ -33,11 +33,11 @@ FeatureSet = Literal[
 ]
 FEATURE_SETS: tuple[FeatureSet, ...] = get_args(FeatureSet)
 CLUSTERS = 6
-"""The number that fig. 29 settles on."""
+"""The number that fig. 29 uses."""
 
 
 class SweepPoint(msgspec.Struct, frozen=True, kw_only=True):
-    """The speedups over the default of the centroids' mappings, in sample, with so many clusters."""
+    """The speedups over the default of the centroids' mappings, in sample, for a number of clusters."""
 
     clusters: int
     speedup_arithmetic: float
@@ -98,7 +98,7 @@ def sweep(
     probes: tuple[int, int] | None = None,
     counts: Sequence[int] = (),
 ) -> Sweep:
-    """Return the speedups in sample with 1, 2, ... clusters, or with the numbers given (figs. 26 to 29)."""
+    """Return the speedups in sample with 1, 2, ... clusters, or with the given numbers (figs. 26 to 29)."""
     rows = feature_rows(features, observations, default, probes)
     tree = ward_linkage(rows)
     time_s, points = observations.time_s, []

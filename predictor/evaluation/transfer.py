@@ -1,4 +1,4 @@
-"""How a model does on another machine of the same shape: learned on one, asked about programs of the other."""
+"""How good a model is on another machine of the same shape: trained on one, evaluated on programs of the other."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from numapredict.predictor.learning.scores import Score, score_of
 from numapredict.predictor.learning.train import default_label, train_on
 
 LEAST_COMMON = 3
-"""The default and two mappings more: with fewer there is no choice."""
+"""The default and two more mappings: with fewer there is no choice."""
 
 
 class Transfer(Score, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ def evaluate_transfer(datasets: Sequence[Dataset], options: Sequence[TrainingOpt
 def same_shape(one: Topology | None, other: Topology | None) -> bool:
     """Return whether two machines have equally many nodes with equally many cores each, so that mappings mean the same.
 
-    Machines that nobody described have no shape.
+    False if a topology is unknown.
     """
     if one is None or other is None:
         return False
@@ -68,7 +68,7 @@ def _transfer(taught: Dataset, asked: Dataset, options: TrainingOptions, label: 
     groups = dict.fromkeys(new.groups)
     for group in follow(groups, len(groups), f"folds from {taught.machine} to {asked.machine}"):
         held = [row for row, name in enumerate(new.groups) if name == group]
-        # A program may be in groups of different names here and there: all that share one with it are left out.
+        # A program may be in groups of different names on the two machines: all that share one with it are left out.
         names = {new.names[row] for row in held}
         out = {group, *(name for name, program in zip(known.groups, known.names, strict=True) if program in names)}
         model = train_on(

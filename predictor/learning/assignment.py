@@ -23,7 +23,7 @@ class ProbeAssignment(BaseEstimator):  # type: ignore[misc] # scikit-learn ships
         self.rule = rule
 
     def fit(self, readings: Array, labels: npt.ArrayLike) -> Self:
-        """Learn the scales and where the clusters lie."""
+        """Learn the scales and the training rows of each cluster."""
         readings = np.asarray(readings, dtype=np.float64)
         self.labels_ = np.asarray(labels, dtype=np.int64)
         if len(readings) != len(self.labels_):

@@ -18,7 +18,7 @@ from numapredict.predictor.learning.pivots import LEAST_MAPPINGS, pilot_groups, 
 from numapredict.predictor.learning.train import default_label
 
 MOST = 1e9
-"""No campaign has so many runs, or hours."""
+"""More runs, or hours, than any campaign has."""
 
 _BUDGET = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>%|min|h|)")
 
@@ -33,7 +33,7 @@ class Budget(msgspec.Struct, frozen=True):
     time_s: float | None = None
 
     def in_runs(self, all_runs: int, all_time_s: float) -> int:
-        """Return the budget in runs of a campaign of so many runs, which would take so long."""
+        """Return the budget as a number of runs, for a campaign of ``all_runs`` that would take ``all_time_s``."""
         if self.runs is not None:
             return self.runs
         if self.share is not None:
@@ -57,9 +57,9 @@ def parse_budget(text: str) -> Budget:
 def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> Dataset:
     """Run the part of a campaign that a budget allows and return its dataset without holes.
 
-    What was measured earlier counts as spent. The folder's dataset holds the pilots' other runs, too. A budget in time
-    is turned into runs by the campaign's estimate, and anew by the pace of the pilots. UsageError where the
-    budget is too small to learn from.
+    Earlier measurements count as spent. The folder's dataset also holds the pilots' other runs. A budget in time is
+    converted to runs by the campaign's estimate, and again by the pilots' run times. UsageError if the budget is too
+    small to learn from.
     """
     groups = [group_of(program) for program in campaign.programs]
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
@@ -92,7 +92,7 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
 
 
 def _measure_run_times(campaign: Campaign, mappings: list[Mapping]) -> None:
-    """Run a little of a campaign, so that its estimate rests on what a run takes here."""
+    """Run a little of a campaign, so that its estimate rests on measured run times."""
     groups = [group_of(program) for program in campaign.programs]
     first = pilot_groups(groups, 1)
     programs = tuple(program for program in campaign.programs if group_of(program) in first)[:1]
@@ -101,7 +101,7 @@ def _measure_run_times(campaign: Campaign, mappings: list[Mapping]) -> None:
 
 
 class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What a budget would be spent on: ``runs`` of ``all_runs``, and how long they take in seconds.
+    """How a budget would be spent: ``runs`` of ``all_runs``, and how long they take in seconds.
 
     ``pilots`` codes run under all ``mappings``, the others under ``pivots`` of them; None where all runs are made.
     """
@@ -115,7 +115,7 @@ class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_budget(campaign: Campaign, budget: Budget) -> BudgetPlan:
-    """Return what a budget would be spent on; nothing is run. UsageError as ``run_within``."""
+    """Return how a budget would be spent; nothing is run. UsageError as in ``run_within``."""
     groups = [group_of(program) for program in campaign.programs]
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
     total = len(groups) * len(mappings)
@@ -135,7 +135,7 @@ def plan_budget(campaign: Campaign, budget: Budget) -> BudgetPlan:
 
 
 def plan_in_words(plan: BudgetPlan) -> str:
-    """Return in words what a budget would be spent on."""
+    """Return in words how a budget would be spent."""
     if plan.pilots is None:
         return f"all {plan.all_runs} runs: {in_words(plan.time_s)}"
     return (
@@ -145,13 +145,13 @@ def plan_in_words(plan: BudgetPlan) -> str:
 
 
 def _whole_time_s(campaign: Campaign, total: int) -> float:
-    """Return how long all runs of a campaign take, by the estimate for those that are left."""
+    """Return how long all runs of a campaign take, in seconds, by the estimate for the remaining ones."""
     estimate = campaign.estimate()
     return estimate.time_s * total / estimate.runs if estimate.runs else 0.0
 
 
 def _affordable(campaign: Campaign, time_s: float, pilots: int, mappings: int) -> int:
-    """Return under how many mappings all programs can run in the time that the pilots left, by their pace."""
+    """Return under how many mappings all programs can run in the remaining time, by the pilots' run times."""
     estimate = campaign.estimate()
     each_s = estimate.time_s / max(estimate.runs, 1)
     left = max(time_s / max(each_s, 1e-9) - pilots * mappings, 0)

@@ -21,7 +21,7 @@ def cut(tree: Array, n_clusters: int) -> Labels:
     """Return int64[n]: every row's cluster when the tree is cut into at most ``n_clusters``.
 
     Clusters are numbered from 0 in the order of their first row, so that equal data give equal numbers. Rows at
-    distance zero cannot be parted, hence "at most".
+    distance zero cannot be separated, hence "at most".
     """
     if len(tree) == 0:
         return np.zeros(1, dtype=np.int64)

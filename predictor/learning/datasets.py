@@ -10,13 +10,13 @@ from numapredict.native.errors import InvalidInputError
 
 
 def shipped_datasets() -> tuple[str, ...]:
-    """Return the names of the datasets that are part of the package."""
+    """Return the names of the shipped datasets."""
     folder = importlib.resources.files("numapredict.training_data")
     return tuple(sorted(entry.name for entry in folder.iterdir() if (entry / "dataset.json").is_file()))
 
 
 def open_dataset(name: str) -> Dataset:
-    """Return a shipped dataset by its name, or the dataset in a folder; InvalidInputError if there is neither."""
+    """Return a shipped dataset by its name, or the dataset in a folder; InvalidInputError for neither."""
     if name in shipped_datasets():
         with importlib.resources.as_file(importlib.resources.files("numapredict.training_data") / name) as folder:
             return read_dataset(folder)

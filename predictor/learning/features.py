@@ -1,4 +1,4 @@
-"""What was observed of every program under every mapping, as matrices, and the two normalisations of the thesis."""
+"""Measurements of every program under every mapping as matrices, and the two normalisations of the thesis."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ COUNTERS = ("local_bandwidth_GBps", "remote_bandwidth_GBps", "local_accesses", "
 
 
 MOST_FILLED = 0.2
-"""The part of sampled shares that may be missing; with more, shares are not read at all."""
+"""The share of sampled values that may be missing; above it, shares of local accesses are not used."""
 
 
 @dataclass(frozen=True, eq=False)
 class Observations:
     """Programs x mappings without holes; every matrix is float64[programs, mappings].
 
-    ``clock`` says which time ``time_s`` is: that in parallel regions, where every measurement tells it, since a mapping
-    acts there, or that of the whole run.
+    ``clock`` says which time ``time_s`` is: that in parallel regions, where a mapping acts, if every measurement has
+    it, else that of the whole run.
     The four counters, sums over the nodes, and the share of local accesses are None when any kept run has none. The
-    ``dropped`` names say what was left out because measurements were missing. ``noise`` has the standard error of each
-    time in log2, NaN where too few runs tell it; it is None where none do. ``runs`` are the repetitions of such a cell.
+    ``dropped`` names were left out because of missing measurements. ``noise`` has the standard error of each time in
+    log2, NaN for too few runs; None if all are NaN. ``runs`` are the repetitions of such a cell.
     """
 
     programs: tuple[Program, ...]
@@ -84,7 +84,7 @@ class Observations:
 
     @property
     def reads(self) -> tuple[Reads, ...]:
-        """Return what every run tells beside its time, what says most first."""
+        """Return what every run has in addition to its time, the most informative first."""
         told: tuple[tuple[Reads, Array | None], ...] = (
             ("bandwidth", self.local_bandwidth_GBps),
             ("share", self.local_share),
@@ -128,8 +128,8 @@ def group_of(program: Program) -> str:
 def observe(dataset: Dataset, keep: str | None = None) -> Observations:
     """Return the dataset's programs and mappings as matrices without holes.
 
-    Where measurements are missing or failed, the program or mapping with the largest missing share goes first, until
-    no hole is left; the mapping labelled ``keep`` never goes. Columns are ordered by the mapping's fields.
+    If measurements are missing or failed, the program or mapping with the largest missing share is dropped, until no
+    hole is left; the mapping labelled ``keep`` is never dropped. Columns are ordered by the mapping's fields.
     """
     programs = dataset.programs
     row_of = {program.name: row for row, program in enumerate(programs)}
@@ -178,13 +178,13 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
 
 
 def clock_of(dataset: Dataset) -> Clock:
-    """Return the clock that all valid measurements of a dataset can be read by."""
+    """Return the clock that all valid measurements of a dataset have."""
     told = [m.region_time_s is not None for m in dataset.measurements if m.status == "ok"]
     return "regions" if told and all(told) else "process"
 
 
 def time_by(clock: Clock, measurement: Measurement) -> float | None:
-    """Return a measurement's median time by a clock, in seconds, or None where it was not told apart."""
+    """Return a measurement's median time by a clock, in seconds, or None if it was not measured."""
     return measurement.region_time_s if clock == "regions" else measurement.time_s
 
 
@@ -227,13 +227,13 @@ def clustering_rows(time_s: Array, column: int, scale: Scale) -> Array:
 
 
 def _positive_time_s(measurement: Measurement, clock: Clock) -> float:
-    """Return the time, or NaN for one that no ratio can be made of."""
+    """Return the time in seconds, NaN unless it is positive and finite."""
     time_s = time_by(clock, measurement)
     return time_s if time_s is not None and 0 < time_s < np.inf else np.nan
 
 
 def _without_holes(missing: npt.NDArray[np.bool_], keep: int | None) -> tuple[list[int], list[int]]:
-    """Return the rows and columns that stay when the emptiest of either goes until no hole is left."""
+    """Return the rows and columns that remain when the emptiest of either is dropped until no hole is left."""
     rows, columns = list(range(missing.shape[0])), list(range(missing.shape[1]))
     while rows and columns:
         part = missing[np.ix_(rows, columns)]
@@ -250,9 +250,9 @@ def _without_holes(missing: npt.NDArray[np.bool_], keep: int | None) -> tuple[li
 
 
 def _filled(shares: Array) -> Array:
-    """Return shares with their mapping's median in the place of missing ones, if these are few: sampling may see none.
+    """Return shares with missing ones, if few, replaced by their mapping's median: sampling may see no access.
 
-    The mapping says much about the share, and a program that is hardly ever seen at memory is hardly told apart by it.
+    The mapping largely determines the share, and for a program with few sampled accesses the share matters little.
     """
     missing = np.isnan(shares)
     if missing.mean() > MOST_FILLED or missing.all(axis=0).any():

@@ -1,15 +1,14 @@
-"""What a program may expect from every mapping, given what its two probe runs read.
+"""Predicts a program's gain under every mapping from the readings of its two probe runs.
 
-The log2 gains over the default, one a mapping, are regressed on the probes' readings (ridge regression, the groups of
-programs weighing the same). How far the regression is off is measured on programs held out by group, a mapping at a
-time, and a mapping's expected gain is discounted by a part of that before mappings are compared: of many that look
-good, the one that looks best is often only the least known. The default's gain is known to be none, so where no other
-is expected to win after its discount, the default is kept. If one of the probes is the default, the other's gain was
-measured.
+The log2 gains over the default, one per mapping, are regressed on the probes' readings (ridge regression, groups of
+programs with equal weights). The error is measured per mapping on programs held out by group, and a mapping's predicted
+gain is discounted by a part of it (the risk weight) before mappings are compared: of many that look good, the one that
+looks best is often only the least known. The default's gain is 0 by definition, hence the default is kept if no other
+mapping is predicted to win after its discount. If one of the probes is the default, the other's gain was measured.
 
-A program's own deviations are wider where programs whose probes read alike were farther off than usual (``nearby``),
-and by a part of what is expected, which is an inference; that part is chosen for what held-out programs, and programs
-of kinds that were held out, deviate by (``kinds``). How much a measured gain varies is learned from repetitions.
+A program's own deviations are wider where programs with similar readings had larger errors than usual (``nearby``), and
+by a part of the predicted gain; that part is chosen to match the errors of held-out programs and of held-out kinds of
+programs (``kinds``). How much a measured gain varies is learned from repetitions.
 
 Readings enter in scale-free form: the ratio of the times, and bandwidths or, without counters, shares of local
 accesses, which do not change when a program runs longer.
@@ -31,29 +30,28 @@ from numapredict.predictor.learning.probes import MIN_DEVIATION
 Array = npt.NDArray[np.float64]
 
 RIDGE = 0.05
-"""Added to the variance of every standardised reading: as if each told 5% more noise than it does."""
+"""Added to the variance of every standardised reading: as if each had 5% more noise."""
 
 RISK_WEIGHT = 0.75
-"""The part of its deviation by which a mapping's gain is discounted, where no other was chosen."""
+"""The part of its deviation by which a mapping's gain is discounted, unless another was chosen."""
 
 NOISE = 0.1
 """The least deviation of a gain that was not measured, in log2 (7%): runs of the same program differ."""
 
 LEAST_GAIN = 0.0144
-"""The least gain worth leaving the default for, in log2 (1%)."""
+"""The least gain for which the default is left, in log2 (1%)."""
 
 NINE_IN_TEN = 1.645
-"""Deviations of a normal distribution to either side that hold nine in ten."""
+"""Half the width of a normal distribution's 90% interval, in deviations."""
 
 
 class GainModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A fitted regression; one value a reading in ``centre``, ``scale`` and ``slopes``, one a mapping in the others.
+    """A fitted regression: one value per reading in ``centre``, ``scale``, ``slopes``, one per mapping in the others.
 
     ``labels`` order the mappings; ``gain`` and ``deviation`` are in log2 over the default; ``slopes`` has a row a
-    reading. ``reads`` says what is read beside the times; ``floors_GBps`` are the lowest bandwidths told apart at
-    either probe, empty where none are read. ``nearby`` and ``relative`` make a program's own deviations of these (none
-    and 0 in models of schema 3 and before); ``noise`` is the deviation of a measured gain, None where the training
-    repeated no run.
+    reading. ``reads`` is what is read in addition to the times; ``floors_GBps`` are the lowest bandwidths distinguished
+    at either probe, empty if none are read. ``nearby`` and ``relative`` give a program's own deviations (none and 0 in
+    models of schema 3 and before); ``noise`` is the deviation of a measured gain, None if no run was repeated.
     """
 
     labels: tuple[str, ...]
@@ -76,11 +74,11 @@ class GainModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def beside(self) -> Reads:
-        """Return what is truly read beside the times: in models of schema 2, ``reads`` is not told."""
+        """Return what is read in addition to the times, also for models of schema 2, which lack ``reads``."""
         return self.reads if len(self.centre) > 1 else "times"
 
     def __post_init__(self) -> None:
-        """Refuse parts of different lengths and values that no gain could be made of."""
+        """Raise ValueError for parts of different lengths and values that give no gain."""
         width, count = len(self.centre), len(self.labels)
         beside = len(self.floors_GBps) + (2 if self.reads == "share" else 0)
         if not width or width != 1 + beside or {len(self.scale), len(self.slopes)} != {width}:
@@ -99,11 +97,11 @@ class GainModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class PredictedGains(msgspec.Struct, frozen=True, eq=False):
-    """What one program may expect: log2 gains over the default and their deviations, float64[mappings] each.
+    """One program's predicted log2 gains over the default and their deviations, float64[mappings] each.
 
-    By ``deviation``, that of all programs, mappings are discounted before they are compared; ``below`` and ``above``
-    are the program's own, for what is less and more than expected: intervals and confidence are made of these. To
-    compare by the program's own, too, captured 0.006 less of the gain on sandybridge-4x8 and as much elsewhere.
+    Mappings are discounted by ``deviation``, that of all programs, before they are compared; ``below`` and ``above``
+    are the program's own deviations to either side, for intervals and confidence. Discounting by these instead
+    captured 0.006 less of the gain on sandybridge-4x8 and the same elsewhere.
     """
 
     gain: Array
@@ -113,9 +111,9 @@ class PredictedGains(msgspec.Struct, frozen=True, eq=False):
 
 
 def risk_adjusted_gain(gain: Array, deviation: Array, risk_weight: float, default: int) -> Array:
-    """Return what mappings are compared by, float64[..., mappings]: gains after their discount.
+    """Return the gains after their discount, by which mappings are compared, float64[..., mappings] in log2.
 
-    The default counts as LEAST_GAIN, so that it is kept where no other mapping is expected to gain as much.
+    The default counts as LEAST_GAIN: it is kept unless another mapping is predicted to gain as much.
     """
     found: Array = gain - risk_weight * deviation
     found[..., default] = LEAST_GAIN
@@ -123,11 +121,11 @@ def risk_adjusted_gain(gain: Array, deviation: Array, risk_weight: float, defaul
 
 
 def discounted(gain: Array, deviation: Array, risk_weight: float, default: int) -> Array:
-    """Return what is said to be expected of mappings, float64[mappings] in log2, ordered as ``risk_adjusted_gain``.
+    """Return the gains to report, float64[mappings] in log2, ordered as ``risk_adjusted_gain``.
 
-    Gains after their discount, of which the best known one's, that of a measured gain, is given back to all: so what
-    was measured is said as it was. Without it the mapping of the greatest promise would be overrated: of held-out
-    programs' choices that were no probe, the speedup fell short of the promise by 0.05 to 0.39 in log2.
+    Gains after their discount, plus the smallest discount, that of a measured gain, which is thus reported as measured.
+    Without discounts the best-looking mapping would be overrated: the speedups of held-out programs' choices that were
+    not probes were 0.05 to 0.39 in log2 below the predicted ones.
     """
     others = np.arange(gain.shape[-1]) != default
     known = float(deviation[others].min()) if others.any() else 0.0
@@ -137,15 +135,15 @@ def discounted(gain: Array, deviation: Array, risk_weight: float, default: int) 
 
 
 def group_weights(groups: Sequence[str]) -> Array:
-    """Return float64[programs]: the weights with which every group counts the same; they add up to 1."""
+    """Return float64[programs]: weights that are equal for every group and add up to 1."""
     _, inverse, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
     return 1 / counts[inverse] / len(counts)
 
 
 def readings_of(times: Array, beside: Array, floors: Array) -> Array:
-    """Return float64[programs, 1 or 3]: the readings of times float64[programs, 2] and what was read beside them.
+    """Return float64[programs, 1 or 3]: the readings of times float64[programs, 2] and of ``beside``.
 
-    ``beside`` has as many columns, or none: bandwidths, not told apart below ``floors``, or without floors shares.
+    ``beside`` has as many columns, or none: bandwidths, raised to ``floors``, or shares if there are no floors.
     """
     ratio = np.log2(times[:, :1]) - np.log2(times[:, 1:])
     if not beside.shape[1]:
@@ -166,7 +164,7 @@ def regress(readings: Array, gains: Array, weights: Array) -> tuple[Array, Array
 
 
 def held_out_gains(readings: Array, gains: Array, groups: Sequence[str]) -> Array:
-    """Return float64[programs, mappings]: what is expected of each program by the programs of the other groups.
+    """Return float64[programs, mappings]: each program's gains predicted from the programs of the other groups.
 
     One fit serves all groups: without a group, its residuals are (I - H)^-1 times those of the fit with it, where H is
     the group's block of the hat matrix (Cook and Weisberg, Residuals and Influence in Regression, 1982, sec. 2.2). Only
@@ -193,10 +191,10 @@ def held_out_gains(readings: Array, gains: Array, groups: Sequence[str]) -> Arra
 
 
 def deviations(expected: Array, gains: Array, groups: Sequence[str], default: int, readings: int) -> Array:
-    """Return float64[mappings]: how far expected gains are off, at least by noise; the default's is known.
+    """Return float64[mappings]: the deviation of predicted gains, at least NOISE; 0 for the default.
 
-    With few groups an error is itself little known: nine in ten of Student's distribution lie as far as of a normal
-    one with what is returned; the degrees of freedom are the groups less the fitted values, of ``readings`` and a mean.
+    With few groups the error itself is uncertain: what is returned gives a normal distribution the 90% interval of
+    Student's; the degrees of freedom are the groups less the fitted values, of ``readings`` and a mean.
     """
     found = np.sqrt(group_weights(groups) @ (gains - expected) ** 2 + NOISE**2)
     freedom = max(len(set(groups)) - 1 - readings, 1)
@@ -213,10 +211,10 @@ def with_what_is_known(
     default: int,
     noise: float | Array = MEASURED_NOISE,
 ) -> tuple[Array, Array]:
-    """Return gains and deviations float64[programs, mappings] with those that were measured, or are none, in place.
+    """Return gains and deviations float64[programs, mappings], with those of probes and default replaced by known ones.
 
     ``probes`` are the probes' columns, in the order of ``times`` float64[programs, 2]; ``deviation`` is
-    float64[mappings] or has a row a program; ``noise`` is the deviation of a measured gain, one or one a program.
+    float64[mappings] or has a row per program; ``noise`` is the deviation of a measured gain, one or one per program.
     """
     gain, spread = expected.copy(), np.broadcast_to(deviation, expected.shape).copy()
     gain[:, default], spread[:, default] = 0.0, 0.0
@@ -231,7 +229,7 @@ def with_what_is_known(
 def fit_gain_model(
     labels: Sequence[str], readings: Array, floors: Array, gains: Array, groups: Sequence[str], default: int
 ) -> GainModel:
-    """Return the expectation that programs of these readings and gains teach."""
+    """Return the gain model learned from programs with these readings and gains."""
     centre, scale, gain, slopes = regress(readings, gains, group_weights(groups))
     spread = deviations(held_out_gains(readings, gains, groups), gains, groups, default, readings.shape[1])
     return GainModel(
@@ -254,10 +252,10 @@ def predict_gains(
     default: str,
     noise: float = MEASURED_NOISE,
 ) -> PredictedGains:
-    """Return what a program may expect whose probes took these times and read this beside, as the expectation reads.
+    """Return a program's predicted gains by its probes' times and what the gain model reads ``beside`` them.
 
-    ``noise`` is the deviation of the gain that the probes measured. More of it than the training had makes what is
-    inferred from that gain as much less certain.
+    ``noise`` is the deviation of the gain that the probes measured. If it exceeds the training's, the deviations of
+    gains inferred from that gain grow accordingly.
     """
     time = np.array([times])
     readings = readings_of(time, np.array([beside]).reshape(1, -1), np.array(gain_model.floors_GBps))

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 class Learned(msgspec.Struct, frozen=True, kw_only=True):
-    """A model that was written, as `--json` of `train` prints it: where, and what it knows."""
+    """A model that was written, as `train --json` prints it: its path and contents."""
 
     path: str
     machine: str
@@ -41,7 +41,7 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
-    """What a command line may say about learning: default mapping, number of clusters, whether outliers stay."""
+    """A command line's options of learning: default mapping, number of clusters, whether outliers are kept."""
 
     default: str | None = None
     clusters: int | None = None
@@ -51,12 +51,12 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
 def options_of(default: str | None, clusters: int | None, dataset: Dataset | None = None) -> TrainingOptions:
     """Return the training options of a command line.
 
-    InvalidMappingError for a default that is no label, unless it is for a ``dataset`` of other people's mappings.
+    InvalidMappingError for a default that is not a label, unless the ``dataset`` has foreign mappings.
     """
     topology = dataset.topology if dataset is not None else None
     foreign = dataset is not None and topology is None
     label = default if foreign or default is None else _mapping(default, topology).label
-    # A program of any length may come: only features without the scale of its run time carry over. The clusters
+    # Programs have any length: only features without the scale of the run time carry over. The clusters only
     # explain: the thesis has 6 (sec. 6, fig. 29), and on its linear scale one of them would hold nearly all programs.
     return TrainingOptions(
         default=label,
@@ -69,14 +69,14 @@ def options_of(default: str | None, clusters: int | None, dataset: Dataset | Non
 
 
 def _mapping(label: str, topology: Topology | None) -> Mapping:
-    """Return the mapping of a label, as it is called in a dataset of the topology where that is known."""
+    """Return the mapping of a label, as named in a dataset of the topology if that is known."""
     return canonical(parse_label(label), topology) if topology is not None else parse_label(label)
 
 
 def campaign_for(request: CampaignRequest, into: Path | None, default: str | None) -> Campaign:
     """Return the campaign of a request, kept in the user's data folder unless another is named.
 
-    It runs the default mapping in any case, since speedups are counted from it.
+    It always includes the default mapping, since speedups are relative to it.
     """
     campaign = prepare(request, into or Path())
     topology = campaign.machine.topology
@@ -96,7 +96,7 @@ def learn_from_campaign(
     wishes: Wishes,
     budget: Budget | None = None,
 ) -> Learned:
-    """Run a campaign, or what a budget allows of it, learn from it, write the model, and return what it knows."""
+    """Run a campaign, or the part that a budget allows, train and write a model, and return its summary."""
     if wishes.default:
         label = _mapping(wishes.default, campaign.machine.topology).label
         wishes = msgspec.structs.replace(wishes, default=label)
@@ -110,7 +110,7 @@ def learn_from_campaign(
 
 
 def learn_from(name: str, output: Path | None, wishes: Wishes) -> Learned:
-    """Learn from a shipped dataset or a folder, write the model, and return what it knows."""
+    """Train a model on a shipped dataset or a folder, write it, and return its summary."""
     with doing(f"reading {name}"):
         dataset = open_dataset(name)
     return _learn(dataset, output, wishes)
@@ -135,7 +135,7 @@ def _learn(dataset: Dataset, output: Path | None, wishes: Wishes) -> Learned:
 
 
 def learned(model: Model, path: Path, outliers: tuple[Outlier, ...] = ()) -> Learned:
-    """Return what a model knows, where it is, and what was left out of what it learned from."""
+    """Return a model's summary, with its path and the outliers left out of its training."""
     return Learned(
         path=str(path),
         machine=model.machine,
@@ -149,7 +149,7 @@ def learned(model: Model, path: Path, outliers: tuple[Outlier, ...] = ()) -> Lea
 
 
 def learned_in_words(found: Learned) -> str:
-    """Return what a model knows, and where it is, in a line."""
+    """Return the summary of a model and its path in a line."""
     modelled = "modelled " if found.modelled else ""
     clusters, programs = counted(found.clusters, "cluster"), counted(found.programs, "program")
     return f"{found.path}: {clusters} of {programs} on {modelled}{found.machine}; probes {' and '.join(found.probes)}"

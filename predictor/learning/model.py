@@ -1,4 +1,4 @@
-"""What a model knows: clusters of programs, the mappings that suit each, and the two probes that tell them apart."""
+"""A model: clusters of programs, the best mappings of each, and the two probes that distinguish them."""
 
 import math
 from typing import Final, Literal
@@ -13,14 +13,14 @@ from numapredict.predictor.learning.probes import Probe, Scales
 
 SCHEMA_VERSION: Final = 4
 UNKNOWN: Final = "unknown"
-"""The fingerprint of a machine that nobody described: that of no topology."""
+"""The fingerprint of a machine without a known topology."""
 
 
 class ExpectedSpeedup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The speedups over the default that a mapping gave a cluster's members: their median, least and greatest.
 
-    For a single program: ``median`` is what mappings are compared by, the middle of what is expected less a discount
-    for how uncertain that is; ``low`` and ``high`` hold nine cases in ten.
+    For a single program, ``median`` is the risk-adjusted gain by which mappings are compared, the predicted one less a
+    discount for its uncertainty; ``low`` and ``high`` are the 90% interval.
     """
 
     median: float
@@ -60,7 +60,7 @@ class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TopologySummary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The machine's shape, enough to recognise it and to say in words what it is."""
+    """The machine's shape, enough to recognise and describe it."""
 
     name: str
     fingerprint: str
@@ -88,10 +88,10 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     ``default`` is the label that speedups are counted from. ``linkage`` merges the programs in the order of
     ``programs``. ``selection_speedup`` is the geometric mean speedup over the default in the cross-validation that
-    chose the probes: it is the best of many and so flatters; ``evaluate`` gives the honest one. ``gain_model``, where
-    there is one, chooses the mapping, else the cluster does; ``fallbacks`` are learned from less, for probes that read
-    less: without counters, and from times alone. Raises ValueError when its parts contradict each other.
-    ``clock`` says which times it was learned from and wants of the probes.
+    chose the probes: as the best of many it is optimistic; ``evaluate`` gives an unbiased one. ``gain_model``, if there
+    is one, chooses the mapping, else the cluster does; ``fallbacks`` are for probes with fewer readings: without
+    counters, and with times alone. ``clock`` is the kind of times it was learned from and needs of the probes.
+    Raises ValueError when its parts contradict each other.
     """
 
     schema_version: Literal[1, 2, 3, 4] = SCHEMA_VERSION
@@ -115,7 +115,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     fallbacks: tuple[GainModel, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse parts that contradict each other, and labels that name no mapping of a machine that is known."""
+        """Raise ValueError for parts that contradict each other, and labels that are not mappings of the machine."""
         problem = _problem_of(self)
         if problem:
             raise ValueError(problem)
@@ -125,7 +125,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def summarise(topology: Topology | None, machine: str) -> TopologySummary:
-    """Return the shape of a topology, or one that no machine has where it is not known."""
+    """Return the shape of a topology, an impossible one if it is not known."""
     if topology is None:
         return TopologySummary(name=machine, fingerprint=UNKNOWN, cpu_nodes=0, memory_nodes=0, cores=0)
     return TopologySummary(

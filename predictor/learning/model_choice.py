@@ -1,4 +1,4 @@
-"""Which model to ask: the one trained here, a shipped one by name, or a file; and which shipped one comes nearest."""
+"""Chooses the model to use: the one trained here, a shipped one by name, or a file; finds the nearest shipped one."""
 
 import importlib.resources
 import os
@@ -19,14 +19,14 @@ EMULATED = (
 
 
 class ChosenModel(msgspec.Struct, frozen=True):
-    """A model and where it came from, in words."""
+    """A model and its origin in words."""
 
     model: Model
     origin: str
 
 
 def data_folder() -> Path:
-    """Return the folder of what was trained on this computer."""
+    """Return the folder of models trained on this computer."""
     return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_data_dir("numapredict"))
 
 
@@ -37,13 +37,13 @@ def trained_model_path(machine: str, topology: Topology) -> Path:
 
 
 def shipped_models() -> tuple[str, ...]:
-    """Return the names of the models that are part of the package."""
+    """Return the names of the shipped models."""
     folder = importlib.resources.files("numapredict.models")
     return tuple(sorted(e.name.removesuffix(".json") for e in folder.iterdir() if e.name.endswith(".json")))
 
 
 def check_choice(topology: Topology, command: str) -> None:
-    """Raise NoModelError, naming what to try with ``command``, on a computer with a single node."""
+    """Raise NoModelError, with what to do about ``command``, on a computer with a single node."""
     if len(topology.nodes) > 1:
         return
     machine = next(iter(shipped_models()), "NAME")
@@ -54,10 +54,10 @@ def check_choice(topology: Topology, command: str) -> None:
 
 
 def choose_model(machine: str, topology: Topology, wanted: str | None = None) -> ChosenModel | None:
-    """Return the model of a machine, or None where there is none yet.
+    """Return the model of a machine, or None if there is none yet.
 
-    ``wanted`` is a file or the name of a shipped model. Otherwise the model trained here goes before the shipped one of
-    the machine's name. NoModelError for an unknown name; InvalidInputError for a file that is no model.
+    ``wanted`` is a file or the name of a shipped model. Without it the model trained here precedes the shipped one of
+    the machine's name. NoModelError for an unknown name; InvalidInputError for a file that is not a model.
     """
     if wanted is not None:
         return named_model(wanted)
@@ -70,7 +70,7 @@ def choose_model(machine: str, topology: Topology, wanted: str | None = None) ->
 
 
 def named_model(wanted: str) -> ChosenModel:
-    """Return the shipped model of a name, or the model in a file; NoModelError where there is neither."""
+    """Return the shipped model of a name, or the model in a file; NoModelError for neither."""
     if wanted in shipped_models():
         return ChosenModel(_shipped(wanted), f"the shipped model {wanted}")
     if not wanted.endswith(".json") and not Path(wanted).exists():
@@ -82,7 +82,7 @@ def named_model(wanted: str) -> ChosenModel:
 
 
 def nearest_shipped(topology: Topology) -> str | None:
-    """Return the shipped model whose machine has the most similar shape: nodes first, then cores a node."""
+    """Return the shipped model whose machine has the most similar shape: nodes first, then cores per node."""
     own = (len(topology.cpu_nodes), topology.core_count / len(topology.cpu_nodes))
 
     def difference(name: str) -> tuple[float, float]:

@@ -1,10 +1,10 @@
-"""How far an expectation is off for one program: more where it is off for the programs whose probes read alike.
+"""How far predicted gains are off for one program: more if they are off for programs with similar readings.
 
-One deviation a mapping serves every program badly: programs without memory traffic read alike at the probes, and some
-of them scale with the threads while others wait for each other. So the errors that held-out programs had are kept by
-number of threads, and a program whose nearest neighbours were off by more than usual has wider intervals. Neighbours
-that did better than expected widen the upper end, others the lower one: most programs that are off have more to gain
-from fewer threads than was said, and hardly any less.
+One deviation per mapping does not suit all programs: programs without memory traffic have similar readings, but some
+scale with the threads and others do not. Hence the errors of held-out programs are kept by number of threads, and a
+program whose nearest neighbours had larger errors than usual has wider intervals. Neighbours that did better than
+predicted widen the upper end, others the lower one: most errors are gains from fewer threads above the predicted ones,
+hardly any are below.
 """
 
 from collections.abc import Sequence
@@ -26,18 +26,18 @@ PRIOR = 1.0
 """How many neighbours the average over all programs counts as."""
 
 LEAST = 0.25
-"""The least factor of a squared deviation: one end of an interval is at least half as far as with both sides alike."""
+"""The least factor of a squared deviation: an end of an interval is at least half as far as with equal sides."""
 
 UNKNOWN_THREADS = 0
-"""The number of threads of somebody else's mapping, whose label does not tell it."""
+"""The number of threads of a foreign mapping, whose label does not state it."""
 
 
 class Nearby(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The training programs and how far off they were when they were held out.
+    """The training programs and their errors when they were held out.
 
-    ``readings`` are standardised, one row a program; ``weights`` count groups the same and add up to their number.
+    ``readings`` are standardised, one row per program; ``weights`` are equal for groups and add up to their number.
     ``errors`` has for every program and each of ``threads`` its mean squared error over that of all programs, and
-    ``above`` twice what gains above the expected ones have in it: as much as ``errors`` where both sides are alike.
+    ``above`` twice the part of it from gains above the predicted ones: equal to ``errors`` if both sides are.
     """
 
     readings: tuple[tuple[float, ...], ...]
@@ -47,7 +47,7 @@ class Nearby(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     above: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse parts of different lengths and values that no deviation could be made of."""
+        """Raise ValueError for parts of different lengths and values that give no deviation."""
         if not self.readings or {len(self.weights), len(self.errors), len(self.above)} != {len(self.readings)}:
             raise ValueError("nearby: weights, errors and above must have a row a program")
         rows = (*self.errors, *self.above)
@@ -69,7 +69,7 @@ class Widening(msgspec.Struct, frozen=True, eq=False):
 
 
 def threads_of(mappings: Mappings) -> Counts:
-    """Return the mappings' numbers of threads, int64[mappings]; UNKNOWN_THREADS for other people's mappings."""
+    """Return the mappings' numbers of threads, int64[mappings]; UNKNOWN_THREADS for foreign mappings."""
     counts = [each.threads if isinstance(each, Mapping) else UNKNOWN_THREADS for each in mappings]
     return np.array(counts, dtype=np.int64)
 
@@ -96,7 +96,7 @@ def relative_errors(residual: Array, threads: Counts, weights: Array) -> tuple[t
 def widening(near: Array, weights: Array, errors: Array) -> Array:
     """Return float64[programs, numbers of threads]: the mean of errors near a program, not below that of all.
 
-    ``near`` float64[programs, known programs] says how much each counts; ``weights`` count groups the same.
+    ``near`` float64[programs, known programs] are their weights by distance; ``weights`` are equal for groups.
     """
     everyone = weights @ errors / weights.sum()
     found: Array = (near @ errors + PRIOR * everyone) / (near.sum(axis=1, keepdims=True) + PRIOR)
@@ -105,26 +105,26 @@ def widening(near: Array, weights: Array, errors: Array) -> Array:
 
 
 def nearness(left: Array, right: Array, weights: Array) -> Array:
-    """Return float64[left, right]: how much the programs with the right readings count near those of the left ones."""
+    """Return float64[left, right]: the kernel weights of the right readings at the left ones."""
     distance = np.linalg.norm(left[:, None, :] - right[None, :, :], axis=2)
     found: Array = weights * np.exp(-((distance / WIDTH) ** 2) / 2)
     return found
 
 
 def _widened(near: Array, weights: Array, errors: Array, above: Array, columns: Sequence[int]) -> Widening:
-    """Return the factors with a row a program; ``columns`` has the number of threads' column of every mapping."""
+    """Return the factors with a row per program; ``columns`` has each mapping's column by its number of threads."""
     both, lower, upper = (widening(near, weights, each)[:, columns] for each in (errors, 2 * errors - above, above))
     return Widening(both, lower, upper)
 
 
 def _columns(counts: Sequence[int], threads: Counts) -> list[int]:
-    """Return for every mapping where its number of threads stands among ``counts``."""
+    """Return each mapping's index in ``counts`` by its number of threads."""
     at = {count: column for column, count in enumerate(counts)}
     return [at[int(count)] for count in threads]
 
 
 def learn_nearby(standard: Array, residual: Array, mappings: Mappings, weights: Array, groups: int) -> Nearby:
-    """Return what held-out programs' errors teach; ``weights`` add up to 1, ``groups`` is the number of groups."""
+    """Return the Nearby of held-out programs' errors; ``weights`` add up to 1, ``groups`` is the number of groups."""
     counts, errors, above = relative_errors(residual, threads_of(mappings), weights)
     return Nearby(
         readings=_rows(standard),
@@ -148,7 +148,7 @@ def widening_of(nearby: Nearby | None, standard: Array, mappings: Mappings) -> W
 
 
 def held_out_widening(standard: Array, residual: Array, mappings: Mappings, groups: Sequence[str]) -> Widening:
-    """Return what ``widening_of`` gives every program by those of other groups, float64[programs, mappings] each."""
+    """Return ``widening_of`` every program by those of other groups, float64[programs, mappings] each."""
     names, inverse, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
     weights, threads = 1 / sizes[inverse] / len(names), threads_of(mappings)
     counts, errors, above = relative_errors(residual, threads, weights)
@@ -158,9 +158,9 @@ def held_out_widening(standard: Array, residual: Array, mappings: Mappings, grou
 
 
 def spread_of(deviation: Array, factors: Array, expected: Array, relative: float) -> Array:
-    """Return float64[..., mappings]: deviations widened by ``factors``, with a part of what is expected beside them.
+    """Return float64[..., mappings]: deviations widened by ``factors`` and by ``relative`` of the predicted gain.
 
-    A gain or loss that is far from none is an inference from others' and as uncertain: ``relative`` of it.
+    A gain or loss far from 0 is inferred from other programs and uncertain in proportion.
     """
     found: Array = np.sqrt(deviation**2 * np.maximum(factors, LEAST) + (relative * expected) ** 2)
     return found

@@ -1,4 +1,4 @@
-"""How much run times vary from run to run, from repetitions where there are any; all in log2."""
+"""How much run times vary from run to run, estimated from repetitions; all in log2."""
 
 import math
 import statistics
@@ -14,17 +14,16 @@ from numapredict.predictor.learning.options import Clock
 Array = npt.NDArray[np.float64]
 
 MEASURED_NOISE = 0.05
-"""The deviation of a gain that was measured by two runs, in log2 (3.5%): the least that is taken for it, and all that
-is known of it where each mapping was run once."""
+"""The least deviation of a gain that was measured by two runs, in log2 (3.5%); used as is if nothing was repeated."""
 
 LEAST_RUNS = 2
-"""Repetitions from which their spread is looked at: two of one cell say little, two of each of many cells a lot."""
+"""Least repetitions for an estimate of their spread: two of one cell say little, two of each of many cells a lot."""
 
 MEDIAN = math.sqrt(math.pi / 2)
 """The standard error of a median over that of a mean, of many normally distributed values."""
 
 PRIOR_RUNS = 4.0
-"""How many degrees of freedom a model's own noise counts as beside a program's repetitions."""
+"""How many degrees of freedom a model's own noise counts as when averaged with a program's repetitions."""
 
 
 def noise_of(measurement: Measurement, clock: Clock) -> float | None:
@@ -40,8 +39,8 @@ def noise_of(measurement: Measurement, clock: Clock) -> float | None:
 def pooled_noise(noise: Array | None, runs: int = LEAST_RUNS) -> Array | None:
     """Return each program's standard error, float64[programs], of the errors float64[programs, mappings] of its cells.
 
-    The median over mappings, which no single disturbed cell moves, put right for the few ``runs`` of a cell: a sample's
-    variance lies more often below the true one than above. NaN for a program without repetitions, None without any.
+    The median over mappings, robust to single disturbed cells, corrected for the few ``runs`` of a cell: a sample's
+    variance is more often below the true one than above. NaN for a program without repetitions, None without any.
     """
     if noise is None or np.isnan(noise).all():
         return None
@@ -56,7 +55,7 @@ def pooled_noise(noise: Array | None, runs: int = LEAST_RUNS) -> Array | None:
 def noise_of_gains(noise: Array | None, weights: Array, runs: int = LEAST_RUNS) -> float | None:
     """Return the deviation of a gain, a ratio of two measurements, over all programs; None without repetitions.
 
-    ``weights`` count the programs; what is averaged is the variance.
+    ``weights`` are the programs'; variances are averaged.
     """
     pooled = pooled_noise(noise, runs)
     if pooled is None:
@@ -69,8 +68,8 @@ def noise_between(noises: Sequence[float | None], runs: Sequence[int], learned: 
     """Return the deviation of the gain that two probes measured, at least MEASURED_NOISE.
 
     ``noises`` are the standard errors of their times and ``runs`` how many runs they rest on; ``learned`` is the
-    deviation that a gain had in the training, None where nothing was repeated there. What both say is averaged as
-    variances, by their degrees of freedom.
+    deviation of a gain in the training, None if nothing was repeated there. Both are averaged as variances, weighted
+    by their degrees of freedom.
     """
     variance = freedom = 0.0
     if learned is not None:

@@ -1,4 +1,4 @@
-"""What can be chosen when a model is trained."""
+"""The options of training."""
 
 from typing import Literal
 
@@ -10,8 +10,8 @@ FeatureKind = Literal["thesis", "ratio", "times"]
 Rule = Literal["centre", "member"]
 Method = Literal["cluster", "expectation"]
 Reads = Literal["bandwidth", "share", "times"]
-"""What is read from a probe beside its time: local bandwidth by counters, without them the sampled share of local
-accesses, or nothing."""
+"""What is read from a probe in addition to its time: local bandwidth by counters, without them the sampled share of
+local accesses, or nothing."""
 
 Clock = Literal["regions", "process"]
 """Whether a time is the time in parallel regions (the thesis's codelets are regions) or that of the whole run."""
@@ -27,12 +27,11 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     program gets today. ``scale`` says how run times are clustered: ``linear`` as in the thesis, or ``log``.
     ``ranking`` says whose times order a cluster's mappings: its ``centroid``'s, as in the thesis, the geometric mean
     of its ``members``, or that mean ``pooled`` with one more member that reacts as all programs do on average, which
-    steadies small clusters. ``n_clusters`` fixes the number of clusters, ``max_clusters`` bounds the choice.
-    ``feature_kinds`` and ``rules`` are those that may be chosen, ties going to the first; without counters the kind
-    is ``times``, whatever is asked. ``probe_candidates`` are the labels that may become
-    probes; empty means all that were measured. ``method`` says who chooses the mapping: the ``cluster`` that the probes
-    assign a program to, as in the thesis, or what the probes let it expect of each mapping (``gain_model``), the
-    cluster being the explanation.
+    stabilises small clusters. ``n_clusters`` fixes the number of clusters, ``max_clusters`` bounds the choice.
+    ``feature_kinds`` and ``rules`` are those that may be chosen, ties going to the first; without counters the kind is
+    always ``times``. ``probe_candidates`` are the labels that may become probes; empty means all that were measured.
+    ``method`` says how the mapping is chosen: by the ``cluster`` that the probes assign a program to, as in the thesis,
+    or by the gain model (``expectation``), the cluster being the explanation.
     """
 
     default: str | None = None
@@ -46,7 +45,7 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     method: Method = "cluster"
 
     def __post_init__(self) -> None:
-        """Refuse numbers of clusters below one and empty choices."""
+        """Raise ValueError for numbers of clusters below one and empty choices."""
         if self.max_clusters < 1 or (self.n_clusters is not None and self.n_clusters < 1):
             raise ValueError("the number of clusters must be at least 1")
         if not self.feature_kinds or not self.rules:

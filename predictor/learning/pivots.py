@@ -1,10 +1,10 @@
 """Learning from a part of all runs: a few programs under every mapping, then every program under the few that matter.
 
-The pilots show which mappings are ever worth choosing; most of the space is not. Among the mappings, those are taken
-one after the other that add most to what each pilot could gain at best (the greedy answer to the facility location
-problem: Cornuejols, Fisher, Nemhauser, Management Science 1977). Where no mapping adds anything more, the one that the
-pilots react to most differently from all taken so far follows: it may tell programs apart. The default is always
-taken. So what is learned from has no holes, and nothing is filled in.
+The pilots show which mappings are ever best; most of the space never is. Mappings are taken one after the other, each
+time the one that adds most to the pilots' best gains (the greedy solution of the facility location problem:
+Cornuejols, Fisher, Nemhauser, Management Science 1977). If no mapping adds anything more, the one that the pilots react
+to most differently from all taken is next: it may distinguish programs. The default is always taken. The training data
+have no holes, and nothing is filled in.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.features import Array
 
 PILOT_SHARE = 0.4
-"""The part of the budget that goes to pilots: decided on the modelled machines, where 0.3 and 0.5 do as well."""
+"""The part of the budget that goes to pilots: chosen on the modelled machines, where 0.3 and 0.5 are as good."""
 
 LEAST_MAPPINGS = 3
 """The default and two more: with fewer there is no choice, and no second probe."""
@@ -28,16 +28,16 @@ NOTHING = 1e-6
 
 @dataclass(frozen=True)
 class Split:
-    """How many groups of programs are pilots, and how many mappings all programs run under."""
+    """The number of groups of programs that are pilots, and of mappings that all programs run under."""
 
     pilots: int
     mappings: int
 
 
 def split_budget(runs: int, group_sizes: Sequence[int], mappings: int) -> Split:
-    """Return how a budget of runs is spent on groups of so many programs each, and so many mappings.
+    """Return how a budget of runs is split, for groups of ``group_sizes`` programs and a number of ``mappings``.
 
-    UsageError, with the least budget, where it is too small.
+    UsageError, with the least budget, if it is too small.
     """
     programs, size = sum(group_sizes), max(group_sizes)
     least = size * mappings + (programs - size) * LEAST_MAPPINGS
@@ -52,14 +52,14 @@ def split_budget(runs: int, group_sizes: Sequence[int], mappings: int) -> Split:
 
 
 def _mappings_left(runs: int, pilots: int, programs: int, mappings: int) -> int:
-    """Return under how many mappings the programs that are no pilots can run."""
+    """Return under how many mappings the programs that are not pilots can run."""
     if pilots >= programs:
         return mappings
     return min((runs - pilots * mappings) // (programs - pilots), mappings)
 
 
 def pilot_groups(groups: Sequence[str], count: int, seed: int = SEED) -> tuple[str, ...]:
-    """Return the names of ``count`` groups, drawn at random but the same each time, in the order given."""
+    """Return the names of ``count`` groups, drawn at random by ``seed``, in the order given."""
     names = list(dict.fromkeys(groups))
     drawn = np.random.default_rng(seed).permutation(len(names))[:count]
     return tuple(names[at] for at in sorted(drawn))

@@ -1,26 +1,26 @@
-"""Choose the probes: the default, and the mapping that is most worth trying beside it.
+"""Choose the probes: the default, and the mapping that is most useful to try in addition.
 
-One probe is the default mapping: what a program gets today. So the gain of the other one is measured and not guessed,
-and every other gain is expected from how the program does under both. The second probe is the mapping that would give
+One probe is the default mapping: what a program gets today. Thus the gain of the other one is measured, and every
+other gain is predicted from the readings of both. The second probe is the mapping that would give
 programs most if each took the better of the two: its score is the mean over groups of max(0, log2 gain), less the
-standard error of that mean, since the best of hundreds is otherwise one that suits a single program by luck. What is
-expected of the other mappings only counts as far as held-out programs have shown it to: ``choose_risk_weight``.
+standard error of that mean, since the best of hundreds is otherwise one that suits a single program by luck. How far
+the other mappings' predicted gains count is chosen on held-out programs: ``choose_risk_weight``.
 
-On the evidence, as gain captured, programs held out by group, and losers, the share of programs that come out slower
-than the default by over 2%. On sandybridge-4x8, broadwell-2x10 and lpdquad as modelled, and on three machines that
-MCTOP measured (12 groups of programs, times alone): 0.90, 0.90, 0.91 and 0.41, 0.79, 0.27, 2% losers at most. Tried
-beside it:
+The evidence is gain captured, programs held out by group, and losers, the share of programs that become slower than
+the default by over 2%. On sandybridge-4x8, broadwell-2x10 and lpdquad as modelled, and on three machines that
+MCTOP measured (12 groups of programs, times alone): 0.90, 0.90, 0.91 and 0.41, 0.79, 0.27, 2% losers at most.
+Alternatives tried:
 
 - the second probe chosen by what held-out programs gain from the whole estimate: 0.91, 0.88, 0.92 and 0.35, 0.79,
   0.27;
-- no estimate, the better of the two probes: 0.90, 0.90, 0.91 and 0.42, 0.79, 0.29, no loser: what to beat;
+- no estimate, the better of the two probes: 0.90, 0.90, 0.91 and 0.42, 0.79, 0.29, no loser: the reference to beat;
 - the best pair to try, without the default: 0.82, 0.91, 0.96 and 0.35, 0.66, 0.15, up to 22% losers;
 - both probes free, a greedy search with exchange: up to 0.03 more on two of the six, up to 22% losers;
 - a third probe for all programs, by greedy search: 0.05 more on one modelled machine, 0.07 less on another;
 - a third probe for programs whose threads share pages, learned inside the fold where it pays: 0.92 with 33 of 128
   programs asked on sandybridge-4x8, none asked on the other three;
 - a Gaussian process in place of the line (several kernels, alone and averaged): 0.02 more to 0.04 less;
-- nearest neighbours in place of it: less on every machine, 9 to 13% losers;
+- nearest neighbours in its place: less on every machine, 9 to 13% losers;
 - remote and total bandwidth and the share of remote accesses as readings, too: 0.03 more to 0.03 less.
 """
 
@@ -57,10 +57,10 @@ DOUBT = 1.0
 """The part of a score's standard error that is taken from it."""
 
 RISK_WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
-"""The parts of its deviation by which a gain may be discounted."""
+"""The risk weights to choose from: parts of its deviation by which a gain is discounted."""
 
 LOSERS = 0.01
-"""The share of held-out programs that may come out slower: half of what is promised, since they are the known ones."""
+"""The share of held-out programs that may become slower: half of what is promised for unknown programs."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class ProbePair:
 
 
 def search_probes(observations: Observations, default: int, candidates: tuple[int, ...] = ()) -> ProbePair:
-    """Return the default and the best second probe among candidate columns, all of them if none are named."""
+    """Return the default and the best second probe among candidate columns (all if none are named)."""
     columns = [column for column in candidates or range(len(observations.labels)) if column != default]
     if not columns:
         raise InsufficientDataError("two probes need at least two mappings measured for all programs: collect more")
@@ -83,9 +83,9 @@ def search_probes(observations: Observations, default: int, candidates: tuple[in
 
 
 def trying_scores(gains: Array, groups: Sequence[str]) -> Array:
-    """Return float64[mappings]: what taking the better of the default and a mapping gains, less the doubt about it.
+    """Return float64[mappings]: the gain of the better of the default and each mapping, less DOUBT standard errors.
 
-    ``gains`` are log2 over the default, float64[programs, mappings]. Every group counts the same.
+    ``gains`` are log2 over the default, float64[programs, mappings]. Every group has the same weight.
     """
     names, inverse = np.unique(np.asarray(groups), return_inverse=True)
     better = np.maximum(gains, 0.0) * (group_weights(groups) * len(names))[:, None]
@@ -98,9 +98,9 @@ def trying_scores(gains: Array, groups: Sequence[str]) -> Array:
 def readings_at(
     observations: Observations, pair: tuple[int, int], floors: Array | None = None, reads: Reads | None = None
 ) -> tuple[Array, Array, Array]:
-    """Return times float64[programs, 2], the readings made of them and what was read beside, and bandwidths' floors.
+    """Return times float64[programs, 2], the readings of these and of what is read in addition, and bandwidths' floors.
 
-    ``floors`` are learned from these programs if not given; ``reads`` is what says most of what there is.
+    ``floors`` are learned from these programs, and ``reads`` is the most informative available, if not given.
     """
     columns = list(pair)
     times = observations.time_s[:, columns]
@@ -121,7 +121,7 @@ def held_out_choices(
     risk_weights: Sequence[float],
     reads: Reads | None = None,
 ) -> Array:
-    """Return float64[cautions, programs]: the log2 gain of each program's choice, made by programs of other groups.
+    """Return float64[risk_weights, programs]: the log2 gain of each program's choice, made by programs of other groups.
 
     ``pair`` are the columns of the probes, of which the first is the default.
     """
@@ -143,7 +143,7 @@ def held_out_choices(
 def held_out_spread(
     observations: Observations, readings: Array, expected: Array, default: int, relative: float
 ) -> Array:
-    """Return float64[programs, mappings]: how far below what is expected a program's gains may be, by the others."""
+    """Return float64[programs, mappings]: each program's deviations below predicted gains, learned from the others."""
     gains, groups = gains_of(observations.time_s, default), observations.groups
     deviation = deviations(expected, gains, groups, default, readings.shape[1])
     centre, scale, _, _ = regress(readings, gains, group_weights(groups))
@@ -152,7 +152,7 @@ def held_out_spread(
 
 
 def noise_at(observations: Observations, row: int, pair: tuple[int, int], learned: float | None = None) -> float:
-    """Return the deviation of the gain that two probes measured of a program: by repetitions where there are any."""
+    """Return the deviation in log2 of the gain that a program's two probes measured, from repetitions if any."""
     if observations.noise is None:
         return noise_between((), (), learned)
     told = [None if np.isnan(error := float(observations.noise[row, column])) else error for column in pair]
@@ -160,10 +160,10 @@ def noise_at(observations: Observations, row: int, pair: tuple[int, int], learne
 
 
 def choose_risk_weight(observations: Observations, default: int, second: int, reads: Reads | None = None) -> float:
-    """Return how far gains are discounted by their deviation before mappings are compared.
+    """Return the risk weight: the part of its deviation by which a gain is discounted before mappings are compared.
 
-    Of CAUTIONS, the one with which the held-out programs gain most, among those with which at most LOSERS of them, a
-    group counting once, come out slower than the default by over 2%; the greatest where all lose more.
+    Of RISK_WEIGHTS, the one with the greatest gain of held-out programs among those with which at most LOSERS of them,
+    weighted by group, become slower than the default by over 2%; the greatest one if all lose more.
     """
     gains = gains_of(observations.time_s, default)
     got = held_out_choices(observations, gains, (default, second), RISK_WEIGHTS, reads)
@@ -176,9 +176,9 @@ def choose_risk_weight(observations: Observations, default: int, second: int, re
 def learn_gain_model(
     observations: Observations, default: int, probes: tuple[int, int], reads: Reads | None = None
 ) -> GainModel:
-    """Return what the observations teach, read at two columns of which one is the default, in the order given.
+    """Return the gain model of the observations, with two columns as probes, one the default, in the order given.
 
-    ``reads`` is what is read beside the times: what says most of what there is, if not given.
+    ``reads`` is what is read in addition to the times: the most informative available, if not given.
     """
     _, readings, floors = readings_at(observations, probes, reads=reads)
     gains, groups, mappings = gains_of(observations.time_s, default), observations.groups, observations.mappings
@@ -201,7 +201,7 @@ def learn_gain_model(
 def advised_columns(train: Observations, test: Observations, default: int) -> npt.NDArray[np.int64]:
     """Return the column that a model of ``train`` advises each program of ``test``, int64[programs].
 
-    What ``train_on`` and ``predict`` say by the method "expectation", without the clusters that explain it.
+    The advice of ``train_on`` and ``predict`` by the method "expectation", without the clusters that explain it.
     """
     pair = (default, search_probes(train, default).second)
     learned = learn_gain_model(train, default, pair)

@@ -1,4 +1,4 @@
-"""Two probe runs place a new program in a cluster (thesis sec. 6, fig. 29).
+"""Two probe runs assign a new program to a cluster (thesis sec. 6, fig. 29).
 
 Three kinds of features can be made of the two runs:
 
@@ -19,28 +19,28 @@ Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
 FLOOR_SHARE = 0.01
-"""A local bandwidth below this share of the largest counts as this share: the logarithm of none has no meaning."""
+"""A local bandwidth below this share of the largest counts as this share: 0 has no logarithm."""
 
 MIN_DEVIATION = 0.05
 """The least standard deviation divided by, in log2 (3.5%): smaller differences between programs are noise."""
 
 
 class Probe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One mapping that a model wants a new program run under, and the features it reads from that run."""
+    """One mapping to run a new program under, and the features read from that run."""
 
     mapping: str
     features: tuple[str, ...]
 
 
 class Scales(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How readings become features: the kind, one divisor a feature, and the lowest bandwidth told apart."""
+    """How readings become features: the kind, one divisor per feature, and the lowest bandwidth distinguished."""
 
     kind: FeatureKind
     divisors: tuple[float, ...]
     floor_GBps: float
 
     def __post_init__(self) -> None:
-        """Refuse divisors that would give no finite features."""
+        """Raise ValueError for divisors that give no finite features."""
         if len(self.divisors) != (1 if self.kind == "times" else 2):
             raise ValueError(f"{self.kind} features need another number of divisors than {len(self.divisors)}")
         if min(*self.divisors, self.floor_GBps) <= 0:
@@ -48,7 +48,7 @@ class Scales(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def probes_of(kind: FeatureKind, first: str, second: str) -> tuple[Probe, Probe]:
-    """Return the two probes that this kind of features reads from."""
+    """Return the two probes that this kind of features needs."""
     at_second = {"thesis": (BANDWIDTH,), "ratio": (TIME, BANDWIDTH), "times": (TIME,)}[kind]
     return Probe(first, (TIME,)), Probe(second, at_second)
 
@@ -67,7 +67,7 @@ def learn_scales(kind: FeatureKind, readings: Array) -> Scales:
 
 
 def bandwidth_floor(bandwidth_GBps: Array) -> Array:
-    """Return the lowest bandwidth told apart, over the first axis; 1 where no program has any."""
+    """Return the lowest bandwidth distinguished in GB/s, over the first axis; 1 if no program has any."""
     largest = bandwidth_GBps.max(axis=0)
     floor: Array = np.where(largest > 0, largest * FLOOR_SHARE, 1.0)
     return floor

@@ -1,4 +1,4 @@
-"""How good a way of choosing mappings is: speedups, gain captured and regret (words: the design's), with intervals."""
+"""How good a way of choosing mappings is: speedups, gain captured and regret, with intervals."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ NO_GAIN = 1e-9
 """An oracle speedup this close to 1 in log leaves no gain that could be captured."""
 
 SLOWER = 0.02
-"""A choice counts as slower than the default where it takes more time by over this share."""
+"""A choice counts as slower than the default if its time is greater by over this share."""
 
 RESAMPLES, CONFIDENCE, SEED = 2000, 0.95, 1
 
@@ -68,7 +68,7 @@ def gain_captured(speedup: float, oracle_speedup: float) -> float | None:
 def score_of(gains: Array, oracle: Array, groups: Sequence[str]) -> Score:
     """Return the score of log2 gains over the default, float64[programs], given each program's best possible one.
 
-    ValueError where the lengths differ or nothing is given.
+    ValueError if the lengths differ or are 0.
     """
     if not len(gains) or len({len(gains), len(oracle), len(groups)}) != 1:
         raise ValueError(f"{len(gains)} gains, {len(oracle)} best gains and {len(groups)} groups make no score")

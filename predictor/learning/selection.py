@@ -6,8 +6,8 @@ pairs are scored at once: 200 candidates (40,000 pairs) and 24 programs take abo
 
 The best of a million scores on a few dozen programs is mostly luck. So the probes are those whose score is best on
 average over all rules and numbers of clusters; only then are the rule and the number chosen, for these probes.
-Held out and averaged over scales and rankings, that captured more of the gain than the best single score did on two of
-three measured machines and on both made-up sets of programs, and about as much on the third machine.
+Held out and averaged over scales and rankings, that captured more of the gain than the best single score on two of
+three measured machines and on both synthetic sets of programs, and about as much on the third machine.
 """
 
 from collections.abc import Iterator
@@ -99,7 +99,7 @@ def score_choices(observations: Observations, default: int, options: TrainingOpt
     scores = np.zeros((len(kinds), len(options.rules), len(counts), len(candidates), len(candidates)))
     groups = np.array(observations.groups)
     names = np.unique(groups)
-    for name in names if len(names) > 1 else ():  # a single group has nothing to be tested on
+    for name in names if len(names) > 1 else ():  # a single group leaves nothing to test on
         outside, train = np.flatnonzero(groups == name), np.flatnonzero(groups != name)
         cuts = _cuts(observations.time_s[train], default, counts, options)
         for kind_index, kind in enumerate(kinds):
@@ -113,7 +113,7 @@ def score_choices(observations: Observations, default: int, options: TrainingOpt
 
 
 def _kinds(observations: Observations, options: TrainingOptions) -> tuple[FeatureKind, ...]:
-    """Return the kinds of features that the observations allow; without counters that is run times alone."""
+    """Return the kinds of features that the observations allow; without counters only run times."""
     if observations.local_bandwidth_GBps is not None:
         return options.feature_kinds
     return ("times",)
@@ -162,7 +162,7 @@ def _best(scores: Scores, costs: Array) -> tuple[int, int, int, int, int]:
 
 
 class _Fold:
-    """The probe features of one fold, for all pairs of candidates at once; scales come from its training programs."""
+    """The probe features of one fold, for all pairs of candidates at once; with scales of its training programs."""
 
     def __init__(
         self, observations: Observations, train: Labels, candidates: tuple[int, ...], kind: FeatureKind
@@ -201,7 +201,7 @@ class _Fold:
             yield index, gains[choices].astype(np.float32)[self._nearest(row, inside / inside.sum(axis=1)[:, None])]
 
     def _nearest(self, row: int, weights: Array) -> npt.NDArray[np.intp]:
-        """Return intp[first, second]: which weighted mean of training programs lies nearest to the program."""
+        """Return intp[first, second]: the weighted mean of training programs nearest to the program."""
         first = (self.first[row] - weights @ self.first[self.train]).astype(np.float32)
         second = None
         if self.second is not None:
@@ -225,5 +225,5 @@ class _Fold:
 
 
 def _positive(values: Array) -> Array:
-    """Return the values with 1 for those that nothing can be divided by."""
+    """Return the values with 1 in place of 0, as divisors."""
     return np.where(values > 0, values, 1.0)

@@ -5,7 +5,7 @@ A model is one JSON file and reading it never runs code. History of the schema v
 1. the first: machine, topology, options, default, probes, scales, rule, linkage, clusters.
 2. expectation: what chooses the mapping; options.method.
 3. fallbacks, expectation.reads: what chooses where the probes read less.
-4. expectation.nearby, relative, noise: how far off it may be for one program; without them as far as for any other.
+4. expectation.nearby, relative, noise: one program's own deviations; without them those of all programs.
 """
 
 import re
@@ -50,7 +50,7 @@ def write_model(model: Model, path: Path) -> None:
     """Write a model in one step; UnwritableError where the system refuses, InvalidInputError for NaN in it."""
     data = msgspec.json.format(msgspec.json.encode(model), indent=1) + b"\n"
     try:
-        # Not-a-number would be written as null: what cannot be read back must not replace a good file.
+        # NaN would be written as null: an unreadable model must not replace a good file.
         msgspec.json.decode(data, type=Model)
     except (msgspec.DecodeError, NumapredictError) as error:
         raise InvalidInputError(f"model of {model.machine}: {_one_line(error)}; nothing was written") from error
@@ -83,6 +83,6 @@ def _read(path: Path) -> bytes:
 
 
 def _one_line(error: Exception) -> str:
-    """Return an error's text without line breaks, cut where it would not fit a line."""
+    """Return an error's text without line breaks, cut to the length of a line."""
     text = re.sub(r"\s+", " ", str(error))
     return text if len(text) <= 300 else text[:297] + "..."

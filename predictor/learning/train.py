@@ -26,11 +26,11 @@ from numapredict.predictor.learning.probes import BANDWIDTH, SHARE, TIME, Probe,
 from numapredict.predictor.learning.selection import Choice, mapping_costs, select
 
 _STEPS = 5
-"""Of a training by expectation, the usual one: probes, clusters, and up to three expectations."""
+"""Steps of a training with gain models, the usual one: probes, clusters, and up to three gain models."""
 
 
 def train(dataset: Dataset, options: TrainingOptions | None = None) -> Model:
-    """Return the model of a dataset's machine; InsufficientDataError where there is too little to learn from."""
+    """Return the model of a dataset's machine; InsufficientDataError if there is too little to learn from."""
     options = options or TrainingOptions()
     with counting(_STEPS, "steps of learning") as count:
         return train_on(observe(dataset, default_label(dataset, options)), dataset, options, count)
@@ -54,12 +54,12 @@ def train_on(
     options: TrainingOptions,
     count: Count | None = None,
 ) -> Model:
-    """Return the model of these observations alone; of the dataset only the machine is used."""
+    """Return the model of these observations; only the machine is taken from the dataset."""
     count = count or Count(_STEPS, "steps of learning")
     default = observations.column(default_label(dataset, options))
     gain_model: GainModel | None = None
     fallbacks: tuple[GainModel, ...] = ()
-    if options.method == "expectation" and len(set(observations.groups)) > 1:  # else nothing says how far it is off
+    if options.method == "expectation" and len(set(observations.groups)) > 1:  # else its error cannot be estimated
         pair = search_probes(observations, default, _candidates(observations, options))
         count.step()
         probes = (observations.labels[pair.first], observations.labels[pair.second])
@@ -115,7 +115,7 @@ def train_on(
 
 
 def _probes(choice: Choice, gain_model: GainModel | None) -> tuple[Probe, Probe]:
-    """Return the probes with all that is read from each."""
+    """Return the probes with all their features."""
     if gain_model is None or gain_model.beside == "times":
         return probes_of(choice.kind, choice.first, choice.second)
     read = (TIME, BANDWIDTH if gain_model.beside == "bandwidth" else SHARE)
