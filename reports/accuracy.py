@@ -1,4 +1,4 @@
-"""The figure of accuracy: expected against measured speedups of held-out programs, and how regret is spread."""
+"""The figure of accuracy: expected against measured speedups of held-out programs, and the distribution of regret."""
 
 import math
 import textwrap
@@ -28,7 +28,7 @@ COMPARED = {
     Strategy.THESIS: "the thesis's recipe",
     Strategy.DEFAULT: "the default",
 }
-"""The baselines whose regret is drawn beside ours, where they were evaluated."""
+"""The baselines whose regret is drawn with ours, if they were evaluated."""
 
 LINES = (
     (palette.VERMILION, "-"),
@@ -37,21 +37,21 @@ LINES = (
     (palette.GREEN, (0, (3, 1, 1, 1, 1, 1))),
     (palette.GREY, ":"),
 )
-"""Colours and strokes: where curves lie on each other, what is below shows in the gaps."""
+"""Colours and strokes: where curves coincide, the lower one shows in the gaps."""
 
 MOST_MISSES = 5
 
 MOST_LETTERS = 40
-"""Names in the legend are shortened to so many letters."""
+"""Most letters of a name in the legend; longer ones are shortened."""
 
 LABEL_SHARE = 0.075
-"""How much of an axis a tick's label takes, with some room beside it."""
+"""The share of an axis that a tick's label takes, with its margin."""
 
 
 class AccuracyPoint(msgspec.Struct, frozen=True, kw_only=True):
     """One held-out program whose advice was to leave the default: speedups over it, expected with the 90% interval.
 
-    ``probed``: the advised mapping was one of the probes, so that its speedup was known, not expected.
+    ``probed``: the advised mapping was a probe; its speedup was measured, not predicted.
     """
 
     program: str
@@ -80,7 +80,7 @@ class RegretCurve(msgspec.Struct, frozen=True, kw_only=True):
 class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
     """What the figure shows; ``kept`` programs were advised to keep the default and have no point.
 
-    ``inferred`` points are of advice that was no probe, and ``within`` of them are inside their interval.
+    ``inferred`` points are of advice that was not a probe; ``within`` of them are inside their interval.
     """
 
     machines: tuple[str, ...]
@@ -94,7 +94,7 @@ class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def misses(self) -> tuple[AccuracyPoint, ...]:
-        """Return the programs that came out farthest from their intervals, at most five."""
+        """Return the programs farthest from their intervals, at most five."""
         outside = [point for point in self.points if point.miss > 1e-9 and not point.probed]
         return tuple(sorted(outside, key=lambda point: -point.miss)[:MOST_MISSES])
 
@@ -102,7 +102,7 @@ class AccuracyData(msgspec.Struct, frozen=True, kw_only=True):
 def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) -> AccuracyData:
     """Return the points of all programs whose advice leaves the default, and the regrets of all.
 
-    The evaluated ``datasets``, in the same order, tell the figure's source more closely.
+    The evaluated ``datasets``, in the same order, give a more detailed source line.
     """
     points: list[AccuracyPoint] = []
     held: list[HeldOut] = []
@@ -138,7 +138,7 @@ def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) ->
 
 
 def draw_accuracy(data: AccuracyData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
+    """Draw the figure as PNG or SVG; raises UnwritableError."""
     format_of(path)
     write_figure(accuracy_figure(data), path)
 
@@ -149,7 +149,7 @@ def accuracy_figure(data: AccuracyData) -> Figure:
     left, right = figure.subplots(1, 2)
     _draw_points(left, data)
     _draw_regrets(right, data)
-    # Not by Matplotlib, which takes what it wraps for formulas whatever it is told.
+    # Not wrapped by Matplotlib, which takes what it wraps for formulas in spite of ``spell``.
     figure.suptitle(textwrap.fill(data.title, 120), fontsize=11)
     sign(figure, data.source)
     return figure
@@ -233,7 +233,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
 
 
 def _ticks(least: float, most: float) -> list[float]:
-    """Return the powers of two, with what is between them where there are few and it leaves room for the labels."""
+    """Return the powers of two, with values in between if there are few and the labels have room."""
     powers = [2.0**n for n in range(math.ceil(math.log2(least)), math.floor(math.log2(most)) + 1)]
     if len(powers) > 3:
         return powers
@@ -273,7 +273,7 @@ def _draw_regrets(axes: Axes, data: AccuracyData) -> None:
 
 
 def _legend(axes: Axes, columns: int) -> None:
-    """Put the legend below the axes, where it hides nothing whatever the data."""
+    """Put the legend below the axes, where it never hides data."""
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=columns, frameon=False, fontsize=8.5)
 
 

@@ -21,8 +21,8 @@ ENOUGH = 0.95
 class BudgetLine(msgspec.Struct, frozen=True, kw_only=True):
     """One dataset's line: by share of all runs, the gain captured over that of all runs' model.
 
-    ``captured`` is the median of the draws, ``low`` and ``high`` the least and the most, ``by_chance`` what mappings
-    drawn at random give.
+    ``captured`` is the median of the draws, ``low`` and ``high`` the least and the most, ``by_chance`` that of mappings
+    drawn at random.
     """
 
     machine: str
@@ -35,7 +35,7 @@ class BudgetLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BudgetCurvesData(msgspec.Struct, frozen=True, kw_only=True):
-    """What the figure shows; ``omitted`` are the machines whose model of all runs gains nothing to have a part of."""
+    """What the figure shows; ``omitted`` are the machines whose model of all runs gains nothing."""
 
     title: str
     lines: tuple[BudgetLine, ...]
@@ -44,7 +44,7 @@ class BudgetCurvesData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def budget_curves_data(curves: Sequence[BudgetCurve], origins: Sequence[Origin] = ()) -> BudgetCurvesData:
-    """Return a line a curve; ``origins``, in the same order, tell the figure's source more closely."""
+    """Return a line per curve; ``origins``, in the same order, give a more detailed source line."""
     lines = [
         BudgetLine(
             machine=curve.machine,
@@ -72,7 +72,7 @@ def budget_curves_data(curves: Sequence[BudgetCurve], origins: Sequence[Origin] 
 
 
 def curves_in_words(curves: Sequence[BudgetCurve]) -> str:
-    """Return the curves as a table, a block a machine."""
+    """Return the curves as a table, a block per machine."""
     lines = []
     for curve in curves:
         lines += [
@@ -91,13 +91,13 @@ def curves_in_words(curves: Sequence[BudgetCurve]) -> str:
 
 
 def draw_budget_curves(data: BudgetCurvesData, path: Path) -> None:
-    """Draw the curves as PNG or SVG; UnwritableError where that cannot be."""
+    """Draw the curves as PNG or SVG; raises UnwritableError."""
     format_of(path)
     write_figure(budget_figure(data), path)
 
 
 def budget_figure(data: BudgetCurvesData) -> Figure:
-    """Return the figure: a curve a dataset with its spread, dotted what chance gives."""
+    """Return the figure: a curve per dataset with its spread, and dotted that of random mappings."""
     figure = Figure(figsize=(7.6, 5.2), layout="constrained")
     axes = figure.add_subplot()
     for line, colour, marker in zip(data.lines, cycle(palette.SERIES), cycle(palette.MARKERS), strict=False):

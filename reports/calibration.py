@@ -1,4 +1,4 @@
-"""The calibration figure: how sure the advice said it was, and how often it was right."""
+"""The calibration figure: the stated probabilities of advice, and how often it was right."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,10 +28,10 @@ class CalibrationPoint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CalibrationData(msgspec.Struct, frozen=True, kw_only=True):
-    """What the figure shows; ``title`` says of which machines, and whether they are modelled.
+    """What the figure shows; ``title`` names the machines and whether they are modelled.
 
-    ``programs`` were advised a mapping that had not been a probe, and ``tried`` others one that had, which have no
-    point; ``kept`` were advised to keep the default. ``within`` is how many speedups are inside their interval.
+    ``programs`` were advised a mapping that was not a probe, and ``tried`` others one that was, which have no point;
+    ``kept`` were advised to keep the default. ``within`` is how many speedups are inside their interval.
     """
 
     title: str
@@ -46,7 +46,7 @@ class CalibrationData(msgspec.Struct, frozen=True, kw_only=True):
 def calibration_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) -> CalibrationData:
     """Return the points of all bins that hold programs.
 
-    The evaluated ``datasets``, in the same order, tell the figure's source more closely.
+    The evaluated ``datasets``, in the same order, give a more detailed source line.
     """
     names = [f"{drawable(each.machine)} ({palette.made_in_words(each.modelled)})" for each in evaluations.datasets]
     found = evaluations.calibration
@@ -76,13 +76,13 @@ def calibration_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ())
 
 
 def draw_calibration(data: CalibrationData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
+    """Draw the figure as PNG or SVG; raises UnwritableError."""
     format_of(path)
     write_figure(calibration_figure(data), path)
 
 
 def calibration_figure(data: CalibrationData) -> Figure:
-    """Return the figure: a point a bin, beside the diagonal on which advice is as sure as it is right."""
+    """Return the figure: a point per bin, and the diagonal of perfect calibration."""
     figure = Figure(figsize=(6.4, 5.6), layout="constrained")
     axes = figure.add_subplot()
     axes.plot([0.45, 1], [0.45, 1], color=palette.GREY, linestyle="--", linewidth=1, label="as sure as it is right")
@@ -124,5 +124,5 @@ def calibration_figure(data: CalibrationData) -> Figure:
 
 
 def _wrapped(names: Sequence[str]) -> str:
-    """Return names three a line."""
+    """Return the names, three on a line."""
     return "\n".join(", ".join(names[at : at + 3]) for at in range(0, len(names), 3))

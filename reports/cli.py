@@ -17,7 +17,7 @@ PAGE = "page"
 
 
 class Reports(Group):
-    """The reports, a file each; what is none of them by name is a subject that a page is asked about."""
+    """The reports, a file each; any other word is the subject of a page."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the reports' names: those of the files."""
@@ -37,7 +37,7 @@ class Reports(Group):
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the reports and options that begin so, and the subjects, a file among them."""
+        """Return the reports, options, subjects and files that begin with this text."""
         found = super().shell_complete(ctx, incomplete)
         if incomplete.startswith("-"):
             return found

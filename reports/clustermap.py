@@ -30,7 +30,7 @@ class Bracket(msgspec.Struct, frozen=True):
 class ClustermapData(msgspec.Struct, frozen=True, kw_only=True):
     """What the figure shows, from top to bottom and left to right.
 
-    ``log2_times`` are run times over the default mapping's, one row a program and one value a mapping: below 0 is
+    ``log2_times`` are run times over the default mapping's, one row per program and one value per mapping: below 0 is
     faster. ``clusters`` numbers each program's cluster, 1 at the top; ``brackets`` draw the merge tree, which Ward's
     method made of these times on the ``scale``.
     """
@@ -48,7 +48,7 @@ class ClustermapData(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """Return what, where, and whether the figures were modelled."""
+        """Return the title: dataset, machine, and whether times are modelled."""
         made = "modelled run times" if self.modelled else "measured run times"
         return f"{len(self.programs)} programs under {len(self.mappings)} mappings on {drawable(self.machine)} ({made})"
 
@@ -65,8 +65,8 @@ def clustermap_data(
     """Cluster a dataset's programs by how they react to mappings, and order them by the merge tree.
 
     ``default`` is the label that times are divided by. The scale is that of the model and the page unless the thesis's,
-    ``linear``, is asked for; so is the number of clusters, as far as there are programs. InsufficientDataError when the
-    default or all programs are missing, or when they do not fall into so many clusters as are asked for.
+    ``linear``, is requested; likewise the number of clusters, at most that of programs. InsufficientDataError if the
+    default or all programs are missing, or if they do not form the requested number of clusters.
     """
     if dataset.topology is None:
         raise InsufficientDataError(

@@ -1,4 +1,4 @@
-"""How the clustermap is laid out and coloured."""
+"""Layout and colours of the clustermap."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -25,15 +25,15 @@ from numapredict.reports.source import sign
 Value = TypeVar("Value")
 
 MOST_LETTERS = 40
-"""A program's name beside its row is shortened to so many letters."""
+"""Most letters of a program's name next to its row; longer ones are shortened."""
 
 NAME_POINTS = 8.0
 
 LABELLED_COLUMNS = 64
-"""Up to so many mappings each has its label below; more are told apart by the bars above and by threads x nodes."""
+"""Up to this number, each mapping has a label below; more are identified by the bars above and by threads x nodes."""
 
 TALL = 8.0
-"""A heatmap of more inches has the bars below it as well: from its last rows those above are out of sight."""
+"""A heatmap higher than this, in inches, has the bars below it as well: those above are too far from its last rows."""
 
 CLUSTER_COLOURS = palette.SERIES[:-1]
 THREAD_COLOURS: dict[str, str] = dict(zip(THREAD_POLICIES, ("#d9d9d9", "#737373"), strict=True))
@@ -57,7 +57,7 @@ PAGE_COLOURS: dict[str, str] = dict(
 
 
 def draw_clustermap(data: ClustermapData, path: Path) -> None:
-    """Draw the figure into a .png or .svg file; UnwritableFigureError where that is impossible."""
+    """Draw the figure into a .png or .svg file; raises UnwritableError."""
     format_of(path)
     write_figure(figure_of(data), path)
 
@@ -108,7 +108,7 @@ def _draw_tree(axes: Axes, data: ClustermapData) -> None:
     for bracket in data.brackets:
         colour = "#404040" if bracket.cluster is None else _colour(bracket.cluster)
         axes.plot(bracket.distances, bracket.rows, color=colour, linewidth=1.2, solid_capstyle="round")
-    # On a linear scale the last merge, many times farther than the first, would hide how each cluster came about.
+    # On a linear scale the last merge, many times farther than the first, would hide the merges inside clusters.
     axes.set_xscale("function", functions=(_signed_root, _signed_square))
     axes.set_xlim(max(max(bracket.distances) for bracket in data.brackets) * 1.04 or 1.0, 0)
     axes.xaxis.set_major_locator(MaxNLocator(4))
@@ -126,7 +126,7 @@ def _colour(cluster: int) -> str:
 
 
 def _draw_clusters(axes: Axes, data: ClustermapData) -> None:
-    """Draw one colour a cluster, with its number."""
+    """Draw one colour per cluster, with its number."""
     for cluster, start, stop in _runs(data.clusters):
         colour = _colour(cluster)
         axes.axhspan(start, stop, color=colour, linewidth=0)
@@ -139,13 +139,13 @@ def _draw_clusters(axes: Axes, data: ClustermapData) -> None:
 
 
 def _draw_heat(axes: Axes, scale: Axes, data: ClustermapData) -> None:
-    """Draw the heatmap, white where a time is the default's, with a dot a row and the colour scale in factors.
+    """Draw the heatmap, white for the default's time, with a dot per row and the colour scale in factors.
 
     Not by seaborn's clustermap, which draws no numbers on bars and clusters, no branch in its cluster's colour and no
     scale of distances, lays out by shares of the figure, so that names overlap the scale, and leaves names out.
     """
     values = np.array(data.log2_times)
-    # Colours end where 98% of the values are, so that a few extreme mappings do not make all others look alike.
+    # Colours end at the 98th percentile: a few extreme mappings would make all others look alike.
     limit = float(np.clip(np.ceil(2 * np.quantile(np.abs(values), 0.98)) / 2, 1.0, 3.0))
     ticks = [tick for tick in range(-3, 4) if abs(tick) <= limit]
     beyond = (values.min() < -limit, values.max() > limit)
@@ -183,7 +183,7 @@ def _draw_heat(axes: Axes, scale: Axes, data: ClustermapData) -> None:
 
 
 def _name_rows_and_columns(axes: Axes, data: ClustermapData, labelled: bool, below: float) -> None:
-    """Write the programs at the right, and the mappings or their sizes so many inches below the heatmap."""
+    """Write the programs at the right, and the mappings or their sizes ``below`` inches under the heatmap."""
     rows, columns = len(data.programs), len(data.mappings)
     axes.yaxis.tick_right()
     axes.set_yticks(
@@ -206,9 +206,9 @@ def _sizes(data: ClustermapData) -> Iterator[tuple[tuple[int, int], int, int]]:
 
 
 def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: bool = False) -> None:
-    """Draw what every mapping is, a bar a choice, and a triangle over the default.
+    """Draw the choices of every mapping, a bar per choice, and a triangle over the default.
 
-    ``again``: below the heatmap, where the names stand at the right, since the tree's scale is at the left.
+    ``again``: below the heatmap, with names at the right, since the tree's scale is at the left.
     """
     blues = mpl.colormaps["Blues"]
     choices: list[tuple[str, list[int | str]]] = [

@@ -1,4 +1,4 @@
-"""What stands on a page: the sections that a dataset, a model or a prediction has, in order."""
+"""The contents of a page: the sections of a dataset, a model or a prediction, in order."""
 
 import os
 from pathlib import Path
@@ -29,7 +29,7 @@ from numapredict.reports.subject import Subject, model_for
 
 
 class Section(msgspec.Struct, frozen=True):
-    """One part of a page: its template's name, which is its anchor too, its heading, and its record (may be none)."""
+    """One part of a page: its template's name, also its anchor, its heading, and its record (may be None)."""
 
     template: str
     title: str
@@ -37,9 +37,9 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class PageData(msgspec.Struct, frozen=True, kw_only=True):
-    """A page: what it is about, its sections, and the records that its script draws, by name.
+    """A page: its subject, its sections, and the records that its script draws, by name.
 
-    ``modelled`` is said at the top and in every caption.
+    ``modelled`` is shown at the top and in every caption.
     """
 
     title: str
@@ -56,7 +56,7 @@ def page_data(
 
     ``default`` is the label that a dataset's times are compared with. ``evaluation`` is a file that `numapredict
     evaluate` saved, for a model; else the one that was saved under the model's name is used, if there is one.
-    ``profile`` tells where a prediction's pages go.
+    ``profile`` has the places of a prediction's pages.
     """
     if subject.advice is not None:
         return _prediction_page(subject, profile)
@@ -147,6 +147,6 @@ def _prediction_page(subject: Subject, profile: Profile | None) -> PageData:
 
 
 def _here(advice: Advice) -> Topology | None:
-    """Return this computer's topology, which a profile's pages are shown on, if it is that of a timed prediction."""
+    """Return this computer's topology, for a profile's pages, if a timed prediction was made on it."""
     topology = host_topology()
     return topology if not advice.modelled and topology.name == advice.machine else None

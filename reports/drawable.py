@@ -1,18 +1,18 @@
-"""Names as they can be drawn: whatever a program, a machine or an argument is called, on one line of stated length."""
+"""Any name of a program, a machine or an argument in a drawable form: on one line of limited length."""
 
 from numapredict.collect.terminal.printable import shortened
 
 MOST_LETTERS = 60
 REPLACEMENT = "\ufffd"
-"""What stands for a letter that has no shape: the sign that Unicode has for it (The Unicode Standard, sec. 23.8)."""
+"""Replaces a character without a glyph: the replacement character (The Unicode Standard, sec. 23.8)."""
 
 
 def drawable(name: str, most: int | None = MOST_LETTERS) -> str:
-    """Return a name on one line, with at most so many letters (all of them for None), shortened in the middle.
+    """Return a name on one line with at most ``most`` letters (None: all), shortened in the middle.
 
-    Control characters, line breaks, signs that turn the direction of writing, halves of surrogate pairs and what else
-    has no shape become U+FFFD, so that they are seen and can do nothing; every other letter stays what it is. Of a
-    shortened name the beginning and the end are kept, by which names of a family differ.
+    Control characters, line breaks, marks that change the direction of writing, lone surrogates and other characters
+    without a glyph become U+FFFD, visible and without effect; other characters are unchanged. The beginning and the
+    end of a shortened name are kept, since similar names differ there.
     """
     seen = "".join(_seen(letter) for letter in name)
     return seen if most is None else shortened(seen, most)

@@ -1,4 +1,4 @@
-"""The fidelity table: what was published beside what the model says, as Markdown."""
+"""The fidelity table: published figures against the model's, as Markdown."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def write_table(table: str, path: Path) -> None:
 
 
 def fidelity_table(comparisons: Sequence[Comparison], command: str) -> str:
-    """Return the comparisons as a Markdown page that names the command which made it."""
+    """Return the comparisons as a Markdown page, with the command that made it."""
     claims = [claim for comparison in comparisons for claim in comparison.claims]
     predicted, given = ([claim for claim in claims if claim.given is known] for known in (False, True))
     back = f"; besides, {_met(given)} of {len(given)} that a machine is described by come back" if given else ""

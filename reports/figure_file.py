@@ -19,14 +19,14 @@ from numapredict.native.errors import UnwritableError, UsageError
 
 FORMATS = ("png", "svg")
 BELOW = "below"
-"""The group (gid) of texts that stand below a figure's lower edge; the file is higher by as many lines."""
+"""The group (gid) of texts below a figure's lower edge, for which the file is made higher."""
 
 LINE_HEIGHT = 0.135
 """Inches that a line of 7 point takes."""
 
 
 def format_of(path: Path) -> str:
-    """Return the format that a file's name asks for; UsageError when it is none of ours."""
+    """Return the format by a file's suffix; UsageError for one that cannot be written."""
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise UsageError(f"{path}: figures are written as .png or .svg; end the name with one of these")
@@ -34,14 +34,14 @@ def format_of(path: Path) -> str:
 
 
 def spell(figure: Figure) -> None:
-    """Let every text of a figure be the letters that it is: a name with ``$`` is no formula."""
+    """Switch off formulas in every text of a figure: names may contain ``$``."""
     for text in figure.findobj(Text):
         if isinstance(text, Text):
             text.set_parse_math(False)
 
 
 def width_of(text: str, points: float) -> float:
-    """Return how many inches a line of text takes in letters of so many points."""
+    """Return the width in inches of a line of text at a font size in points."""
     with _any_script():
         width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(size=points), ismath=False)
     return float(width) / 72
@@ -49,21 +49,21 @@ def width_of(text: str, points: float) -> float:
 
 @contextlib.contextmanager
 def _any_script() -> Iterator[None]:
-    """Take letters that the font lacks as they are: boxes stand for them in a PNG, and in an SVG they are there."""
+    """Silence warnings of letters that the font lacks: a PNG shows boxes for them, an SVG has them as text."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         yield
 
 
 def extent(figure: Figure) -> Bbox:
-    """Return what the file shows, in inches: the figure and what is below it."""
+    """Return the box of the file in inches: the figure and the texts below it."""
     width, height = figure.get_size_inches()
     below = [text.get_text().count("\n") + 1.6 for text in figure.texts if text.get_gid() == BELOW]
     return Bbox.from_extents(0, -LINE_HEIGHT * max(below, default=0), width, height)
 
 
 def _settle(figure: Figure) -> None:
-    """Lay a figure out, once and for all, so that a legend at its lower edge does not move when room is made below."""
+    """Fix the layout of a figure: a legend at its lower edge must not move when room is made below."""
     if figure.get_layout_engine() is None:
         return
     figure.draw_without_rendering()
@@ -77,8 +77,8 @@ def write_figure(figure: Figure, path: Path, dpi: int = 150) -> None:
     kind = format_of(path)
     buffer = io.BytesIO()
     FigureCanvasAgg(figure)
-    # Text stays text in SVG, so that it can be searched; a fixed salt and no date make the file reproducible. Nor are
-    # those texts formulas that come into being only as the figure is drawn.
+    # Text stays searchable text in SVG; a fixed salt and no date make the file reproducible. Texts that are created
+    # only while drawing are no formulas, either.
     settings = mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "numapredict", "text.parse_math": False})
     with settings, _any_script():
         spell(figure)

@@ -26,9 +26,9 @@ class CoreCell(msgspec.Struct, frozen=True):
 
 
 class NodeBox(msgspec.Struct, frozen=True, kw_only=True):
-    """One node by its OS index; ``share`` is the part of all pages that it gets where that is known.
+    """One node by its OS index; ``share`` is its part of all pages, if known.
 
-    ``packages`` are the numbers of those that hold its cores, none where nobody tells.
+    ``packages`` are the numbers of those that hold its cores, empty if unknown.
     """
 
     node: int
@@ -49,9 +49,9 @@ class Wire(msgspec.Struct, frozen=True):
 
 
 class NodeMap:
-    """Where the boxes of a drawing are, in inches from its lower left corner.
+    """The positions of a drawing's boxes, in inches from its lower left corner.
 
-    They are spread over ``width`` inches where that is more than they need.
+    They are spread over ``width`` inches if that is more than they need.
     """
 
     def __init__(self, boxes: Sequence[NodeBox], wires: Sequence[Wire] = (), width: float = 0.0) -> None:
@@ -116,7 +116,7 @@ class NodeMap:
         self._draw_strip(axes, box, x + MARGIN, y + MARGIN)
 
     def _draw_strip(self, axes: Axes, box: NodeBox, x: float, y: float) -> None:
-        """Draw the memory with the words about it; where the share of the pages is known, filled as far."""
+        """Draw the memory with its text, filled up to the share of the pages if that is known."""
         width = self.box_width - 2 * MARGIN
         axes.add_patch(Rectangle((x, y), width, STRIP, facecolor="#f5f5f5", edgecolor=palette.GREY, linewidth=0.7))
         if box.share:
@@ -126,7 +126,7 @@ class NodeMap:
         axes.text(x + width / 2, y + STRIP / 2, text, fontsize=7.5, ha="center", va="center", linespacing=1.25)
 
     def _draw_wire(self, axes: Axes, wire: Wire) -> None:
-        """Draw a link from middle to middle, below the boxes, with its bandwidth where boxes leave room."""
+        """Draw a link from middle to middle, below the boxes, with its bandwidth if there is room."""
         ends = []
         for at in (wire.one, wire.other):
             x, y = self._corner(self.places[at])
@@ -161,18 +161,18 @@ def boxes_of(topology: Topology, packages: Sequence[Package] = ()) -> tuple[Node
 
 
 def _fitting(cores: int, inches: float) -> int:
-    """Return how many cells a row of a box may have that is no wider, all rows being about equally long."""
+    """Return the number of cells in a row of a box at most ``inches`` wide, with rows about equally long."""
     most = max(1, int((inches - 2 * MARGIN) / CELL))
     return math.ceil(cores / math.ceil(cores / most)) if cores else 0
 
 
 def _listed(numbers: Sequence[int]) -> str:
-    """Return numbers in words, the first and the last of many."""
+    """Return the numbers in words, only the first and the last of many."""
     return ", ".join(map(str, numbers)) if len(numbers) < 4 else f"{numbers[0]} ... {numbers[-1]}"
 
 
 def _places(count: int, ring: bool) -> list[tuple[int, int]]:
-    """Return each box's column and row, four in a row; in a ring, boxes that follow each other stand side by side."""
+    """Return each box's column and row, four in a row; in a ring, successive boxes are neighbours."""
     columns = math.ceil(count / 2) if ring and 2 < count <= 8 else min(count, max(4, math.ceil(math.sqrt(count))))
     places = [(at % columns, at // columns) for at in range(count)]
     if ring and 2 < count <= 8:
@@ -181,7 +181,7 @@ def _places(count: int, ring: bool) -> list[tuple[int, int]]:
 
 
 def _draw_cell(axes: Axes, cell: CoreCell, corner: tuple[float, float], last_thread: int) -> None:
-    """Draw one core: its PU below and, large, the thread on it; threads are dark to light in their order."""
+    """Draw one core: its PU below and, large, the thread on it; threads are coloured from dark to light."""
     x, y = corner
     busy = cell.thread is not None
     colour = palette.shade(cell.thread / max(last_thread, 1)) if cell.thread is not None else "#ededed"

@@ -1,9 +1,9 @@
 """One self-contained HTML page on a dataset, a model or a prediction.
 
-The page needs nothing but its own file: its content security policy allows only the script and the style sheet that are
-written into it, by their digests, and no request at all. What comes from files, program names above all, is escaped by
-the templates, or reaches the script as JSON and from there the document as text; in both, control characters and those
-that turn the direction of writing round are shown as escapes.
+The page is one file: its content security policy allows only the script and the style sheet inside it, by their
+digests, and no requests. Texts from files, such as program names, are escaped by the templates, or reach the script as
+JSON and the document as text; in both, control characters and marks that change the direction of writing are shown as
+escapes.
 """
 
 import base64
@@ -28,18 +28,18 @@ SCRIPTS = ("drawing.js", "tree.js", "bars.js", "heatmap.js", "cuts.js", "tables.
 STYLES = ("page.css", "figures.css")
 
 WHOLE_LETTERS = 300
-"""Letters of a name where it may be several lines long."""
+"""Most letters of a name that may take several lines."""
 
 LEVELS = 33
 LIGHT = ("053061", "2166ac", "4393c3", "92c5de", "d1e5f0", "f7f7f7", "fddbc7", "f4a582", "d6604d", "b2182b", "67001f")
-"""ColorBrewer's RdBu (Brewer 2003), from fast to slow: blue and red are told apart by colour-blind people."""
+"""ColorBrewer's RdBu (Brewer 2003), from fast to slow: colour-blind people can distinguish blue and red."""
 
 DARK = ("c4e4ff", "86c2f5", "4d9ad6", "2d6ca0", "254a66", "303034", "63302b", "a3423a", "dc6055", "ff958a", "ffcfc8")
-"""The same on a dark page: the middle is dark there and both ends are light."""
+"""The same for a dark page: the middle is dark and both ends are light."""
 
 
 def write_page(page: PageData, path: Path) -> int:
-    """Write a page in one step and return its size in bytes; UnwritableError where that is impossible."""
+    """Write a page in one step and return its size in bytes; raises UnwritableError."""
     check_name(path)
     data = render(page).encode()
     try:
@@ -51,7 +51,7 @@ def write_page(page: PageData, path: Path) -> int:
 
 
 def check_name(path: Path) -> None:
-    """Raise UsageError for a name that no browser would take for a page's."""
+    """Raise UsageError for a name without a suffix of HTML."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{path}: a page is written as .html; end the name with that")
 
@@ -85,7 +85,7 @@ def render(page: PageData) -> str:
             f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; "
             "form-action 'none'; require-trusted-types-for 'script'"
         ),
-        # Both are our own files: nothing that was read anywhere is in them.
+        # Both are our own files, without any input data.
         script=Markup(script),  # noqa: S704
         style=Markup(style),  # noqa: S704
         records=_embedded(page.drawn),
@@ -94,14 +94,14 @@ def render(page: PageData) -> str:
 
 
 def _seen(value: object) -> object:
-    """Return a text with what cannot be seen in it, but for blanks, shown as an escape; our own markup as it is."""
+    """Return a text with invisible characters except blanks as escapes; our own markup unchanged."""
     if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
         return value
     return "".join(letter if unicodedata.category(letter) == "Zs" else printable_lines(letter) for letter in value)
 
 
 def _all_seen(record: object) -> object:
-    """Return what a record is made of, the same done to each text in it."""
+    """Return a record as builtins, with ``_seen`` applied to each text in it."""
     if isinstance(record, dict):
         return {_seen(key): _all_seen(value) for key, value in record.items()}
     if isinstance(record, list | tuple):
@@ -114,7 +114,7 @@ def _template(name: str) -> str:
 
 
 def _script() -> str:
-    """Return the page's script: its files one after the other, in a scope of their own."""
+    """Return the page's script: its files concatenated, in one scope."""
     return "(() => {\n" + '"use strict";\n' + "\n".join(map(_template, SCRIPTS)) + "})();\n"
 
 
@@ -125,7 +125,7 @@ def _style() -> str:
 
 
 def _colours(stops: tuple[str, ...]) -> str:
-    """Return a rule a level, with colours between the stops."""
+    """Return a CSS rule per level, with colours interpolated between the stops."""
     lines = []
     for level in range(LEVELS):
         at = level / (LEVELS - 1) * (len(stops) - 1)
@@ -142,7 +142,7 @@ def _digest(text: str) -> str:
 
 
 def _embedded(records: dict[str, msgspec.Struct]) -> Markup:
-    """Return records as JSON in which no tag, comment or entity can begin (HTML standard, sec. 4.12.1.3)."""
+    """Return records as JSON in which no tag, comment or entity can start (HTML standard, sec. 4.12.1.3)."""
     text = msgspec.json.encode(_all_seen(msgspec.to_builtins(records))).decode()
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")

@@ -1,4 +1,4 @@
-"""What all figures share: colours that colour-blind people tell apart, ink legible on them, and a quiet frame."""
+"""Common look of all figures: colours that colour-blind people can distinguish, legible ink, and a light frame."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
 BLUE, VERMILION, PURPLE, BLACK = "#0072b2", "#d55e00", "#cc79a7", "#000000"
 GREY, PALE, TEXT = "#737373", "#e5e5e5", "#404040"
 SERIES = (BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE, BLACK)
-"""For curves and groups that have no order, the most different first; without yellow, which is lost on white."""
+"""For curves and groups without an order, the most different first; without yellow, which is faint on white."""
 
 MARKERS = "osD^vPX*"
 
@@ -24,7 +24,7 @@ def ink_on(colour: str) -> str:
 
 
 def shade(share: float, light: float = 1.0) -> str:
-    """Return the colour of an order from 0, dark, to 1; ``light`` below 1 leaves out the lightest."""
+    """Return the colour of a value from 0 (dark) to 1; ``light`` below 1 leaves out the lightest."""
     return mpl.colors.to_hex(mpl.colormaps["viridis"](light * share))
 
 

@@ -1,4 +1,4 @@
-"""The figure of a mapping on a topology: which thread runs on which core, and which pages go to which node."""
+"""The figure of a mapping on a topology: which thread runs on which core, and which pages are on which node."""
 
 import textwrap
 from collections import Counter
@@ -35,9 +35,9 @@ class PlacedMappingData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def placed_mapping_data(placement: Placement, profile: Profile | None = None) -> PlacedMappingData:
-    """Return the threads' cores, and each node's share of the pages where the policy or a profile tells it.
+    """Return the threads' cores, and each node's share of the pages if the policy or a profile determines it.
 
-    Raises UsageError where the policy asks no profile, InvalidInputError for one without samples.
+    Raises UsageError if the policy needs no profile, InvalidInputError for one without samples.
     """
     mapping, topology = placement.mapping, placement.topology
     threads = {pu: number for number, pu in enumerate(placement.pus)}
@@ -56,7 +56,7 @@ def placed_mapping_data(placement: Placement, profile: Profile | None = None) ->
 
 
 def draw_placed_mapping(data: PlacedMappingData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
+    """Draw the figure as PNG or SVG; raises UnwritableError."""
     format_of(path)
     write_figure(mapping_figure(data), path)
 
@@ -81,7 +81,7 @@ _Told = tuple[dict[int, float], dict[int, str], str]
 
 
 def _by_policy(placement: Placement) -> _Told:
-    """Return shares and words by node (logical index), and the note, as far as the label alone tells them."""
+    """Return shares and words by node (logical index), and the note, as far as the label determines them."""
     nodes = placement.page_nodes
     if len(nodes) == 1:
         return {nodes[0]: 1.0}, {nodes[0]: "100% of the pages"}, FROM_POLICY

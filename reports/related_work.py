@@ -1,4 +1,4 @@
-"""The figure of related work: what other ways of choosing give (thesis sec. 7, table 1 and figure 30)."""
+"""The figure of related work: the speedups of other ways of choosing (thesis sec. 7, table 1 and figure 30)."""
 
 from collections.abc import Sequence
 
@@ -56,7 +56,7 @@ NAMES: dict[str, dict[str, str]] = {
 
 
 class WorkChoices(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of table 1 on one machine: what a work chooses from; policies are those with threads on all nodes."""
+    """A row of table 1 on one machine: the choices of a work; policies are those with threads on all nodes."""
 
     work: str
     threads: tuple[int, ...]
@@ -78,7 +78,7 @@ class RelatedBar(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RelatedPanel(msgspec.Struct, frozen=True, kw_only=True):
-    """One machine: its rows of table 1, none where its mappings are other people's, and its bars of figure 30."""
+    """One machine: its rows of table 1, none for foreign mappings, and its bars of figure 30."""
 
     machine: str
     modelled: bool
@@ -89,7 +89,7 @@ class RelatedPanel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RelatedData(msgspec.Struct, frozen=True):
-    """What the figure shows, a panel a dataset."""
+    """What the figure shows, a panel per dataset."""
 
     panels: tuple[RelatedPanel, ...]
     source: str
@@ -100,7 +100,7 @@ def related_data(
 ) -> RelatedData:
     """Return the bars of every dataset; ``topologies`` are theirs, in the same order.
 
-    The evaluated ``datasets``, in the same order, tell the figure's source more closely.
+    The evaluated ``datasets``, in the same order, give a more detailed source line.
     """
     return RelatedData(
         tuple(
@@ -119,7 +119,7 @@ def related_data(
 
 
 def related_choices(topology: Topology) -> tuple[WorkChoices, ...]:
-    """Return table 1 as it is on a topology."""
+    """Return table 1 for a topology."""
     found = []
     nodes = len(topology.cpu_nodes)
     for name, work in WORKS.items():
@@ -180,7 +180,7 @@ def _listed(values: Sequence[object]) -> str:
 
 
 def _bars(evaluation: Evaluation) -> tuple[RelatedBar, ...]:
-    """Return what there is, in the order of ``NAMES``; a way of choosing that is not named there comes last."""
+    """Return the bars of an evaluation in the order of ``NAMES``; ways of choosing not named there come last."""
     scores: dict[str, Score] = {Strategy.TWO_PROBES: evaluation, **evaluation.baselines}
     named = {name: (group, text) for group, names in NAMES.items() for name, text in names.items()}
     order = [*(name for name in named if name in scores), *(name for name in scores if name not in named)]

@@ -1,4 +1,4 @@
-"""How the figure of related work is drawn: a row a way of choosing, a panel a machine, table 1 at the left."""
+"""Draws the figure of related work: a row per way of choosing, a panel per machine, table 1 at the left."""
 
 from pathlib import Path
 
@@ -20,17 +20,17 @@ COLOURS = {
 }
 ROW = 0.24  # inches
 MOST_LETTERS = 34
-"""A panel's width holds so many letters of a machine's or a mapping's name."""
+"""Letters of a machine's or a mapping's name that fit into a panel's width."""
 
 
 def draw_related(data: RelatedData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
+    """Draw the figure as PNG or SVG; raises UnwritableError."""
     format_of(path)
     write_figure(related_figure(data), path)
 
 
 def related_figure(data: RelatedData) -> Figure:
-    """Return the figure: a row a way of choosing, a panel a machine."""
+    """Return the figure: a row per way of choosing, a panel per machine."""
     rows = _rows(data)
     panel, gap, left, top, bottom = 3.3, 0.25, 5.1, 1.3, 0.6
     width, height = left + len(data.panels) * (panel + gap) + 0.1, top + bottom + ROW * len(rows)
@@ -71,11 +71,11 @@ def _rows(data: RelatedData) -> list[tuple[str, str]]:
 
 
 def _words(data: RelatedData) -> dict[str, str]:
-    """Return what each work chooses from, where the machines agree on it (numbers of threads are each machine's)."""
+    """Return the choices of each work on which the machines agree (numbers of threads differ)."""
     words: dict[str, set[str]] = {}
     for panel in data.panels:
         for each in panel.table:
-            # A machine's numbers of threads in words that hold for all: those of table 1 fill 1, 2, 4 ... nodes.
+            # Numbers of threads in words that hold for all machines: those of table 1 fill 1, 2, 4 ... nodes.
             whole = len(each.threads) == len(each.thread_nodes)
             threads = ("all cores" if len(each.threads) == 1 else "whole nodes") if whole else "any threads"
             pages = ", ".join(each.page_policies) if len(each.page_policies) < 4 else "all page policies"

@@ -1,4 +1,4 @@
-"""What the commands of `report` share: options, evaluations, and what they print. Only click is loaded here."""
+"""Options, evaluations and output that the commands of `report` share. Only click is loaded here."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ class Drawn(Protocol):
 
 
 def print_drawn(data: Drawn, output: Path, as_json: bool) -> None:
-    """Print what a figure shows, where JSON is asked for, and say where the figure is."""
+    """Print a figure's data if JSON is requested, and log the figure's path."""
     from numapredict.collect.terminal.answer import print_answer
 
     if as_json:
@@ -54,10 +54,10 @@ def print_drawn(data: Drawn, output: Path, as_json: bool) -> None:
 def evaluated_datasets(
     datasets: Sequence[str], output: Path, jobs: int, default: str | None = None
 ) -> "tuple[Evaluations, list[Dataset]]":
-    """Evaluate datasets, each once, for a figure; return what was found and the datasets.
+    """Evaluate datasets, each once, for a figure; return the evaluations and the datasets.
 
-    Raises an error before any work where no figure can have the name ``output``. Warns of times that the evaluation
-    left out, and of programs that may be one code base.
+    Raises UsageError first if ``output`` cannot be a figure's name. Warns of times that the evaluation left out, and of
+    programs that may be one code base.
     """
     with doing(f"reading {', '.join(datasets)}"):
         from numapredict.predictor.evaluation.evaluation_session import different_datasets, evaluate_datasets

@@ -13,14 +13,14 @@ from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.figure_file import BELOW, LINE_HEIGHT
 
-_LETTERS_PER_INCH = 17.5  # of 7 point, as a rule; wide ones make a line a little longer
+_LETTERS_PER_INCH = 17.5  # of 7 point, on average; wide letters make a line slightly longer
 _EDGE = 0.12  # inches
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a dataset is from; ``created`` and ``made_by`` are empty where nobody said.
+    """Where a dataset is from; ``created`` and ``made_by`` are empty if unknown.
 
-    ``default`` is the label that speedups are over, empty where there are none.
+    ``default`` is the label that speedups are over, empty without speedups.
     """
 
     machine: str
@@ -31,7 +31,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def origin_of(dataset: Dataset, default: str = "") -> Origin:
-    """Return a dataset's origin: made by the version that its environment tells, else by what it says itself."""
+    """Return a dataset's origin: made by the version in its environment, else by what the dataset states."""
     told = dict(dataset.environment)
     version = f"numapredict {told['numapredict']}" if "numapredict" in told else ""
     commit = f" (commit {told['commit'][:12]})" if version and "commit" in told else ""
@@ -45,7 +45,7 @@ def origin_of(dataset: Dataset, default: str = "") -> Origin:
 
 
 def evaluated_origins(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) -> tuple[Origin, ...]:
-    """Return the origins of evaluated datasets, in the same order; without the datasets what evaluations tell."""
+    """Return the origins of evaluated datasets, in the same order; without the datasets, from the evaluations alone."""
     if not datasets:
         return tuple(
             Origin(machine=each.machine, modelled=each.modelled, default=each.default) for each in evaluations.datasets
@@ -75,7 +75,7 @@ def source_line(origins: Sequence[Origin]) -> str:
 
 
 def sign(figure: Figure, line: str) -> None:
-    """Put a source line below a figure, in as many lines as its width asks for; ``write_figure`` makes room for it."""
+    """Put a source line below a figure, wrapped to its width; ``write_figure`` makes room for it."""
     width, height = figure.get_size_inches()
     text = textwrap.fill(line, int(_LETTERS_PER_INCH * (width - 2 * _EDGE)))
     figure.text(_EDGE / width, -0.2 * LINE_HEIGHT / height, text, fontsize=7, va="top", color=palette.TEXT, gid=BELOW)

@@ -1,4 +1,4 @@
-"""What a page is asked about: a dataset, a model or a prediction, by name or file."""
+"""The subject of a page: a dataset, a model or a prediction, by name or file."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ STANDARD_INPUT = "-"
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked about: a shipped name can be a dataset and a model, anything else is one of the three.
+    """The subject: a shipped name can be a dataset and a model, anything else is one of the three.
 
     ``origin`` says where the model is from.
     """
@@ -34,9 +34,9 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def open_subject(name: str) -> Subject:
-    """Return what a shipped name, a folder, a file or `-` (standard input) holds.
+    """Return the contents of a shipped name, a folder, a file or `-` (standard input).
 
-    UsageError for a name of nothing, InvalidInputError for what is nothing to draw or malformed.
+    UsageError for an unknown name, InvalidInputError for contents that are malformed or cannot be drawn.
     """
     if name == STANDARD_INPUT:
         return _advice(sys.stdin.buffer.read(SIZE_LIMIT_BYTES), "standard input")
@@ -62,7 +62,7 @@ def open_subject(name: str) -> Subject:
 
 
 def model_for(dataset: Dataset) -> Model | None:
-    """Return the model that would answer on a dataset's machine, for its probes; None where there is none."""
+    """Return the model of a dataset's machine, for its probes; None if there is none."""
     if dataset.topology is None:
         return None
     chosen = choose_model(dataset.machine, dataset.topology)
@@ -71,7 +71,7 @@ def model_for(dataset: Dataset) -> Model | None:
 
 
 def _file(path: Path) -> Subject:
-    """Return what a JSON file holds, told by the names in it."""
+    """Return the contents of a JSON file, recognised by its fields."""
     try:
         data = read_bounded(path, SIZE_LIMIT_BYTES)
         names = msgspec.json.decode(data, type=dict[str, msgspec.Raw])

@@ -19,7 +19,7 @@ MOST_CLUSTERS = 30
 """The thesis's curves end here."""
 
 MOST_LETTERS = 40
-"""A panel's width holds so many letters of a mapping's name."""
+"""Letters of a mapping's name that fit into a panel's width."""
 
 WHAT: dict[FeatureSet, str] = {
     "times": "by run times of all mappings (figs. 26, 27)",
@@ -34,7 +34,7 @@ STYLES = dict(zip(FEATURE_SETS, zip(palette.SERIES, palette.MARKERS, strict=Fals
 
 
 class SweepCurve(msgspec.Struct, frozen=True):
-    """One curve: arithmetic mean speedups with 1, 2, ... clusters, as the thesis has them."""
+    """One curve: arithmetic mean speedups with 1, 2, ... clusters, as in the thesis."""
 
     features: FeatureSet
     clusters: tuple[int, ...]
@@ -42,7 +42,7 @@ class SweepCurve(msgspec.Struct, frozen=True):
 
 
 class SweepPanel(msgspec.Struct, frozen=True):
-    """The curves over one default mapping, and the speedup where every program has its own best mapping."""
+    """The curves over one default mapping, and the speedup with every program's own best mapping."""
 
     default: str
     best: float
@@ -58,7 +58,7 @@ class SweepCurvesData(msgspec.Struct, frozen=True):
 
 
 def sweep_curves_data(sweeps: Sequence[Sweep], origin: Origin) -> SweepCurvesData:
-    """Return the curves of ``sweeps_of``, which there must be, in a panel a default mapping."""
+    """Return the curves of ``sweeps_of``, at least one, in a panel per default mapping."""
     panels = []
     for default in dict.fromkeys(sweep.default for sweep in sweeps):
         same = [sweep for sweep in sweeps if sweep.default == default]
@@ -67,7 +67,7 @@ def sweep_curves_data(sweeps: Sequence[Sweep], origin: Origin) -> SweepCurvesDat
             shown = [point for point in sweep.points if point.clusters <= MOST_CLUSTERS]
             counts, speedups = tuple(p.clusters for p in shown), tuple(p.speedup_arithmetic for p in shown)
             curves.append(SweepCurve(sweep.features, counts, speedups))
-        last = max(same[0].points, key=lambda point: point.clusters)  # a cluster a program
+        last = max(same[0].points, key=lambda point: point.clusters)  # one cluster per program
         panels.append(SweepPanel(default, last.speedup_arithmetic, tuple(curves)))
     programs = len(sweeps[0].points)
     title = f"{programs} programs on {drawable(origin.machine)} ({palette.made_in_words(origin.modelled)})"
@@ -75,13 +75,13 @@ def sweep_curves_data(sweeps: Sequence[Sweep], origin: Origin) -> SweepCurvesDat
 
 
 def draw_sweep_curves(data: SweepCurvesData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
+    """Draw the figure as PNG or SVG; raises UnwritableError."""
     format_of(path)
     write_figure(sweep_figure(data), path)
 
 
 def sweep_figure(data: SweepCurvesData) -> Figure:
-    """Return the figure: a panel a default mapping."""
+    """Return the figure: a panel per default mapping."""
     columns = len(data.panels)
     figure = Figure(figsize=(max(6.4, 0.6 + 4.3 * columns), 5.4), layout="constrained")
     for axes, panel in zip(figure.subplots(1, columns, squeeze=False)[0], data.panels, strict=True):
@@ -115,9 +115,7 @@ def _draw_panel(axes: Axes, panel: SweepPanel) -> None:
             curve.speedups,
             color=colour,
             marker=marker,
-            markersize=max(8 - number, 3)
-            if among
-            else 4,  # a curve that lies on others leaves something of them to see
+            markersize=max(8 - number, 3) if among else 4,  # coinciding curves hide less of each other
             linewidth=max(3.2 - 0.4 * number, 1.0) if among else 1.4,
             label=WHAT[curve.features],
         )

@@ -46,7 +46,7 @@ def described_map_data(machine: MachineDescription) -> TopologyMapData:
     """Return the figure of a described machine.
 
     A bandwidth between nodes is that of the narrowest link on the route, a node's own that of its controller. Links
-    are drawn where they are wires: measured bandwidths of all pairs tell of none.
+    are drawn if they are wires: measured bandwidths of all pairs show none.
     """
     nodes = range(len(machine.nodes))
     bandwidth = tuple(
@@ -90,9 +90,9 @@ def described_map_data(machine: MachineDescription) -> TopologyMapData:
 
 
 def computer_map_data(topology: Topology, packages: Sequence[Package] = ()) -> TopologyMapData:
-    """Return the figure of a real computer: of what is between its nodes the firmware tells relative distances only.
+    """Return the figure of a real computer, where the firmware gives only relative distances between nodes.
 
-    ``packages`` are the computer's, none where they are not known.
+    ``packages`` are the computer's, empty if unknown.
     """
     return TopologyMapData(
         title=drawable(topology.name),
@@ -105,13 +105,13 @@ def computer_map_data(topology: Topology, packages: Sequence[Package] = ()) -> T
 
 
 def draw_topology_map(data: TopologyMapData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
+    """Draw the figure as PNG or SVG; raises UnwritableError."""
     format_of(path)
     write_figure(topology_figure(data), path)
 
 
 def topology_figure(data: TopologyMapData) -> Figure:
-    """Return the figure: the nodes, and tables of what is between them."""
+    """Return the figure: the nodes, and tables of latency and bandwidth."""
     drawn = NodeMap(data.boxes, data.wires)
     side = max(min(2.2, 1.1 * len(data.boxes)), TABLE_CELL * len(data.boxes))
     gap, edge, head, under = 0.75, 0.3, 0.95, 0.6
@@ -150,7 +150,7 @@ def _wrapped(sources: tuple[str, ...], width: float) -> str:
 
 
 def _draw_table(figure: Figure, table: PairTable, nodes: list[int], place: tuple[float, float, float]) -> None:
-    """Draw a table as a heatmap with its figures, the better the lighter; ``place``: left, bottom, side in inches."""
+    """Draw a table as a heatmap with numbers, better is lighter; ``place``: left, bottom, side in inches."""
     left, bottom, side = place
     width, height = figure.get_size_inches()
     axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
@@ -181,5 +181,5 @@ def _cell(row: int, column: int, colour: str) -> Rectangle:
 
 
 def _figure(value: float) -> str:
-    """Return a number with three digits at most, and none lost before the point."""
+    """Return a number with at most three digits, or all those before the point."""
     return f"{value:.0f}" if value >= 100 or value == int(value) else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

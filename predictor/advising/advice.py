@@ -95,14 +95,14 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 
     ``clock`` is ``regions`` where times and speedups are those of the parallel regions, ``process`` where they are of
     the whole run. ``region_share`` is the regions' part of the slower probe's run time, where it is known.
-    ``confidence`` is the probability that the mapping beats the default, None for the default itself and where the
-    model does not say. ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false
+    ``confidence`` is the probability that the mapping beats the default, None for the default itself and without
+    a gain model. ``ambiguity`` is 0 for a clear choice of cluster and 1 for a toss-up; ``familiar`` is false
     for a program unlike any in the training data. ``trace_share`` is the part of the program's region time that
     was seen, for modelled runs; ``whole_program`` is false when the native run that counts regions had to be stopped.
     ``verification`` is the result of running default and choice alternately, if requested and if they differ; if the
     choice did not win, ``mapping`` is the default. ``judged_by`` is what was read in addition to the probes' times:
     ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
-    ``explanation`` says why, as far as the readings tell. ``exit_code`` is what the program ends with, though its
+    ``explanation`` says why, as far as the readings show. ``exit_code`` is what the program ends with, though its
     parallel regions ran. ``own_threads`` is set for a program that fixes its own number of threads: only mappings
     with that number compete, and ``default`` is what it gets today with it. ``answer`` distinguishes advice from
     ``Unknown``.

@@ -24,10 +24,10 @@ def as_json(found: Characterisation) -> str:
 
 
 def write_characterisation(found: Characterisation, folder: Path, origin: Origin | None = None) -> tuple[str, ...]:
-    """Write everything that there is to show, and return the files' names.
+    """Write all files, and return their names.
 
-    ``origin`` is where its runs are from, for the line below the figures. Figures that an earlier characterisation of
-    the folder had and this one has not are removed. Raises UnwritableError and UnwritableError.
+    ``origin`` is where its runs are from, for the line below the figures. Figures of an earlier characterisation in
+    the folder that this one lacks are removed. Raises UnwritableError.
     """
     texts = {
         "characterisation.json": as_json(found) + "\n",
@@ -62,7 +62,7 @@ def write_characterisation(found: Characterisation, folder: Path, origin: Origin
 
 
 def _figures(found: Characterisation, origin: Origin | None) -> dict[str, Callable[[Path], None] | None]:
-    """Return what draws each figure, None for one that has nothing to show."""
+    """Return the function that draws each figure by file name, None for one without data."""
     policies = policy_times_data(found, origin)
     figures: dict[str, Callable[[Path], None] | None] = {
         "times": partial(draw_times, times_data(found, origin)),

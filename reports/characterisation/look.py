@@ -1,4 +1,4 @@
-"""What the figures and tables of a characterisation share: units, titles and colours."""
+"""Units, titles and colours of the figures and tables of a characterisation."""
 
 import shlex
 import textwrap
@@ -35,7 +35,7 @@ class Unit(msgspec.Struct, frozen=True):
 
 
 def unit_for(times_s: Iterable[float | None]) -> Unit:
-    """Return the largest unit in which the shortest of the times is at least 1, seconds where there is none."""
+    """Return the largest unit in which the shortest of the times is at least 1, seconds without times."""
     known = [time_s for time_s in times_s if time_s is not None]
     for unit in (Unit("s", 1.0), Unit("ms", 1e3)):
         if not known or unit.of(min(known)) >= 1:
@@ -44,7 +44,7 @@ def unit_for(times_s: Iterable[float | None]) -> Unit:
 
 
 def figure_text(value: float) -> str:
-    """Return a number with three digits, more only before the point: ``<0.01``, ``0.0123``, ``63.3``, ``1842``."""
+    """Return a number with three digits, or all those before the point: ``<0.01``, ``0.0123``, ``63.3``, ``1842``."""
     if abs(value) < 0.01:
         return "<0.01" if value else "0"
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:#.3g}"
@@ -58,12 +58,12 @@ def subject(found: Characterisation) -> str:
 
 
 def source(found: Characterisation, origin: Origin | None) -> str:
-    """Return the line below a figure; without the runs' origin it says what the characterisation tells."""
+    """Return the line below a figure, from the characterisation alone if the runs' origin is not known."""
     return source_line([origin or Origin(machine=found.machine, modelled=found.modelled)])
 
 
 def clock_in_words(found: Characterisation) -> str:
-    """Return which time it is."""
+    """Return in words which clock the times are by."""
     return "time in parallel regions" if found.clock == "regions" else "run time"
 
 
@@ -73,7 +73,7 @@ def size_in_words(place: Place) -> str:
 
 
 def page_name(place: Place) -> str:
-    """Return the page policy of a place as its label has it, with the page nodes where they are chosen freely."""
+    """Return the page policy of a place as in its label, with the page nodes if these are a free choice."""
     on_one_node = FACTS[place.page_policy].page_nodes == "one node"
     return place.page_policy if on_one_node else place.asked.pages
 
@@ -84,5 +84,5 @@ def ordered_colours(count: int) -> Sequence[str]:
 
 
 def head(figure: Figure, text: str) -> None:
-    """Put a title over a figure, in as many lines as its width asks for."""
+    """Put a title over a figure, wrapped to its width."""
     figure.suptitle(textwrap.fill(text, int(_LETTERS_PER_INCH * figure.get_figwidth())), fontsize=12)

@@ -15,7 +15,7 @@ from numapredict.reports.source import Origin, sign
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """One mapping's bar; no time where it failed or could not be run."""
+    """One mapping's bar; no time if it failed or could not be run."""
 
     series: str
     mapping: str
@@ -37,7 +37,7 @@ class PolicyTimesData(msgspec.Struct, frozen=True):
 
 
 def policy_times_data(found: Characterisation, origin: Origin | None = None) -> PolicyTimesData | None:
-    """Return the bars, or None where all page policies are one, as on a machine with one node."""
+    """Return the bars, or None if all page policies are the same, as on a machine with one node."""
     if len({place.mapping for place in found.whole}) < 2:
         return None
     default = found.run(found.default) if found.default else None
@@ -55,13 +55,13 @@ def policy_times_data(found: Characterisation, origin: Origin | None = None) -> 
 
 
 def draw_policy_times(data: PolicyTimesData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
+    """Draw the figure as PNG or SVG; raises UnwritableError."""
     format_of(path)
     write_figure(policy_times_figure(data), path)
 
 
 def policy_times_figure(data: PolicyTimesData) -> Figure:
-    """Return the figure: a group of bars a page policy, with the default's time as a line across."""
+    """Return the figure: a group of bars per page policy, with the default's time as a line across."""
     bars = [bar for group in (*data.whole.values(), *data.one_node.values()) for bar in group]
     unit = look.unit_for(bar.time_s for bar in bars)
     widths = [max(len(data.whole), 1), len(data.one_node)] if data.one_node else [max(len(data.whole), 1)]
@@ -72,7 +72,7 @@ def policy_times_figure(data: PolicyTimesData) -> Figure:
     panels[0].set_ylabel(f"{data.clock} in {unit.name}\n(lower is better)")
     if data.one_node:
         _draw_groups(panels[1], data.one_node, unit)
-        # One node alone may take many times as long as all of them, whose bars would be too low to tell apart.
+        # One node alone may take many times as long as all of them, whose bars would be too low to distinguish.
         panels[1].set_title(f"{data.one_node_title}\n(a scale of its own)", fontsize=9)
     if data.default_s is not None:
         for axes in panels:
@@ -95,7 +95,7 @@ def policy_times_figure(data: PolicyTimesData) -> Figure:
 
 
 def _bars(places: tuple[Place, ...]) -> dict[str, tuple[Bar, ...]]:
-    """Return the bars of each page policy; on one node both thread policies are one."""
+    """Return the bars of each page policy; on one node both thread policies are the same."""
     groups: dict[str, tuple[Bar, ...]] = {}
     for place in places:
         series = place.thread_policy if place.thread_nodes > 1 else "one node"
@@ -105,7 +105,7 @@ def _bars(places: tuple[Place, ...]) -> dict[str, tuple[Bar, ...]]:
 
 
 def _draw_groups(axes: Axes, groups: dict[str, tuple[Bar, ...]], unit: look.Unit) -> None:
-    """Draw a group of bars a page policy, each with its value above."""
+    """Draw a group of bars per page policy, each with its value above."""
     colours = {**look.POLICY_COLOURS, "one node": look.ONE_NODE_COLOUR}
     shown = set()
     for at, bars in enumerate(groups.values()):
@@ -117,7 +117,7 @@ def _draw_groups(axes: Axes, groups: dict[str, tuple[Bar, ...]], unit: look.Unit
             shown.add(bar.series)
             drawn = axes.bar(place, unit.of(bar.time_s), width=0.38, color=colours[bar.series], label=label)
             texts = axes.bar_label(drawn, [look.figure_text(unit.of(bar.time_s))], fontsize=8, padding=2, zorder=4)
-            for text in texts:  # the default's line runs behind it
+            for text in texts:  # keeps the default's line behind it
                 text.set_path_effects([withStroke(linewidth=3, foreground="white")])
     axes.set_xticks(range(len(groups)), list(groups), fontsize=9)
     axes.set_xlim(-0.6, len(groups) - 0.4)

@@ -14,7 +14,7 @@ _MAPPING = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_poli
 
 
 def times_csv(found: Characterisation) -> str:
-    """Return a row a cell of the tables: what was asked for, the equal mapping that was run, and its time."""
+    """Return CSV with a row per cell of the tables: the mapping requested, the equal one that was run, and its time."""
     rows = [
         (table.thread_policy, table.page_policy, threads, nodes, mapping, time_s)
         for table in found.tables
@@ -26,7 +26,7 @@ def times_csv(found: Characterisation) -> str:
 
 
 def runs_csv(found: Characterisation) -> str:
-    """Return a row a run, fastest first."""
+    """Return CSV with a row per run, fastest first."""
     figures = ("time_s", "process_time_s", "region_time_s", "spread", "slowdown", "local_share")
     rows = [
         (
@@ -42,7 +42,7 @@ def runs_csv(found: Characterisation) -> str:
 
 
 def nodes_csv(found: Characterisation) -> str:
-    """Return a row a run and node: accesses in cache lines, bandwidths in GB/s."""
+    """Return CSV with a row per run and node: accesses in cache lines, bandwidths in GB/s."""
     rows = [
         (run.mapping, number, *msgspec.structs.astuple(node))
         for run in found.runs

@@ -16,7 +16,7 @@ from numapredict.reports.source import Origin, sign
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """The times over threads on one number of nodes; only what has a time is there."""
+    """The times over threads on one number of nodes, without failed runs."""
 
     thread_nodes: int
     threads: tuple[int, ...]
@@ -24,7 +24,7 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 class Panel(msgspec.Struct, frozen=True):
-    """The curves of one thread policy and one page policy, and the fastest's threads, nodes and time."""
+    """The curves of one thread policy and one page policy, with the threads, nodes and time of the fastest."""
 
     title: str
     curves: tuple[Curve, ...]
@@ -32,7 +32,7 @@ class Panel(msgspec.Struct, frozen=True):
 
 
 class TimesData(msgspec.Struct, frozen=True):
-    """What the figure shows: a row of panels a page policy."""
+    """What the figure shows: a row of panels per page policy."""
 
     title: str
     clock: str
@@ -41,7 +41,7 @@ class TimesData(msgspec.Struct, frozen=True):
 
 
 def times_data(found: Characterisation, origin: Origin | None = None) -> TimesData:
-    """Return the curves; a thread policy that equals the one before, as on one node, has no panel of its own."""
+    """Return the curves; a thread policy equal to the previous one, as on one node, has no panel."""
     rows: dict[str, list[Panel]] = {}
     seen = set()
     for table in found.tables:
@@ -75,13 +75,13 @@ def times_data(found: Characterisation, origin: Origin | None = None) -> TimesDa
 
 
 def draw_times(data: TimesData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; UnwritableError where that cannot be."""
+    """Draw the figure as PNG or SVG; raises UnwritableError."""
     format_of(path)
     write_figure(times_figure(data), path)
 
 
 def times_figure(data: TimesData) -> Figure:
-    """Return the figure: a panel a thread policy and page policy, a curve a number of nodes."""
+    """Return the figure: a panel per thread policy and page policy, a curve per number of nodes."""
     columns = max(len(row) for row in data.rows)
     figure = Figure(figsize=(1.2 + 4.2 * columns, 1.2 + 3.4 * len(data.rows)), layout="constrained")
     grid = figure.subplots(len(data.rows), columns, squeeze=False, sharex=True, sharey=True)
@@ -127,7 +127,7 @@ def _draw_panel(axes: Axes, panel: Panel, styles: dict[int, tuple[str, str]], un
             values,
             color=colour,
             marker=marker,
-            markersize=max(9 - 2 * number, 4),  # a curve that lies on another hides less of it
+            markersize=max(9 - 2 * number, 4),  # coinciding curves hide less of each other
             label=counted(curve.thread_nodes, "node"),
         )
     if panel.fastest is not None:

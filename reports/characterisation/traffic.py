@@ -19,14 +19,14 @@ UNITS: dict[Quantity, tuple[tuple[float, str], ...]] = {
     "accesses": ((1e6, "millions of cache lines"), (1e3, "thousands of cache lines"), (1.0, "cache lines")),
     "bandwidth": ((1.0, "GB/s"), (1e-3, "MB/s"), (1e-6, "kB/s")),
 }
-"""What a unit is in cache lines or GB/s, and its name, the largest first."""
+"""Units: the value in cache lines or GB/s, and the name, the largest first."""
 
 ASKED_BY = "asked for by the cores of"
-"""Whose accesses the bars are, wherever the memory is."""
+"""Accesses are counted by the node of the core, whichever node has the memory."""
 
 
 class Group(msgspec.Struct, frozen=True):
-    """One mapping's bars: local and remote, each a value a node, in the figure's unit; the share of local accesses."""
+    """One mapping's bars: local and remote values per node, in the figure's unit, and the share of local accesses."""
 
     name: str
     mapping: str
@@ -54,7 +54,7 @@ class TrafficData(msgspec.Struct, frozen=True):
 
 
 def traffic_data(found: Characterisation, quantity: Quantity, origin: Origin | None = None) -> TrafficData | None:
-    """Return each node's values under the mappings that have counters, None where none has.
+    """Return each node's values under the mappings that have counters, None if none has.
 
     The unit is the largest in which the greatest value is at least 1.
     """
@@ -96,19 +96,19 @@ def _values(run: Run, quantity: Quantity) -> tuple[list[float], list[float]]:
 
 
 def _busy(groups: Sequence[Group]) -> tuple[int, ...]:
-    """Return the nodes with any accesses, all where there are none at all."""
+    """Return the nodes with any accesses; all if none has."""
     every = range(len(groups[0].local))
     return tuple(n for n in every if any(group.local[n] or group.remote[n] for group in groups)) or tuple(every)
 
 
 def draw_traffic(data: TrafficData, path: Path) -> None:
-    """Draw a figure as PNG or SVG; UnwritableError where that cannot be."""
+    """Draw a figure as PNG or SVG; raises UnwritableError."""
     format_of(path)
     write_figure(traffic_figure(data), path)
 
 
 def traffic_figure(data: TrafficData) -> Figure:
-    """Return the figure: a column a panel, local values above remote ones."""
+    """Return the figure: a column per panel, local values above remote ones."""
     nodes = sorted({node for panel in data.panels for node in panel.nodes})
     widths = [len(panel.groups) for panel in data.panels]
     inches = 0.75 * max(1.0, len(nodes) / 6)
@@ -117,7 +117,7 @@ def traffic_figure(data: TrafficData) -> Figure:
     colours = dict(zip(nodes, look.ordered_colours(len(nodes)), strict=True))
     for column, panel in enumerate(data.panels):
         local, remote = grid[0][column], grid[1][column]
-        # What a single node does would make the others' bars too small to read: it has a scale of its own.
+        # One node's values would make the others' bars too small to read: it has its own scale.
         alone = len(panel.nodes) == 1 and column > 0
         remote.sharey(local)
         if column and not alone:
@@ -133,7 +133,7 @@ def traffic_figure(data: TrafficData) -> Figure:
         remote.set_xlabel("page policy")
     for name, axes in zip(("local", "remote"), grid[:, 0], strict=True):
         axes.set_ylabel(f"{name} {data.quantity}\nin {data.unit}")
-    for axes in grid.flat:  # what the numbers are multiplied by is in the words beside the axis alone
+    for axes in grid.flat:  # the unit's factor is only in the axis label
         axes.ticklabel_format(axis="y", style="plain", useOffset=False)
     handles, labels = max((axes.get_legend_handles_labels() for axes in grid[0]), key=lambda pair: len(pair[1]))
     columns = min(len(labels), 8)
@@ -146,7 +146,7 @@ def traffic_figure(data: TrafficData) -> Figure:
 
 
 def _draw_bars(axes: Axes, panel: TrafficPanel, groups: Sequence[Sequence[float]], colours: dict[int, str]) -> None:
-    """Draw a group of bars a mapping, one bar a node that has any accesses in the panel."""
+    """Draw a group of bars per mapping, a bar per node with any accesses in the panel."""
     width = 0.8 / max(len(panel.nodes), 2)
     for number, node in enumerate(panel.nodes):
         places = [at + width * (number - (len(panel.nodes) - 1) / 2) for at in range(len(groups))]

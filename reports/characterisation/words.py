@@ -12,7 +12,7 @@ _SLOWEST_SHOWN = 3
 
 
 def characterisation_in_words(found: Characterisation) -> str:
-    """Return what a person reads of a characterisation."""
+    """Return a characterisation as text."""
     unit = look.unit_for(run.time_s for run in found.runs)
     command = command_line(found.command)
     head = f"{command} on {drawable(found.machine, most=None)} ({'modelled' if found.modelled else 'measured'}): "
@@ -80,7 +80,7 @@ def _extreme(what: str, run: Run, unit: look.Unit) -> str:
 
 
 def _effects(found: Characterisation) -> list[str]:
-    """Return the most that each choice changes."""
+    """Return the largest effect of each choice."""
     if not found.effects:
         return []
     lines = ["the most that a choice alone changes"]
@@ -122,7 +122,7 @@ def _sampled(found: Characterisation) -> list[str]:
 
 
 def _missing(found: Characterisation) -> list[str]:
-    """Return what failed and what the machine cannot apply."""
+    """Return the failed runs and the mappings that the machine cannot apply."""
     lines = [f"failed: {run.mapping} ({run.message or run.status})" for run in found.runs if run.status != "ok"]
     if found.not_possible:
         lines.append(f"not possible here: {', '.join(found.not_possible)}")
@@ -130,7 +130,7 @@ def _missing(found: Characterisation) -> list[str]:
 
 
 def _cell(time_s: float | None, label: str | None, unit: look.Unit) -> str:
-    """Return a time; a dash where there is none, nothing where so many threads do not fit."""
+    """Return a time; a dash if there is none, an empty text if the threads do not fit."""
     if label is None:
         return ""
     return "-" if time_s is None else look.figure_text(unit.of(time_s))

@@ -37,7 +37,7 @@ def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
 
 
 def explanations_table(scores: "Sequence[RuleScore]") -> str:
-    """Return the rules' scores as Markdown: right of said, by machine; last, how often the claim holds anyhow."""
+    """Return the rules' scores as Markdown: right of stated, by machine; last, how often the claim holds in general."""
     from numapredict.predictor.evaluation.explanation_check import CLAIMS
 
     machines = tuple(dict.fromkeys(score.machine for score in scores))

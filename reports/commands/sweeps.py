@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numapredict.predictor.evaluation.thesis import Sweep
 
 SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
-"""Numbers of clusters that get a row; so does the greatest."""
+"""Numbers of clusters that have a row, besides the greatest."""
 
 
 @click.command(
@@ -58,7 +58,7 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
 
 
 def sweeps_in_words(sweeps: "Sequence[Sweep]", machine: str) -> str:
-    """Return a table: a row a number of clusters, a column a curve; arithmetic means, as the thesis has them."""
+    """Return a table: a row per number of clusters, a column per curve; arithmetic means, as in the thesis."""
     from numapredict.reports.drawable import drawable
 
     titles = [f"{sweep.features} over {sweep.default}" for sweep in sweeps]

@@ -1,4 +1,4 @@
-"""What a page is about, in pairs of a word and what is to say about it."""
+"""The facts about a page's subject, as pairs of a name and a text."""
 
 from collections import Counter
 
@@ -19,7 +19,7 @@ CLOCKS = {
 
 
 class AboutData(msgspec.Struct, frozen=True):
-    """Facts: what each is called, and what it is."""
+    """Facts: pairs of name and text."""
 
     facts: tuple[tuple[str, str], ...]
 
@@ -80,7 +80,7 @@ def model_about(model: Model, origin: str) -> AboutData:
 
 
 def prediction_about(advice: Advice) -> AboutData:
-    """Return what was asked, of whom."""
+    """Return the request, and the machine and model that answered it."""
     facts = [
         ("Program", advice.program),
         ("Machine", advice.machine),

@@ -13,7 +13,7 @@ SHOWN_MAPPINGS = 5
 
 
 class MemberData(msgspec.Struct, frozen=True):
-    """One training program with its own best mapping and the speedup over the default that this gives it."""
+    """One training program with its own best mapping and its speedup over the default."""
 
     name: str
     summary: str
@@ -31,7 +31,7 @@ class ClusterData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClustersData(msgspec.Struct, frozen=True, kw_only=True):
-    """A model's clusters, and its merge tree with the programs from top to bottom; ``cluster_of`` is each program's."""
+    """A model's clusters, and its merge tree with programs from top to bottom; ``cluster_of`` has each program's."""
 
     probes: tuple[Probe, Probe]
     clusters: tuple[ClusterData, ...]

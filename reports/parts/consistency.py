@@ -1,4 +1,4 @@
-"""Whether a prediction can be true: a file may have the right fields and say what no prediction says."""
+"""Checks a prediction from a file, which may have the right fields but impossible values."""
 
 import math
 import re
@@ -15,7 +15,7 @@ _NAMES_MAPPING = re.compile(r"\bnumapredict run --mapping (\S+) ")
 
 
 def check_consistency(advice: Advice, topology: Topology | None) -> None:
-    """Raise InvalidInputError, which names the first field that cannot be; ``topology``: if it is known."""
+    """Raise InvalidInputError, naming the first impossible field; ``topology`` is None if unknown."""
     for field, problem in _problems(advice, topology):
         raise InvalidInputError(f"{field}: {problem}")
 
@@ -46,7 +46,7 @@ def _problems(advice: Advice, topology: Topology | None) -> Iterator[tuple[str, 
 
 
 def _mapping_problems(advice: Advice, topology: Topology | None) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the labels: of another machine, or of another answer."""
+    """Yield field and problem of labels that belong to another machine or to another answer."""
     if len(advice.probes) != 2:
         yield "probes", f"{len(advice.probes)} of them, where a prediction rests on two"
     labels = {"mapping": advice.mapping, "default": advice.default}

@@ -10,7 +10,7 @@ SHOWN_FAVOURITES = 8
 
 
 class SpeedupBin(msgspec.Struct, frozen=True, kw_only=True):
-    """Programs with a speedup of at least ``low`` and below ``high``: by their own best mapping, and by one for all."""
+    """Programs with a speedup of at least ``low`` and below ``high``, by their own best mapping and by a common one."""
 
     low: float
     high: float
@@ -19,14 +19,14 @@ class SpeedupBin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Favourite(msgspec.Struct, frozen=True):
-    """A mapping and of how many programs it is the fastest."""
+    """A mapping and the number of programs for which it is the fastest."""
 
     label: str
     programs: int
 
 
 class DistributionData(msgspec.Struct, frozen=True, kw_only=True):
-    """How the speedups over the default are distributed, and which mappings are the fastest of most programs.
+    """How the speedups over the default are distributed, and which mappings are the fastest for most programs.
 
     ``fixed`` is the one mapping with the greatest geometric mean speedup, ``fixed_speedup``; ``best_speedup`` is that
     of every program's own best mapping.
@@ -68,5 +68,5 @@ def distribution_data(observations: Observations, default: int) -> DistributionD
 
 
 def _steps(gains: Array) -> list[int]:
-    """Return the bin of each gain in log2; one of exactly none, which is frequent, must not fall below its edge."""
+    """Return the bin of each gain in log2; a gain of exactly 0, which is frequent, must not fall below its edge."""
     return [int(step) for step in np.floor(gains * BINS_PER_DOUBLING + 1e-9)]

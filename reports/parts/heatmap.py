@@ -1,4 +1,4 @@
-"""The heatmap of a dataset, its merge tree, and what cutting that tree would give (thesis sec. 6, figs. 24 to 29)."""
+"""The heatmap of a dataset, its merge tree, and the speedups from cutting that tree (thesis sec. 6, figs. 24 to 29)."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,7 +17,7 @@ from numapredict.predictor.learning.options import Scale
 from numapredict.reports.parts.quantity import rounded
 
 MOST_CUTS = 64
-"""Numbers of clusters to choose from; the thesis settles on 6 of 50 (fig. 29)."""
+"""The greatest number of clusters to choose; the thesis uses 6 of 50 (fig. 29)."""
 
 
 class Branch(msgspec.Struct, frozen=True, array_like=True):
@@ -33,8 +33,8 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
 
     ``starts`` are the clusters' first programs, ``mappings`` the fastest mapping of each cluster's centroid.
     The speedups over the default are those of all programs when each takes its cluster's mapping: in sample, no program
-    was held out. ``height`` is a distance at which the tree falls apart so. ``numbers`` are a model's numbers of these
-    clusters, where they are those of a model that is shown beside them, else nothing.
+    was held out. ``height`` is a distance at which the tree is cut into them. ``numbers`` are the numbers of the same
+    clusters in a model on the same page, else empty.
     """
 
     starts: tuple[int, ...]
@@ -46,7 +46,7 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Choices(msgspec.Struct, frozen=True, array_like=True):
-    """What a mapping is: its five choices, drawn as bars above the heatmap."""
+    """A mapping's five choices, drawn as bars above the heatmap."""
 
     threads: int
     thread_nodes: int
@@ -56,10 +56,10 @@ class Choices(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HeatmapData(msgspec.Struct, frozen=True, kw_only=True):
-    """Programs from top to bottom and mappings from left to right, by their numbers everywhere else.
+    """Programs from top to bottom and mappings from left to right; elsewhere they are given by index.
 
     ``times_s`` are in seconds, four digits. Colours end at ``limit``, in log2 over the default. ``choices`` are
-    what the mappings are, None for mappings that are not ours. ``cuts`` are for 1, 2, ... clusters. ``oracle`` is the
+    the mappings' own, None for foreign mappings. ``cuts`` are for 1, 2, ... clusters. ``oracle`` is the
     geometric mean of every program's best speedup, ``oracle_arithmetic`` the arithmetic one.
     """
 
@@ -78,7 +78,7 @@ class HeatmapData(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Programs in the order of their merge tree: the tree, the rows it was made of, and the program at each place."""
+    """Programs in the order of their merge tree: the tree, the rows it was made from, and the program at each place."""
 
     tree: Array
     rows: Array
@@ -113,7 +113,7 @@ def heatmap_data(
         choices=tuple(map(choices_of, observations.mappings)),
         default=default,
         times_s=tuple(tuple(map(rounded, row)) for row in times.tolist()),
-        # As the figure's: where 98% of the values are, lest a few extreme mappings make all others look alike.
+        # As in the figure: the 98th percentile, since a few extreme mappings would make all others look alike.
         limit=float(np.clip(np.ceil(2 * np.quantile(np.abs(gains), 0.98)) / 2, 1.0, 3.0)),
         branches=branches_of(order.tree, order.leaves),
         cuts=cuts,
@@ -124,7 +124,7 @@ def heatmap_data(
 
 
 def choices_of(mapping: AnyMapping) -> Choices | None:
-    """Return the five choices of a mapping, None for other people's."""
+    """Return the five choices of a mapping, None for a foreign one."""
     if not isinstance(mapping, Mapping):
         return None
     return Choices(
@@ -140,14 +140,14 @@ def branches_of(tree: Array, leaves: tuple[int, ...]) -> tuple[Branch, ...]:
 
 
 def cuts_of(observations: Observations, default: int, order: Order) -> tuple[Cut, ...]:
-    """Return what 1, 2, ... clusters would give, up to MOST_CUTS; programs that react the same cannot be parted."""
+    """Return the cuts into 1, 2, ... clusters, up to MOST_CUTS; programs that react the same cannot be separated."""
     time_s, leaves = observations.time_s, list(order.leaves)
     found: list[Cut] = []
     for wanted in range(1, min(len(leaves), MOST_CUTS) + 1):
         labels = cut(order.tree, wanted)
         height = _height(order.tree, int(labels.max()) + 1)
         if (order.tree[:, 2] > height).sum() != labels.max() or (found and labels.max() < len(found[-1].starts)):
-            continue  # twins, which no distance parts
+            continue  # programs at distance zero
         columns = centroid_columns(time_s, order.rows, labels)
         speedup = time_s[:, default] / time_s[np.arange(len(time_s)), columns[labels]]
         placed = labels[leaves].tolist()
@@ -165,7 +165,7 @@ def cuts_of(observations: Observations, default: int, order: Order) -> tuple[Cut
 
 
 def _height(tree: Array, clusters: int) -> float:
-    """Return the middle between the last merge that is kept and the first that is undone."""
+    """Return the middle between the distances of the last merge kept and the first undone."""
     distances: list[float] = [0.0, *tree[:, 2].tolist()]
     if clusters == 1:
         return distances[-1] * 1.03

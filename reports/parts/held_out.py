@@ -1,4 +1,4 @@
-"""How good a model's advice is for programs that it has not seen: from a file that `numapredict evaluate` wrote."""
+"""How good a model's advice is for held-out programs, from a file that `numapredict evaluate` wrote."""
 
 from pathlib import Path
 
@@ -16,14 +16,14 @@ from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES
 
 
 class ScoreRow(msgspec.Struct, frozen=True):
-    """One way of choosing mappings, and what it gave the held-out programs."""
+    """The score of one way of choosing mappings on the held-out programs."""
 
     name: str
     score: Score
 
 
 class HeldOutData(msgspec.Struct, frozen=True, kw_only=True):
-    """The scores, ours first; ``file`` is where they are from."""
+    """The scores, ours first, and their ``file``."""
 
     file: str
     programs: int
@@ -52,7 +52,7 @@ def held_out_data(path: Path, model: Model) -> HeldOutData:
 
 
 def _is_of(evaluation: Evaluation, model: Model) -> bool:
-    """Return whether an evaluation judges this way of learning on this machine."""
+    """Return whether an evaluation is of the model's training options and machine."""
     return (evaluation.machine, evaluation.modelled, evaluation.default, evaluation.mappings, evaluation.options) == (
         model.machine,
         model.modelled,

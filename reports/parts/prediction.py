@@ -13,13 +13,13 @@ from numapredict.reports.parts.readings import readings_in_words
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """The name that tells the answers of `predict --json` from each other."""
+    """The field that distinguishes the answers of `predict --json`."""
 
     answer: str = ""
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """One finding of the explanation, and the numbers that it rests on in words, nothing where it rests on none."""
+    """One finding of the explanation, and the numbers that it rests on in words, empty if there are none."""
 
     text: str
     numbers: str
@@ -29,8 +29,8 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     """An answer to show; ``reasons`` are the findings of its explanation.
 
     ``measured`` is true where both mappings were probes, so that the speedup is what they measured. ``regions`` is the
-    part of the run that the speedup is of, where it is not the whole run and the part is known, and ``whole_run`` what
-    that makes of the whole, where it is not nearly the same. ``good`` are mappings that are nearly as good.
+    part of the run that the speedup is of, if known and not the whole run, and ``whole_run`` the resulting speedup of
+    the whole, if it differs. ``good`` are mappings that are nearly as good.
     """
 
     advice: Advice
@@ -45,7 +45,7 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_advice(data: bytes, where: str) -> Advice:
-    """Return the advice in a file; InvalidInputError for anything else, and for what contradicts itself."""
+    """Return the advice in a file; InvalidInputError for anything else or contradictory values."""
     try:
         if msgspec.json.decode(data, type=_Answer).answer == "unknown":
             raise InvalidInputError("the answer is unknown, so there is nothing to draw")
@@ -73,7 +73,7 @@ def prediction_data(advice: Advice) -> PredictionData:
         whole_run=None if regions is None else whole_run(regions, speedup),
         good=advice.explanation.close,
         reasons=tuple(
-            # What sets mappings beside each other says its numbers itself.
+            # The text of a comparison of mappings has the numbers in it.
             Reason(f"expected over the default: {each.text}", "")
             if each.topic == "choice"
             else Reason(each.text, readings_in_words(each.evidence))

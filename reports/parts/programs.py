@@ -1,4 +1,4 @@
-"""The table of a dataset's programs: best mapping, speedup, and what the probes read."""
+"""The table of a dataset's programs: best mapping, speedup, and the probes' readings."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from numapredict.reports.parts.heatmap import Order
 
 
 class ProbeCell(msgspec.Struct, frozen=True):
-    """What one probe read of one program; None where the runs had no counters."""
+    """One probe's readings of one program; None without counters."""
 
     time_s: float
     local_bandwidth_GBps: float | None
@@ -29,9 +29,9 @@ class ProgramRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProgramsData(msgspec.Struct, frozen=True, kw_only=True):
-    """The programs in the heatmap's order, and what was left out since not everything was measured.
+    """The programs in the heatmap's order, and those left out because of missing measurements.
 
-    ``probes`` are the labels of the probes of the machine's model, none where there is no model.
+    ``probes`` are the labels of the probes of the machine's model, empty without a model.
     """
 
     default: str

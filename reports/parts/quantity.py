@@ -1,11 +1,11 @@
 """Quantities as a page writes them; the page's script writes times and factors the same way."""
 
 NO_BREAK = "\u00a0"
-"""Between a number and its unit, which belong on one line."""
+"""Between a number and its unit: no line break."""
 
 
 def seconds(time_s: float) -> str:
-    """Return a time with three digits and the unit that suits it: s, ms or us."""
+    """Return a time with three digits in s, ms or us."""
     for unit, per_s in (("s", 1.0), ("ms", 1e3)):
         if time_s * per_s >= 1:
             return f"{three_digits(time_s * per_s)}{NO_BREAK}{unit}"
@@ -23,7 +23,7 @@ def factor(value: float) -> str:
 
 
 def size(size_bytes: float) -> str:
-    """Return a size of memory or of a cache in the binary unit that suits it."""
+    """Return a size of memory or of a cache in a suitable binary unit."""
     for unit, bytes_each in (("GiB", 2**30), ("MiB", 2**20)):
         if size_bytes >= bytes_each:
             return f"{size_bytes / bytes_each:.4g}{NO_BREAK}{unit}"
@@ -31,10 +31,10 @@ def size(size_bytes: float) -> str:
 
 
 def rounded(value: float) -> float:
-    """Return a figure with four digits, which the page's colours and tables do not show more of."""
+    """Return a number rounded to four digits: the page's colours and tables show no more."""
     return float(f"{value:.4g}")
 
 
 def three_digits(value: float) -> str:
-    """Return a number with three digits, and none lost before the point."""
+    """Return a number with three digits, or all those before the point."""
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"

@@ -1,4 +1,4 @@
-"""What probes read, in words for people: the fields of `Evidence`, which explanations rest on."""
+"""The probes' readings in words: the fields of `Evidence`, which explanations rest on."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ WORDS = {
 
 
 def reading_in_words(name: str, value: float) -> str:
-    """Return a reading with what it is: `local accesses under the default: 25%`."""
+    """Return a reading with its meaning: `local accesses under the default: 25%`."""
     words = WORDS.get(name, name.removesuffix("_GBps").replace("_", " "))
     return f"{words}: {_value(name, value)}"
 

@@ -25,16 +25,16 @@ FIRST_TOUCH = "How many pages that is depends on which thread of the program wri
 
 
 class CoreData(msgspec.Struct, frozen=True):
-    """One core: its first PU, by which threads are bound (None where no topology is known), and the thread on it."""
+    """One core: its first PU, to which threads are bound (None without a topology), and the thread on it."""
 
     pu: int | None
     thread: int | None
 
 
 class NodeData(msgspec.Struct, frozen=True, kw_only=True):
-    """One node; ``pages`` says in words what of the program's memory is there, nothing where none is.
+    """One node; ``pages`` says in words which of the program's memory is there, empty for none.
 
-    ``share`` is the part of all pages that a profile tells.
+    ``share`` is its part of all pages by a profile.
     """
 
     name: str
@@ -58,10 +58,10 @@ class NodeData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TopologyData(msgspec.Struct, frozen=True, kw_only=True):
-    """What is drawn of a machine; ``distances`` are relative, 10 for local memory, and empty where unknown.
+    """The drawing of a machine; ``distances`` are relative, 10 for local memory, and empty if unknown.
 
-    ``tables`` are what a described machine has between its nodes, and ``sources`` where that is from: published or
-    assumed. ``note`` says where the shares of pages come from, or how to learn them.
+    ``tables`` are a described machine's latencies and bandwidths between nodes, ``sources`` their origins: published or
+    assumed. ``note`` says where the shares of pages come from, or how to measure them.
     """
 
     name: str
@@ -75,14 +75,14 @@ class TopologyData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def machine_data(topology: Topology, description: MachineDescription | None) -> TopologyData:
-    """Return the nodes with their cores, and what is between them if the topology is that of a described machine."""
+    """Return the nodes with their cores, and the tables of a described machine."""
     data = topology_data(topology)
     fits = description is not None and description.topology.fingerprint == topology.fingerprint
     return with_tables(data, description) if fits else data
 
 
 def with_tables(data: TopologyData, description: MachineDescription | None) -> TopologyData:
-    """Return a machine with what is between its nodes by its description, as it was where there is none."""
+    """Return a machine with the tables of its description, unchanged without one."""
     if description is None or not data.whole:
         return data
     known = described_map_data(description)
@@ -92,9 +92,9 @@ def with_tables(data: TopologyData, description: MachineDescription | None) -> T
 def topology_data(
     topology: Topology, placement: Placement | None = None, profile: Profile | None = None
 ) -> TopologyData:
-    """Return the nodes with their cores; with the placement of a mapping on them, what it puts where.
+    """Return the nodes with their cores and, if given, the threads and pages of a placement.
 
-    With a ``profile``, the shares of the pages are those that it tells.
+    A ``profile`` gives the shares of the pages.
     """
     thread_of: dict[int, int] = {}
     pages: dict[int, str] = {}
@@ -131,9 +131,9 @@ def topology_data(
 
 
 def nodes_of_mapping(mapping: Mapping, machine: str) -> TopologyData:
-    """Return what a label alone tells, for a machine whose topology is not known: the thread nodes and their threads.
+    """Return the thread nodes and their threads by a label alone, for a machine of unknown topology.
 
-    As many threads on each node as the policies say when all nodes are alike.
+    The number of threads per node is that of the policies if all nodes are alike.
     """
     nodes = mapping.thread_nodes
     owners = [number % nodes for number in range(mapping.threads)]
@@ -161,15 +161,15 @@ def nodes_of_mapping(mapping: Mapping, machine: str) -> TopologyData:
 def draw_mapping(
     mapping: Mapping, machine: str, topology: Topology | None, profile: Profile | None = None
 ) -> TopologyData:
-    """Return the mapping on the topology, where one is known and the mapping fits it, else from the label alone.
+    """Return the mapping on the topology if that is known and fits, else by the label alone.
 
-    With a ``profile``, UsageError where no topology is known and UsageError where the policy needs none.
+    With a ``profile``, UsageError if no topology is known or if the policy needs no profile.
     """
     if topology is not None:
         try:
             return topology_data(topology, resolve(mapping, topology), profile)
         except InvalidMappingError:
-            pass  # another machine of that name
+            pass  # another machine of this name
     if profile is not None:
         raise UsageError(
             f"--profile: the prediction does not hold the nodes of {machine}, on which the profile's pages would go; "
@@ -179,7 +179,7 @@ def draw_mapping(
 
 
 def _pages(placement: Placement) -> dict[int, str]:
-    """Return in words what each node's memory gets."""
+    """Return in words which pages each node's memory gets."""
     mapping, nodes = placement.mapping, placement.page_nodes
     if FACTS[mapping.page_policy].decided_by == "chunk":
         chunks = placement.chunks
@@ -188,7 +188,7 @@ def _pages(placement: Placement) -> dict[int, str]:
 
 
 def _how_to_see_shares(mapping: Mapping) -> str:
-    """Return how to learn the shares of pages that the policy alone does not tell; nothing where it does."""
+    """Return how to measure shares of pages that the policy does not determine, else an empty text."""
     match FACTS[mapping.page_policy].decided_by:
         case "accesses":
             return HOW_TO_SEE_SHARES
