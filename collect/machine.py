@@ -1,4 +1,4 @@
-"""Machines: whatever runs a program under a mapping and measures it."""
+"""Machines: the protocol of everything that runs a program under a mapping and measures it."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -58,11 +58,11 @@ class Machine(Protocol):
         ...
 
     def estimate_s(self, program: Program) -> float | None:
-        """Return how long one run of a program will take in a campaign, in seconds; None where only a run can tell."""
+        """Return how long one run of a program will take in a campaign, in seconds; None where unknown before a run."""
         ...
 
     def traces_to_take(self, program: Program, threads: Sequence[int]) -> TracesToTake | None:
-        """Return the traces that runs with these thread counts still need; None for a machine that needs no traces."""
+        """Return the traces that runs with these thread counts still need; None for a machine that uses no traces."""
         ...
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:

@@ -11,7 +11,7 @@ from numapredict.native.errors import InvalidMappingError
 ThreadPolicy = Literal["contiguous", "scatter"]
 THREAD_POLICIES: tuple[ThreadPolicy, ...] = get_args(ThreadPolicy)
 
-# At most five digits: no machine has more cores, and a longer number is a mistake best named at once.
+# At most five digits: no machine has more cores, and a longer number is a mistake to report at once.
 _LABEL = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})-([a-z]+)-([a-z]+(?:-[a-z]+)?)(?:@([1-9][0-9]{0,4}))?")
 _EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES], such as 16x2-contiguous-locality"
 
@@ -19,8 +19,8 @@ _EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES], such as 
 class Mapping(msgspec.Struct, frozen=True, order=True):
     """Five choices that place a program (thesis sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP).
 
-    The threads live on the first ``thread_nodes`` nodes that have cores. Any combination can be written down;
-    ``problem_of`` and ``placement.resolve`` say whether it means something.
+    The threads run on the first ``thread_nodes`` nodes that have cores. Any combination can be written;
+    ``problem_of`` and ``placement.resolve`` check whether it is possible.
     """
 
     threads: int
@@ -31,7 +31,7 @@ class Mapping(msgspec.Struct, frozen=True, order=True):
 
     @property
     def label(self) -> str:
-        """Return the text form."""
+        """Return the text form, which ``parse_label`` reads."""
         return f"{self.threads}x{self.thread_nodes}-{self.thread_policy}-{self.pages}"
 
     @property
@@ -41,7 +41,7 @@ class Mapping(msgspec.Struct, frozen=True, order=True):
 
 
 class OpaqueMapping(msgspec.Struct, frozen=True, order=True):
-    """Somebody else's mapping, known by its label alone: it can be compared and ranked, but not applied."""
+    """A mapping of an imported table, known by its label alone: it can be compared and ranked, but not applied."""
 
     label: str
 
@@ -50,7 +50,7 @@ AnyMapping = Mapping | OpaqueMapping
 
 
 def mapping_named(label: str) -> AnyMapping:
-    """Return the mapping that a label names, an opaque one where it is none of ours."""
+    """Return the mapping that a label names, an opaque one where the label is not in our grammar."""
     try:
         return parse_label(label)
     except InvalidMappingError:
@@ -58,7 +58,7 @@ def mapping_named(label: str) -> AnyMapping:
 
 
 def order_of(mapping: AnyMapping) -> tuple[bool, AnyMapping]:
-    """Return what mappings of both kinds are sorted by: ours first, by their fields, then the others by label."""
+    """Return the sort key of a mapping: mappings first, by their fields, then opaque ones by label."""
     return isinstance(mapping, OpaqueMapping), mapping
 
 

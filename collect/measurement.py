@@ -25,7 +25,7 @@ class Counters(msgspec.Struct, frozen=True):
 
     A core's access is local when the memory belongs to its own node (thesis sec. 3.3). Totals are sums over the
     nodes; a bandwidth's total is the sum too, since nodes transfer at the same time. Bandwidths are averages over the
-    time in parallel regions, or over the whole run where the regions are not told apart.
+    time in parallel regions, or over the whole run where regions were not timed.
     """
 
     nodes: tuple[NodeCounters, ...]
@@ -54,7 +54,7 @@ class Counters(msgspec.Struct, frozen=True):
 class Repetition(msgspec.Struct, frozen=True):
     """One run: its time, the part spent in parallel regions where that is known, and counters where there are any.
 
-    ``readings`` are other people's counters, by their own names and in their own units (``collect import``).
+    ``readings`` are counters of other tools, with their names and units (``collect import``).
     ``sampled_share`` is the share, 0 to 1, of page touches that were local in an untimed run of the same mapping, for
     computers without counters.
     """
@@ -67,7 +67,7 @@ class Repetition(msgspec.Struct, frozen=True):
 
     @property
     def local_share(self) -> float | None:
-        """Return the share of local accesses, by the counters or else as sampled; None where neither tells.
+        """Return the share of local accesses, 0 to 1, by the counters or else as sampled; None with neither.
 
         Without any access it is 1: nothing was remote.
         """
@@ -101,7 +101,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def region_time_s(self) -> float | None:
-        """Return the median time in parallel regions in seconds, or None where it was not told apart."""
+        """Return the median time in parallel regions in seconds, or None where a run did not time them."""
         times = [r.region_time_s for r in self.repetitions if r.region_time_s is not None]
         return statistics.median(times) if times and len(times) == len(self.repetitions) else None
 
@@ -121,7 +121,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def local_share(self) -> float | None:
-        """Return the median share of local accesses, 0 to 1, or None where a repetition does not tell it."""
+        """Return the median share of local accesses, 0 to 1, or None where a repetition has none."""
         shares = [r.local_share for r in self.repetitions]
         told = [share for share in shares if share is not None]
         return statistics.median(told) if told and len(told) == len(shares) else None

@@ -43,8 +43,8 @@ class Campaign:
     """Programs x mappings on one machine, into the dataset in ``folder``.
 
     ``run`` journals every finished run and may be interrupted or killed at any moment; a campaign of the same folder
-    goes on from there. ``finish`` turns the journal into the dataset. A folder that holds a finished dataset may be
-    extended by more programs or mappings. ``made_by`` is the command to note in the dataset.
+    continues from there. ``finish`` writes the journal's runs as the dataset. A finished dataset may be extended by
+    more programs or mappings. ``made_by`` is the command to note in the dataset.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Campaign:
             )
         measurements = [m for program in record.programs for m in in_common(_of(record.measurements, program.name))]
         asked = {program.name: number for number, program in enumerate(self.programs)}
-        # In the order asked for, whatever order they finished in: the same campaign makes the same dataset.
+        # In the order requested, not the order of completion: the same campaign always gives the same dataset.
         programs = tuple(sorted(record.programs, key=lambda program: asked.get(program.name, len(asked))))
         rank = {program.name: number for number, program in enumerate(programs)}
         dataset = Dataset(

@@ -1,4 +1,4 @@
-"""The codelets as programs: what numapredict-codelets says it holds, in the sizes and initialisations asked for."""
+"""The codelets as programs: those that numapredict-codelets lists, in the requested sizes and initialisations."""
 
 import subprocess
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def codelets() -> tuple[Codelet, ...]:
         return msgspec.json.decode(listed.stdout, type=tuple[Codelet, ...])
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode(errors="replace").strip().splitlines()
-        # A wheel takes the system's OpenMP runtime, and the loader's own line names what it lacks.
+        # A wheel uses the system's OpenMP runtime; the loader's own error line names a missing library.
         reason = said[-1] if said else str(error)
         advice = "install libgomp (package libgomp1 or libgomp)" if "libgomp" in reason else "install numapredict again"
         raise MissingNativePartError(f"{program.name} does not list its codelets ({reason}); {advice}") from None
@@ -46,7 +46,7 @@ def codelets() -> tuple[Codelet, ...]:
 def codelet_programs(
     names: Sequence[str] = (), sizes: Sequence[str] = SIZES, initialisations: Sequence[str] = INITIALISATIONS
 ) -> tuple[Program, ...]:
-    """Return a program for every codelet (or those named) in every size and initialisation asked for.
+    """Return a program for every codelet (or those named) in every requested size and initialisation.
 
     All variants of a codelet are one group: they are held out together.
     """

@@ -1,4 +1,4 @@
-"""What a shell is told to offer for an option's value or an argument: names that are known here, and files.
+"""Shell completion of option values and arguments: known names, and files.
 
 Each function is a `shell_complete` of click. Files are left to the shell, which knows how to quote them; bash shows
 them where no name begins as what was typed does, zsh and fish show both.
@@ -19,15 +19,15 @@ def files(_ctx: click.Context, _parameter: click.Parameter | None, incomplete: s
 
 
 def named(names: Callable[[], Iterable[str]], beside: Literal["file", "dir"] | None = None) -> Completion:
-    """Return what offers names that begin so, and files or folders where those may stand, too.
+    """Return a completion that offers the names beginning with the typed text, and files or folders if allowed.
 
-    ``names`` is asked when somebody completes; where it fails there are no names, since a shell has no place for why.
+    ``names`` is called at completion time; if it fails no names are offered, since a shell cannot show an error there.
     """
 
     def offer(_ctx: click.Context, _parameter: click.Parameter | None, incomplete: str) -> list[CompletionItem]:
         from numapredict.native.errors import NumapredictError
 
-        # The shell is asked first: click's script for bash forgets what it was given before.
+        # The request for files comes first: click's script for bash drops what was listed before it.
         found = [CompletionItem(incomplete, type=beside)] if beside else []
         try:
             known = tuple(names())

@@ -37,7 +37,7 @@ def this_computer(
 
     def counters() -> CalibratedSource | None:
         if len(topology.memory_nodes) < 2:
-            return None  # all memory is local, and nothing is chosen by it
+            return None  # all memory is local, so local shares decide nothing
         return calibrated_source(all_sources(topology), topology, cache_folder())
 
     rule = stopping_rule_of(5) if repetitions is None else repetitions

@@ -33,7 +33,7 @@ class Batch(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What is to do: batches in order, and what is not: pairs finished, those of them that failed, mappings left out.
+    """Batches to run in order, and what is not run: pairs finished, those of them that failed, mappings left out.
 
     ``unsupported`` counts the mappings, not pairs, that the machine cannot apply.
     """
@@ -50,7 +50,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """How long a plan will take, in seconds, and in words what that rests on."""
+    """How long a plan will take, in seconds, and the basis of that estimate in words."""
 
     runs: int
     finished: int
@@ -118,7 +118,7 @@ def estimate(todo: Plan, machine: Machine, record: Record, options: Options) -> 
 
 
 def time_estimate_of(record: Record) -> TimeEstimate:
-    """Return the pace of the runs in a journal."""
+    """Return the mean run times, by program, of the runs in a journal."""
     time_estimate = TimeEstimate()
     for measurement, took_s in zip(record.measurements, record.took_s, strict=True):
         time_estimate.add(measurement.program, took_s)

@@ -1,4 +1,4 @@
-"""From what a person asks of a campaign to a campaign that can run."""
+"""From a command line's request to a campaign that can run."""
 
 import logging
 import shlex
@@ -35,9 +35,9 @@ _TRACES = logging.getLogger("numapredict.collect.modelled.trace_store")
 class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What to measure and how, as a command line gives it; empty means all, or the default.
 
-    ``commands`` are programs of the user's own, each a command with its arguments in one text, split as a shell would
-    but never given to one; ``cere_folders`` hold applications whose ``regions`` CERE replays. When there are any of
-    these, codelets run only if named.
+    ``commands`` are the user's programs, each a command with its arguments in one text, split as a shell would but
+    never passed to one; ``cere_folders`` hold applications whose ``regions`` CERE replays. With any of these, codelets
+    run only if named.
     """
 
     machine: str | None = None
@@ -118,12 +118,12 @@ def estimate_in_words(estimate: Estimate) -> str:
 
 
 def run_campaign(campaign: Campaign) -> Dataset:
-    """Run a campaign to its end, and write and return its dataset; what each of its traces does is not logged.
+    """Run a campaign to its end, and write and return its dataset; the steps of its traces are not logged.
 
     Raises FailedRunsError, with the dataset written, where every run failed.
     """
     before = _TRACES.level
-    _TRACES.setLevel(logging.WARNING)  # some for each program: they would hide how far the campaign is
+    _TRACES.setLevel(logging.WARNING)  # several lines a program would hide the campaign's progress
     try:
         summary = campaign.run()
     finally:

@@ -1,4 +1,4 @@
-"""How far a campaign is, in runs, and in words: what ran, what failed, what the machine refused."""
+"""The progress of a campaign in runs, and in words: what ran, what failed, what the machine refused."""
 
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.terminal.printable import counted, name_cell, printable
@@ -19,13 +19,13 @@ class RunCount(Count):
         return f"{counted(self.total, 'run')}{f', {self.done} of them finished earlier' if self.done else ''}"
 
     def line(self) -> str:
-        """Return how far it is: ``120 of 2400 runs, 5 %, 3 failed, about 4 min left: heat 8x2-scatter-interleave``."""
+        """Return the progress: ``120 of 2400 runs, 5 %, 3 failed, about 4 min left: heat 8x2-scatter-interleave``."""
         words = self.words()
         share = 100 * self.done // max(self.total, 1)
         return f"{self.done} of {counted(self.total, 'run')}, {share} %{', ' * bool(words)}{words}: {self.now}"
 
     def words(self) -> str:
-        """Return failures and the time left, as far as there are any: ``3 failed, about 4 min left``."""
+        """Return failures and the time left, where there are any: ``3 failed, about 4 min left``."""
         return ", ".join(filter(None, (f"{self.failed} failed" if self.failed else "", super().words())))
 
 

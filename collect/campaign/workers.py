@@ -40,7 +40,7 @@ _STOP_TIMEOUT_S = 5.0
 
 
 class Result(msgspec.Struct, frozen=True):
-    """A measurement and the wall time that making it took."""
+    """A measurement and the wall time that it took, in seconds."""
 
     measurement: Measurement
     took_s: float
@@ -57,7 +57,7 @@ class Refusal(msgspec.Struct, frozen=True):
 def run_here(machine: Machine, batches: Sequence[Batch]) -> Generator[Result | Refusal, None, None]:
     """Run batches one after the other; a program that the machine refuses is left.
 
-    A part that is missing and a folder that cannot be written end it all: every other run would fail as well.
+    A missing native part or an unwritable folder ends all runs: the others would fail as well.
     """
     for batch in batches:
         for index, mapping in enumerate(batch.mappings):
@@ -110,7 +110,7 @@ def _start(machine: Machine) -> tuple[BaseProcess, Connection]:
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(machine, theirs), daemon=True)
     resource_tracker.ensure_running()  # where it has yet to be started, that unblocks the signals
-    # A Ctrl-C reaches the whole process group; the worker takes it when it is ready to, without a traceback.
+    # A Ctrl-C reaches the whole process group; the worker handles it once it is ready, without a traceback.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         process.start()
@@ -154,7 +154,7 @@ def _connection(ready: object) -> Connection:
 
 
 def _stop(processes: list[BaseProcess], links: dict[Connection, str]) -> None:
-    """Let idle workers end, interrupt the others so that they stop their programs, and kill who does not obey."""
+    """Let idle workers end, interrupt the others so that they stop their programs, and kill those still running."""
     for link in links:
         link.close()
     deadline = time.monotonic() + _STOP_TIMEOUT_S
@@ -188,7 +188,7 @@ def _work(machine: Machine, link: Connection) -> None:
 
 
 def _results(machine: Machine, batch: Batch) -> Generator[object, None, None]:
-    """Yield what a batch gives, and last the error that ends the campaign."""
+    """Yield a batch's results and refusals, and last the error that ends the campaign, if any."""
     try:
         yield from run_here(machine, [batch])
     except (MissingNativePartError, UnwritableError) as error:
@@ -207,6 +207,6 @@ def _end_with_the_campaign() -> None:
 
 
 def _interrupt_once(_signal: int, _frame: object) -> None:
-    """Interrupt what runs, but not its cleaning up: both the terminal and the campaign may send the signal."""
+    """Interrupt the run but not its clean-up: both the terminal and the campaign may send the signal."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -48,8 +48,8 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
 
     ``made_by`` is the command that made it, ``created`` an ISO 8601 time, ``environment`` what may have influenced the
     figures (kernel, compiler, settings) as pairs. ``modelled`` is true when the figures come from a model.
-    ``topology`` is None where nobody said what the machine looks like; ``default`` is then the label that speedups
-    are counted from, None where the topology gives it.
+    ``topology`` is None where the machine is not described; ``default`` is then the label of the baseline of
+    speedups, None where the topology gives it.
     """
 
     machine: str
@@ -94,7 +94,7 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
         """Return the measurements as a tidy pandas frame: one row a repetition, in the dataset's order.
 
         Columns: ``machine``, ``program``, ``mapping`` (its label), ``threads``, ``thread_nodes``, ``thread_policy``,
-        ``page_nodes``, ``page_policy`` (missing for mappings that are not ours), ``status``, ``message``,
+        ``page_nodes``, ``page_policy`` (missing for opaque mappings), ``status``, ``message``,
         ``repetition`` (from 0), ``time_s`` and ``region_time_s`` (seconds, of the whole run and in its parallel
         regions), ``local_accesses`` and ``remote_accesses`` (cache lines, sums over the nodes),
         ``local_bandwidth_GBps`` and ``remote_bandwidth_GBps`` (1e9 bytes a second, sums over the nodes), ``modelled``,
@@ -109,7 +109,7 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``dataset.json`` as it stands in the file."""
+    """The contents of ``dataset.json``."""
 
     schema: int
     machine: str
@@ -132,7 +132,7 @@ class _Version(msgspec.Struct, frozen=True):
 
 
 def same_command(one: Program, other: Program) -> bool:
-    """Return whether two programs run the same thing, wherever the executable is installed."""
+    """Return whether two programs run the same command, apart from the executable's folder."""
     return (PurePath(one.command[0]).name, one.command[1:], sorted(one.environment)) == (
         PurePath(other.command[0]).name,
         other.command[1:],

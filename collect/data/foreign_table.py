@@ -1,8 +1,8 @@
-"""Other people's measurements: a CSV file of run times becomes a dataset.
+"""Measurements of other tools: a CSV file of run times becomes a dataset.
 
-A row is one run. Which columns name the program, the mapping and the time is said, never guessed. Rows can be picked by
-a column's value and dropped by one; times that are missing, were cut off, or make no sense are counted and not
-filled in. Several rows of one program and mapping are repetitions, in the file's order.
+A row is one run. The columns of the program, the mapping and the time are given by the caller, never guessed. Rows can
+be picked or dropped by a column's value; times that are missing, cut off, or make no sense are counted, not filled in.
+Several rows of one program and mapping are repetitions, in the file's order.
 """
 
 import csv
@@ -35,7 +35,7 @@ MOST_ROWS = 1_000_000
 MOST_CELLS = 8_000_000
 """Read, a row takes about 250 bytes and a cell up to 60."""
 
-# float() also takes 1_000, blanks, and digits of any script: all of them are likelier a mistake than a figure.
+# float() also accepts 1_000, blanks, and digits of any script: more likely mistakes than figures.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 
 
@@ -65,18 +65,18 @@ class TableColumns(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Return all columns that mean something."""
+        """Return all columns that are read."""
         picked = [name for name, _ in (*self.where, *self.drop_if)]
         group = [self.group] if self.group else []
         return (*self.program, *self.mapping, self.time, *group, *self.counters, *picked)
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of the rows: ``other`` were not asked for, ``suspect`` dropped, ``repeated`` are further repetitions.
+    """How the rows were used: ``other`` were not requested, ``suspect`` dropped, ``repeated`` are further repetitions.
 
     ``holes`` are pairs of a program and a mapping without a time, of ``programs`` x ``mappings``. ``varying`` are
-    columns that nobody named and that differ among the repetitions of a pair, in more than numbers. ``outliers`` were
-    left out, and are holes; ``similar`` (in files ``sisters``) may be one code base and yet are in different groups.
+    columns without a role that differ among the repetitions of a pair, in more than numbers. ``outliers`` were left
+    out, and are holes; ``similar`` (in files ``sisters``) may be one code base and yet are in different groups.
     """
 
     rows: int
@@ -136,7 +136,7 @@ def _rows(path: Path, reader: "csv.DictReader[str]") -> tuple[Row, ...]:
 def dataset_of_rows(
     rows: tuple[Row, ...], columns: TableColumns, machine: str, about: Dataset
 ) -> tuple[Dataset, Tally]:
-    """Return the dataset that the rows make, and what became of them; ``about`` gives all but what the rows do.
+    """Return the dataset of the rows, and how they were used; ``about`` gives the fields that rows do not hold.
 
     Raises InvalidInputError for a column that is not there, a program of two groups, a time or counter that is no
     number, a default mapping that no run has, and where no run is left.
@@ -203,7 +203,7 @@ def _check_columns(rows: tuple[Row, ...], columns: TableColumns) -> None:
 
 
 def _run(row: Row, columns: TableColumns) -> tuple[Status, Repetition | None]:
-    """Return a run: "crashed" stands for one without a time, "timeout" for one that was cut off."""
+    """Return a run's status, "crashed" without a time and "timeout" if cut off, and its repetition if it has one."""
     text = row.cells[columns.time].strip()
     if text.lower() in MISSING:
         return "crashed", None
@@ -241,9 +241,9 @@ def _is_number(text: str) -> bool:
 def _measurement(
     program: str, label: str, machine: str, runs: list[tuple[Status, Repetition | None]]
 ) -> Measurement | None:
-    """Return one pair's measurement, None where nothing but missing cells is known of it.
+    """Return one pair's measurement, None where all its cells are missing.
 
-    A pair that was cut off in any of its runs is as slow as that, and not as fast as the others.
+    A pair with any run cut off counts as cut off: the times of its other runs would make it look too fast.
     """
     repetitions = tuple(repetition for _, repetition in runs if repetition is not None)
     cut_off = any(status == "timeout" for status, _ in runs)

@@ -1,4 +1,4 @@
-"""What became of an imported table's rows, in words."""
+"""How an imported table's rows were used, in words."""
 
 from numapredict.collect.data.foreign_table import Tally
 from numapredict.collect.data.outliers import outliers_in_words
@@ -7,7 +7,7 @@ from numapredict.collect.terminal.printable import counted, printable
 
 
 def tally_in_words(tally: Tally) -> str:
-    """Return one line, and one more where rows were taken together that may not belong so."""
+    """Return one line, and one more where rows were merged that may not belong together."""
     left_out = (
         (tally.other, "not asked for"),
         (tally.suspect, "dropped as suspect"),

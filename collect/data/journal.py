@@ -65,7 +65,7 @@ class Introduced(_Line, frozen=True, tag="program"):
 
 
 class Finished(_Line, frozen=True, kw_only=True, tag="finished"):
-    """A finished run: a measurement less what the header says, and the wall time that making it took."""
+    """A finished run: a measurement without the header's fields, and the wall time that it took, in seconds."""
 
     program: str
     mapping: str
@@ -106,7 +106,7 @@ def _check_regular(path: Path, file: int) -> None:
 
 
 def header_conflict(recorded: Header, asked: Header) -> str:
-    """Return why runs of ``asked`` must not be added to the journal of ``recorded``; an empty text where they may."""
+    """Return why runs of ``asked`` must not be added to the journal of ``recorded``; "" where they may."""
     if recorded.machine != asked.machine:
         return f"it was made on machine {recorded.machine!r}, not on {asked.machine!r}"
     if recorded.modelled != asked.modelled:
@@ -219,7 +219,7 @@ class Journal:
                 view = view[os.write(self._file, view) :]
             os.fsync(self._file)
         except BaseException as error:
-            # Take a partly written line back; where even that fails, whoever opens the journal next does it.
+            # Remove a partly written line; where even that fails, the next process to open the journal does it.
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self._size)
             if isinstance(error, OSError):

@@ -1,4 +1,4 @@
-"""What makes a measurement unusable: the one set of rules that every writer and reader of measurements holds to."""
+"""What makes a measurement unusable: the one set of rules for every writer and reader of measurements."""
 
 import math
 

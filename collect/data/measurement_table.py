@@ -131,7 +131,7 @@ def from_parquet(data: bytes, machine: str, nodes: int | None) -> tuple[Measurem
 def _check_size(metadata: pq.FileMetaData) -> list[str]:
     """Return the paths of the columns that hold text; raise ValueError for more than a dataset has.
 
-    The file's own figures are believed here: they are there before anything is unpacked.
+    It relies on the sizes that the file states: they are known before anything is unpacked.
     """
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     chunks = [group.column(number) for group in groups for number in range(group.num_columns)]

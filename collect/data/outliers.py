@@ -1,10 +1,10 @@
-"""Times that cannot be right: a cell that is far from all that its program and its mapping are like otherwise.
+"""Times that cannot be right: a cell far from what its program's and its mapping's other cells suggest.
 
 What is usual for a program under a mapping is the product of a program's and a mapping's factor, both by medians
 (median polish: Tukey, Exploratory Data Analysis, 1977, ch. 11). A cell is an outlier where it is FACTOR times as much
 or as little, and also SPREADS times as far from usual as the typical cell of its program and of its mapping: a program
-that reacts in a way of its own differs in many cells. Of the 145,000 cells of the shipped datasets, modelled, and the
-1,800 of MCTOP, measured, none is one; the farthest are 10 and 4.6 times what is usual, and have neighbours like them.
+that reacts unusually differs in many cells. Of the 145,000 modelled cells of the shipped datasets and the 1,800
+measured ones of MCTOP none is one; the farthest are 10 and 4.6 times what is usual, and have neighbours like them.
 """
 
 import math
@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 
 FACTOR, SPREADS = 16.0, 8.0
 LEAST = 3
-"""Fewer programs or mappings say nothing of what is usual."""
+"""Fewer programs or mappings do not show what is usual."""
 
 _SWEEPS = 10
 _TO_DEVIATION = 1.4826
@@ -41,7 +41,7 @@ class Outlier(msgspec.Struct, frozen=True, kw_only=True):
 def outliers_of(dataset: Dataset) -> tuple[Outlier, ...]:
     """Return the outliers among a dataset's times, the farthest first.
 
-    They are the times in parallel regions where every run tells them, and those of whole runs otherwise.
+    They are the times in parallel regions if every run reports them, else those of whole runs.
     """
     valid = [m for m in dataset.measurements if m.status == "ok"]
     in_regions = all(m.region_time_s is not None for m in valid)
@@ -76,7 +76,7 @@ def without_outliers(dataset: Dataset) -> tuple[Dataset, tuple[Outlier, ...]]:
 
 
 def outliers_in_words(outliers: tuple[Outlier, ...], machine: str, default: str | None = None) -> str:
-    """Return one line: how many outliers were left out, which, and what becomes of programs whose default is one."""
+    """Return one line: how many outliers were left out, which, and the effect on programs whose default is one."""
     named = "; ".join(
         f"{printable(each.program)} under {printable(each.mapping)} ({each.time_s:.3g} s, usual {each.usual_s:.3g} s)"
         for each in outliers[:_MOST_NAMED]
@@ -101,7 +101,7 @@ def _left_out(measurement: Measurement, outlier: Outlier) -> Measurement:
 
 
 def _residuals(logs: Array) -> Array:
-    """Return what is left of float64[programs, mappings] without the programs' and the mappings' medians."""
+    """Return the residuals of log times, float64[programs, mappings], after removing program and mapping medians."""
     left = logs.copy()
     for _ in range(_SWEEPS):
         left -= np.nanmedian(left, axis=1, keepdims=True)

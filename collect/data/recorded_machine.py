@@ -25,10 +25,10 @@ _NEAREST = 3
 class RecordedMachine:
     """The machine on which a dataset was made, as far as the dataset knows it.
 
-    A program is known by its name, with the same arguments and environment as when it was recorded; a mapping by
-    what it means, so that any of its equal labels finds it. Opaque mappings cannot be asked for.
+    A program is found by its name, with the same arguments and environment as recorded; a mapping by its canonical
+    form, so that any equal label finds it. Opaque mappings cannot be run.
 
-    Raises InvalidInputError for a dataset that does not say what its machine looks like.
+    Raises InvalidInputError for a dataset without a topology.
     """
 
     executions = 1
@@ -97,7 +97,7 @@ class RecordedMachine:
         return msgspec.structs.replace(measurement, mapping=mapping)
 
     def _meaning(self, mapping: Mapping) -> Mapping:
-        """Return the canonical form; a foreign dataset's mapping may not fit the topology and then means itself."""
+        """Return the canonical form; an imported mapping that does not fit the topology is its own."""
         if mapping not in self._meanings:
             try:
                 self._meanings[mapping] = canonical(mapping, self.topology)

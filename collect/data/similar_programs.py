@@ -1,6 +1,6 @@
 """Programs that may be one code base: under every mapping they take nearly the same time, up to a constant factor.
 
-Held out one at a time, each would be predicted by its sister, and an evaluation would flatter itself.
+Held out one at a time, each would be predicted from the other, and an evaluation would look too good.
 """
 
 from itertools import combinations
@@ -16,7 +16,7 @@ Array = npt.NDArray[np.float64]
 
 RANK_CORRELATION = 0.98
 SCALE = 1.05
-"""The typical factor by which two sisters' times over each other differ from mapping to mapping, at most."""
+"""At most so much does the ratio of two similar programs' times typically vary between mappings, as a factor."""
 
 LEAST_MAPPINGS = 8
 _MOST_NAMED = 5
@@ -59,7 +59,7 @@ def similar_in_words(pairs: tuple[Pair, ...], machine: str) -> str:
 
 
 def _agree(one: Array, other: Array) -> bool:
-    """Return whether two rows of log2 times, NaN where there is none, belong to sisters."""
+    """Return whether two rows of log2 times, NaN where there is none, belong to similar programs."""
     both = ~np.isnan(one) & ~np.isnan(other)
     if both.sum() < LEAST_MAPPINGS:
         return False

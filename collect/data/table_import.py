@@ -1,4 +1,4 @@
-"""From a CSV file of somebody's run times to a dataset in a folder."""
+"""From a CSV file of run times to a dataset in a folder."""
 
 import datetime
 import difflib
@@ -28,10 +28,10 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def import_table(file: Path, into: Path, columns: TableColumns, asked: About) -> Tally:
-    """Write the dataset that a file's rows make into a folder, and return what became of the rows.
+    """Write the dataset of a file's rows into a folder, and return how the rows were used.
 
-    The machine's name, where none is given, is what a column of that name was asked to be, or the file's. Raises
-    InvalidInputError, also where the folder holds measurements already, and UnwritableError.
+    Without a given machine name, the machine column picked by ``where`` names it, else the file does. Raises
+    InvalidInputError, also where the folder already holds measurements, and UnwritableError.
     """
     if any((into / name).exists() for name in (DESCRIPTION_FILE, JOURNAL_FILE)):
         raise InvalidInputError(f"{into}: holds a dataset already, which would be lost; name another folder")

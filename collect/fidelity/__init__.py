@@ -1,1 +1,1 @@
-"""Fidelity: what papers measured on the described machines, beside what the model says; a source a file."""
+"""Fidelity: what papers measured on the described machines, compared with the model; a source a file."""

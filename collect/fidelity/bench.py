@@ -22,7 +22,7 @@ def counters_of(run: Repetition) -> Counters:
 
 
 def traffic_GBps(run: Repetition) -> float:
-    """Return what all nodes together drew from all memory in the parallel regions."""
+    """Return the total bandwidth of all nodes in the parallel regions, local and remote, in GB/s (1e9 bytes)."""
     counters = counters_of(run)
     return counters.local_bandwidth_GBps + counters.remote_bandwidth_GBps
 

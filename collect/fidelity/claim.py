@@ -1,4 +1,4 @@
-"""Claims: one published figure beside the modelled one, and whether they agree as well as asked."""
+"""Claims: one published figure, the modelled one, and whether they agree as closely as required."""
 
 import statistics
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ _ROUNDING = 1e-9
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """One figure: what was published, what the model says, and what was asked of the two.
+    """One figure: what was published, what the model gives, and how closely they must agree.
 
     ``published`` is None where the paper states an order or a winner and no number. ``reason`` says why a figure is
     not met, as far as it is known. ``given`` is true of a figure that the machine is described by: that it comes back
@@ -32,7 +32,7 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """The figures of one source on one machine; ``used`` are the figures that the machine's description stands on."""
+    """The figures of one source on one machine; ``used`` are the figures that the machine's description is based on."""
 
     source: str
     machine: str

@@ -1,4 +1,4 @@
-"""Determinism: what five traces of the same program differ by, beside the differences that they are to rank."""
+"""Determinism: how far five traces of one program differ, compared with the differences that they are to rank."""
 
 import numpy as np
 import numpy.typing as npt

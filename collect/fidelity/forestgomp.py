@@ -67,7 +67,7 @@ def comparisons(bench: Bench) -> tuple[Comparison, ...]:
 
 
 def _stream_MBps(bench: Bench, program: Program, memory: Mapping[int, tuple[int, ...]]) -> float:
-    """Return what the threads of the nodes named draw, each node's share of the arrays on the nodes given for it."""
+    """Return the bandwidth in MB/s, as STREAM counts it, with each node's share of the arrays on the nodes given."""
     machine = bench.machine(MACHINE)
     threads = [node for node in memory for _ in range(CORES)]
     pages = machine.traced(program, len(threads)).pages

@@ -1,7 +1,7 @@
 """MCTOP's node x node bandwidths (EuroSys'17), by codelets that read and write streams.
 
 Two comparisons a machine. In the first the description holds the whole measured table: it shows that tracer, caches and
-contention give back what they were given. In the second the machine is described by the row of one node alone, the
+contention reproduce their input. In the second the machine is described by the row of one node alone, the
 other nodes' bandwidths by the row's entry of the nearest latency, and the other rows are predicted.
 """
 
@@ -57,7 +57,7 @@ def _given_a_row(bench: Bench, name: str) -> Comparison:
 def described_by_row(machine: MachineDescription) -> MachineDescription:
     """Return the machine with every bandwidth taken from node 0's row: its entry whose latency is nearest.
 
-    A node's own bandwidths are node 0's own.
+    Every node's local bandwidths are those of node 0.
     """
     nodes = range(len(machine.nodes))
     others = [node for node in nodes if node != KNOWN]
@@ -124,7 +124,7 @@ def _claims(
 def _node_table(
     machine: MachineDescription, own: tuple[float, ...], of_links: list[float]
 ) -> tuple[tuple[float, ...], ...]:
-    """Return the measured node x node table: the controllers on the diagonal, and a link of its own for each other."""
+    """Return the measured node x node table: controllers on the diagonal, a separate link for each other pair."""
     by_ends = {(link.source, link.target): value for link, value in zip(machine.links, of_links, strict=True)}
     nodes = range(len(machine.nodes))
     return tuple(
@@ -133,7 +133,7 @@ def _node_table(
 
 
 def _bandwidth_GBps(bench: Bench, machine: ModelledMachine, program: Program, case: tuple[int, int, bool]) -> float:
-    """Return what threads of one node draw from another's memory: useful bytes, so a written line counts once."""
+    """Return the bandwidth of one node's threads to another's memory in GB/s of useful bytes: a write counts once."""
     source, target, alone = case
     threads = 1 if alone else len(machine.topology.nodes[source].cores)
     moved = traffic_GBps(bench.on_nodes(machine, program, [source] * threads, [target]))

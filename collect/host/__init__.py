@@ -1,1 +1,1 @@
-"""The computer at hand: what hwloc, control groups and the batch system say of it, its files, its facts."""
+"""The local computer: its description by hwloc, control groups and the batch system, its files, its facts."""

@@ -1,4 +1,4 @@
-"""How much of this computer a process may use, and who says so: a batch system, a control group, or its affinity."""
+"""How much of this computer a process may use, and what limits it: a batch system, a control group, or its affinity."""
 
 import os
 from collections.abc import Mapping as Variables
@@ -39,10 +39,7 @@ class Allocation(msgspec.Struct, frozen=True):
 def allocation(
     topology: Topology, root: Path = Path("/"), variables: Variables[str, str] | None = None
 ) -> Allocation | None:
-    """Return how ``topology``, which is this computer's, was restricted, or None where the kernel does not tell.
-
-    ``root`` and ``variables`` stand for / and this process's environment in tests.
-    """
+    """Return how this computer's ``topology`` was restricted, or None where the kernel does not report it."""
     online = online_pus(root)
     mine = frozenset(pu for node in topology.nodes for core in node.cores for pu in core.pus)
     if not online or not mine <= online:
@@ -62,7 +59,7 @@ def allocation(
 
 
 def _giver(mine: frozenset[int], online: frozenset[int], root: Path) -> str:
-    """Return who restricts a process outside any job: its control group, or else the mask that it was started with."""
+    """Return what restricts a process outside any job: its control group, or else the affinity mask it started with."""
     group = cpuset(root)
     if (group.pus is not None and group.pus & online == mine < online) or (mine == online and group.memory_nodes):
         return "the container" if container(root).value != "no" else "the control group of this process"

@@ -18,7 +18,7 @@ def allocation_lines(topology: Topology) -> Iterator[str]:
 
 
 def restriction_lines(topology: Topology) -> Iterator[str]:
-    """Return lines to announce before a run: only what is left out of the machine, or should have been."""
+    """Return the lines to log before a run: only what is left out of the machine, or should have been."""
     found = allocation(topology) if describes_this_computer() else None
     if found is None:
         return
@@ -28,7 +28,7 @@ def restriction_lines(topology: Topology) -> Iterator[str]:
 
 
 def allocation_in_words(found: Allocation) -> str:
-    """Return who gave what: ``SLURM job 123 gave 16 of this computer's 64 PUs: nodes 0 and 1``."""
+    """Return what a job or limit allows: ``SLURM job 123 gave 16 of this computer's 64 PUs: nodes 0 and 1``."""
     text = f"{found.giver} {'gave' if found.job else 'allows'} "
     text += (
         f"all {found.all_pus} PUs of this computer"

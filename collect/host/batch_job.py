@@ -1,4 +1,4 @@
-"""What a batch system or a starter of processes says that it gave, by the variables that it sets for a job.
+"""What a batch system or process launcher gave to a job, by the environment variables that it sets.
 
 sbatch(1) and srun(1), "OUTPUT ENVIRONMENT VARIABLES", tried with SLURM 22.05. From documentation alone: PBS
 Professional, qsub(1B), and Torque; LSF, "Environment variables set for job execution"; flux-environment(7); Grid
@@ -18,7 +18,7 @@ class Job(msgspec.Struct, frozen=True):
     """A job of a batch system on this computer.
 
     ``pus`` is what the job has here, ``task_pus`` what each of its tasks has, ``memory_bytes`` what it may use here;
-    None where that is not told. ``binding`` is what the system was told to bind processes to.
+    None where unknown. ``binding`` is what the system was asked to bind processes to.
     """
 
     system: str
@@ -35,7 +35,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 def batch_job(variables: Variables[str, str]) -> Job | None:
-    """Return the job that this process is a part of, or None; the outermost where a job starts processes by another."""
+    """Return the job that this process is part of, or None; the outermost where one launcher runs within another."""
     return next((job for read in _READERS if (job := read(variables)) is not None), None)
 
 
@@ -46,7 +46,7 @@ def _slurm(variables: Variables[str, str]) -> Job | None:
     pus = number(variables.get("SLURM_CPUS_ON_NODE")) or of_this_node(variables, "SLURM_JOB_CPUS_PER_NODE")
     task_pus = number(variables.get("SLURM_CPUS_PER_TASK"))
     tasks = tasks_here(variables)
-    if task_pus is None and pus is not None and tasks is not None:  # where it was not asked for, it is not told
+    if task_pus is None and pus is not None and tasks is not None:  # set only if a number was requested
         task_pus = max(pus // tasks.count, 1)
     memory_MB = number(variables.get("SLURM_MEM_PER_NODE"))
     if memory_MB is None and pus is not None:
@@ -85,7 +85,7 @@ def _flux(variables: Variables[str, str]) -> Job | None:
 
 def _grid_engine(variables: Variables[str, str]) -> Job | None:
     identifier = _name(variables.get("JOB_ID", ""))
-    if not identifier or "SGE_ROOT" not in variables:  # JOB_ID alone may be anybody's
+    if not identifier or "SGE_ROOT" not in variables:  # other software may also set JOB_ID
         return None
     alone = variables.get("NHOSTS", "1") == "1"
     return Job("Grid Engine", identifier, number(variables.get("NSLOTS")) if alone else None)

@@ -15,7 +15,7 @@ def open_regular(path: Path) -> BinaryIO:
     A named pipe would wait for its writer, and a device may have no end.
     """
     _check(path, os.stat(path).st_mode)
-    # Looked at again once it is open: what the name stands for may have been put in another's place meanwhile.
+    # Checked again once it is open: another file may have replaced it meanwhile.
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC))  # noqa: SIM115 - the caller's
     try:
         _check(path, os.fstat(file.fileno()).st_mode)
@@ -28,7 +28,7 @@ def open_regular(path: Path) -> BinaryIO:
 def read_bounded(path: Path, most_bytes: int) -> bytes:
     """Return a regular file's bytes; raise OSError, with what is wrong as its text, also where there are more."""
     with open_regular(path) as file:
-        # Files under /proc say that they are empty, and others may grow.
+        # Files under /proc report size 0, and others may grow.
         size = os.fstat(file.fileno()).st_size
         data = _read(file, size, most_bytes + 1) if size <= most_bytes else b""
     if max(size, len(data)) > most_bytes:
@@ -37,7 +37,7 @@ def read_bounded(path: Path, most_bytes: int) -> bytes:
 
 
 def _read(file: BinaryIO, size: int, most_bytes: int) -> bytes:
-    """Return what is in a file, up to a bound; Python takes memory for as much as it is asked to read at once."""
+    """Return what is in a file, up to a bound, read in parts: Python allocates the size of each requested read."""
     parts = [file.read(min(size, most_bytes))]
     while (left := most_bytes - sum(map(len, parts))) > 0 and (part := file.read(min(left, MIB))):
         parts.append(part)

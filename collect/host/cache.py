@@ -1,4 +1,4 @@
-"""Where numapredict keeps what can be made again: traces, finished folds, what the counters' self-test found."""
+"""The cache folder, for what can be computed again: traces, finished folds, results of the counters' self-test."""
 
 import os
 from pathlib import Path
@@ -16,14 +16,14 @@ _ROOM_BYTES = 1 << 20
 
 
 def cache_folder() -> Path:
-    """Return the folder of what can be made again."""
+    """Return the cache folder: NUMAPREDICT_CACHE, or the user's default."""
     return Path(os.environ.get(FOLDER_VARIABLE) or platformdirs.user_cache_dir("numapredict"))
 
 
 def require_room(folder: Path, what: str) -> None:
     """Make a folder of the cache; raise UnwritableError where it cannot be made or has no room for a megabyte.
 
-    To be asked before what takes long is begun, and could then not be kept. ``what`` is kept there, in words.
+    To be called before long work whose result could otherwise not be kept. ``what`` names that result in messages.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Durable files: what is written here is there in full after a crash, or not there at all."""
+"""Durable files: after a crash a file written here is complete or absent."""
 
 import contextlib
 import errno

@@ -18,7 +18,7 @@ _CLOCKS = "sys/devices/system/clocksource/clocksource0/available_clocksource"
 
 
 def memory_settings(root: Path = ROOT) -> tuple[tuple[str, str], ...]:
-    """Return whether the kernel moves pages by itself, and whether it makes huge ones, as pairs."""
+    """Return the kernel's settings of automatic NUMA balancing and transparent huge pages, as pairs."""
     setting = kernel_line(root / _NUMA_BALANCING)
     balancing = {"0": "off", "1": "on"}.get(setting, setting or "not in this kernel")
     chosen = re.search(r"\[(\w+)\]", kernel_line(root / _HUGE_PAGES))
@@ -29,9 +29,9 @@ def memory_settings(root: Path = ROOT) -> tuple[tuple[str, str], ...]:
 
 
 def emulation(root: Path = ROOT) -> str:
-    """Return by what this computer is emulated, in which case times mean nothing; an empty text for a real processor.
+    """Return the emulator of this computer, under which times mean nothing; an empty text for a real processor.
 
-    A guest of QEMU that has no clock of a hypervisor's runs on an emulated processor.
+    A QEMU guest without a hypervisor's clock runs on an emulated processor.
     """
     kvm = "kvm-clock" in kernel_line(root / _CLOCKS)
     return "QEMU" if kernel_line(root / _VENDOR) == "QEMU" and not kvm else ""

@@ -1,4 +1,4 @@
-"""The computer at hand: its topology as hwloc sees it, restricted to what this process may use."""
+"""The local computer: its topology as hwloc sees it, restricted to what this process may use."""
 
 import math
 import os
@@ -28,7 +28,7 @@ _V1_FILES = ("cpuset.effective_cpus", "cpuset.effective_mems")
 
 
 class Allowance(msgspec.Struct, frozen=True):
-    """What a process may use, as OS indices; None where nothing is said."""
+    """What a process may use, as OS indices; None where unrestricted."""
 
     pus: frozenset[int] | None = None
     memory_nodes: frozenset[int] | None = None
@@ -41,7 +41,7 @@ class Allowance(msgspec.Struct, frozen=True):
 def host_topology() -> Topology:
     """Return the topology of this computer, or of what HWLOC_XMLFILE or HWLOC_SYNTHETIC describes instead.
 
-    hwloc itself would fall back to this computer in silence when either is wrong; here that is an error. The real
+    hwloc itself would silently fall back to this computer when either is wrong; here that is an error. The real
     computer is restricted to this process's affinity, cgroup cpuset and allowed memory nodes. Raises
     InvalidTopologyError, and MissingNativePartError without hwloc's tool.
     """
@@ -51,7 +51,7 @@ def host_topology() -> Topology:
         return topology_from_file(Path(xml_file))
     if synthetic:
         return _synthetic_topology(synthetic)
-    # With what is not allowed, so that a node keeps its place when only its memory or its cores are not.
+    # Including what is not allowed, so that a node keeps its index when only its memory or its cores are not.
     topology = topology_from_xml(_lstopo("--disallowed"), "")
     if not describes_this_computer():
         return topology
@@ -66,7 +66,7 @@ def host_topology() -> Topology:
 
 
 def describes_this_computer() -> bool:
-    """Return whether ``host_topology`` is of this computer, and not of what the environment puts in its place."""
+    """Return whether ``host_topology`` describes this computer, not another machine that the environment names."""
     return not any(os.environ.get(name) for name in ("HWLOC_XMLFILE", "HWLOC_SYNTHETIC", *_SUBSTITUTES))
 
 
@@ -81,7 +81,7 @@ def topology_from_file(path: Path) -> Topology:
 
 
 def allowance(root: Path) -> Allowance:
-    """Return what /proc/self/status and this process's cgroup allow; ``root`` stands for / in tests."""
+    """Return what /proc/self/status and this process's cgroup allow; in tests ``root`` replaces /."""
     return allowance_of_status(kernel_text(root / "proc/self/status")) & cpuset(root)
 
 
@@ -158,7 +158,7 @@ def _listed(text: str) -> frozenset[int] | None:
 
 
 def _meet(one: Collection[int] | None, other: Collection[int] | None) -> frozenset[int] | None:
-    """Return the numbers in both, where None has all."""
+    """Return the numbers in both; None means no restriction."""
     if one is None or other is None:
         present = other if one is None else one
         return None if present is None else frozenset(present)

@@ -20,7 +20,7 @@ _MAX_INDEX = 65_535
 _MAX_NODES = 1024  # Linux, include/linux/numa.h: NODES_SHIFT is at most 10
 _MEANS_LATENCY = 4  # hwloc 2's distances.h, HWLOC_DISTANCES_KIND_MEANS_LATENCY (5 in hwloc's own files: plus FROM_OS)
 _INSTRUCTION_CACHE = "2"  # hwloc.h, HWLOC_OBJ_CACHE_INSTRUCTION
-_DEFAULT_LINE_BYTES = 64  # where the firmware names none: the line of every x86-64 and of nearly every 64-bit Arm
+_DEFAULT_LINE_BYTES = 64  # where the firmware gives none: the cache line of every x86-64 and nearly every 64-bit Arm
 _MEMORY_TYPES = ("NUMANode", "MemCache")
 
 
@@ -76,9 +76,9 @@ class _BoundedBuilder(TreeBuilder):
 def topology_from_xml(data: bytes, name: str) -> Topology:
     """Return the topology in an XML file of hwloc 1.x, 2.x or 3.x, without the PUs and nodes it says are not allowed.
 
-    An empty name is replaced by the processor's. A PU that several NUMA nodes claim (HBM beside DRAM, memory behind a
-    package) belongs to the one with the fewest PUs, then with the lowest OS index; the others are nodes without cores.
-    Raises InvalidTopologyError for anything else, however hostile.
+    An empty name is replaced by the processor's. A PU in several NUMA nodes' sets (HBM next to DRAM, memory behind a
+    package) belongs to the one with the fewest PUs, then the lowest OS index; the others are nodes without cores.
+    Raises InvalidTopologyError for anything else; the file may be hostile.
     """
     try:
         return _topology(_parse(data), name)
@@ -181,7 +181,7 @@ def _owners(found: _Found) -> dict[int, int]:
     claimed = 0
     for memory in sorted(found.memories, key=lambda memory: (memory.pus.bit_count(), memory.os_index)):
         shared = memory.pus & claimed
-        # Claims come in order of size, so a node may only claim the whole of what others have, never a part of it.
+        # Nodes come in order of size, so a node's PUs may contain another node's set, but never overlap part of it.
         for other in found.memories if shared else ():
             both = memory.pus & other.pus
             if both and both not in (memory.pus, other.pus):
@@ -190,7 +190,7 @@ def _owners(found: _Found) -> dict[int, int]:
         claimed |= memory.pus
     for pu in found.pus:
         if pu.os_index not in owners:
-            # hwloc leaves out a node whose memory is not allowed, but its PUs still name it.
+            # hwloc omits a node whose memory is not allowed, but its PUs still refer to it.
             hidden = [node for node in _bits(pu.complete_nodes) if node not in indices]
             if not hidden:
                 raise ValueError(f"PU {pu.os_index} belongs to no NUMA node")

@@ -1,10 +1,10 @@
-"""Small files that the kernel writes, in /proc and /sys: their text, or nothing where there are none."""
+"""Small kernel files in /proc and /sys: their text, empty where a file is missing."""
 
 from pathlib import Path
 
 
 def kernel_text(path: Path) -> str:
-    """Return a file's text, empty where there is none or it may not be read."""
+    """Return a file's text, empty where it is missing or may not be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -12,5 +12,5 @@ def kernel_text(path: Path) -> str:
 
 
 def kernel_line(path: Path) -> str:
-    """Return a file's text without the blanks around it."""
+    """Return a file's text, as ``kernel_text``, without white space at its ends."""
     return kernel_text(path).strip()

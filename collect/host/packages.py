@@ -1,6 +1,6 @@
-"""Packages: which PUs and which NUMA nodes each one holds, as sysfs tells.
+"""Packages: which PUs and NUMA nodes each one has, by sysfs.
 
-Memory controllers are counted a package, and the whole computer's nodes matter, not only those that a program may use.
+Memory controllers are counted per package, on all of the computer's nodes, not only those that a program may use.
 Sources: Documentation/ABI/stable/sysfs-devices-system-cpu and sysfs-devices-node of the kernel.
 """
 
@@ -20,10 +20,7 @@ class Package(msgspec.Struct, frozen=True):
 
 
 def packages(root: Path = Path("/")) -> tuple[Package, ...]:
-    """Return the packages with PUs that are online, in the order of their numbers; empty where sysfs does not tell.
-
-    ``root`` stands for / in tests.
-    """
+    """Return the packages with online PUs by number, none if sysfs lists none; in tests ``root`` replaces /."""
     pus: dict[int, list[int]] = {}
     for folder in (root / "sys/devices/system/cpu").glob("cpu[0-9]*"):
         number = _text(folder / "topology/physical_package_id")

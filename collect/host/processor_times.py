@@ -6,7 +6,7 @@ import re
 import msgspec
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-"""The grain of the kernel's processor times."""
+"""The length of a tick of the kernel's processor times, in seconds."""
 
 _COLUMNS = 8
 _NAME = re.compile(r"cpu([0-9]{1,5})")
@@ -26,7 +26,7 @@ class Ticks(msgspec.Struct, frozen=True):
 
     @property
     def busy(self) -> int:
-        """Return the ticks in which something ran here; a hypervisor's other machines do not count."""
+        """Return the ticks in which something ran here; time stolen by a hypervisor does not count."""
         return self.user + self.nice + self.system + self.interrupts + self.soft_interrupts
 
 

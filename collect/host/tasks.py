@@ -1,9 +1,9 @@
-"""How many tasks one start put on this computer, ranks of MPI most often, by the variables of what started them.
+"""How many tasks (mostly MPI ranks) one job step started on this computer, by the launcher's variables.
 
-srun(1), tried with SLURM 22.05, and mpirun(1) of Open MPI, tried with 4.1; after documentation: MPICH and Intel MPI
-(Hydra), MVAPICH2, Cray's PALS and flux-environment(7). MPICH until 3.2 tells each rank its number on the node, but 1
-as how many there are (pmodels/mpich, pull request 2371): both are read. A batch script is one process, whatever number
-of tasks its job has.
+srun(1), tried with SLURM 22.05, and mpirun(1) of Open MPI, tried with 4.1; by documentation: MPICH and Intel MPI
+(Hydra), MVAPICH2, Cray's PALS and flux-environment(7). MPICH until 3.2 gives each rank its number on the node, but
+always a count of 1 (pmodels/mpich, pull request 2371): both are read. A batch script is one process, independent of
+its job's number of tasks.
 """
 
 import os
@@ -24,7 +24,7 @@ class Tasks(msgspec.Struct, frozen=True):
 
 
 class _Starter(msgspec.Struct, frozen=True):
-    """The variables that hold how many tasks there are on a node, and which of them, from 0, this is."""
+    """A launcher's variables: the number of tasks on a node, and this task's number there, from 0."""
 
     name: str
     alone: str
@@ -42,10 +42,10 @@ _STARTERS = (
 
 
 def check_one_asker(variables: Variables[str, str] | None = None) -> None:
-    """Raise UsageError where this process is one of several tasks of a start on this computer.
+    """Raise UsageError where this process is one of several tasks that were started together on this computer.
 
-    Programs of such tasks often wait for each other, and measurements take turns: one would have the turn and wait for
-    the program of another, which waits for the turn.
+    Programs of such tasks often wait for each other, and the measurement lock admits one: its holder's program would
+    wait for another task's program, which waits for the lock.
     """
     found = tasks_here(os.environ if variables is None else variables)
     if found is not None and found.count > 1:
@@ -57,7 +57,7 @@ def check_one_asker(variables: Variables[str, str] | None = None) -> None:
 
 
 def tasks_here(variables: Variables[str, str]) -> Tasks | None:
-    """Return the most tasks that a start of which this process is a part put here, or None where nothing tells."""
+    """Return the largest number of tasks started here together with this process, or None where unknown."""
     found = [Tasks(count, one.name, one.alone) for one in _STARTERS if (count := _count(variables, one))]
     flux, nodes = (number(variables.get(name)) for name in ("FLUX_JOB_SIZE", "FLUX_JOB_NNODES"))
     if flux and nodes and "FLUX_TASK_LOCAL_ID" in variables:
@@ -70,7 +70,7 @@ def tasks_here(variables: Variables[str, str]) -> Tasks | None:
 
 
 def of_this_node(variables: Variables[str, str], name: str) -> int | None:
-    """Return this computer's part of a list of SLURM's (``16(x2),8``), by its place in the job or the step."""
+    """Return this node's entry of a SLURM list (``16(x2),8``), by the node's index in the job or the step."""
     counts = []
     for part in variables.get(name, "").split(","):
         match = re.fullmatch(r"([0-9]{1,6})(?:\(x([0-9]{1,5})\))?", part.strip())
@@ -82,7 +82,7 @@ def of_this_node(variables: Variables[str, str], name: str) -> int | None:
 
 
 def number(text: str | None, least: int = 1) -> int | None:
-    """Return a count, or None for a text that is none."""
+    """Return the number in a text, or None where it is missing, no number, or below ``least``."""
     if text is None or not re.fullmatch(r"[0-9]{1,9}", text.strip()):
         return None
     found = int(text)

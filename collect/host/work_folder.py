@@ -1,7 +1,7 @@
-"""Folders for what is needed only while something runs: made where TMPDIR says, and removed whatever happens.
+"""Temporary folders: made in TMPDIR, and always removed.
 
 A folder that a killed process left is removed by the next process that makes one in the same place. Each folder has a
-file that its maker keeps locked; the kernel drops the lock with the process, however that ends (flock(2)).
+file that its maker keeps locked; the kernel releases the lock at the end of the process (flock(2)).
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from numapredict.native.errors import UnwritableError
 PREFIX = "numapredict-work-"
 OWNER = ".numapredict-owner"
 ROOM_BYTES = 2 << 20
-"""What there must be room for: more than a file of region times, the largest that is written without a word."""
+"""The room required: more than a file of region times, the largest whose failed write is not reported."""
 
 _NAME = re.compile(rf"{re.escape(PREFIX)}[a-z0-9_]{{8}}")  # as tempfile.mkdtemp makes them
 
@@ -46,7 +46,7 @@ def work_folder() -> Iterator[Path]:
 def require_room(folder: Path, size_bytes: int = ROOM_BYTES) -> None:
     """Raise UnwritableError where a file of ``size_bytes`` cannot be written to a work folder now.
 
-    To be asked where a run failed or left no file: what could not be written is then missing, whatever the reason.
+    To be called where a run failed or left no file, to tell a full disk from other causes.
     """
     probe = folder / ".room"
     try:
@@ -82,19 +82,19 @@ def clear_leftovers(parent: Path) -> tuple[str, ...]:
 
 @functools.cache
 def _clear_once(parent: Path) -> None:
-    """Clear a folder once a process: it may hold many files of others."""
+    """Clear leftovers in a folder once a process: it may hold many other files."""
     clear_leftovers(parent)
 
 
 def _parent() -> Path:
-    """Return where temporary files go: where the user says, or else where the system does.
+    """Return the parent of temporary folders: the user's choice, else the system's.
 
-    Python itself goes on to /tmp without a word where the named folder cannot be used.
+    Python itself silently falls back to /tmp where the user's folder cannot be used.
     """
     named = next(filter(None, map(os.environ.get, ("TMPDIR", "TEMP", "TMP"))), None)
     try:
         return Path(named or tempfile.gettempdir()).absolute()
-    except OSError as error:  # none of those that there usually are
+    except OSError as error:  # none of the usual folders
         raise refused(Path("/tmp"), error) from error  # noqa: S108 - named, not used
 
 
@@ -107,7 +107,7 @@ def _make(parent: Path, stack: contextlib.ExitStack) -> Path:
         try:
             owner = os.open(folder / OWNER, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except FileNotFoundError:
-            continue  # another process took the folder for a killed one's before it was locked
+            continue  # another process removed the folder as a leftover before it was locked
         except OSError as error:
             folder.rmdir()
             raise refused(parent, error) from error
@@ -117,7 +117,7 @@ def _make(parent: Path, stack: contextlib.ExitStack) -> Path:
             os.close(owner)
             continue
         except OSError:
-            pass  # a file system without locks: then nobody can lock it, and nobody removes it
+            pass  # a file system without locks: no process can lock the folder, so none removes it
         if os.fstat(owner).st_nlink == 0:
             os.close(owner)
             continue
@@ -126,9 +126,9 @@ def _make(parent: Path, stack: contextlib.ExitStack) -> Path:
 
 
 def _clear(folder: Path) -> bool:
-    """Remove a folder that is this user's own and whose maker is gone; return whether it was one.
+    """Remove a folder of this user whose maker is gone, locked meanwhile; return whether it was one.
 
-    It is locked meanwhile. An empty one was left, or is just being made: who makes it notices that it is gone.
+    An empty one is a leftover or is just being made: its maker notices the removal.
     """
     with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
         about = folder.lstat()
@@ -143,6 +143,6 @@ def _clear(folder: Path) -> bool:
         if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
             return False
         fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder)  # follows no link, whatever is put in its place meanwhile
+        shutil.rmtree(folder)  # follows no link, even one put in its place meanwhile
         return True
     return False

@@ -1,1 +1,1 @@
-"""Times that a clock gave: how often a program runs, and what else went on meanwhile."""
+"""Measured times: repetitions, disturbances, the measurement lock and hardware counters."""

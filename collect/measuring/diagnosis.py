@@ -1,4 +1,4 @@
-"""What `numapredict doctor` finds: what this computer is, what disturbs measuring, which counters can be believed."""
+"""What `numapredict doctor` finds: the computer, what disturbs measurements, which counters can be trusted."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from numapredict.collect.topology import Topology
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """The state of a computer, as `--json` prints it.
 
-    ``allocation`` is None where this process may use all of the computer, or where the kernel does not tell.
+    ``allocation`` is None where this process may use all of the computer, or where the kernel does not report it.
     ``counters`` is the name of the source that measurements will use, None for none; ``sources`` the state of all.
     """
 
@@ -31,7 +31,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def diagnose(topology: Topology, sources: Sequence[CounterSource]) -> Diagnosis:
-    """Look at this computer, test its counters on known loads, keep what the test found, and return all of it."""
+    """Return the diagnosis of this computer; its counters are tested on known loads, and the results kept."""
     found = facts()
     with MeasurementLock().take():
         examined = examine(sources, topology)

@@ -25,7 +25,7 @@ def diagnosis_in_words(diagnosis: Diagnosis) -> str:
 
 
 def _source_lines(source: Examined) -> Iterator[str]:
-    """Yield one source's state: believed or not, why, and the commands that would help, least privilege first."""
+    """Yield one source's state: trusted or not, why, and the commands that would help, least privilege first."""
     verdict = source.verdict
     if verdict is not None and verdict.believed:
         tested = "local and remote loads" if verdict.remote_tested else "a local load (there is no remote node here)"

@@ -24,7 +24,7 @@ BASE: PagePolicy = "first-touch"
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """One place in a table or figure: the mapping that it asks for, and the equal one that is run."""
+    """One cell of a table or figure: the mapping requested, and its canonical form, which is run."""
 
     asked: Mapping
     run: Mapping
@@ -92,13 +92,13 @@ def plan_of(
     widest = [nodes for nodes in node_counts(topology) if _some_fit(topology, most, nodes)][-1:]
     whole = _once(_places(topology, [(most, nodes, None) for nodes in widest], PAGE_POLICIES))
     one_node = _one_node(topology, counts)
-    if one_node and widest == [1]:  # so few threads were asked for that one node is all
+    if one_node and widest == [1]:  # so few threads were requested that they fit one node
         whole, one_node = one_node, ()
     return CharacterisationPlan(default=default_mapping(topology), grid=grid, whole=whole, one_node=one_node)
 
 
 def _one_node(topology: Topology, counts: tuple[int, ...]) -> tuple[Asked, ...]:
-    """Return one full node, or as full as the numbers of threads make it, where there are other nodes."""
+    """Return the places with all threads on one node, as many as fit; none on a machine with a single node."""
     fitting = [count for count in counts if count <= len(topology.cpu_nodes[0].cores)]
     if not fitting or len(topology.nodes) == 1:
         return ()

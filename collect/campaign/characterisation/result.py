@@ -83,7 +83,7 @@ class Effect(msgspec.Struct, frozen=True):
 class Characterisation(msgspec.Struct, frozen=True, kw_only=True):
     """What threads, nodes and policies do to one program on one machine.
 
-    ``clock`` says which times are compared: those of the parallel regions where every run told them, else those of the
+    ``clock`` says which times are compared: those of the parallel regions if every run reports them, else those of the
     whole process. ``runs`` are fastest first, failed ones last. ``default``, ``fastest`` and ``slowest`` are labels,
     None where that mapping has no time; ``speedup`` is the default's time over the fastest one's. ``not_possible`` are
     mappings that the machine cannot apply. ``counted`` says whether any run has counters of memory accesses.
@@ -117,10 +117,7 @@ class Characterisation(msgspec.Struct, frozen=True, kw_only=True):
 def characterisation_of(
     program: Program, topology: Topology, plan: CharacterisationPlan, measurements: Sequence[Measurement]
 ) -> Characterisation:
-    """Return what measurements of a program under a plan's mappings say; ValueError where there are none.
-
-    Measurements of other programs and mappings are left aside.
-    """
+    """Return the characterisation; other programs and mappings are ignored. ValueError where nothing is left."""
     planned = {mapping.label for mapping in plan.mappings}
     own = [m for m in measurements if m.program == program.name and m.mapping.label in planned]
     if not own:
@@ -154,7 +151,7 @@ def characterisation_of(
 
 
 def _time_s(measurement: Measurement, clock: Clock) -> float:
-    """Return the median time by a clock; regions that were told take longer than nothing."""
+    """Return the median time in seconds by a clock; a reported region time is always greater than 0."""
     return (measurement.region_time_s if clock == "regions" else None) or measurement.time_s
 
 
@@ -232,7 +229,7 @@ def _effects(places: Sequence[Asked], times: dict[str, float]) -> tuple[Effect, 
 
 
 def _others(mapping: Mapping, choice: Choice) -> object:
-    """Return all that is chosen but one choice; page nodes belong to the pages where they are not the thread nodes."""
+    """Return all choices except one; page nodes count as page choice where they differ from the thread nodes."""
     pages = (mapping.page_policy, None if mapping.page_nodes == mapping.thread_nodes else mapping.page_nodes)
     whole = {
         "threads": mapping.threads,

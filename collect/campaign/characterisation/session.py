@@ -1,4 +1,4 @@
-"""Run a characterisation: from a command line to a plan, through the journal of a campaign, to what it says."""
+"""Run a characterisation: plan its mappings, run them as a campaign, and evaluate the measurements."""
 
 import datetime
 import logging
@@ -62,7 +62,7 @@ class CharacterisationRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def characterise_command(request: CharacterisationRequest) -> tuple[Characterisation, Path]:
-    """Return what a command's characterisation says and the folder that it belongs in.
+    """Return the characterisation that a command line requests, and the folder for its results.
 
     Raises a NumapredictError, with one clear line, for a program, machine or folder that cannot be used.
     """
@@ -99,7 +99,7 @@ def campaign_of(
 
 
 def characterise(campaign: Campaign, plan: CharacterisationPlan) -> Characterisation:
-    """Run what is left of a campaign of one program and return what all its runs say.
+    """Run what is left of a campaign of one program and return its characterisation.
 
     Raises UnrunnableProgramError where the machine refuses the program, and FailedRunsError where every run failed.
     """
@@ -121,7 +121,7 @@ def characterise(campaign: Campaign, plan: CharacterisationPlan) -> Characterisa
 
 
 def budget_of(budget_s: float | None, traces: int) -> Budget:
-    """Return how long a census and so many traces may take; without a bound each may take what it may elsewhere."""
+    """Return the tracing budget for a census and ``traces`` traces; the default budget where ``budget_s`` is None."""
     if budget_s is None:
         return Budget()
     return Budget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * (1 - _CENSUS_PART) / traces)
@@ -162,7 +162,7 @@ def forget(folder: Path) -> None:
 
 
 def check_unchanged(executable: Path, folder: Path) -> None:
-    """Raise UsageError where a program was built again after the runs that are kept of it."""
+    """Raise UsageError where a program was rebuilt after its kept runs."""
     runs = folder / RUNS_FOLDER
     header = read_journal(runs / JOURNAL_FILE).header
     if header is None and not (runs / DESCRIPTION_FILE).exists():

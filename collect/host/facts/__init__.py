@@ -1,1 +1,1 @@
-"""Facts of this computer that measuring depends on: its settings, its load, its limits, and what it runs in."""
+"""Facts of this computer that affect measurements: settings, load, limits, and virtualisation."""

@@ -4,9 +4,9 @@ import msgspec
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """What a computer's files say of one thing, and whether that disturbs measuring.
+    """One property of a computer, read from its files, and whether it disturbs measurements.
 
-    ``why`` says in a clause how it matters, ``remedy`` is the command that changes it, or what else to do.
+    ``why`` gives the effect in a clause; ``remedy`` is the command that changes it, or other advice.
     """
 
     name: str

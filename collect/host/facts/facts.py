@@ -1,7 +1,4 @@
-"""All facts of this computer that measuring depends on, in the order in which a person would ask, and its state.
-
-The state is noted with each measurement: the facts that a moment's look gives.
-"""
+"""All facts of this computer that affect measurements, and its state: those noted with each measurement."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +14,7 @@ from numapredict.collect.host.facts.surroundings import container, emulated, vir
 
 
 def facts(root: Path = Path("/"), wait: Callable[[float], None] = time.sleep) -> tuple[Fact, ...]:
-    """Return the facts, read from files alone; ``root`` stands for /, and ``wait`` for half a second, in tests."""
+    """Return the facts, read from files alone; in tests ``root`` replaces /, and ``wait`` the wait of half a second."""
     return (
         *(ask(root) for ask in (emulated, virtual_machine, container)),
         *(ask(root) for ask in (allowed_pus, processor_quota, memory_limit)),
@@ -28,6 +25,6 @@ def facts(root: Path = Path("/"), wait: Callable[[float], None] = time.sleep) ->
 
 
 def machine_state(root: Path = ROOT) -> tuple[tuple[str, str], ...]:
-    """Return governor, turbo, SMT, free memory, automatic NUMA balancing and huge pages of now, as pairs."""
+    """Return the current governor, turbo, SMT, free memory, automatic NUMA balancing and huge pages, as pairs."""
     facts = (ask(root) for ask in (governor, turbo, threads_a_core, free_memory))
     return (*((fact.name.replace(" ", "_"), fact.value) for fact in facts), *memory_settings(root))

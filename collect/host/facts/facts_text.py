@@ -17,7 +17,7 @@ def facts_in_words(facts: Sequence[Fact]) -> Iterator[str]:
 
 
 def disturbances_in_words(facts: Sequence[Fact]) -> Iterator[str]:
-    """Return one line for each fact that disturbs measuring: what it is, why, and what to do."""
+    """Return one line for each fact that disturbs measurements: what it is, why, and what to do."""
     for fact in facts:
         if fact.disturbs:
             yield f"{fact.name} is {fact.value}: {fact.why}" + (f" ({fact.remedy})" if fact.remedy else "")

@@ -18,7 +18,7 @@ _LEAST_LEFT = 0.1
 
 
 def online_pus(root: Path) -> frozenset[int]:
-    """Return the PUs that the computer has and that are switched on; empty where that is not told."""
+    """Return the PUs that are online, as OS indices; empty where the kernel does not list them."""
     try:
         return parse_index_list(kernel_line(root / "sys/devices/system/cpu/online"))
     except ValueError:
@@ -26,7 +26,7 @@ def online_pus(root: Path) -> frozenset[int]:
 
 
 def processor_quota(root: Path) -> Fact:
-    """Return how much processor time the group may use, in PUs, however many it may run on."""
+    """Return the group's quota of processor time, in PUs, independent of how many it may run on."""
     quotas = [quota for place, version2 in _places(root, "cpu") if (quota := _quota(place, version2)) is not None]
     name = "processor quota"
     if not quotas:
@@ -45,7 +45,7 @@ def processor_quota(root: Path) -> Fact:
 
 
 def memory_limit(root: Path) -> Fact:
-    """Return how much memory the group may use, and how much it does."""
+    """Return the group's memory limit and use."""
     found = []
     for place, version2 in _places(root, "memory"):
         files = ("memory.max", "memory.current") if version2 else ("memory.limit_in_bytes", "memory.usage_in_bytes")

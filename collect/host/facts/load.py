@@ -1,4 +1,4 @@
-"""Facts of what else the computer does: a short look at how busy its PUs are while this program waits.
+"""Facts of the computer's other load: how busy its PUs are while this program waits for a short time.
 
 Source: proc_stat(5), proc_loadavg(5).
 """
@@ -18,18 +18,18 @@ STOLEN = 0.02
 """The share of processor time that the hypervisor may take from a measurement."""
 
 LOOK_S = 0.5
-_BUSY = 0.1  # five of a look's ticks of 10 ms: above what a kernel does for itself, and one such PU delays a barrier
+_BUSY = 0.1  # five ticks of 10 ms of one sample: above the kernel's own work, and one such PU delays a barrier
 
 
 class Busyness(msgspec.Struct, frozen=True):
-    """The shares of a PU's time in which something ran on it, and in which a hypervisor ran something else."""
+    """The shares, 0 to 1, of a PU's time in which something ran on it, and which a hypervisor stole."""
 
     busy: float
     stolen: float
 
 
 def look(root: Path, wait: Callable[[float], None]) -> tuple[Fact, Fact]:
-    """Return the facts on the load of others and on stolen time, from two looks at /proc/stat ``LOOK_S`` apart."""
+    """Return the facts on others' load and on stolen time, from two samples of /proc/stat ``LOOK_S`` seconds apart."""
     before = kernel_text(root / "proc/stat")
     wait(LOOK_S)
     found = busyness(before, kernel_text(root / "proc/stat"))
@@ -39,7 +39,7 @@ def look(root: Path, wait: Callable[[float], None]) -> tuple[Fact, Fact]:
 
 
 def busyness(before: str, after: str) -> dict[int, Busyness]:
-    """Return how busy each PU was between two texts of /proc/stat; nothing for one whose time stood still."""
+    """Return how busy each PU was between two texts of /proc/stat, without PUs whose time did not advance."""
     first, last = ticks_by_pu(before), ticks_by_pu(after)
     found = {}
     for pu in first.keys() & last.keys():

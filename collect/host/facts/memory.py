@@ -1,4 +1,4 @@
-"""Facts of the memory: who moves pages beside the program, how large they are, and how much is free on each node."""
+"""Facts of the memory: automatic NUMA balancing, huge pages, and how much is free on each node."""
 
 import re
 from pathlib import Path
@@ -11,11 +11,11 @@ from numapredict.collect.host.kernel_file import kernel_text
 
 _NODES = "sys/devices/system/node"
 _LEAST_FREE = 0.1
-"""Below this share free, allocations of a program of any size go to other nodes; a rule of thumb."""
+"""With a smaller share free, part of a program's allocations go to other nodes; a rule of thumb."""
 
 
 class NodeMemory(msgspec.Struct, frozen=True):
-    """A node's memory by its OS index; ``files_bytes`` hold copies of files, which the kernel gives up when asked."""
+    """A node's memory by its OS index; ``files_bytes`` is page cache, which the kernel frees on demand."""
 
     node: int
     total_bytes: int
@@ -35,7 +35,7 @@ def node_memories(root: Path) -> tuple[NodeMemory, ...]:
 
 
 def numa_balancing(root: Path) -> Fact:
-    """Return whether the kernel moves pages to where they are used, on its own account."""
+    """Return whether automatic NUMA balancing is on: the kernel then moves pages to where they are used."""
     value = dict(memory_settings(root))["numa_balancing"]
     nodes = len(node_memories(root))
     if value in {"off", "not in this kernel"} or nodes < 2:
@@ -50,7 +50,7 @@ def numa_balancing(root: Path) -> Fact:
 
 
 def huge_pages(root: Path) -> Fact:
-    """Return whether the kernel makes pages of 2 MB by itself."""
+    """Return the setting of transparent huge pages."""
     value = dict(memory_settings(root))["transparent_hugepage"]
     why = "memory is placed 2 MB at a time" if value == "always" else ""
     return Fact("transparent huge pages", value, why=why)

@@ -1,4 +1,4 @@
-"""Facts of the processors: what their clock follows, and how many PUs a core has.
+"""Facts of the processors: what sets their clock frequency, and how many PUs a core has.
 
 Sources: Linux, admin-guide/pm/cpufreq.rst and intel_pstate.rst; ABI/testing/sysfs-devices-system-cpu.
 """
@@ -30,7 +30,7 @@ def governor(root: Path) -> Fact:
 
 
 def turbo(root: Path) -> Fact:
-    """Return whether the clock may go beyond its base frequency where few cores work and it is cool enough."""
+    """Return whether the clock may exceed its base frequency with few busy cores and thermal headroom."""
     files = (("cpufreq/boost", "1", "0"), ("intel_pstate/no_turbo", "0", "1"))
     for name, on, off in files:
         setting = kernel_line(root / _CPUS / name)

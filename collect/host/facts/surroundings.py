@@ -1,4 +1,4 @@
-"""Facts of what the computer is: real, virtual or emulated, and whether this process lives in a container on it."""
+"""Facts of what the computer is: real, virtual or emulated, and whether this process runs in a container."""
 
 import re
 from pathlib import Path
@@ -8,19 +8,19 @@ from numapredict.collect.host.facts.fact import Fact
 from numapredict.collect.host.kernel_file import kernel_line, kernel_text
 
 _DMI = "sys/class/dmi/id"
-# What a container's maker leaves at the root of its files; the last is Apptainer's and Singularity's.
+# What container runtimes leave in the root folder; the last is Apptainer's and Singularity's.
 _MARKS = ((".dockerenv", "Docker"), ("run/.containerenv", "Podman"), (".singularity.d", "Apptainer"))
 _CGROUPS = re.compile(
     r"/(docker|kubepods|libpod|lxc|containerd|buildkit|garden)[-./:]|/(docker|kubepods|lxc)$", re.MULTILINE
 )
-# DMI texts of hypervisors that set no processor flag, as on Arm; systemd-detect-virt(1) knows the same makers.
+# DMI texts of hypervisors that set no processor flag, as on Arm; systemd-detect-virt(1) checks the same vendors.
 _HYPERVISORS = re.compile(
     r"QEMU|KVM|VMware|VirtualBox|innotek|Xen|Virtual Machine|Bochs|Parallels|OpenStack|Google Compute"
 )
 
 
 def emulated(root: Path) -> Fact:
-    """Return by what the processor is emulated."""
+    """Return whether the processor is emulated, and by what."""
     found = emulation(root)
     if not found:
         return Fact("emulated", "no")
@@ -29,7 +29,7 @@ def emulated(root: Path) -> Fact:
 
 
 def virtual_machine(root: Path) -> Fact:
-    """Return whether a hypervisor runs this computer, by the processor's flag and what the firmware says of itself."""
+    """Return whether this computer is a virtual machine, by the processor's hypervisor flag and the firmware's DMI."""
     flagged = re.search(r"^flags\s*:.*\bhypervisor\b", kernel_text(root / "proc/cpuinfo"), re.MULTILINE)
     described = " ".join(text for name in ("sys_vendor", "product_name") if (text := kernel_line(root / _DMI / name)))
     kind = kernel_line(root / "sys/hypervisor/type")

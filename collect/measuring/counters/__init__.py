@@ -1,1 +1,1 @@
-"""Counters of memory traffic: a source a folder behind one interface, and the test that says which to believe."""
+"""Counters of memory traffic: one source per folder behind one interface, and the self-test of each source."""

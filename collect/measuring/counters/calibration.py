@@ -1,7 +1,7 @@
-"""Which source of counters is believed on this computer, and at what factor: what the self-test found, kept in a file.
+"""The results of the counters' self-test: which source is trusted on this computer, and its calibration factor.
 
-The file is JSON, ``counters.json`` in the cache folder; this is its only reader and writer. It holds for one kernel and
-topology: after a change of either the test is made anew. A file that cannot be read counts as none. History of the
+They are kept as JSON, ``counters.json`` in the cache folder; this is its only reader and writer. It holds for one
+kernel and topology: after a change of either the test runs again. An unreadable file counts as none. History of the
 schema version: 1, the first.
 """
 
@@ -28,7 +28,7 @@ from numapredict.native.errors import CounterError
 
 FILE = "counters.json"
 RETRY_S = 3600.0
-"""How long a source that failed is left alone, in seconds: it may have been disturbed."""
+"""After so many seconds a source that failed is tested again: the test may have been disturbed."""
 
 _SCHEMA = 1
 
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class Examined(msgspec.Struct, frozen=True, kw_only=True):
-    """One source's state: what stands in its way, why the test could not be made, or the test's verdict.
+    """One source's state: its obstacle, why the test could not run, or the test's verdict.
 
     ``tested_s`` is when it was tested, in seconds since 1970.
     """
@@ -49,12 +49,12 @@ class Examined(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def believed(self) -> bool:
-        """Return whether it is to be used."""
+        """Return whether the source passed the self-test."""
         return self.verdict is not None and self.verdict.believed
 
     @property
     def reason(self) -> str:
-        """Return in a line why it is not used, or an empty text."""
+        """Return in one line why the source is not used; "" where it is."""
         if self.obstacle is not None:
             return self.obstacle.reason
         if self.failure:
@@ -64,7 +64,7 @@ class Examined(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class CalibratedSource:
-    """A source that passed the self-test, and the bytes that it counts for each one truly moved."""
+    """A source that passed the self-test, and the bytes that it counts for each byte moved."""
 
     source: CounterSource
     factor: float
@@ -77,12 +77,12 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 def examine(sources: Sequence[CounterSource], topology: Topology) -> tuple[Examined, ...]:
-    """Test every source that can count here, and return the state of all, in their order."""
+    """Test every source that can count here, and return the state of all sources, in their order."""
     return tuple(_examined(source, topology) for source in sources)
 
 
 def calibrated_source(sources: Sequence[CounterSource], topology: Topology, folder: Path) -> CalibratedSource | None:
-    """Return the first source that is believed, or None; what is not known yet is tested, and kept in ``folder``."""
+    """Return the first trusted source, or None; untested sources are tested, and their results kept in ``folder``."""
     known = {tested.name: tested for tested in read_calibrations(folder, topology)}
     fresh = False
     found = None
@@ -103,7 +103,7 @@ def calibrated_source(sources: Sequence[CounterSource], topology: Topology, fold
 
 
 def read_calibrations(folder: Path, topology: Topology) -> tuple[Examined, ...]:
-    """Return what is known of the sources of this computer, as it is now; nothing where nothing is."""
+    """Return the kept states of the sources; none where the file is missing, unreadable, or of another setup."""
     try:
         found = msgspec.json.decode(read_bounded(folder / FILE, MIB), type=_File)
     except (OSError, msgspec.DecodeError):
@@ -114,7 +114,7 @@ def read_calibrations(folder: Path, topology: Topology) -> tuple[Examined, ...]:
 
 
 def write_calibrations(folder: Path, topology: Topology, tested: Sequence[Examined]) -> None:
-    """Keep what was found; where that cannot be written, the next one tests again."""
+    """Keep the sources' states; where the file cannot be written, the next process tests again."""
     kept = tuple(each for each in tested if each.verdict is not None)
     text = msgspec.json.encode(_File(schema=_SCHEMA, computer=_computer(topology), tested=kept))
     with contextlib.suppress(OSError):
@@ -136,10 +136,10 @@ def _examined(source: CounterSource, topology: Topology) -> Examined:
 
 
 def _is_old(tested: Examined) -> bool:
-    """Return whether a source is to be tested anew: without a verdict, or when it failed more than a while ago."""
+    """Return whether to test a source again: without a verdict, or when its failure is old enough."""
     return tested.verdict is None or not (tested.verdict.believed or 0 <= time.time() - tested.tested_s < RETRY_S)
 
 
 def _computer(topology: Topology) -> str:
-    """Return a digest of what the verdicts depend on."""
+    """Return a digest of what the verdicts depend on: kernel and topology."""
     return hashlib.sha256(f"{topology.fingerprint} {topology.name} {platform.release()}".encode()).hexdigest()[:16]

@@ -14,11 +14,11 @@ from numapredict.native.errors import CounterError
 from numapredict.native.library import stream_program
 
 ON_NODE = 0.99
-"""The share of pages that must stand where they were asked for, or nothing is known about the load."""
+"""The share of pages that must be on the requested node, or the load's bytes are unknown."""
 
 
 class Load(msgspec.Struct, frozen=True):
-    """Threads on ``pus`` that read ``size_bytes`` on a node, or write them; numbers are the operating system's."""
+    """Threads on ``pus`` that read ``size_bytes`` on a node, or write them; PUs and node are OS indices."""
 
     pus: tuple[int, ...]
     memory_node: int
@@ -27,9 +27,9 @@ class Load(msgspec.Struct, frozen=True):
 
 
 class Moved(msgspec.Struct, frozen=True):
-    """What one run moved: bytes a pass, passes, and the time of all of them; -1 for a share that nobody knows.
+    """What one run moved: bytes a pass, number of passes, and their total time; -1 for an unknown share.
 
-    ``sum`` is of what was read, modulo 2^64.
+    ``sum`` is the sum of the values read, modulo 2^64.
     """
 
     bytes: int
@@ -47,7 +47,7 @@ def stream_command(load: Load, passes: int) -> tuple[str, ...]:
 
 
 def run_stream(command: Sequence[str], timeout_s: float = 120.0) -> Moved:
-    """Run a command that ends with the load's own and return what was moved; CounterError, in one line, if it fails."""
+    """Run a command that ends with the load's command and return what was moved; CounterError if it fails."""
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
     try:
         done = subprocess.run(

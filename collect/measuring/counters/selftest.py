@@ -1,7 +1,6 @@
-"""Try a source of counters on loads whose bytes are known: each node's cores read local memory, and remote memory.
+"""Test a source of counters on loads of known bytes: each node's cores read local memory, and remote memory.
 
-A load runs twice, with few passes over its memory and with many. What both have in common, start-up and the first
-touch of each page, falls out of the difference.
+A load runs twice, with few passes over its memory and with many; start-up and first touches cancel in the difference.
 """
 
 import math
@@ -18,13 +17,13 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import CounterError
 
 LEAST_BYTES = 256 << 20
-"""Read a pass, or more where the caches are large: what stays in them is not moved again."""
+"""Bytes read in a pass, more where caches are large: lines that stay in caches are not moved again."""
 
 CACHES = 8
-"""How many times a node's caches the memory is: policies that keep a part for the next pass then keep an eighth."""
+"""The memory over the size of a node's caches: a cache that keeps lines for the next pass then keeps an eighth."""
 
 LASTS_S = 0.4
-"""The least time of the passes that count, so that a counter's own grain does not."""
+"""The least time of the measured passes, so that a counter's resolution does not matter."""
 
 AGAIN = 1
 """How often a source that failed is tested again."""
@@ -38,7 +37,7 @@ def self_test(source: CounterSource, topology: Topology, count: Count | None = N
     ``count`` counts the ``loads`` of the first attempt.
     """
     found = judge(trials(source, topology, count))
-    for _ in range(AGAIN):  # somebody else may have disturbed it
+    for _ in range(AGAIN):  # other programs may have disturbed it
         if found.believed:
             break
         found = judge(trials(source, topology))
@@ -46,7 +45,7 @@ def self_test(source: CounterSource, topology: Topology, count: Count | None = N
 
 
 def trials(source: CounterSource, topology: Topology, count: Count | None = None) -> list[Trial]:
-    """Return what a source counts of each of the ``loads``."""
+    """Return a source's counts of each of the ``loads``."""
     found = []
     for load in loads(topology):
         found.append(_trial(source, topology, *load))

@@ -1,7 +1,7 @@
-"""What every source of counters has in common; pure.
+"""The protocol of all sources of counters; pure.
 
-A source says whether it can count here at all, and counts one run of a command: it wraps the command, the caller runs
-that once, and then asks what was counted. Nothing here says that the figures are right: ``selftest.py`` does.
+A source reports whether it can count here, and counts one run of a command: it wraps the command, the caller runs that
+once, and then reads the counts. ``selftest.py`` checks whether they are right.
 """
 
 from collections.abc import Mapping as Variables
@@ -15,21 +15,21 @@ import msgspec
 from numapredict.collect.measurement import Counters, NodeCounters
 
 LINE_BYTES = 64
-"""What one access to memory moves: a line of every processor that a source knows."""
+"""The bytes of one memory access: the cache line of every processor that a source supports."""
 
 
 class Obstacle(msgspec.Struct, frozen=True):
-    """Why a source cannot count here, and the commands that would let it, the one that grants least first."""
+    """Why a source cannot count here, and the commands that would enable it, least privilege first."""
 
     reason: str
     remedies: tuple[str, ...] = ()
 
 
 class NodeTraffic(msgspec.Struct, frozen=True):
-    """The bytes that were moved for or by one NUMA node in a run; None is what a source does not tell.
+    """The bytes that were moved for or by one NUMA node in a run; None where the source does not count them.
 
     ``local_bytes`` and ``remote_bytes`` went between the node's cores and its own memory, or that of other nodes;
-    ``controller_bytes`` through the node's memory controllers, whoever asked.
+    ``controller_bytes`` through the node's memory controllers, for any requester.
     """
 
     local_bytes: float | None = None
@@ -40,8 +40,8 @@ class NodeTraffic(msgspec.Struct, frozen=True):
 class Traffic(msgspec.Struct, frozen=True):
     """What a source counted in one run, one entry a NUMA node in the topology's order.
 
-    ``running_share`` is the least share of the run in which any of the events was truly counted: 1 without
-    multiplexing; figures are scaled up where it is less. ``notes`` say what a reader should know of the figures.
+    ``running_share`` is the least share of the run in which any of the events was actually counted: 1 without
+    multiplexing; figures are scaled up where it is less. ``notes`` are caveats about the figures.
     """
 
     source: str
@@ -51,7 +51,7 @@ class Traffic(msgspec.Struct, frozen=True):
 
     @property
     def tells_local(self) -> bool:
-        """Return whether local and remote bytes are told apart on every node."""
+        """Return whether local and remote bytes are counted separately on every node."""
         return all(node.local_bytes is not None and node.remote_bytes is not None for node in self.nodes)
 
 
@@ -61,12 +61,12 @@ class Counting(Protocol):
     def command(self, command: Sequence[str], variables: Variables[str, str]) -> tuple[str, ...]:
         """Return the whole command to run instead of ``command``.
 
-        ``variables`` are set for the program alone and not for what counts it: a preload library must not place that.
+        ``variables`` are set for the program alone, not for the counting tool, which the library must not place.
         """
         ...
 
     def traffic(self) -> Traffic:
-        """Return what the run moved, once it has ended; raise CounterError where that cannot be told."""
+        """Return the traffic of the run, which has ended; raise CounterError where it was not counted."""
         ...
 
 
@@ -79,22 +79,22 @@ class CounterSource(Protocol):
         ...
 
     def obstacle(self) -> Obstacle | None:
-        """Return why it cannot count here, or None where nothing is known to stand in the way; quick, no effect."""
+        """Return why it cannot count here, or None without a known obstacle; quick, without effects."""
         ...
 
     def counting(self, pus: Sequence[int], folder: Path) -> AbstractContextManager[Counting]:
         """Return a run's counting; leaving the context removes what it made.
 
-        ``pus`` are the operating system's numbers of the PUs that the program will run on, ``folder`` an empty folder
-        of the caller's for files. Entering raises CounterError where the source refuses after all.
+        ``pus`` are the OS indices of the PUs that the program will run on, ``folder`` an empty folder for files.
+        Entering raises CounterError where the source cannot count after all.
         """
         ...
 
 
 def counters_of(traffic: Traffic, time_s: float, factor: float = 1.0) -> Counters | None:
-    """Return the traffic of a run of ``time_s`` seconds as counters, or None where local and remote are not told apart.
+    """Return the traffic of a run of ``time_s`` seconds as counters, or None without separate local and remote bytes.
 
-    ``factor`` is what the self-test found that the source counts for each byte truly moved.
+    ``factor`` is the source's calibration: the bytes it counts for each byte moved.
     """
     if not traffic.tells_local:
         return None

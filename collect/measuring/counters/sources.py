@@ -8,9 +8,8 @@ from numapredict.collect.topology import Topology
 
 
 def all_sources(topology: Topology) -> tuple[CounterSource, ...]:
-    """Return every source that numapredict knows, whether it can count here or not.
+    """Return every source that numapredict supports, whether it can count here or not.
 
-    LIKWID comes first, for its event tables are the most looked after; resctrl last, for it books by cache domains and
-    not by cores.
+    LIKWID is first, as its event tables are maintained best; resctrl last, as it counts by cache domain, not by core.
     """
     return (LikwidSource(topology), PerfSource(topology), ResctrlSource(topology))

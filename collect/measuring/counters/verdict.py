@@ -1,7 +1,7 @@
-"""Is a source of counters right? Known bytes were moved, and this is what it counted; pure.
+"""The verdict on a source of counters: its counts compared with known bytes; pure.
 
-What users report of sources that are there but wrong: zeros, figures two or three times too large, accesses booked on
-another node or as the wrong kind. Each has its words here. A constant factor can be believed, once it is known.
+Users report sources that count wrongly: zeros, figures two or three times too large, accesses assigned to another node
+or to the wrong kind. Each case has its message here. A constant factor is acceptable, once it is known.
 """
 
 import statistics
@@ -12,24 +12,23 @@ import msgspec
 from numapredict.collect.measuring.counters.source import NodeTraffic
 
 NOTHING = 0.02
-"""Of the bytes moved: a source that counts less counts nothing."""
+"""Share of the bytes moved below which a source counts as counting nothing."""
 
 STRAY = 0.1
-"""Of the bytes moved: what may be booked elsewhere, since the kernel and others work meanwhile."""
+"""Share of the bytes moved that may be counted elsewhere, since the kernel and other programs run meanwhile."""
 
 UNEVEN = 0.2
 """By how much the factors of nodes, and of local and remote accesses, may differ."""
 
 FACTORS = (0.25, 4.0)
-"""Beyond these something else is counted."""
+"""Factors outside this range mean that something else is counted."""
 
 
 class Trial(msgspec.Struct, frozen=True, kw_only=True):
-    """One load: threads on node ``threads`` read ``moved_bytes`` on node ``memory`` (logical); what was counted of it.
+    """One load: threads on node ``threads`` read ``moved_bytes`` on node ``memory`` (logical); and its counts.
 
-    ``counted`` has an entry a node. With ``writes`` each byte is moved there and back, of which a source may count
-    either: then it is only asked where that is booked. What goes before the passes is taken off, so it may be below
-    zero by noise.
+    ``counted`` has an entry a node. With ``writes`` each byte is moved both ways, of which a source may count either
+    one: then only the node is checked. Start-up is subtracted, so that noise may make a count negative.
     """
 
     threads: int
@@ -45,10 +44,10 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a source is believed, and the bytes that it counts for each one moved.
+    """Whether a source is trusted, and the bytes that it counts for each byte moved.
 
-    ``remote_tested`` is false on a computer with one node. ``reasons`` say why it is not believed; ``controllers`` the
-    factor of what its memory controllers count, None where it tells nothing about these.
+    ``remote_tested`` is false on a computer with one node. ``reasons`` say why it is not trusted; ``controllers`` is
+    the factor of its memory controllers' counts, None where it does not count these.
     """
 
     believed: bool
@@ -92,13 +91,13 @@ def judge(trials: Sequence[Trial]) -> Verdict:
 
 
 def _booked(trial: Trial) -> float:
-    """Return what was counted where the load belongs."""
+    """Return the bytes counted on the right node and as the right kind."""
     node = trial.counted[trial.threads]
     return (node.local_bytes if trial.kind == "local" else node.remote_bytes) or 0.0
 
 
 def _strays(trial: Trial) -> list[str]:
-    """Return what was counted where nothing was moved, the largest first."""
+    """Return what was counted where nothing was moved, a text each, the largest first."""
     found = []
     for number, node in enumerate(trial.counted):
         for kind, counted in (("local", node.local_bytes), ("remote", node.remote_bytes)):
@@ -111,7 +110,7 @@ def _strays(trial: Trial) -> list[str]:
 
 
 def _controllers(trials: Sequence[Trial]) -> float | None:
-    """Return the factor of the controllers' bytes, where every trial's memory node tells them and they agree."""
+    """Return the factor of the controllers' bytes, where every trial's memory node has them and they agree."""
     counted = [(trial.counted[trial.memory].controller_bytes, trial.moved_bytes) for trial in trials]
     factors = [told / moved for told, moved in counted if told is not None]
     if len(factors) < len(trials) or min(factors) < NOTHING or max(factors) - min(factors) > UNEVEN * max(factors):

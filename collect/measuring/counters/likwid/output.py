@@ -21,7 +21,7 @@ _NO_VALUE = frozenset({"", "-", "nan", "-nan", "inf", "-inf", "nil"})
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One event or metric: its name, the counter that an event was counted by, a value for each PU or None."""
+    """One event or metric: its name, the hardware counter of an event, and a value or None for each PU."""
 
     name: str
     counter: str
@@ -36,7 +36,7 @@ class LikwidOutput(msgspec.Struct, frozen=True):
     metrics: tuple[Row, ...]
 
     def metric(self, pattern: re.Pattern[str]) -> Row | None:
-        """Return the first metric whose whole name fits, or None."""
+        """Return the first metric whose whole name matches, or None."""
         return next((row for row in self.metrics if pattern.fullmatch(row.name)), None)
 
 

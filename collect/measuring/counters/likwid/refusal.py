@@ -1,7 +1,7 @@
-"""What LIKWID says when it refuses, and what helps, least privilege first; pure but for ``access_obstacle``.
+"""LIKWID's refusals, and what helps, least privilege first; pure except for ``access_obstacle``.
 
-The texts are those of LIKWID 5.2.2's library and Lua scripts, and of its issues 318, 373 and 459 for what did not
-happen here. Its access daemon needs the set-user-ID bit or a file capability: likwid-accessD(1).
+The texts are those of LIKWID 5.2.2's library and Lua scripts, and of its issues 318, 373 and 459 for refusals not seen
+here. Its access daemon needs the set-user-ID bit or a file capability: likwid-accessD(1).
 """
 
 import os
@@ -17,8 +17,8 @@ _ELSEWHERE = "another source of counters may do: perf, resctrl"
 _PARANOID = "sudo sysctl kernel.perf_event_paranoid={}"
 _NOISE = re.compile(r"(?:ERROR|WARN(?:ING)?) - \[[^\]]*\] ?|-{5,}")
 _HEADER = re.compile(r"CPU (name|type|clock)\b")
-# In order: the first that fits is the cause, what follows it in LIKWID's output is a consequence.
-# The last field says whether the access daemon's rights may be what is missing.
+# In order: the first match is the cause, later lines of LIKWID's output are consequences.
+# The last field says whether missing rights of the access daemon may be the cause.
 _CAUSES: tuple[tuple[str, str, tuple[str, ...], bool], ...] = (
     (r"Unsupported .*Processor|No groups defined for", "LIKWID does not know this processor", (_ELSEWHERE,), False),
     (
@@ -50,10 +50,7 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...], bool], ...] = (
 
 
 def refusal(said: str, daemon: Path | None = None) -> CounterError:
-    """Return the error that says why LIKWID refused and what helps, from what it printed; always with its own words.
-
-    ``daemon`` is the access daemon, where the rights are its.
-    """
+    """Return LIKWID's refusal as an error with its words and what helps; ``daemon`` is the access daemon, if used."""
     for pattern, reason, remedies, needs_rights in _CAUSES:
         found = re.search(pattern, said)
         if found:
@@ -73,7 +70,7 @@ def daemon_remedies(daemon: Path | None) -> tuple[str, ...]:
 def access_obstacle(root: Path, daemon: Path | None, superuser: bool) -> Obstacle | None:
     """Return why the registers cannot be reached here, or None where nothing is known; reads only.
 
-    ``root`` stands for / in tests; ``superuser`` is whether this process may open what only root may.
+    In tests ``root`` replaces /; ``superuser`` is whether this process may open what only root may.
     """
     registers = root / "dev/cpu/0/msr"
     inside = (root / ".dockerenv").exists() or (root / "run/.containerenv").exists()
@@ -102,7 +99,7 @@ def paranoid_obstacle(root: Path, group: str, superuser: bool) -> Obstacle | Non
         level = int((root / "proc/sys/kernel/perf_event_paranoid").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return Obstacle("this kernel or container has no perf events, which this LIKWID counts by", ())
-    # likwid-perfctr ends above 2, even for root; perfmon_perfevent.h leaves out what is beside the cores above 0.
+    # likwid-perfctr ends above 2, even for root; perfmon_perfevent.h skips uncore events above 0.
     allowed = 0 if group == "MEM" and not superuser else 2
     if level <= allowed:
         return None
@@ -123,5 +120,5 @@ def has_rights(daemon: Path) -> bool:
 
 
 def _plain(line: str) -> str:
-    """Return a line of LIKWID's without its mark of where in its source it stands, short."""
+    """Return a line of LIKWID's without its source location, shortened."""
     return _NOISE.sub("", line).strip()[:160]

@@ -1,14 +1,13 @@
 """LIKWID as a source of counters: a run under `likwid-perfctr`, without its pinning.
 
-One group a run, so that LIKWID never switches between sets of events, and never more events than there are counters:
-its groups fit by design. NUMA is taken where there is one, because local and remote bytes are what a model is asked
-about; MEM only tells the controllers' bytes, and both in one run would be multiplexed. A set of PUs is counted, and so
-every thread and child that runs there, together with what others do there; built for perf, LIKWID follows the program
-and what it starts instead (``inherit`` in perfmon_perfevent.h).
+One group per run: LIKWID then never multiplexes sets of events, and its groups fit the counters by design. NUMA is
+preferred where it exists, because models use local and remote bytes; MEM has only the controllers' bytes, and both in
+one run would be multiplexed. PUs are counted: every thread and child that runs there, and other programs' activity
+there; built for perf, LIKWID follows the program and its children instead (``inherit`` in perfmon_perfevent.h).
 
-likwid-perfctr takes the command apart at blanks, opens the program's affinity to all PUs (``affinity_pinProcesses`` in
-luawid.c) and puts its own folder first into LD_LIBRARY_PATH. So it gets our launcher, with the command in a file; the
-mapping binds threads by itself, and the launcher sets the variable back.
+likwid-perfctr splits the command at blanks, opens the program's affinity to all PUs (``affinity_pinProcesses`` in
+luawid.c) and puts its folder first into LD_LIBRARY_PATH. It therefore starts our launcher, with the command in a file;
+the mapping itself binds threads, and the launcher restores the variable.
 """
 
 import contextlib
@@ -32,7 +31,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import CounterError
 
 GROUPS = ("NUMA", "MEM")
-"""The groups that are understood, the one that tells more first."""
+"""The supported groups, the most informative first."""
 _UNSAFE = re.compile(r"[\s%]")  # blanks end a word for LIKWID; %h, %j, %p, %r in a file's name are replaced
 _BY_PERF = "LIKWID counts by perf here, without the kernel's own traffic, and does not tell whether it was multiplexed"
 
@@ -40,8 +39,8 @@ _BY_PERF = "LIKWID counts by perf here, without the kernel's own traffic, and do
 class LikwidSource:
     """Counts by the groups NUMA or MEM of an installed LIKWID 5.
 
-    ``tool`` is the name or path of likwid-perfctr, ``group`` one of GROUPS instead of the best; ``root`` stands for /
-    in tests.
+    ``tool`` is the name or path of likwid-perfctr, ``group`` one of GROUPS instead of the best; ``root`` replaces / in
+    tests.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class LikwidSource:
         return NAME
 
     def obstacle(self) -> Obstacle | None:
-        """Return why LIKWID cannot count here; asks it for its version and groups, and counts nothing."""
+        """Return why LIKWID cannot count here, or None; it runs LIKWID for its version and groups only."""
         try:
             self._prepared()
         except CounterError as error:
@@ -68,7 +67,7 @@ class LikwidSource:
 
     @contextlib.contextmanager
     def counting(self, pus: Sequence[int], folder: Path) -> Iterator["LikwidCounting"]:
-        """Return a run's counting; the first time, LIKWID counts for a moment to see whether it does."""
+        """Return a run's counting; the first call tries a short count, and raises CounterError if that fails."""
         way = self._way or self._prepared()
         known = {pu for node in self._topology.nodes for core in node.cores for pu in core.pus}
         if not pus or not known.issuperset(pus):
@@ -93,7 +92,7 @@ class LikwidSource:
             shutil.rmtree(own, ignore_errors=True)
 
     def _prepared(self) -> "_Way":
-        """Return how LIKWID counts here, as far as it can be told without counting; raise CounterError."""
+        """Return how LIKWID counts here, as far as known without counting; raise CounterError."""
         tool = installed(self._tool_name)
         if tool is None:
             raise CounterError(f"{self._tool_name} is not installed", (INSTALL,))
@@ -127,7 +126,7 @@ class _Way(msgspec.Struct, frozen=True):
 
 
 class _Run(msgspec.Struct, frozen=True):
-    """What a run's figures are read by: the PUs that LIKWID counts, and those of the program among them."""
+    """What interprets a run's figures: the PUs that LIKWID counts, and those of the program among them."""
 
     group: str
     counted: tuple[int, ...]
@@ -147,7 +146,7 @@ class LikwidCounting:
 
     def command(self, command: Sequence[str], variables: Variables[str, str]) -> tuple[str, ...]:
         """Return likwid-perfctr's command line, around the launcher's, around the program's."""
-        # A link, because the launcher's own path may hold blanks.
+        # A link, because the launcher's path may contain blanks.
         launcher = self._folder / "launch"
         # Empty is as good as unset: ld.so(8) looks nowhere for it.
         own = {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}

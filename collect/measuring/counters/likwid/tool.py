@@ -1,4 +1,4 @@
-"""The program `likwid-perfctr`: what is installed, which groups it has for this processor, whether it counts at all."""
+"""The program `likwid-perfctr`: its version, its groups for this processor, and whether it can count."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from numapredict.collect.measuring.counters.likwid.refusal import refusal
 from numapredict.native.errors import CounterError
 
 _TIME_OUT_S = 60.0  # an access daemon that does not start is waited for 10 s a PU
-# It may go on without the event. We do not force it: the counters of another tool would be lost.
+# It may continue without the event. We do not use --force: another tool's counters would be lost.
 _LEFT_OUT = "run likwid with force option"
 _VERSION = re.compile(r"Version (\d+)\.(\d+)")
 _GROUP = re.compile(r"\s*([A-Za-z0-9_]+)\t")
@@ -52,16 +52,16 @@ class LikwidTool(msgspec.Struct, frozen=True):
         return Answer(result.returncode, output, f"{errors}\n{output}")
 
     def version(self) -> tuple[int, int]:
-        """Return the major and minor version, (0, 0) where the tool does not say."""
+        """Return the major and minor version, (0, 0) where unknown."""
         match = _VERSION.search(self.ask("-v").said)
         return (int(match[1]), int(match[2])) if match else (0, 0)
 
     def counts_by_perf(self) -> bool:
-        """Return whether this LIKWID was built to count by the kernel's perf events; only then it has such options."""
+        """Return whether this LIKWID was built for the kernel's perf events; only then it has options for them."""
         return "--perfpid" in self.ask("-h").output
 
     def groups(self) -> frozenset[str]:
-        """Return the names of the groups for this processor; raise CounterError where it does not say."""
+        """Return the names of the groups for this processor; raise CounterError where LIKWID does not list them."""
         answer = self.ask("-a")
         names = frozenset(match[1] for line in answer.output.splitlines() if (match := _GROUP.match(line)))
         if answer.code != 0 or not names:
@@ -69,7 +69,7 @@ class LikwidTool(msgspec.Struct, frozen=True):
         return names
 
     def try_out(self, group: str, pus: Sequence[int], file: Path) -> str:
-        """Count a group for a moment and return what was written; raise CounterError with what it says else."""
+        """Count a group for a moment and return the output file's text; raise CounterError with LIKWID's message."""
         answer = self.ask("-c", ",".join(map(str, pus)), "-g", group, "-O", "-o", str(file), "true")
         text = text_of(file)
         if answer.code != 0 or not text.strip() or _LEFT_OUT in answer.said:

@@ -2,14 +2,14 @@
 
 What the groups count differs by processor (perfgroups/*/NUMA.txt and MEM.txt of LIKWID 5.2, 5.3 for Zen 4):
 
-- NUMA with events of the cores: a hardware thread's column is its own traffic. ``OFFCORE_RESPONSE`` (Sandy Bridge to
+- NUMA with core events: a hardware thread's column is that thread's traffic. ``OFFCORE_RESPONSE`` (Sandy Bridge to
   Haswell) is reads from memory. ``DATA_CACHE_REFILLS`` and ``DATA_CACHE_FILLS`` (Zen) are lines that came into the
   first cache from anywhere in the local or remote part of the computer, caches included: LIKWID says so in the group.
-- NUMA with ``BBOX`` (Broadwell): requests that a package's home agents got for the package's own memory, by who asked
-  (Intel, Xeon E5 v4 uncore reference, ``REQUESTS``). What it calls remote was asked by other packages' cores.
+- NUMA with ``BBOX`` (Broadwell): requests to a package's home agents for the package's memory, by requester (Intel,
+  Xeon E5 v4 uncore reference, ``REQUESTS``). What it calls remote came from other packages' cores.
 - MEM: what a package's memory controllers moved. One column a package has it, others zero or nothing.
 
-All of this rests on documentation: none of these processors was at hand.
+All of this follows the documentation: none of these processors was at hand.
 """
 
 import re
@@ -35,7 +35,7 @@ def traffic_of(
 ) -> Traffic:
     """Return what a run on ``pus`` moved; ``output`` may have further PUs, for the packages that the run is not on.
 
-    Raises CounterError where PUs are missing, nothing at all was counted, or no figure can be given to a node.
+    Raises CounterError where PUs are missing, nothing was counted, or no figure can be assigned to a node.
     """
     missing = sorted(set(pus) - set(output.pus))
     if missing:
@@ -100,7 +100,7 @@ def _cores(
 
 
 def _core_notes(output: LikwidOutput, topology: Topology, packages: Sequence[Package]) -> Iterator[str]:
-    """Yield what a reader should know of figures by cores' events."""
+    """Yield caveats about figures from core events."""
     if any(re.search(r"DATA_CACHE_(RE)?FILLS", row.name) for row in output.events):
         yield _WITH_CACHES
     several = _several(topology.nodes, packages)
@@ -114,9 +114,9 @@ def _core_notes(output: LikwidOutput, topology: Topology, packages: Sequence[Pac
 def _home_agents(
     pus: Sequence[int], volumes: tuple[Row, ...], topology: Topology, packages: Sequence[Package]
 ) -> tuple[tuple[NodeTraffic, ...], tuple[str, ...]]:
-    """Return the traffic of the nodes' cores from what the home agents saw from the memories' side.
+    """Return the traffic of the nodes' cores from the home agents' counts, which are on the memories' side.
 
-    With two packages, what one's memory was asked by others was asked by the other's cores; with more it is unknown.
+    With two packages, remote requests to one's memory come from the other's cores; with more, their source is unknown.
     """
     local, remote = ([_of_package(package, pus, row) for package in packages] for row in volumes)
     notes = _apart(topology.nodes, packages, "local and remote bytes")

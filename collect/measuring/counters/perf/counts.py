@@ -1,4 +1,4 @@
-"""What the launcher counted; the only reader of its file, whose form is described in native/launcher/report.h."""
+"""The launcher's counts; the only reader of its file, whose format is described in native/launcher/report.h."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -12,11 +12,11 @@ _Natural = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Count(msgspec.Struct, frozen=True):
-    """One event on one CPU, or wherever the program ran where ``cpu`` is None.
+    """One event on one CPU, or on all CPUs that the program used where ``cpu`` is None.
 
-    ``running_ns`` is the time in which the event was truly counted, ``enabled_ns`` that in which it should have been;
-    the latter means nothing for a program's event on one CPU (perf_events.py). Where ``errno`` is not 0 the event could
-    not be counted and no figure means anything. ``user_only`` counts lack what the kernel did for the program.
+    ``running_ns`` is the time in which the event was actually counted, ``enabled_ns`` that in which it should have
+    been; the latter means nothing for a program's event on one CPU (events.py). Where ``errno`` is not 0 the event
+    could not be counted and no figure is valid. ``user_only`` counts exclude the kernel's work for the program.
     """
 
     event: str
@@ -34,7 +34,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_counts(file: Path) -> tuple[Count, ...]:
-    """Return what the launcher wrote; raise CounterError where it wrote nothing that can be read."""
+    """Return the launcher's counts; raise CounterError where its file is missing or malformed."""
     try:
         return msgspec.json.decode(read_bounded(file, MIB), type=_File).counts
     except OSError as error:

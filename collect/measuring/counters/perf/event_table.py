@@ -1,4 +1,4 @@
-"""The table of events in events.toml: what is counted on which processor, as data."""
+"""The table of events in events.toml: which events to count on which processor."""
 
 import functools
 import tomllib
@@ -12,14 +12,14 @@ from numapredict.collect.measuring.counters.perf.processor import Processor
 _TABLE = Path(__file__).with_name("events.toml")
 
 Role = Literal["local_lines", "remote_lines", "all_lines", "controller_read", "controller_write", "controller_both"]
-"""What an event tells: lines of 64 bytes from memory of the node, of another one or of any; or a controller's."""
+"""What an event counts: lines of 64 bytes from memory of the node, of another or of any; or a controller's traffic."""
 
 
 class TableEvent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One event; several of one role are added up.
+    """One event; several with one role are added up.
 
     ``pmu`` is a pattern of the names in /sys/bus/event_source/devices; ``fields`` are set as the PMU's ``format``
-    folder says; ``alias`` is a file in its ``events`` folder that goes before them, with its own scale and unit.
+    folder says; ``alias`` is a file in its ``events`` folder that takes precedence, with its scale and unit.
     """
 
     role: Role
@@ -30,7 +30,7 @@ class TableEvent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Processors with the same events; ``models`` are ranges with both ends. ``misses`` is what no event tells."""
+    """Processors with the same events; ``models`` are inclusive ranges. ``misses`` is what no event counts."""
 
     name: str
     vendor: str
@@ -51,7 +51,7 @@ def event_table() -> tuple[Family, ...]:
 
 
 def family_of(processor: Processor) -> Family | None:
-    """Return what can be counted on a processor, or None where nothing is known of it."""
+    """Return the family of a processor, or None where the table does not have it."""
     for family in event_table():
         if (family.vendor, family.family) == (processor.vendor, processor.family) and any(
             first <= processor.model <= last for first, last in family.models

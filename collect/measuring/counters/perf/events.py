@@ -1,4 +1,4 @@
-"""What perf counts on one computer: the events of its processor's table, as its kernel's PMUs take them."""
+"""What perf counts on one computer: the events of its processor's table, encoded for its kernel's PMUs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,17 +14,17 @@ from numapredict.collect.placing.launcher import LaunchedEvent
 REFERENCE = LaunchedEvent("time", 1, (9, 0, 0))
 """The event whose running time on a CPU is the program's time there.
 
-Measured on Linux 6.18: the enabled time of an event that is counted on one CPU passes also while the program runs on
-others, but not for every thread; its running time is exact.
+Measured on Linux 6.18: the enabled time of an event on one CPU also advances while the program runs on others, but
+not for every thread; its running time is exact.
 """
 EVERYWHERE = LaunchedEvent("all-time", 1, (9, 0, 0))
-"""The event whose running time is the program's on all CPUs, whether they are counted or not."""
+"""The event whose running time is the program's on all CPUs, counted or not."""
 
 _OF_CORES = frozenset({"local_lines", "remote_lines", "all_lines"})
 
 
 class PlannedEvent(msgspec.Struct, frozen=True):
-    """One event of one PMU; each count of it stands for ``bytes_each`` bytes."""
+    """One event of one PMU; each count means ``bytes_each`` bytes."""
 
     role: Role
     launched: LaunchedEvent
@@ -63,7 +63,7 @@ def controller_events(family: Family, root: Path) -> tuple[PlannedEvent, ...]:
 
 
 def _controller_event(event: TableEvent, pmu: Pmu, number: int) -> PlannedEvent:
-    """Return one controller's event: as the kernel names it, where its name can be trusted (the table's alias)."""
+    """Return one controller's event: the kernel's alias where the table names one, else the table's fields."""
     fields, bytes_each = (pmu.alias(event.alias) if event.alias else None) or (event.fields, float(LINE_BYTES))
     launched = LaunchedEvent(
         f"{event.role}.{number}.{pmu.name}", pmu.pmu_type, pmu.configs(fields), pmu.cpus, system_wide=True

@@ -20,7 +20,7 @@ Configs = tuple[int, int, int]
 
 
 class Pmu(msgspec.Struct, frozen=True):
-    """One PMU: its number for perf_event_open(2), and the CPUs to count on where it belongs to no CPU alone."""
+    """One PMU: its type for perf_event_open(2), and the CPUs to count on where several CPUs share it."""
 
     folder: Path
     pmu_type: int
@@ -32,7 +32,7 @@ class Pmu(msgspec.Struct, frozen=True):
         return self.folder.name
 
     def configs(self, fields: Mapping[str, int]) -> Configs:
-        """Return the numbers that choose an event; raise CounterError where the PMU has no such field."""
+        """Return config, config1 and config2 of an event; raise CounterError where the PMU has no such field."""
         words = [0, 0, 0]
         for field, value in fields.items():
             place = _text(self.folder / "format" / field)
@@ -48,9 +48,9 @@ class Pmu(msgspec.Struct, frozen=True):
         return words[0], words[1], words[2]
 
     def alias(self, name: str) -> tuple[dict[str, int], float] | None:
-        """Return an event that the kernel names, as fields and the bytes that one count stands for, or None.
+        """Return an event that the kernel names, as fields and bytes per count, or None.
 
-        None too where its unit is not one of bytes, for then nothing can be said of what it counts.
+        None too where its unit is not one of bytes: the meaning of its counts is then unknown.
         """
         terms = _text(self.folder / "events" / name)
         unit = _text(self.folder / "events" / f"{name}.unit")
@@ -65,7 +65,7 @@ class Pmu(msgspec.Struct, frozen=True):
 
 
 def pmus_of(root: Path, pattern: str) -> tuple[Pmu, ...]:
-    """Return the PMUs in a computer's file tree whose whole name is like a pattern, in the order of their names."""
+    """Return the PMUs in a computer's file tree whose whole name matches a pattern, in the order of their names."""
     try:
         folders = sorted((root / _DEVICES).iterdir())
     except OSError:
@@ -95,7 +95,7 @@ def _bits(text: str) -> list[int]:
 
 
 def _text(path: Path) -> str:
-    """Return a file's text without the blanks at its ends, empty where there is none."""
+    """Return a file's text without white space at its ends, empty where there is none."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

@@ -9,7 +9,7 @@ import msgspec
 class Processor(msgspec.Struct, frozen=True):
     """A processor's kind: vendor, family and model; on Arm the implementer, the architecture and the part.
 
-    ``guest`` says that a hypervisor shows itself, which only x86 processors tell.
+    ``guest`` is true under a hypervisor, which only x86 processors report.
     """
 
     vendor: str
@@ -18,12 +18,12 @@ class Processor(msgspec.Struct, frozen=True):
     guest: bool = False
 
     def __str__(self) -> str:
-        """Return the kind as a message names it."""
+        """Return the kind as messages show it."""
         return f"{self.vendor} family {self.family:#x} model {self.model:#x}"
 
 
 def processor_of(root: Path) -> Processor | None:
-    """Return the kind of the first processor in a computer's file tree, or None where it cannot be told."""
+    """Return the kind of the first processor in a computer's file tree, or None where unknown."""
     try:
         text = (root / "proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Why the kernel lets nobody, or not this user, count with perf, and what would change that.
+"""Why the kernel forbids counting with perf, to all users or to this one, and what would allow it.
 
 Sources: perf_event_open(2), errors; Documentation/admin-guide/perf-security.rst and sysctl/kernel.rst
 (perf_event_paranoid) of the Linux kernel; Debian and Ubuntu add levels above 2, at which users may count nothing.
@@ -46,7 +46,7 @@ def hardware_refusal(root: Path) -> Obstacle | None:
 
 
 def permission_refusal(root: Path) -> Obstacle | None:
-    """Return why this user may not count his own programs by perf_event_paranoid, or None where that allows it."""
+    """Return why perf_event_paranoid forbids this user to count his programs, or None where it allows it."""
     level = paranoid_level(root)
     if level is None or level <= _TASKS_ALLOWED or _is_capable(root):
         return None
@@ -56,7 +56,7 @@ def permission_refusal(root: Path) -> Obstacle | None:
 
 
 def refusal_of_errors(numbers: Collection[int], root: Path) -> Obstacle:
-    """Return what the error numbers mean with which the kernel refused to count the program's own events."""
+    """Return the obstacle behind the errno values with which the kernel refused to count the program's events."""
     names = ", ".join(sorted({errno.errorcode.get(number, str(number)) for number in numbers}))
     answer = f"perf_event_open answers {names}"
     if {errno.EACCES, errno.EPERM, errno.ENOSYS} & set(numbers):
@@ -84,7 +84,7 @@ def paranoid_level(root: Path) -> int | None:
 
 
 def remedies(level: int) -> tuple[str, ...]:
-    """Return the commands that let a user count: for the launcher alone, and for everybody up to a level."""
+    """Return the commands that allow counting: for the launcher alone, then for all users, by perf_event_paranoid."""
     try:
         launcher = str(launcher_program())
     except MissingNativePartError:
@@ -103,5 +103,5 @@ def _is_capable(root: Path) -> bool:
 
 
 def words_of(number: int) -> str:
-    """Return an error number in words."""
+    """Return an errno value's name and description."""
     return f"{errno.errorcode.get(number, str(number))}, {os.strerror(number)}"

@@ -1,6 +1,6 @@
-"""Counts memory traffic with the kernel's perf events, by the project's own launcher: no tool has to be installed.
+"""Counts memory traffic with the kernel's perf events, by the project's launcher: no tool has to be installed.
 
-What is counted on which processor is data (events.toml). Whether the figures are right, the self-test says.
+events.toml lists what is counted on which processor. The self-test checks the figures.
 """
 
 import contextlib
@@ -42,18 +42,18 @@ class PerfCounting:
         self._file = folder / "perf.json"
 
     def command(self, command: Sequence[str], variables: Variables[str, str]) -> tuple[str, ...]:
-        """Return the command that runs another one under the launcher, with ``variables`` for that alone."""
+        """Return the launcher's command line around ``command``, with ``variables`` set for the latter alone."""
         reference = msgspec.structs.replace(REFERENCE, cpus=self._pus)
         events = (event.launched for event in (*self._planned.core, *self._planned.controllers))
         return launcher_command(command, variables, Launching((reference, EVERYWHERE, *events), self._file))
 
     def traffic(self) -> Traffic:
-        """Return what the run moved; raise CounterError where it was not counted, or too seldom to scale up."""
+        """Return the run's traffic; raise CounterError where it was not counted, or too seldom to scale up."""
         return traffic_of(self._planned, read_counts(self._file))
 
 
 class PerfSource:
-    """The kernel's perf events as a source; ``root`` is where the computer's own file tree is."""
+    """The kernel's perf events as a source; in tests ``root`` replaces /."""
 
     def __init__(self, topology: Topology, root: Path = _THIS_COMPUTER) -> None:
         self._topology = topology
@@ -67,8 +67,8 @@ class PerfSource:
     def obstacle(self) -> Obstacle | None:
         """Return why perf cannot count here, or None.
 
-        On the computer itself the events are opened on a program that does nothing: what a container's filter or a
-        hypervisor forbids shows in no file. Of another file tree only perf_event_paranoid can be read.
+        On the computer itself the events are opened on a program that does nothing: no file shows what a container's
+        filter or a hypervisor forbids. Of another file tree only perf_event_paranoid can be read.
         """
         try:
             refused = hardware_refusal(self._root)
@@ -95,7 +95,7 @@ class PerfSource:
         yield PerfCounting(self._planned(counted), counted, folder)
 
     def _planned(self, pus: Sequence[int]) -> Planned:
-        """Return what to count on some PUs, or wherever the program runs where there are none."""
+        """Return what to count on some PUs, or on all CPUs that the program uses where none are given."""
         processor = processor_of(self._root)
         family = processor and family_of(processor)
         pmu = family and core_pmu(family, self._root)
@@ -111,7 +111,7 @@ class PerfSource:
 
 
 def _trial(planned: Planned) -> tuple[Count, ...]:
-    """Return what counting a program that does nothing gives."""
+    """Return the counts of a program that does nothing."""
     with work_folder() as folder:
         file = folder / "trial.json"
         command = launcher_command(("true",), {}, Launching(tuple(event.launched for event in planned.core), file))

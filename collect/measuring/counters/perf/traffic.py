@@ -1,7 +1,7 @@
-"""From what the launcher counted to the traffic of NUMA nodes; pure but for the topology of controllers.
+"""From the launcher's counts to the traffic of NUMA nodes; pure except for reading the packages' topology.
 
 An event that shares its hardware with others runs only a part of the time. What it counted is scaled up by the time
-that the program ran on the same CPUs, which a software event tells (perf_events.py).
+that the program ran on the same CPUs, which a software event measures (events.py).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,17 +20,16 @@ from numapredict.native.errors import CounterError
 LEAST_SHARE = 0.3
 """The share of its time in which an event must have been counted.
 
-The kernel changes events every 4 ms at its usual 250 Hz (kernel/events/core.c: PERF_CPU_HRTIMER), so a second has 250
-slices, of which a share s is seen. For traffic that comes in half of the slices, and not in the others, the relative
-standard error of the scaled sum is sqrt((1 - s) / (250 s)): a tenth at s = 0.286. Below that a figure is no
-measurement.
+The kernel rotates events every 4 ms at its usual 250 Hz (kernel/events/core.c: PERF_CPU_HRTIMER): of 250 slices a
+second a share s is seen. For traffic in half of the slices, and none in the others, the relative standard error of the
+scaled sum is sqrt((1 - s) / (250 s)): a tenth at s = 0.286. A figure from a smaller share is too uncertain.
 """
 _JITTER = 0.01  # a node with less of the program's time tells nothing of the share; starting and ending take as much
 _WHOLE = 0.999  # above this nothing is said of scaling: reading the clocks of two events takes a while, too
 
 
 class Planned(msgspec.Struct, frozen=True):
-    """What was to be counted, on which machine; ``misses`` is what the events do not tell."""
+    """The events to count, and on which machine; ``misses`` is what the events do not count."""
 
     topology: Topology
     root: Path
@@ -120,7 +119,7 @@ def _scaled(event: PlannedEvent, counts: Sequence[Count], program_ns: int) -> _S
 
 
 def _node_traffic(sums: Mapping[str, float]) -> NodeTraffic:
-    """Return a node's traffic; where remote and all lines are told, local ones are what is left."""
+    """Return a node's traffic; where remote and all lines are counted, local is their difference."""
     remote = sums.get("remote_lines", 0.0)
     return NodeTraffic(sums.get("local_lines", max(0.0, sums.get("all_lines", 0.0) - remote)), remote)
 
@@ -130,7 +129,7 @@ def _controllers(planned: Planned, by_event: Mapping[str, list[Count]]) -> tuple
     if not planned.controllers:
         return {}, ("the kernel shows no PMU of the memory controllers",)
     # The kernel counts controllers by package, and names a CPU of each to count on. With several nodes in a package
-    # (sub-NUMA clusters, NPS2 and NPS4) nothing in sysfs says which controller is whose.
+    # (sub-NUMA clusters, NPS2 and NPS4) nothing in sysfs says which controller belongs to which node.
     sole_node = {
         pu: package.nodes[0] for package in packages(planned.root) if len(package.nodes) == 1 for pu in package.pus
     }
@@ -151,7 +150,7 @@ def _controllers(planned: Planned, by_event: Mapping[str, list[Count]]) -> tuple
 
 
 def _notes(planned: Planned, counts: Sequence[Count], share: float) -> Iterable[str]:
-    """Yield what a reader should know of the program's own figures."""
+    """Yield caveats about the figures of the program's cores."""
     yield f"not counted: {planned.misses}"
     if share < _WHOLE:
         yield f"events shared the hardware: counted {share:.0%} of the time, and scaled up"
@@ -160,7 +159,7 @@ def _notes(planned: Planned, counts: Sequence[Count], share: float) -> Iterable[
 
 
 def _elsewhere(counted_ns: int, everywhere: Iterable[Count]) -> Iterable[str]:
-    """Yield that the program ran where nothing was counted, where it did."""
+    """Yield a caveat if the program also ran on CPUs that were not counted."""
     all_ns = sum(count.running_ns for count in everywhere)
     if counted_ns < (1.0 - _JITTER) * all_ns:
         yield f"the program was {1.0 - counted_ns / all_ns:.0%} of its time on PUs that were not counted"

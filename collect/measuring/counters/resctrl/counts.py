@@ -1,4 +1,4 @@
-"""What a resctrl group's files say: a number of bytes, or a word for why there is none.
+"""The contents of a resctrl group's files: a number of bytes, or a word for why there is none.
 
 Source: Linux, filesystems/resctrl.rst and fs/resctrl/ctrlmondata.c, which writes the words.
 """
@@ -22,7 +22,7 @@ _READS = 3  # the first read after a counter was handed out says Unavailable, th
 
 
 class Count(msgspec.Struct, frozen=True):
-    """What one event's file said, and whether it had to be asked again for a number: then some bytes were lost."""
+    """What one event's file held, and whether it had to be read again for a number: then some bytes were lost."""
 
     value: int | Word
     again: bool = False
@@ -36,20 +36,20 @@ class Pair(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> frozenset[Word]:
-        """Return the words that stood in place of a number."""
+        """Return the words found instead of numbers."""
         return frozenset(count.value for count in (self.local, self.total) if isinstance(count.value, str))
 
 
 def read_pair(folder: Path, read: Callable[[Path], str]) -> Pair:
-    """Return what a folder of ``mon_data`` counts now; raise CounterError for a file that is none of the kernel's."""
+    """Return the current counts in a folder of ``mon_data``; raise CounterError for a malformed file."""
     return Pair(_count(folder / LOCAL, read), _count(folder / TOTAL, read))
 
 
 def moved(before: Pair, after: Pair) -> tuple[float, float]:
     """Return the local and the remote bytes between two readings without words.
 
-    A word before stands for 0: a group counts from its making on. Raises CounterError where a counter went back, and
-    where more was local than there was in all.
+    A word in ``before`` means 0: a group counts from its creation. Raises CounterError where a counter decreased, and
+    where local exceeds total.
     """
     local = _difference(before.local, after.local, LOCAL)
     total = _difference(before.total, after.total, TOTAL)
@@ -61,7 +61,7 @@ def moved(before: Pair, after: Pair) -> tuple[float, float]:
 
 
 def _difference(before: Count, after: Count, event: str) -> int:
-    """Return by how much a count rose, also beyond its range; a drop is a counter that was taken away and came back."""
+    """Return by how much a count rose, with wrap-around; a drop means a counter that was reassigned meanwhile."""
     first, last = (count.value if isinstance(count.value, int) else 0 for count in (before, after))
     risen = (last - first) % _RANGE
     if risen >= _RANGE // 2:

@@ -1,4 +1,4 @@
-"""Which L3 caches resctrl counts apart, and which NUMA nodes they serve, as sysfs has it.
+"""Which L3 caches resctrl counts separately, and which NUMA nodes they serve, by sysfs.
 
 A domain's number is the cache's id in sysfs, and its folder ``mon_L3_NN`` (Linux, filesystems/resctrl.rst,
 "Cache IDs").
@@ -15,7 +15,7 @@ from numapredict.native.errors import CounterError
 
 
 class Domain(msgspec.Struct, frozen=True):
-    """One L3 cache: its id, and the PUs of each NUMA node that it serves, all as the operating system numbers them."""
+    """One L3 cache: its id, and the PUs of each NUMA node that it serves, all by OS index."""
 
     cache_id: int
     pus_of_nodes: tuple[tuple[int, frozenset[int]], ...]
@@ -27,7 +27,7 @@ class Domain(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A folder below ``mon_data`` that counts for the PUs of one node, the node's whole or a part."""
+    """A folder below ``mon_data`` that counts for one node's PUs, all of them or a part."""
 
     node: int
     folder: str

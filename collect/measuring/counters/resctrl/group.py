@@ -1,8 +1,7 @@
-"""A monitoring group of resctrl: made for one run, removed after it, and found again where a run was killed.
+"""A monitoring group of resctrl: made for one run, removed after it or, where the run was killed, by a later one.
 
-Making and removing a folder is all that the kernel asks for (filesystems/resctrl.rst, "Resource alloc and monitor
-groups"); it fills it with files by itself and takes them away. Removing a group never ends a process: those in it go
-back to the parent group.
+Making a folder creates a group, removing it ends the group (filesystems/resctrl.rst, "Resource alloc and monitor
+groups"); the kernel manages the files in it. Removing a group never ends a process: those in it return to the parent.
 """
 
 import errno
@@ -22,14 +21,14 @@ _NAME = re.compile(r"numapredict-([0-9]{1,20})-([0-9]{1,10})-([0-9]{1,20})-([0-9
 
 
 class KernelFolders:
-    """How groups are made, read and removed; tests without resctrl bring a twin that does what the kernel does."""
+    """How groups are made, read and removed; tests without resctrl use a twin that behaves as the kernel does."""
 
     def make(self, path: Path) -> None:
         """Make the group's folder."""
         path.mkdir()
 
     def read(self, path: Path) -> str:
-        """Return what one of the group's files says now."""
+        """Return the current text of one of the group's files."""
         return path.read_text(errors="replace")
 
     def remove(self, path: Path) -> None:
@@ -40,8 +39,8 @@ class KernelFolders:
 class Maker(msgspec.Struct, frozen=True):
     """The process that made a group.
 
-    ``start_ticks`` tells it from a later process with its number, ``namespace`` from one with its number in another
-    container: from there, neither the process nor those in its group can be seen.
+    ``start_ticks`` distinguishes it from a later process with its number, ``namespace`` from one with its number in
+    another container, from where neither the process nor its group's processes are visible.
     """
 
     namespace: int
@@ -56,7 +55,7 @@ class Maker(msgspec.Struct, frozen=True):
 def parent_group(resctrl: Path, root: Path) -> Path:
     """Return the group that this process belongs to, in which a group for its children can be made.
 
-    A process of an administrator's control group may only be watched inside that: the kernel refuses other groups.
+    A process in a resctrl control group can only be monitored inside that group: the kernel refuses others.
     /proc/PID/cpu_resctrl_groups (Linux 5.6) names it: ``res:/`` for the default group, ``res:NAME`` for others.
     """
     for line in kernel_text(root / "proc/self/cpu_resctrl_groups").splitlines():
@@ -68,9 +67,9 @@ def parent_group(resctrl: Path, root: Path) -> Path:
 
 @contextmanager
 def monitoring_group(parent: Path, root: Path, folders: KernelFolders) -> Iterator[Path]:
-    """Make a group for a run and remove it however that ends; raise CounterError where the kernel refuses.
+    """Make a group for a run and always remove it; raise CounterError where the kernel refuses.
 
-    Groups of ours that a killed run left are removed first.
+    Groups that a killed run of numapredict left are removed first.
     """
     remove_leftovers(parent / "mon_groups", root, folders)
     group = _make(parent / "mon_groups", this_maker(root), folders)
@@ -87,7 +86,7 @@ def monitoring_group(parent: Path, root: Path, folders: KernelFolders) -> Iterat
 
 
 def remove_leftovers(folder: Path, root: Path, folders: KernelFolders) -> tuple[str, ...]:
-    """Remove the groups of ours whose maker has ended and that nobody is in; return their names."""
+    """Remove numapredict's groups whose maker has ended and that have no processes; return their names."""
     removed = []
     namespace = this_maker(root).namespace
     for group in sorted(folder.glob("numapredict-*")):
@@ -105,13 +104,13 @@ def remove_leftovers(folder: Path, root: Path, folders: KernelFolders) -> tuple[
 
 
 def maker_of(name: str) -> Maker | None:
-    """Return who made a group of this name, or None where it is not ours."""
+    """Return the maker of a group of this name, or None where numapredict did not make it."""
     match = _NAME.fullmatch(name)
     return None if match is None else Maker(int(match[1]), int(match[2]), int(match[3]))
 
 
 def this_maker(root: Path) -> Maker:
-    """Return this process as the maker of groups, as ``root``'s /proc/self has it."""
+    """Return this process as a maker of groups, by /proc/self below ``root``."""
     stat = kernel_text(root / "proc/self/stat")
     pid = stat.partition(" ")[0]
     try:
@@ -146,13 +145,13 @@ def _refusal(folder: Path, error: OSError) -> str:
             f"{text}; all of the processor's monitoring ids are taken: remove groups that nobody needs with "
             f"sudo rmdir{''.join(f' {folder}/{name}' for name in others[:3])}" + (" ..." if len(others) > 3 else "")
         )
-    if error.errno == errno.EBUSY:  # "max_threshold_occupancy": ids in limbo while caches hold lines of theirs
+    if error.errno == errno.EBUSY:  # "max_threshold_occupancy": ids stay in limbo while caches hold their lines
         return f"{text}; the caches still hold data of groups that were removed just now: try again in some seconds"
     return f"{text}; as root it would"
 
 
 def _remove(group: Path, folders: KernelFolders) -> str:
-    """Remove a group; return what to do where that fails, else nothing. One that is gone is removed."""
+    """Remove a group; return what to do where that fails, else "". A missing group counts as removed."""
     try:
         folders.remove(group)
     except FileNotFoundError:

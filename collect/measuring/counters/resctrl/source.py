@@ -1,8 +1,8 @@
 """resctrl as a source of counters: each L3 cache's traffic with local and with all memory, for one group of processes.
 
-Written by Linux's documentation (filesystems/resctrl.rst; before Linux 6.16 arch/x86/resctrl.rst): no computer with
+It follows Linux's documentation (filesystems/resctrl.rst; before Linux 6.16 arch/x86/resctrl.rst): no computer with
 these counters was at hand. The launcher writes the program's process number to the group before the program starts;
-what it starts then inherits the group.
+child processes inherit the group.
 """
 
 import os
@@ -32,7 +32,7 @@ _FLAGS = ("cqm_mbm_total", "cqm_mbm_local")
 
 
 class ResctrlSource:
-    """Counts by resctrl's memory bandwidth monitoring; ``root`` stands for /, ``folders`` for the kernel, in tests."""
+    """Counts by resctrl's memory bandwidth monitoring; in tests ``root`` replaces / and ``folders`` the kernel."""
 
     name = "resctrl"
 
@@ -46,7 +46,7 @@ class ResctrlSource:
         return self.root / _MOUNT
 
     def obstacle(self) -> Obstacle | None:
-        """Return why resctrl cannot count here, and what would let it, or None."""
+        """Return why resctrl cannot count here, and what would enable it, or None."""
         info = self._resctrl / "info/L3_MON"
         if not (self._resctrl / "info").is_dir():
             return self._unmounted()
@@ -96,7 +96,7 @@ class ResctrlSource:
         return found
 
     def _unmounted(self) -> Obstacle:
-        """Return what keeps resctrl from being there: the mount alone, or the kernel or processor."""
+        """Return why there is no resctrl: it is not mounted, or kernel or processor lack it."""
         if re.search(r"^nodev\s+resctrl$", kernel_text(self.root / "proc/filesystems"), re.MULTILINE):
             command = f"sudo mount -t resctrl resctrl /{_MOUNT}"
             return Obstacle(f"resctrl is not mounted on /{_MOUNT}", (command,))
@@ -108,7 +108,7 @@ class ResctrlSource:
 
 
 class ResctrlCounting:
-    """One run in a group of its own; ``pus`` are those that the program runs on."""
+    """One run in a separate group; ``pus`` are those that the program runs on."""
 
     def __init__(
         self, source: ResctrlSource, group: Path, found: Sequence[Place], pus: frozenset[int], notes: tuple[str, ...]
@@ -158,9 +158,9 @@ class ResctrlCounting:
         return {place: read_pair(self.group / "mon_data" / place.folder, read) for place in self.places}
 
     def _counted(self, place: Place, pair: Pair) -> bool:
-        """Return whether a place has a number; one without is refused where the program ran, and else moved nothing.
+        """Return whether a place has numbers; without them raise CounterError if the program ran there.
 
-        AMD processors lend their counters to the groups that move something: elsewhere there is none.
+        AMD processors assign their counters to the groups with traffic: other places have none.
         """
         lost = pair.words or (pair.local.again or pair.total.again)
         if not lost:
@@ -177,7 +177,7 @@ class ResctrlCounting:
         )
 
     def _assign(self) -> None:
-        """Ask for hardware counters in all domains, where they are given on request (mbm_event mode, Linux 6.18)."""
+        """Request hardware counters in all domains, where they are assigned on request (mbm_event mode, Linux 6.18)."""
         for event in (LOCAL, TOTAL):
             try:
                 (self.group / "mbm_L3_assignments").write_text(f"{event}:*=e\n")
