@@ -1,4 +1,4 @@
-"""The page policies: what puts each page on its node, defined once for placement, tools, words and figures."""
+"""The page policies: what decides each page's node, defined once for placement, tools, texts and figures."""
 
 from typing import Literal, get_args
 
@@ -15,12 +15,12 @@ DecidedBy = Literal["first writer", "accesses", "address", "chunk", "nothing"]
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the rest of the program has to know of a page policy; the algorithm itself is in ``placement``.
+    """The properties of a page policy; the algorithm itself is in ``placement``.
 
     ``page_nodes``: on how many nodes a mapping may have its pages (ICS'19 table 1). ``decided_by``: what, besides the
-    mapping, decides on which of them a page goes. ``with_threads``: the pages are all on one node where that is home to
-    all threads. ``away``: the one node is one without threads. ``kernel``: the memory policy of the kernel that does
-    the same, None where only the preload library can; ``nearest`` is then the policy to use without the library.
+    mapping, decides a page's node. ``with_threads``: all pages are on one node where that is home to all threads.
+    ``away``: the one node has no threads. ``kernel``: the kernel's equal memory policy, None where only the preload
+    library can apply the policy; ``nearest`` is then the policy to use without the library.
 
     ``short`` names the policy in a list. ``sentence`` has ``{nodes}`` for the page nodes and ``{there}`` for the first
     of them, ``on_node`` what one node gets with ``{share}`` for its part. The figure of a mapping says of each node
@@ -42,7 +42,7 @@ class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs_profile(self) -> bool:
-        """Return whether a profile says where its pages go; without one they move by next touch."""
+        """Return whether a profile decides where its pages go; without one they move by next touch."""
         return self.decided_by == "accesses"
 
 
@@ -72,7 +72,7 @@ FACTS: dict[PagePolicy, PolicyFacts] = {
     ),
     "balance": PolicyFacts(
         decided_by="accesses",
-        nearest="interleave",  # evens out what addresses can tell
+        nearest="interleave",  # balances by address, without a profile
         short="balanced",
         sentence="pages so that {nodes} get equally many accesses",
         on_node="pages with {share} of the accesses",
@@ -88,7 +88,7 @@ FACTS: dict[PagePolicy, PolicyFacts] = {
     ),
     "mix": PolicyFacts(
         decided_by="accesses",
-        with_threads=True,  # every access comes from one node, which then dominates every page
+        with_threads=True,  # all accesses come from one node, which then dominates every page
         short="by mix",
         sentence="pages by locality where one node dominates, the others balanced over {nodes}",
         on_node="pages that its threads use most, and a part of the shared ones",

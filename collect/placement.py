@@ -17,7 +17,7 @@ from numapredict.native.errors import InvalidMappingError
 
 # A page is placed for locality under `mix` when one node makes at least this share of its accesses. Diener et al.
 # (PDP 2015, the "mixed" policy of ICS'19) compare the same share, a page's exclusivity, with a threshold; the value
-# is ours: at most one access in ten of such a page is remote. Above one half, or two nodes would share no page.
+# is ours: at most one access in ten of such a page is remote. It must exceed one half for pages shared by two nodes.
 DOMINANT_SHARE = 0.9
 
 Nodes = npt.NDArray[np.int32]
@@ -33,11 +33,11 @@ class ThreadSlot(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, eq=False)
 class PageAccesses:
-    """Who uses which page, for P pages and T threads; the arrays must not change afterwards.
+    """Each thread's accesses to each page, for P pages and T threads; the arrays must not change afterwards.
 
     ``address`` int64[P]: page numbers (address divided by the page size). ``accesses`` float64[P, T]: accesses of
     every thread, in lines. ``toucher`` int32[P]: the thread that wrote to the page first. ``site`` int32[P]: the
-    allocation site that the page belongs to. What depends on the pages alone is computed once and kept.
+    page's allocation site. Values that depend on the pages alone are computed once.
     """
 
     address: npt.NDArray[np.int64]
@@ -121,7 +121,7 @@ class Placement:
 
 
 def resolve(mapping: Mapping, topology: Topology) -> Placement:
-    """Return what a mapping means on a topology; raise InvalidMappingError, saying why, where it does not fit."""
+    """Return a mapping's placement on a topology; raise InvalidMappingError, with the reason, if it does not fit."""
     problem = problem_of(mapping)
     if problem:
         raise InvalidMappingError(f"mapping {mapping.label}: {problem}")
@@ -131,7 +131,7 @@ def resolve(mapping: Mapping, topology: Topology) -> Placement:
 def place_pages(placement: Placement, pages: PageAccesses) -> Nodes:
     """Return the node (logical index) of every page, int32[P].
 
-    Raises InvalidMappingError when the accesses are of another number of threads.
+    Raises InvalidMappingError when the accesses have another number of threads.
     """
     mapping = placement.mapping
     if pages.accesses.shape[1] != mapping.threads:
@@ -152,7 +152,7 @@ def place_pages(placement: Placement, pages: PageAccesses) -> Nodes:
             targets = np.array(placement.chunks, dtype=np.int32)
             where = rank * mapping.threads // size
         case "interleave":
-            # The kernel deals pages out over a set of nodes: ascending by OS index, whichever is preferred.
+            # The kernel interleaves pages over a set of nodes in ascending OS index; the preferred node has no effect.
             targets = page_nodes[np.argsort(placement.os_page_nodes)]
             where = pages.address % len(targets)
         case "balance":
@@ -169,9 +169,9 @@ def place_pages(placement: Placement, pages: PageAccesses) -> Nodes:
 
 
 def greedy_balance(weights: Weights, bins: Weights) -> Nodes:
-    """Give each weight in turn to the bin with the least so far (thesis fig. 6) and return the bins, int32[P].
+    """Assign the weights in order, each to the least filled bin (thesis fig. 6), and return the bins, int32[P].
 
-    ``bins`` float64[N] holds what the bins have at the start; of equal bins the first takes the weight.
+    ``bins`` float64[N] are the bins' initial weights; among equal bins the first gets the weight.
     """
     heap = [(load, position) for position, load in enumerate(bins.tolist())]
     heapq.heapify(heap)
@@ -188,9 +188,9 @@ def greedy_balance(weights: Weights, bins: Weights) -> Nodes:
 def _thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...]:
     """Return where every thread runs, in the order of thread numbers.
 
-    The threads are dealt to the thread nodes one at a time, skipping full nodes: in this order under `scatter`; under
-    `contiguous` with the same number of threads a node, but consecutive ones together. The i-th thread of a node takes
-    its i-th core's first PU. Raises InvalidMappingError when the nodes or their cores are too few.
+    The threads are dealt to the thread nodes round robin, skipping full nodes: in this order under `scatter`; under
+    `contiguous` each node gets as many, but consecutive threads. The i-th thread of a node takes its i-th core's first
+    PU. Raises InvalidMappingError when there are too few nodes or cores.
     """
     nodes = topology.cpu_nodes[: mapping.thread_nodes]
     room = sum(len(node.cores) for node in nodes)
@@ -245,7 +245,7 @@ def _page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
 
 
 def _deal(threads: int, nodes: tuple[Node, ...]) -> list[int]:
-    """Return the position in ``nodes`` of each thread, dealt one a node in turn while there is room."""
+    """Return the position in ``nodes`` of each thread, dealt round robin, skipping full nodes."""
     owners: list[int] = []
     depth = 0
     while len(owners) < threads:

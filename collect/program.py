@@ -8,15 +8,15 @@ import msgspec
 from numapredict.native.errors import UnrunnableProgramError
 
 CODELETS = "numapredict-codelets"
-"""The name by which commands start the program that holds the codelets, wherever it is installed."""
+"""The name in commands of the program that holds the codelets, independent of its folder."""
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
-    """One command with its arguments, run exactly as any user's program is.
+    """One command with its arguments; codelets and users' programs are run alike.
 
-    ``command`` holds the executable's path and its arguments, never a shell string. ``environment`` holds variables
-    set in addition to the caller's own, as pairs. ``group`` names the code that this program is a variant of (a
-    codelet in another size, say): what is evaluated is held out by group. ``summary`` says in words what it does.
+    ``command`` holds the executable's path and its arguments, never a shell string. ``environment`` holds variables set
+    in addition to the caller's, as pairs. ``group`` names the code that this program is a variant of (a codelet in
+    another size, say): evaluations hold out whole groups. ``summary`` says in words what it does.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     summary: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse an empty command, which nothing could run."""
+        """Raise ValueError for an empty command."""
         if not self.command or not self.command[0]:
             raise ValueError(f"program {self.name!r} has an empty command")
 
@@ -51,7 +51,7 @@ def program_of(command: tuple[str, ...], name: str | None = None) -> Program:
 
 
 def program_as_typed(command: tuple[str, ...], name: str | None = None) -> Program:
-    """Return the program that runs ``command``, to be started and not to be written down: any bytes will do.
+    """Return the program that runs ``command``, to be started but not saved to files: any bytes are allowed.
 
     Raises UnrunnableProgramError for an empty command.
     """

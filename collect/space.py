@@ -26,16 +26,16 @@ SUBSETS = ("full", "thesis", "dashti", "diener", "wang", "denoyelle")
 
 
 def canonical(mapping: Mapping, topology: Topology) -> Mapping:
-    """Return the one mapping that stands for all that place threads and pages alike on this topology.
+    """Return the representative of all mappings that place threads and pages alike on this topology.
 
-    Contiguous stands for scatter, bind for everything that uses one node, the fewest page nodes for a choice that
-    reaches no further. Raises InvalidMappingError for a mapping that does not fit.
+    Contiguous represents scatter where they are equal, bind everything on one node, and the fewest page nodes any
+    choice with the same effect. Raises InvalidMappingError for a mapping that does not fit.
     """
     return canonical_form(resolve(mapping, topology))
 
 
 def canonical_form(placement: Placement) -> Mapping:
-    """Return the mapping that stands for all of this placement: see ``canonical``."""
+    """Return the canonical mapping of this placement: see ``canonical``."""
     mapping, topology = placement.mapping, placement.topology
     in_order = _with(mapping, thread_policy="contiguous")
     if resolve(in_order, topology).slots == placement.slots:
@@ -60,7 +60,7 @@ def canonical_form(placement: Placement) -> Mapping:
 
 
 def default_mapping(topology: Topology) -> Mapping:
-    """Return what a careful programmer has today: every core, threads bound in order, pages by first touch."""
+    """Return a careful programmer's usual mapping: every core, threads bound in order, pages by first touch."""
     nodes = len(topology.cpu_nodes)
     return canonical(Mapping(topology.core_count, nodes, "contiguous", nodes, "first-touch"), topology)
 
@@ -150,7 +150,7 @@ def _worst_case(topology: Topology) -> set[Mapping]:
 
 
 def placement_if_any(mapping: Mapping, topology: Topology) -> Placement | None:
-    """Return what a mapping means on the topology, or None where it does not fit."""
+    """Return a mapping's placement on the topology, or None where it does not fit."""
     try:
         return resolve(mapping, topology)
     except InvalidMappingError:

@@ -52,7 +52,7 @@ class Topology(msgspec.Struct, frozen=True):
     distances: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse nodes, caches and distances that contradict each other."""
+        """Raise InvalidTopologyError for nodes, caches and distances that contradict each other."""
         problem = _problem_of_nodes(self.nodes) or _problem_of_caches(self) or _problem_of_distances(self)
         if problem:
             raise InvalidTopologyError(f"topology {self.name!r}: {problem}")

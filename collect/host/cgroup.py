@@ -42,7 +42,7 @@ def cgroup_folders(cgroup: str, mountinfo: str, controller: str = "cpuset") -> t
 
 
 def own_cgroup_folders(root: Path, controller: str) -> tuple[CgroupFolder, ...]:
-    """Return where this process's files of a controller may be; ``root`` stands for / in tests."""
+    """Return where this process's files of a controller may be; in tests ``root`` replaces /."""
     return cgroup_folders(kernel_text(root / "proc/self/cgroup"), kernel_text(root / "proc/self/mountinfo"), controller)
 
 

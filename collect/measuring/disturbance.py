@@ -1,6 +1,6 @@
-"""What disturbs a run: what others did on its PUs meanwhile, and what the kernel and the processor did to it.
+"""What disturbs a run: other programs on its PUs, a hypervisor, the kernel's page moves, and lower clock frequencies.
 
-All of it is read from files of /proc and /sys before and after the run; only the clocks are looked at meanwhile.
+All of it is read from files of /proc and /sys before and after the run; only the frequencies are sampled during it.
 """
 
 import resource
@@ -17,20 +17,20 @@ from numapredict.collect.host.kernel_file import kernel_line, kernel_text
 from numapredict.collect.host.processor_times import TICK_S, ticks_by_pu
 
 OTHERS_PUS = 0.1
-"""How much of one PU others may take: one that is shared delays every barrier, however many there are."""
+"""The share of one PU that others may use: a single shared PU delays every barrier."""
 
 OTHERS_EACH = 0.002
-"""And of each: what a kernel does for itself."""
+"""The share of every PU that others may use in addition: the kernel's own work."""
 
 LOOKED_AT = 8
-"""How many PUs' clocks are looked at: each look may interrupt one."""
+"""How many PUs' clock frequencies are sampled: each sample may interrupt its PU."""
 
 SLOWER = 0.9
 """The clock frequency, over the highest of the same measurement's runs, below which a run counts as disturbed."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
-    """The computer's counts at one moment: seconds of the PUs in use and stolen, and what happened so far.
+    """The computer's counts at one moment: seconds of the PUs in use and stolen, and event counts so far.
 
     ``own_s`` is the processor time of this process and of its ended children; ``frequency_MHz`` the mean clock of the
     PUs, 0 where it is not known.
@@ -46,7 +46,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Speeds:
-    """The clock frequency of some PUs, looked at while a program runs: an idle PU's says nothing."""
+    """The clock frequency of some PUs, sampled while a program runs: an idle PU's is meaningless."""
 
     def __init__(self, pus: Sequence[int], root: Path = Path("/")) -> None:
         step = max(1, len(pus) // LOOKED_AT)
@@ -54,22 +54,22 @@ class Speeds:
         self._seen_MHz: list[float] = []
 
     def look(self) -> None:
-        """Note the mean frequency of now, where the kernel tells it."""
+        """Sample the current mean frequency in MHz, where the kernel reports it."""
         clocks = [clock for clock in map(_number, self._files) if clock]
         if clocks:
             self._seen_MHz.append(sum(clocks) / len(clocks) / 1000)
 
     @property
     def median_MHz(self) -> float:
-        """Return the median over all looks, 0 without any."""
+        """Return the median of all samples, 0 without any."""
         return statistics.median(self._seen_MHz) if self._seen_MHz else 0.0
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """Why a run counts as disturbed: ``amount`` in the unit of its kind, beside ``limit`` where it has one.
+    """Why a run counts as disturbed: ``amount`` in the unit of its kind, and its ``limit`` where it has one.
 
     ``programs``: PUs that other programs used, of the run's; ``hypervisor``: the share of the run's PUs that it took;
-    ``pages``: pages that the kernel moved; ``heat``: neither; ``clock``: MHz, beside the highest of the measurement.
+    ``pages``: pages that the kernel moved; ``heat``: neither; ``clock``: MHz, and the highest of the measurement.
     """
 
     kind: Literal["programs", "hypervisor", "pages", "heat", "clock"]
@@ -78,7 +78,7 @@ class Reason(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """Return the reason as it stands in a measurement's provenance."""
+        """Return the reason in the words of a measurement's provenance."""
         match self.kind:
             case "programs":
                 return f"other programs used {self.amount:.1f} of its {self.limit:.0f} PUs"
@@ -106,7 +106,7 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def snapshot(pus: Iterable[int], frequency_MHz: float = 0.0, root: Path = Path("/")) -> Snapshot:
-    """Return the counts of now, with the frequency that was seen; what a kernel does not tell counts as 0."""
+    """Return the current counts, with the given frequency; what the kernel does not report is 0."""
     wanted = frozenset(pus)
     ticks = [found for pu, found in ticks_by_pu(kernel_text(root / "proc/stat")).items() if pu in wanted]
     cpus = [root / f"sys/devices/system/cpu/cpu{pu}" for pu in wanted]
@@ -127,8 +127,8 @@ def snapshot(pus: Iterable[int], frequency_MHz: float = 0.0, root: Path = Path("
 def disturbance(before: Snapshot, after: Snapshot, pus: int, highest_MHz: float = 0.0) -> Disturbance:
     """Return what disturbed a run on ``pus`` PUs between two snapshots.
 
-    ``highest_MHz`` is the highest frequency of the measurement's other runs. The kernel counts processor time in ticks,
-    each PU by its own, so two ticks for a PU, as errors add up, are given to the run.
+    ``highest_MHz`` is the highest frequency of the measurement's other runs. The kernel counts each PU's time in ticks:
+    2 sqrt(pus) ticks are within the error of the sums and are not attributed to others.
     """
     wall_s = max(after.at_s - before.at_s, TICK_S)
     offered_s = wall_s * pus
@@ -153,7 +153,7 @@ def disturbance(before: Snapshot, after: Snapshot, pus: int, highest_MHz: float 
 
 
 def wait_for_quiet(pus: Sequence[int], patience_s: float, root: Path = Path("/")) -> bool:
-    """Wait until nobody else uses the PUs, for ``patience_s`` seconds at most; return whether they are quiet."""
+    """Wait until no other program uses the PUs, for ``patience_s`` seconds at most; return whether they are idle."""
     ends_s = time.perf_counter() + patience_s
     while (left_s := ends_s - time.perf_counter()) > 0:
         before = snapshot(pus, root=root)

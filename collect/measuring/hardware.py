@@ -33,21 +33,21 @@ _WITHOUT_TURN = ("turn", "none could be had: others may have measured at the sam
 
 
 def no_counters() -> None:
-    """Find no source of counters."""
+    """Return None: no source of counters."""
 
 
 class HardwareMachine:
     """The computer that this runs on: starts the real program, its threads and pages placed by the preload library.
 
-    A program that the library cannot help is placed by OMP_* and numactl, as far as they can express the mapping. A
+    A program that the library cannot place is placed by OMP_* and numactl, as far as they can express the mapping. A
     measurement is ``warm_up`` untimed runs, which fill the page cache and show whether the placement holds, and then
-    timed ones, each stopped after ``timeout_s`` seconds: ``repetitions`` of them, or as many as a StoppingRule asks
-    for, which also says when disturbed ones are redone. Measurements on one computer take turns, whoever asks for them.
-    Times are wall times of the whole process, with its start-up, and under the library also those of its parallel
-    regions. A program that ends with an exit code other than 0 has worked if its parallel regions were seen and it ends
-    so in every run, also in one without any placement, which is made once; under a strict StoppingRule it has failed.
-    ``counters`` is asked at the first measurement for the source that passed the self-test; where there is none, the
-    last untimed run samples whose accesses are local.
+    timed ones, each stopped after ``timeout_s`` seconds: ``repetitions`` of them, or as many as a StoppingRule
+    requires, which also says when disturbed ones are redone. The measurement lock admits one measurement at a time on a
+    computer, of any user. Times are wall times of the whole process with its start-up, and under the library also those
+    of its parallel regions. A program that ends with an exit code other than 0 has worked if its parallel regions were
+    seen and every run ends so, including one run without placement; under a strict StoppingRule it has failed.
+    ``counters`` is called at the first measurement for the trusted source; without one, the last untimed run samples
+    which accesses are local.
     """
 
     modelled = False
@@ -101,7 +101,7 @@ class HardwareMachine:
         with work_folder() as folder, contextlib.ExitStack() as stack:
             start = start_of(program, placement, PlacementFiles(report=str(folder / "regions")))
             alone = stack.enter_context(self._lock.take())
-            if self._counters is not None:  # only now: a dry run needs none, and the self-test takes its turn as well
+            if self._counters is not None:  # only now: a dry run needs none, the self-test needs the lock
                 self.conditions = replace(self.conditions, counters=self._counters())
                 self._counters = None
             count = stack.enter_context(counting(self.executions, "runs"))
@@ -156,7 +156,7 @@ def _counters_in_words(believed: CalibratedSource | None) -> str:
 
 
 def _held(seen: Look) -> Iterator[tuple[str, str]]:
-    """Yield whether the placement held in the untimed run, where that was seen."""
+    """Yield the note on whether the placement held in the untimed run, where that was observed."""
     shares = [("threads", seen.threads), ("pages", seen.pages)]
     told = ", ".join(f"{share:.1%} of {name}" for name, share in shares if share is not None)
     if told:
@@ -164,7 +164,7 @@ def _held(seen: Look) -> Iterator[tuple[str, str]]:
 
 
 def _placement(start: Start, mapping: Mapping) -> tuple[tuple[str, str], ...]:
-    """Return what placed the threads and pages, as pairs."""
+    """Return the notes on what placed the threads and pages, as pairs."""
     if start.way == "numactl":
         return (
             (PLACEMENT, f"OMP_* and numactl, for the preload library cannot place it: {start.obstacle}"),

@@ -37,10 +37,10 @@ _FOR_THE_PROGRAM = ("LD_PRELOAD", VARIABLE)
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under what a computer measures; see HardwareMachine, which these belong to.
+    """The conditions of a HardwareMachine's measurements.
 
-    ``usual_codes``: by program, the exit code of a run without any placement, None where it did not come to its end;
-    no dictionary where only 0 will do.
+    ``usual_codes``: by program, the exit code of a run without any placement, None where it did not finish; no
+    dictionary where only 0 is accepted.
     """
 
     topology: Topology
@@ -89,14 +89,14 @@ class HardwareRun:
             if left == 0 and self._can_look():
                 seen = self._look()
                 if seen != Look():
-                    continue  # what it wrote says that it ran to its end
+                    continue  # its files show that it ran to its end
             failed = self._failure(self._execute(self.start))
             if failed is not None:
                 return failed, seen
         return None, seen
 
     def repeat(self) -> tuple[Failed | None, Repeated]:
-        """Run timed, as often as the machine's care asks for; return the failure, if there is one, and the runs."""
+        """Run timed, as often as the stopping rule requires; return the failure, if there is one, and the runs."""
         stopping_rule, cpus = self.conditions.stopping_rule, self.start.cpus
         kept: list[Timed] = []
         redone: list[Timed] = []
@@ -132,7 +132,7 @@ class HardwareRun:
                 traffic, uncounted = _traffic_of(counting)
         finally:
             uncounted = _closed(stack) or uncounted
-        # What guards and counts a program takes time to start and to end, and that is none of the program's.
+        # Guard and counting tool take time to start and to end, which is not the program's.
         time_s = read_time_s(clock) or ending.time_s
         regions = read_census(self.report)
         if regions is None and self.start.way == "library":  # it has none, or they could not be written
@@ -150,7 +150,7 @@ class HardwareRun:
         )
 
     def _counting(self, stack: contextlib.ExitStack) -> tuple[Counting | None, str]:
-        """Return what counts the next run until the stack ends, or None and the reason, if there should be one."""
+        """Return the next run's counting, ended with the stack, or None and why there is none although expected."""
         if self.conditions.counters is None:
             return None, ""
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=self.folder)))
@@ -163,11 +163,11 @@ class HardwareRun:
         return self.start.way == "library" and len(self.placement.topology.memory_nodes) > 1
 
     def _look(self) -> Look:
-        """Run once with the library writing down where all stood; nothing where it did not come to its end."""
+        """Run once with the library recording the placement; return an empty Look where the run did not finish."""
         folder = self.folder / "look"
         folder.mkdir(exist_ok=True)
         files = msgspec.structs.replace(files_for_a_look(folder), report=str(self.report))
-        if self.conditions.counters is not None:  # they tell what is local, and better
+        if self.conditions.counters is not None:  # counters show local accesses more exactly
             files = msgspec.structs.replace(files, profile=None)
         watched = start_of(self.program, self.placement, files)
         ending = self._execute(watched)
@@ -193,7 +193,7 @@ class HardwareRun:
     def _is_habit(self, known: dict[str, int | None]) -> bool:
         """Return whether the program ends with a code other than 0 as the caller would start it; run once a program.
 
-        Not always the same: what a `main` without `return` ends with may be the length of what it printed last.
+        The code may vary: a `main` without `return` may end with the length of its last output.
         """
         if self.program.identity not in known:
             command = (executable_of(self.program), *self.program.command[1:])
@@ -211,7 +211,7 @@ class HardwareRun:
         clock: Path | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> Ending:
-        """Run once, as ``_run`` does; what an earlier run reported is removed before."""
+        """Run once, as ``_run`` does, after removing an earlier run's files."""
         self.report.unlink(missing_ok=True)
         ending = self._run(start, counting, clock, meanwhile)
         self.count.step()
@@ -224,7 +224,7 @@ class HardwareRun:
         clock: Path | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> Ending:
-        """Run once; ``clock`` is where the program's own time is written, ``meanwhile`` is called now and then."""
+        """Run once; the program's time is written to ``clock``; ``meanwhile`` is called periodically."""
         command, environment = _wrapped(start, counting, clock)
         directory, limit_s = self.program.directory, self.conditions.timeout_s
         try:
@@ -245,7 +245,7 @@ def _traffic_of(counting: Counting) -> tuple[Traffic | None, str]:
 
 
 def _closed(stack: contextlib.ExitStack) -> str:
-    """Leave what counted a run; return what went wrong: the run's times are good all the same."""
+    """End a run's counting; return its error, "" for none: the run's times are valid in any case."""
     try:
         stack.close()
     except CounterError as error:
@@ -256,7 +256,7 @@ def _closed(stack: contextlib.ExitStack) -> str:
 def _wrapped(start: Start, counting: Counting | None, clock: Path | None) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the command and the environment of a run, timed if there is a clock, and counted if need be.
 
-    The preload library is for the program alone: it would place whatever goes before it, too.
+    The preload library is set for the program alone, else it would also place the guard and the counting tool.
     """
     own = {name: value for name, value in start.environment.items() if name in _FOR_THE_PROGRAM}
     others = {name: value for name, value in start.environment.items() if name not in own}

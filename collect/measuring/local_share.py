@@ -1,7 +1,7 @@
-"""The share of a program's accesses that are local, without counters: from who was seen to touch which page; pure.
+"""The share of a program's local accesses, without counters: from sampled page touches by thread; pure.
 
-It is what stands in for the counters' local bandwidth on machines that have none (thesis sec. 6 reads that from the
-second probe). Touches of a page are sampled, so the share is one of touches that reach a page, not of cache misses.
+It replaces the counters' local bandwidth on machines without counters (thesis sec. 6 reads that from the second probe).
+Page touches are sampled, not cache misses.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from numapredict.collect.placing.profile_file import Profile
 def local_share(profile: Profile, ranges: Sequence[PlacedRange], homes: Sequence[int]) -> float | None:
     """Return the share, 0 to 1, of the profile's touches that found the page on the toucher's home node.
 
-    ``ranges`` say where the pages stood at the end of the same run, ``homes`` the node, by the operating system's
-    number, whose memory serves each thread slot. None where no touched page's node is known.
+    ``ranges`` give the pages' nodes at the end of the same run, ``homes`` the node (OS index) whose memory serves each
+    thread slot. None where no touched page's node is known.
     """
     placed = {found.key: found for found in ranges}
     home = np.asarray(homes)

@@ -1,11 +1,11 @@
-"""One measurement at a time on a computer: two campaigns take turns, measurement by measurement.
+"""The measurement lock: one measurement at a time on a computer; concurrent campaigns alternate.
 
-Both of two locked files are of the whole computer. Who wants to measure first takes the one that says "I am next" and
-with it waits for the other, "I measure": so whoever just measured finds the first taken, and cannot go twice while
-somebody waits. The kernel drops both locks with the process, however that ends.
+It consists of two lock files, both for the whole computer. A process that wants to measure first locks "next" and
+holding it waits for "measuring": a process that has just measured finds "next" locked while another waits, and cannot
+measure twice in a row. The kernel releases both locks at the end of the process.
 
-Any user may hold them, or have put something else in their place: so nothing here waits without an end, and what
-cannot be had is said and gone without.
+Any user may hold them, or have put other files in their place: every wait is bounded, and without the lock a
+measurement runs anyway, with a warning.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ import msgspec
 
 from numapredict.collect.host.kernel_file import kernel_text
 
-# Of the computer, for every user: FHS 3.0 sec. 3.15 and 5.9, shm_overview(7). Never a user's own TMPDIR.
+# The same for all users of the computer, so never TMPDIR: FHS 3.0 sec. 3.15 and 5.9, shm_overview(7).
 _FOLDERS = (Path("/run/lock"), Path("/var/lock"), Path("/dev/shm"), Path("/tmp"))  # noqa: S108 - empty files only
 UNKNOWN = "another process"
 _NEXT, _MEASURING = "numapredict-next.lock", "numapredict-measuring.lock"
@@ -31,9 +31,9 @@ log = logging.getLogger(__name__)
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """How long to wait for a turn: who has it is said after ``told_s``, and after ``most_s`` it goes on without.
+    """How long to wait for the lock: its holder is logged after ``told_s``; after ``most_s`` it runs without the lock.
 
-    Half an hour is longer than a measurement of six runs of five minutes; locks are looked at every ``look_s``.
+    Half an hour is longer than a measurement of six runs of five minutes; the lock is tried every ``look_s`` seconds.
     """
 
     told_s: float = 3.0
@@ -42,9 +42,9 @@ class Patience(msgspec.Struct, frozen=True):
 
 
 class MeasurementLock:
-    """The turns of one process. It logs when it has to wait, and when it goes on without a turn.
+    """One process's use of the lock. It logs when it has to wait, and when it continues without the lock.
 
-    Once it went on without, it does not wait again before it had a turn: a lock that is held for ever costs one wait.
+    After continuing without, it does not wait again until it has had the lock: a lock held for ever costs one wait.
     """
 
     def __init__(self, folder: Path | None = None, patience: Patience | None = None) -> None:
@@ -55,7 +55,7 @@ class MeasurementLock:
 
     @contextlib.contextmanager
     def take(self) -> Iterator[bool]:
-        """Wait for this process's turn to measure, and hold it; give False where there is none to be had."""
+        """Wait for the lock and hold it until the context ends; yield False where it could not be taken."""
         with contextlib.ExitStack() as stack:
             try:
                 following = stack.enter_context(_opened(self._folder / _NEXT))
@@ -67,7 +67,7 @@ class MeasurementLock:
             yield taken
 
     def _wait(self, following: int, measuring: int) -> bool:
-        """Return whether both locks were had in time; only the one on measuring is kept."""
+        """Return whether both files were locked in time; only the one on measuring stays locked."""
         began_s = time.monotonic()
         told = self._gave_up
         most_s = 0.0 if self._gave_up else self._patience.most_s
@@ -99,7 +99,7 @@ class MeasurementLock:
         self._gave_up = True
 
     def _go_without(self, error: OSError) -> None:
-        """Say once that a lock cannot be used."""
+        """Log once that the lock cannot be used."""
         refused = (error.filename or self._folder, error.strerror)
         if refused != self._refused:
             log.info(
@@ -125,7 +125,7 @@ def _is_everybodys(folder: Path) -> bool:
 def _opened(path: Path) -> Iterator[int]:
     """Open a lock file that every user of the computer can lock; nothing is ever written to it.
 
-    A FIFO would keep who opens it for reading waiting, and a link would lead elsewhere. Raises OSError.
+    Opening a FIFO for reading would block, and a link would lead elsewhere. Raises OSError.
     """
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
     try:
@@ -133,7 +133,7 @@ def _opened(path: Path) -> Iterator[int]:
         file = os.open(path, flags)
     except FileNotFoundError:
         file = os.open(path, flags | os.O_CREAT, 0o644)
-        os.fchmod(file, 0o644)  # whatever the umask: others are to lock it, too
+        os.fchmod(file, 0o644)  # independent of the umask: other users must be able to lock it
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise OSError(None, "not a regular file", str(path))
@@ -153,7 +153,7 @@ def _locked(file: int) -> bool:
 def holder_of(file: int) -> str:
     """Return the process that has flock(2)'s lock on an open file, and its user: ``process 12 of user ann``.
 
-    The kernel tells them in /proc (proc_locks(5), proc_pid(5)); what it hides is ``UNKNOWN``.
+    They are read from /proc (proc_locks(5), proc_pid(5)); what that hides is ``UNKNOWN``.
     """
     about = os.fstat(file)
     place = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
@@ -165,7 +165,7 @@ def holder_of(file: int) -> str:
 
 
 def _user(process: str) -> str:
-    """Return the user of a process, as it is shown where /proc shows it, else an empty text."""
+    """Return the printable name of a process's user, "" where /proc does not show it."""
     try:
         number = Path("/proc", process).stat().st_uid
     except OSError:

@@ -1,4 +1,4 @@
-"""How well a few run times tell their median, and which of them stand out; pure."""
+"""How precisely a few run times give their median, and which of them are outliers; pure."""
 
 import statistics
 from collections.abc import Sequence
@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from scipy.special import bdtr
 
 LEVEL = 0.9
-"""How often an interval holds the true median: nine times of ten, as in all that numapredict says."""
+"""The confidence level of intervals: nine of ten hold the true median, as everywhere in numapredict."""
 
 STANDS_OUT = 3.5
 """The modified z-score from which a value is called an outlier (Iglewicz and Hoaglin, 1993)."""
 
 _LEAST_DEVIATION = 1e-3
-"""Of the median: with values closer together than this, nothing stands out by chance."""
+"""A share of the median: values closer together than this are never outliers."""
 
 _SIGMA_OF_MAD = 1.4826  # the standard deviation of normally distributed values over their median absolute deviation
 
 
 def median_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:
-    """Return the interval that holds the median in a share ``level`` of cases, in the values' unit.
+    """Return the confidence interval of the median at ``level``, in the values' unit.
 
-    It ends at order statistics, so nothing is presumed about the distribution: the j-th least and j-th greatest of n
+    It ends at order statistics, without assumptions on the distribution: the j-th least and j-th greatest of n
     values hold the median with probability 1 - 2 B(j - 1; n, 1/2) (Conover, Practical Nonparametric Statistics, 3rd
     ed., sec. 3.2). Where n is too small for the level it is the whole range, whose level is then lower: 0.75 with 3.
     """
@@ -40,7 +40,7 @@ def relative_width(values: Sequence[float]) -> float:
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
-    """Return which values, by their place, stand out from the others; none of fewer than four."""
+    """Return the indices of the outliers among the values; none of fewer than four."""
     if len(values) < 4:
         return ()
     median = statistics.median(values)

@@ -1,4 +1,4 @@
-"""The timed runs of one measurement: those that count, those that were redone, and what is noted about both; pure."""
+"""The timed runs of one measurement, kept and redone ones, and the notes on both; pure."""
 
 import re
 import statistics
@@ -12,7 +12,7 @@ from numapredict.collect.measuring.precision import outliers, relative_width
 from numapredict.collect.placing.teams import Team
 
 REDONE, DISTURBED, MISPLACED = "redone", "disturbed", "placement_did_not_hold"
-"""Names in a measurement's provenance: runs done again, runs that stayed disturbed, a placement that did not hold."""
+"""Names in a measurement's provenance: runs redone, runs that stayed disturbed, a placement that did not hold."""
 
 WHOLE = 0.999
 """The share of a run from which an event counts as counted all the time."""
@@ -21,8 +21,8 @@ WHOLE = 0.999
 class Timed(msgspec.Struct, frozen=True, kw_only=True):
     """One timed run: its times in seconds, its counters or why there are none, and what disturbed it.
 
-    ``counted_share`` is the least share of the run in which an event was counted, ``counting_notes`` what the source
-    says of its figures.
+    ``counted_share`` is the least share of the run in which an event was counted, ``counting_notes`` the source's
+    caveats.
     """
 
     time_s: float
@@ -51,7 +51,7 @@ class Repeated(msgspec.Struct, frozen=True):
 
 
 def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
-    """Return what is to be known about the runs, as pairs: each only where there is something to say but the load."""
+    """Return the notes on the runs, as pairs; the load is always noted, the others only where they apply."""
     times_s = [run.time_s for run in repeated.kept]
     notes = [("load_of_others", f"{max(run.disturbance.others for run in repeated.kept):.2f} PUs at most")]
     if len(times_s) > 1:
@@ -91,7 +91,7 @@ def noted_runs(note: str) -> int:
 
 
 def disturbed_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
-    """Return what a dataset's measurements tell about disturbances, a line each; nothing where there were none."""
+    """Return lines on the disturbances noted in a dataset's measurements; none without disturbances."""
     lines = []
     for name, text in (
         (REDONE, "disturbed runs were redone"),
@@ -116,7 +116,7 @@ def _with(measurements: Sequence[Measurement], name: str) -> list[Measurement]:
 
 
 def _reasons(runs: Sequence[Timed]) -> str:
-    """Return what disturbed the runs, each kind once, in the words of the first."""
+    """Return the reasons of the runs' disturbances, each kind once, in the words of the first."""
     kinds: dict[str, Reason] = {}
     for run in runs:
         for reason in run.disturbance.reasons:

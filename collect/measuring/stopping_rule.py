@@ -12,8 +12,8 @@ class StoppingRule(msgspec.Struct, frozen=True, kw_only=True):
     """When a measurement is good enough.
 
     There are at least ``least`` timed runs, and more, ``most`` at most, until the interval of their median is no wider
-    than ``width`` of it; none more begins once they have taken ``limit_s`` seconds. Of a measurement's runs ``redo`` at
-    most are thrown away for having been disturbed, after up to ``patience_s`` seconds of waiting for a quiet computer.
+    than ``width`` of it; no more begin once they have taken ``limit_s`` seconds. At most ``redo`` disturbed runs of a
+    measurement are discarded and redone, after up to ``patience_s`` seconds of waiting for an idle computer.
     With ``strict``, a program that ends with an exit code other than 0 has failed.
     """
 
@@ -26,7 +26,7 @@ class StoppingRule(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse bounds that no measurement could keep."""
+        """Raise ValueError for contradictory bounds."""
         if self.least < 1 or self.most < self.least:
             raise ValueError("a measurement takes at least one run, and no fewer at most than at least")
         if not (self.width > 0 and self.limit_s > 0 and self.redo >= 0 and self.patience_s >= 0):
@@ -42,7 +42,7 @@ class StoppingRule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fixed_repetitions(repetitions: int) -> StoppingRule:
-    """Return the rule that runs so many times, whatever the runs show."""
+    """Return the rule with exactly so many runs."""
     return StoppingRule(least=repetitions, most=repetitions, redo=0)
 
 

@@ -1,4 +1,4 @@
-"""What an untimed run shows beside filling caches: where threads and pages stood, and how many accesses were local."""
+"""What an untimed run shows in addition to filling caches: the placement of threads and pages, and local accesses."""
 
 from pathlib import Path
 
@@ -12,13 +12,13 @@ from numapredict.collect.placing.profile_file import read_profile
 from numapredict.native.errors import InvalidInputError
 
 HELD = 0.98
-"""The share of pages on their nodes from which a placement counts as held: a few may be touched before it is known."""
+"""The least share of pages on their nodes for a placement to hold: a few may be touched before it is known."""
 
 
 class Look(msgspec.Struct, frozen=True):
-    """What was seen in one run: the shares of threads and pages that stood right, and that of local accesses.
+    """What was observed in one run: the shares, 0 to 1, of threads and pages placed right, and of local accesses.
 
-    None is what was not to be seen: nothing written, no page looked at, no touch sampled.
+    None where not observed: no file written, no page queried, no touch sampled.
     """
 
     threads: float | None = None
@@ -27,17 +27,17 @@ class Look(msgspec.Struct, frozen=True):
 
     @property
     def held(self) -> bool:
-        """Return whether nothing speaks against the placement."""
+        """Return whether the placement held, as far as observed."""
         return all(share is None or share >= HELD for share in (self.threads, self.pages))
 
 
 def files_for_a_look(folder: Path) -> PlacementFiles:
-    """Return what the preload library is to write in a run that is looked at, in a folder of its own."""
+    """Return the files that the preload library writes in an observed run, in a separate folder."""
     return PlacementFiles(profile=str(folder / "profile"), map=str(folder / "map"))
 
 
 def look(files: PlacementFiles, placement: Placement) -> Look:
-    """Return what the files of a run under a mapping tell; InvalidInputError where the map is damaged."""
+    """Return what the files of a run under a mapping show; InvalidInputError where the map is damaged."""
     found = read_map(Path(files.map)) if files.map else None
     if found is None:
         return Look()

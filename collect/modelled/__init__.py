@@ -1,1 +1,1 @@
-"""Times that no clock gave: a traced program on a described machine."""
+"""Modelled times: a traced program on a described machine."""

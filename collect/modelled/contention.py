@@ -1,10 +1,10 @@
 """Contention: how long threads take when they share memory controllers and links. Pure arithmetic on arrays.
 
 A phase ends when its slowest thread does. A thread computes and meanwhile streams, since prefetchers run ahead of it.
-It waits for accesses that hang on one another (their latency, each in turn), and for independent ones as far as its
-reorder window does not hide them: a core goes on past a miss until the window is full, so misses within one window
-overlap with each other and with the window's instructions, and misses that lie farther apart are waited for one by one
-(interval analysis: Karkhanis and Smith, ISCA 2004; Eyerman et al., TOCS 2009).
+It waits for dependent accesses (their latencies add up), and for independent ones as far as its reorder window does not
+hide them: a core executes past a miss until the window is full, so misses within one window overlap with each other and
+with the window's instructions, and misses farther apart are waited for one by one (interval analysis: Karkhanis and
+Smith, ISCA 2004; Eyerman et al., TOCS 2009).
 
 Controllers and links have a bandwidth; as their use grows, so does the wait in front of them, and no phase is shorter
 than its busiest resource needs. Use and time depend on each other, so both are found together. Streams do not wait in
@@ -28,7 +28,7 @@ HITS_IN_FLIGHT = 5.0
 # A queue's length follows use^2 / (2 (1 - use)) (M/D/1, Pollaczek-Khinchine). At this use the bound of the busiest
 # resource takes over.
 MOST_USE = 0.95
-# Halvings of the range of a phase's time: a tenfold range is known to one part in 100,000 then.
+# Bisections of the range of a phase's time: they narrow a tenfold range to one part in 100,000.
 ROUNDS = 20
 
 Floats = npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ Floats = npt.NDArray[np.float64]
 class Costs:
     """A machine's figures as arrays, per 64-byte line; N nodes (row: the core's, column: the memory's), K links.
 
-    ``line_ns`` [N, N, KINDS]: a thread's time for one access on an idle machine, of INDEPENDENT ones that of one alone.
+    ``line_ns`` [N, N, KINDS]: a thread's time for one access on an idle machine; for INDEPENDENT, one without overlap.
     ``latency_ns`` [N, N].
     ``controller_ns`` [N, 2]: a controller's time for one line read, or written back. ``link_ns`` [K, 2], ``route``
     [N, N, K]: 1 where the way from a core's node to a memory's node takes the link.
@@ -56,7 +56,7 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """One phase-by-phase demand, in lines: what ``solve`` takes.
+    """The demand of each phase, in lines: the input of ``solve``.
 
     ``memory`` [M, T, KINDS, N], ``transfers`` [M, T, KINDS, N], ``hits`` [M, T, KINDS], ``instructions`` [M, T],
     ``dynamic`` bool[M]; ``node`` int[T], the node of each thread.
@@ -73,8 +73,8 @@ class Load:
 def costs_of(machine: MachineDescription) -> Costs:
     """Return a description's figures as arrays.
 
-    A written line is described as one cost that includes fetching it. The trace has the fetch and the write-back
-    apart, so a write-back costs what is left after a read.
+    A written line is described as one cost that includes fetching it. The trace has fetch and write-back separately,
+    so a write-back costs what is left after a read.
     """
     line = machine.line_bytes
     read_ns = line / np.array(machine.thread_read_GBps)
@@ -112,7 +112,7 @@ def solve(load: Load, costs: Costs) -> Floats:
     """Return the time of every phase in seconds, float64[M]."""
     nodes = costs.latency_ns.shape[0]
     own = costs.line_ns[load.node]  # [T, N, KINDS]
-    fetched = load.memory + load.transfers  # what another node's cache hands over comes the way its memory would
+    fetched = load.memory + load.transfers  # lines from a node's cache and its memory take the same route
     streaming = sum((fetched[:, :, kind, :] * own[None, :, :, kind]).sum(axis=2) for kind in (STREAMED, WRITTEN_BACK))
     scattered = fetched[:, :, INDEPENDENT, :]
     # Dependent accesses follow each other, so no window hides them: each costs its whole latency.
@@ -127,7 +127,7 @@ def solve(load: Load, costs: Costs) -> Floats:
     read = np.einsum("mtk,tn->mnk", load.memory[:, :, :WRITTEN_BACK, :].sum(axis=2), membership)
     written = np.einsum("mtk,tn->mnk", load.memory[:, :, WRITTEN_BACK, :], membership)
     moved = np.einsum("mtk,tn->mnk", load.transfers.sum(axis=2), membership)
-    # A line that comes out of another node's cache takes the link, but its memory's controller does not send it.
+    # A line from another node's cache uses the link, but not the memory controller.
     controller_busy = read.sum(axis=1) * costs.controller_ns[:, 0] + written.sum(axis=1) * costs.controller_ns[:, 1]
     phases = len(read)
     path = costs.route.reshape(nodes * nodes, -1)
@@ -138,9 +138,9 @@ def solve(load: Load, costs: Costs) -> Floats:
     some_dynamic = bool(load.dynamic.any())
 
     def duration(slowdown: Floats) -> Floats:
-        """Return the time of each phase in ns, [M], where an access waits so many times as long, [M, N, N]."""
+        """Return the time of each phase in ns, [M], with accesses slowed down by these factors, [M, N, N]."""
         mine = slowdown[:, load.node, :]  # [M, T, N]
-        # However many overlap, a thread draws no more than the bandwidth that was measured for one.
+        # Even with overlap, a thread gets no more than the bandwidth measured for one thread.
         each = np.maximum(own[None, :, :, INDEPENDENT] * mine / overlap[:, :, None], own[None, :, :, STREAMED])
         gathered = (scattered * each).sum(axis=2)
         # The core waits for what its window does not hide, the memory is busy with all: the longer of the two counts.
@@ -154,7 +154,7 @@ def solve(load: Load, costs: Costs) -> Floats:
         return bounded
 
     def queued(time: Floats) -> Floats:
-        """Return the time of each phase in ns, were the controllers and links as busy as if it took ``time``."""
+        """Return the time of each phase in ns with the queues at the resource use of a phase that takes ``time`` ns."""
         # One access waits at the controller of its memory and at each link on the way there.
         safe = np.maximum(time, 1e-9)[:, None]
         queue = _queue(controller_busy / safe)[:, None, :] + (_queue(link_busy / safe) @ path.T).reshape(
@@ -162,8 +162,8 @@ def solve(load: Load, costs: Costs) -> Floats:
         )
         return duration(1.0 + queue)
 
-    # The longer a phase takes, the less its accesses wait: there is one time that leads to itself, between that of an
-    # idle machine and what follows from it. Halving finds it; stepping from one to the other would swing around it.
+    # The longer a phase takes, the less its accesses wait: there is one fixed point, between the time of an idle
+    # machine and the queued time at that use. Bisection finds it; fixed-point iteration would oscillate around it.
     least = duration(np.ones((phases, nodes, nodes)))
     most = queued(least)
     for _ in range(ROUNDS):
@@ -175,11 +175,11 @@ def solve(load: Load, costs: Costs) -> Floats:
 
 
 def _windows(misses: Floats, instructions: Floats, costs: Costs) -> tuple[Floats, Floats]:
-    """Return how many independent misses overlap, and the time of the computing behind which they hide, [M, T] each."""
-    # So many misses fall into one window of instructions on average; fewer than one means one alone.
+    """Return how many independent misses overlap, and the computing time in ns that hides them, [M, T] each."""
+    # The mean number of misses in one window of instructions; fewer than one means no overlap.
     in_window = costs.reorder_window * misses / np.maximum(instructions, 1.0)
     overlap = np.clip(in_window, 1.0, MISSES_IN_FLIGHT)
-    # Each batch of misses hides one window of computing, and all of them no more than there is.
+    # Each batch of misses overlaps one window of computing, and together at most all computing.
     covered = np.minimum(misses / overlap * costs.reorder_window, instructions)
     return overlap, covered * costs.instruction_ns
 

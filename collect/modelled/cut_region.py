@@ -1,13 +1,12 @@
 """Cut regions: regions of which a trace saw no instance to its end, such as one that holds a program's whole time loop.
 
-So is one that came to its end with fewer steps than in the native run: a loop that runs for some seconds by the clock
+A region that ended with fewer steps than in the native run is one, too: a loop that runs for some seconds by the clock
 makes few steps in the emulator, and fewer with more threads on the same cores.
 
-What counts of them is what lies before the last barrier that the trace saw all threads pass. How much of the region
-that is, the time says that the native run took for as many barriers. Where the second half of what was seen repeats
-itself, as the steps of a time loop do, and the native run kept its pace from there to the end, it stands for the
-barriers that follow, as the first instances of other regions do for theirs. A later phase at another pace does not
-count as seen.
+Only the part before the last barrier that all threads passed in the trace counts. Its share of the region is the share
+of native time for as many barriers. Where the second half of that part repeats itself, as the steps of a time loop do,
+and the native run kept its rate from there to the end, it represents the barriers that follow, as the first instances
+of other regions represent later ones. A later phase at another rate does not count as seen.
 """
 
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ Mask = npt.NDArray[np.bool_]
 
 # A step counts as repeated where so much of the instructions, summed over its parts, is what it was a step before.
 _MOST_CHANGE = 0.05
-# Steps that have to be seen, as many as a budget has instances of a region.
+# Steps that must be seen: as many as the budget's instances of a region.
 _STEPS = 3
 # A whole instance with less than this part of the barriers of the native run was ended by the clock: barriers that
 # depend on the number of threads differ by less, and mostly grow with it.
@@ -32,9 +31,9 @@ _BY_THE_CLOCK = 0.5
 
 
 class CutRegion(msgspec.Struct, frozen=True):
-    """What was seen of one instance: ``passed`` parts, each up to a barrier, of ``expected`` (0: nobody knows).
+    """What was seen of one instance: ``passed`` parts, each up to a barrier, of ``expected`` (0: unknown).
 
-    The parts from ``repeats_from`` on stand for those that follow; None where they do not, or nobody knows of how many.
+    The parts from ``repeats_from`` on represent those that follow; None where they do not, or their number is unknown.
     ``time_share`` is how much of the native time of the instance the parts took, 0 to 1.
     """
 
@@ -45,7 +44,7 @@ class CutRegion(msgspec.Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """Return how much of the instance the parts stand for, in parts."""
+        """Return the share, 0 to 1, of the instance that the parts represent."""
         if not self.passed:
             return 0.0
         return 1.0 if self.repeats_from is not None else self.time_share
@@ -69,7 +68,7 @@ def cut_regions(segments: npt.NDArray[np.void], keep: Mask, census: Census) -> d
         if len(np.unique(segments["instance"][mine])) > 1:
             continue
         cut = bool((segments["flags"][mine] & t.CUT_OFF).any())
-        # No thread goes on before all have come, so all have ended what lies before the latest barrier.
+        # No thread passes a barrier before all have arrived, so all have finished what precedes the latest barrier.
         passed = int(segments["phase"][mine].max()) + (not cut)
         expected = barriers.get(int(key), 0.0) + (not cut)
         if not cut and passed >= _BY_THE_CLOCK * expected:

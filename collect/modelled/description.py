@@ -1,4 +1,4 @@
-"""Machine descriptions: a NUMA machine in figures, each with its source, for the modelled machine to compute with."""
+"""Machine descriptions: the figures of a NUMA machine, each with its source; the input of the modelled machine."""
 
 import importlib.resources
 from importlib.resources.abc import Traversable
@@ -62,8 +62,8 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
 
     GBps are 1e9 bytes a second. Write bandwidths count the bytes that the program writes: fetching a line in order to
     own it and writing it back later belong to its cost and are not counted again. ``cycles_per_instruction`` is what
-    a core needs when memory never makes it wait, ``reorder_window`` how many instructions it begins past one that
-    waits. ``sources`` says of every figure where it comes from.
+    a core needs without waits for memory, ``reorder_window`` how many instructions it starts past one that waits.
+    ``sources`` gives the origin of every figure.
     """
 
     name: str
@@ -114,7 +114,7 @@ def machine_names() -> tuple[str, ...]:
 
 
 class DescribedMachine(msgspec.Struct, frozen=True):
-    """An installed description, as a list of them shows it."""
+    """An installed description's entry in lists."""
 
     name: str
     summary: str
@@ -186,7 +186,7 @@ def _description(file: MachineFile) -> MachineDescription:
         shared_cache=SharedCache(file.shared_cache.size_bytes, file.shared_cache.ways, file.shared_cache.latency_ns),
         nodes=tuple(map(NodeShape, file.nodes.cores, file.nodes.memory_bytes)),
         read_latency_ns=read_latency,
-        write_latency_ns=write_latency or read_latency,  # where nobody measured stores
+        write_latency_ns=write_latency or read_latency,  # where stores were not measured
         controller_read_GBps=controllers[0],
         controller_write_GBps=controllers[1],
         links=links,
@@ -200,7 +200,7 @@ def _description(file: MachineFile) -> MachineDescription:
 def _interconnect(file: MachineFile) -> tuple[tuple[Row, Row], tuple[Link, ...], tuple[tuple[int, ...], ...]]:
     """Return the controllers' read and write bandwidths, the links, and the paths that are fixed.
 
-    Measured bandwidths between all pairs of nodes become one link a pair: the wires behind it are not known.
+    Measured bandwidths between all pairs of nodes become one link a pair: the physical links are not known.
     """
     if file.node_bandwidth is None:
         assert file.controllers is not None  # noqa: S101 - parse_file refuses a file with neither

@@ -33,10 +33,10 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "paths": (0, 4095),
     "measured_by": (0, 4095),
 }
-"""The least and the most that a figure can be on any machine, in the figure's unit (of latencies ns or cycles).
+"""The bounds of each figure on any machine, in the figure's unit (of latencies ns or cycles).
 
-They leave a factor of a hundred and more around what machines have had, and keep modelled times from being infinite:
-light takes 0.03 ns for a centimetre, and what takes 10 ms is no memory.
+They leave at least a factor of a hundred around known machines, and keep modelled times finite: light takes 0.03 ns for
+a centimetre, and an access of 10 ms is not to memory.
 """
 MOST_NODES, MOST_CORES = 1024, 65_536
 
@@ -50,7 +50,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class CoreTable(Table, frozen=True, kw_only=True):
-    """What one core does when memory never makes it wait."""
+    """One core's speed without waits for memory."""
 
     frequency_GHz: float
     cycles_per_instruction: float
@@ -58,7 +58,7 @@ class CoreTable(Table, frozen=True, kw_only=True):
 
 
 class MemoryTable(Table, frozen=True, kw_only=True):
-    """The grain of transfers and of placement."""
+    """The units of transfers and of placement: line and page size."""
 
     line_bytes: Count
     page_bytes: Count
@@ -95,14 +95,14 @@ class LatencyTable(Table, frozen=True, kw_only=True):
 
 
 class ControllersTable(Table, frozen=True, kw_only=True):
-    """What all cores of a node draw from their own memory, one entry a node."""
+    """The bandwidth of all cores of a node to its memory, one entry a node."""
 
     read_GBps: Row
     write_GBps: Row
 
 
 class LinksTable(Table, frozen=True, kw_only=True):
-    """Directed links: ``ends`` are [core's side, memory's side]; ``paths`` fix routes where hops leave a choice."""
+    """Directed links: ``ends`` are [core's side, memory's side]; ``paths`` fix routes among those of equal hops."""
 
     ends: tuple[tuple[Count, Count], ...]
     read_GBps: Row
@@ -148,7 +148,7 @@ class MachineFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
                 yield name, table
 
     def sources(self) -> tuple[tuple[str, str], ...]:
-        """Return (figure, where it comes from) for every figure of the file."""
+        """Return (figure, source) for every figure of the file."""
         return tuple(
             (f"{name}.{figure}", table.source if isinstance(table.source, str) else table.source[figure])
             for name, table in self.tables()
@@ -160,7 +160,7 @@ def parse_file(data: bytes, where: str) -> MachineFile:
     """Return the tables of a description; ``where`` names the file in errors. Raises InvalidInputError."""
     try:
         tables = tomllib.loads(data.decode())
-    except (ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # ValueError: invalid UTF-8 or TOML, a number of thousands of digits
         raise InvalidInputError(f"machine description {where}: not a TOML file: {error}") from error
     try:
         file = msgspec.convert(tables, MachineFile)
@@ -180,7 +180,7 @@ def _figures(table: Table) -> tuple[str, ...]:
 
 
 def _problems(file: MachineFile) -> Iterator[str]:
-    """Yield what is wrong with a file whose fields have the right types, the first things first."""
+    """Yield the problems of a file whose fields have the right types, the most basic first."""
     if not file.name.strip() or not file.summary.strip():
         yield "name and summary must say something"
     for name, table in file.tables():
@@ -198,7 +198,7 @@ def _problems(file: MachineFile) -> Iterator[str]:
 
 
 def _source_problems(name: str, table: Table) -> Iterator[str]:
-    """Yield where a table does not say where its figures come from."""
+    """Yield the figures of a table that have no source."""
     if isinstance(table.source, str):
         if not table.source.strip():
             yield f"{name}.source is empty: say where the figures come from, or 'assumption: ' and why"
@@ -213,7 +213,7 @@ def _source_problems(name: str, table: Table) -> Iterator[str]:
 
 
 def _shape_problems(file: MachineFile) -> Iterator[str]:
-    """Yield where lists and matrices do not fit the number of nodes."""
+    """Yield the lists and matrices that do not match the number of nodes."""
     count = len(file.nodes.cores)
     if count == 0 or len(file.nodes.memory_bytes) != count:
         yield f"nodes: {count} entries in cores and {len(file.nodes.memory_bytes)} in memory_bytes; they must match"
@@ -246,7 +246,7 @@ def _shape_problems(file: MachineFile) -> Iterator[str]:
 
 
 def _link_problems(links: LinksTable, count: int) -> Iterator[str]:
-    """Yield what is wrong with the links themselves; whether they reach every node is for the routes to say."""
+    """Yield the problems of single links; ``routes_over`` checks that they reach every node."""
     for name, row in (("read_GBps", links.read_GBps), ("write_GBps", links.write_GBps)):
         if len(row) != len(links.ends):
             yield f"links.{name}: {len(row)} numbers for {len(links.ends)} links"
@@ -258,7 +258,7 @@ def _link_problems(links: LinksTable, count: int) -> Iterator[str]:
 
 
 def _size_problems(file: MachineFile) -> Iterator[str]:
-    """Yield sizes that no cache or page can have."""
+    """Yield impossible cache and page sizes."""
     for name, size in (("line_bytes", file.memory.line_bytes), ("page_bytes", file.memory.page_bytes)):
         if size & (size - 1):
             yield f"memory.{name}: {size} is not a power of two"

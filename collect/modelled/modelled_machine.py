@@ -1,4 +1,4 @@
-"""ModelledMachine: a described NUMA machine; its figures come from a trace and a description, never from a clock."""
+"""ModelledMachine: a described NUMA machine; its figures are computed from a trace and a description, not measured."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -33,8 +33,8 @@ from numapredict.native.errors import TracingError
 
 _KEPT_TRACES = 8
 _KEPT_GROUPINGS = 64
-# Assumption: a barrier costs every doubling of the team one exchange of a flag with the farthest thread, there and
-# back (a tree barrier).
+# Assumption: a barrier costs one flag exchange with the farthest thread, there and back, for every doubling of the
+# team (a tree barrier).
 _EXCHANGES = 2
 
 # Assumption: campaigns of the codelets took 0.06 s a run and core with half of the traces cached, 0.17 s on a busy
@@ -60,7 +60,7 @@ class TracedProgram:
 
 
 class ModelledMachine:
-    """A machine that exists as a description: it traces a program once a thread count, and any mapping is arithmetic.
+    """A machine given by a description: it traces a program once a thread count, and computes any mapping from that.
 
     The model, in order: private caches (in the tracer), shared caches as the mapping groups the threads, pages by the
     mapping's page policy (first touch from the recorded toucher), latency and bandwidth with queues at controllers and
@@ -106,7 +106,7 @@ class ModelledMachine:
         return ASSUMED_RUN_S
 
     def traces_to_take(self, program: Program, threads: Sequence[int]) -> TracesToTake:
-        """Return the traces that the cache does not have, with at most the time that the budget gives them."""
+        """Return the traces missing in the cache, and the most time that the budget allows for them."""
         missing = tuple(count for count in sorted(set(threads)) if not self.store.has_trace(program, count))
         budget = self.store.budget
         return TracesToTake(missing, budget.census_s + budget.trace_s * len(missing) if missing else 0.0)
@@ -141,7 +141,7 @@ class ModelledMachine:
     def traced(self, program: Program, threads: int, thread_policy: ThreadPolicy = "contiguous") -> TracedProgram:
         """Return a program's trace with a number of threads, taken now if there is none in the cache.
 
-        The thread policy matters where a team is smaller than the mapping or nested: which slots its threads take.
+        The thread policy gives the slots of threads in nested teams and in teams smaller than the mapping.
         """
         key = (program.identity, threads)
         traced = _kept(self._traced, key, _KEPT_TRACES, lambda: self._prepare(program, threads, "contiguous"))
@@ -171,7 +171,7 @@ class ModelledMachine:
         """Return the modelled time and counters where threads and pages stand as given, which no mapping need name.
 
         ``thread_node``: the node of every slot; ``page_node``: int32[P], of every page of ``placement``;
-        ``thread_policy``: which slots a nested or smaller team takes. Raises as ``run`` does, and TracingError for a
+        ``thread_policy``: which slots a nested or smaller team uses. Raises as ``run`` does, and TracingError for a
         program that fails.
         """
         return self._run_placed(program, thread_node, page_node, thread_policy)[0]
@@ -251,7 +251,7 @@ class ModelledMachine:
     def _counters(
         self, memory: npt.NDArray[np.float64], phased: PhasedTrace, node: tuple[int, ...], region_time_s: float
     ) -> Counters:
-        """Return each node's accesses in the program's regions, in lines, and their rate over the regions' time."""
+        """Return each node's accesses in the regions, in lines, and bandwidths over the regions' time."""
         nodes = memory.shape[3]
         by_thread = np.einsum("mtkn,m->tn", memory, np.where(phased.serial, 0.0, phased.weight))
         accesses = np.zeros((nodes, nodes))
@@ -271,7 +271,7 @@ class ModelledMachine:
 
 
 def _page_accesses(lines: Lines, toucher_of_page: npt.NDArray[np.int64], trace: Trace) -> PageAccesses:
-    """Return who uses which page in the regions, as a page-access profile would see it, and who touched it first.
+    """Return each thread's accesses to each page in the regions, as a profile would sample them, and the first toucher.
 
     ``toucher_of_page``: the slot of each of the trace's pages.
     """
@@ -296,7 +296,7 @@ def _page_accesses(lines: Lines, toucher_of_page: npt.NDArray[np.int64], trace: 
 
 
 def _kept(store: "OrderedDict[Hashable, T]", key: Hashable, most: int, make: Callable[[], T]) -> T:
-    """Return what is kept under a key, made now if missing; the one used longest ago goes when there are too many."""
+    """Return the entry of a key, made now if missing; above ``most`` entries the least recently used one is removed."""
     if key in store:
         store.move_to_end(key)
         return store[key]

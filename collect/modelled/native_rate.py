@@ -1,7 +1,7 @@
-"""The native pace of a region: how long an instance took to pass its barriers when the program ran natively.
+"""The native rate of a region: how long an instance took to pass its barriers when the program ran natively.
 
-The region file has the time at 1, 2, 4, 8, ... barriers of the first instance. Together with the instance's end this
-tells whether the program went on at the pace of what a trace saw, or did something else afterwards.
+The region file has the time at 1, 2, 4, 8, ... barriers of the first instance. With the instance's end this shows
+whether the program continued at the rate of the traced part, or did something else afterwards.
 """
 
 from itertools import pairwise
@@ -11,12 +11,12 @@ import numpy as np
 
 from numapredict.collect.placing.census import Region
 
-# Paces within this factor are one: what a busy computer and steps cut in the middle do to them.
+# Rates within this factor count as equal: a busy computer and steps cut in the middle change them as much.
 _SAME = 1.5
 
 
 class NativeRate(msgspec.Struct, frozen=True):
-    """An instance as a curve of at least two points: it had taken ``times_s`` when it had passed ``barriers``.
+    """An instance as a curve of at least two points: its time so far, ``times_s``, after each number of ``barriers``.
 
     Both grow; the last point is the instance's end, or where it was when its run was stopped.
     """
@@ -25,11 +25,11 @@ class NativeRate(msgspec.Struct, frozen=True):
     times_s: tuple[float, ...]
 
     def share_of(self, passed: int) -> float:
-        """Return how much of the instance's time it took to pass so many barriers, 0 to 1."""
+        """Return the share, 0 to 1, of the instance's time until so many barriers were passed."""
         return self._time_at(passed) / self.times_s[-1] if self.times_s[-1] > 0 else 0.0
 
     def goes_on_after(self, passed: int) -> bool:
-        """Return whether all that follows so many barriers kept the pace of the second half of them."""
+        """Return whether everything after so many barriers kept the rate of the second half of them."""
         end = self.barriers[-1]
         if passed >= end:
             return self._is_known(passed)
@@ -37,10 +37,10 @@ class NativeRate(msgspec.Struct, frozen=True):
         return self._is_known(passed) and _same(half, self._rate(passed, end))
 
     def _time_at(self, passed: float) -> float:
-        """Return when so many barriers were passed: at the latest on the line between the two points around.
+        """Return when so many barriers were passed, in seconds: by interpolation between the neighbouring points.
 
-        Where the pace differs from those before and after, it may have changed anywhere between them. Then the pace
-        before holds on, so that no more counts as passed than is known to be.
+        Where the rate differs from those before and after, it may have changed anywhere between the points. Then an
+        earlier time by the rate before is taken, so that no more counts as seen than is known to be.
         """
         line_s = float(np.interp(passed, self.barriers, self.times_s))
         n = self._part(passed)
@@ -51,7 +51,7 @@ class NativeRate(msgspec.Struct, frozen=True):
         return min(line_s, start_s + (passed - self.barriers[n]) / before) if before > 0 else start_s
 
     def _is_known(self, passed: float) -> bool:
-        """Return whether the pace around so many barriers is that before, or that up to the end."""
+        """Return whether the rate around so many barriers equals the one before, or the one up to the end."""
         n = self._part(passed)
         rates = [self._rate(*pair) for pair in pairwise(self.barriers)]
         if n == 0 or self.barriers[n] == passed:
@@ -60,20 +60,20 @@ class NativeRate(msgspec.Struct, frozen=True):
         return _same(rates[n], rates[n - 1]) or _same(rates[n], after)
 
     def _part(self, passed: float) -> int:
-        """Return which of the curve's parts has so many barriers in it, by its first point."""
+        """Return the curve's part that contains so many barriers, by the index of its first point."""
         return min(int(np.searchsorted(self.barriers, passed, "right")) - 1, len(self.barriers) - 2)
 
     def _rate(self, first: float, last: float) -> float:
-        """Return the barriers a second between two counts of them."""
+        """Return the barriers a second between two barrier counts."""
         begin_s, end_s = (float(np.interp(at, self.barriers, self.times_s)) for at in (first, last))
         return (last - first) / (end_s - begin_s) if end_s > begin_s else np.inf
 
 
 def native_rate(region: Region) -> NativeRate | None:
-    """Return the pace of a region's instance, or None where it passed no barrier that anybody counted.
+    """Return the rate of a region's instance, or None where no barriers were counted.
 
-    Of several instances the curve is the first's, the end that of the mean. What follows the last barrier counts as
-    up to one more.
+    Of several instances the curve is the first's, and its end the mean's. The part after the last barrier counts as
+    one barrier at most.
     """
     if not region.barriers or not region.count:
         return None

@@ -1,9 +1,8 @@
 """Phases: a trace cut at its barriers and weighed by how often each part of the program runs.
 
 A phase is what all threads do between two points where they wait for each other: a serial stretch, or a part of a
-region between two barriers. The first instance of a region, which meets cold caches, stands apart from the later ones,
-which are added up and weighed so that together they stand for all later instances (ICS'19 sec. 2.4: the first instances
-are enough).
+region between two barriers. The first instance of a region, with cold caches, is a phase of its own; the recorded later
+ones are added up and weighted to represent all later instances (ICS'19 sec. 2.4: the first instances are enough).
 """
 
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from numapredict.collect.modelled.cut_region import CutRegion, cut_regions, unen
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.placing.census import Census
 
-# Barriers after this many share one phase: they differ in nothing that the shares of later barriers would not show.
+# Barriers after this many share one phase: their parts hardly differ.
 MOST_PHASES = 24
 
 Floats = npt.NDArray[np.float64]
@@ -30,14 +29,13 @@ class PhasedTrace:
 
     ``region`` uint64[M]: the key of each phase's, 0 outside.
     ``weight`` float64[M]: how often the recorded part of a phase happens in the whole program. ``serial`` bool[M]:
-    outside the regions. ``dynamic`` bool[M]: the work was handed out in chunks, so a thread that lags gets less of it.
+    outside the regions. ``dynamic`` bool[M]: the work was scheduled in chunks, so a slow thread gets less of it.
     ``imbalance`` float64[M]: time lost at barriers within the phase, as a factor >= 1 of its longest thread.
     ``barriers`` float64[M]: barriers in the recorded part. ``instructions`` float64[M, T]. Records: ``line`` uint64[R]
-    (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record stands for
-    ``lines_per_record`` lines. ``stands_for`` float64[M]: a phase's instructions over those while records were kept;
-    where the room for records ran out, the rest is taken to miss as often. ``seen`` is how much of each region, by its
-    key, the trace stands for, 0 to 1. ``share`` is the part of the program's
-    native region time that belongs to regions which the trace saw whole; of one that it saw in part, the part counts.
+    (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record represents ``lines_per_record``
+    lines. ``stands_for`` float64[M]: a phase's instructions over those while records were kept; after the record limit,
+    misses are assumed to be as frequent. ``seen``: the share, 0 to 1, of each region, by key, that was traced.
+    ``share``: the share of the program's native region time that was traced; a partly seen region counts in part.
     """
 
     threads: int
@@ -59,7 +57,7 @@ class PhasedTrace:
 
 
 def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: ThreadPolicy = "contiguous") -> PhasedTrace:
-    """Cut a trace into phases and weigh them by the census, each thread in its slot under the thread policy."""
+    """Cut a trace into phases and weight them by the census, each thread in its slot under the thread policy."""
     segments = trace.segments
     slot = slots(segments, thread_policy)
     keep = (segments["flags"] & t.MUTED) == 0
@@ -123,8 +121,8 @@ def _is_main(segments: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
 
 
 def _superseded(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return which segments belong to an instance that was cut off, or not recorded, where its region has a better."""
-    # What was cut off would pass for a short instance: it stays only where the region has no whole one before it.
+    """Return which segments belong to a cut or unrecorded instance, where their region has a better one."""
+    # A cut instance would look like a short one: it is kept only where the region has no whole one before it.
     cut = keep & ((segments["flags"] & t.CUT_OFF) != 0)
     drop = np.zeros(len(segments), dtype=bool)
     for region in np.unique(segments["region"][cut]):
@@ -132,7 +130,7 @@ def _superseded(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> 
         mine = keep & (segments["region"] == region)
         if instance > segments["instance"][mine].min():
             drop |= mine & (segments["instance"] >= instance)
-    # An instance without records counts instructions and no misses: it goes where another instance has records.
+    # An instance without records has instructions but no misses: it is dropped where another instance has records.
     recorded = keep & ((segments["flags"] & t.UNRECORDED) == 0)
     for region in np.unique(segments["region"][recorded]):
         mine = keep & (segments["region"] == region) & (region != 0)
@@ -162,17 +160,17 @@ def _group(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> tuple
 
 
 def _columns(*columns: npt.NDArray[np.generic]) -> npt.NDArray[np.uint64]:
-    """Return columns side by side as uint64; NumPy alone would make floats of mixed integers and blur 64-bit keys."""
+    """Return columns stacked as uint64; NumPy would promote mixed integers to float64 and round 64-bit keys."""
     return np.column_stack([column.astype(np.uint64) for column in columns])
 
 
 def _order(
     trace: Trace, keep: npt.NDArray[np.bool_], thread: Ints, sub: Ints, first_segment: Ints
 ) -> tuple[npt.NDArray[np.intp], Ints]:
-    """Return the kept records in the order of time, and the segment that owns each.
+    """Return the kept records in the order of time, and the segment of each.
 
-    The emulator's threads share few cores, so its clock means nothing. Parts follow each other as the main thread met
-    them (its segments come first in the file); within a part every thread advances at its own even pace.
+    The emulator's threads share few cores, which makes its clock meaningless. Parts are ordered as the main thread ran
+    them (its segments come first in the file); within a part every thread advances at a constant rate.
     """
     segments = trace.segments
     owner = np.repeat(np.arange(len(segments)), segments["records"].astype(np.int64))
@@ -204,10 +202,10 @@ def _weights(key: Ints, segments: npt.NDArray[np.void], keep: npt.NDArray[np.boo
             continue
         instances = seen.get(int(region), 1)
         total = max(counts.get(int(region), instances), 1)
-        if later:  # the recorded later instances stand for all instances but the first, whose caches were cold
+        if later:  # the recorded later instances represent all but the first, whose caches were cold
             weights[n] = max(total - 1, 0) / max(instances - 1, 1)
         elif instances == 1:
-            weights[n] = total  # the first instance has to stand for all
+            weights[n] = total  # the first instance represents all
     return weights
 
 
@@ -222,14 +220,14 @@ def _weights_in_cut(key: Ints, cut: dict[int, CutRegion]) -> Floats:
 
 
 def _seen(segments: npt.NDArray[np.void], cut: dict[int, CutRegion]) -> dict[int, float]:
-    """Return how much of each region, by its key, the trace stands for, 0 to 1: all where it has a whole instance."""
+    """Return the share, 0 to 1, of each region, by key, that the trace represents: 1 with a whole instance."""
     whole = (segments["region"] != 0) & ((segments["flags"] & (t.CUT_OFF | t.MUTED)) == 0) & _is_main(segments)
     seen = {int(region): 1.0 for region in np.unique(segments["region"][whole])}
     return seen | {region: part.share for region, part in cut.items()}
 
 
 def _share(seen: dict[int, float], census: Census) -> float:
-    """Return the part of the native region time that belongs to what was traced of the regions."""
+    """Return the share, 0 to 1, of the native region time that was traced."""
     if census.region_time_s <= 0:
         return 0.0
     return sum(region.time_s * seen.get(region.key, 0.0) for region in census.regions) / census.region_time_s

@@ -14,7 +14,7 @@ def routes_over(
     """Return the link indices crossed from each core node (row) to each memory node (column); () on the diagonal.
 
     ``paths`` are chains of nodes that fix a route, from the core's node to the memory's; every other pair takes the
-    fewest hops, and among equals the links that stand first. Raises InvalidInputError.
+    fewest hops, and among equals the first links. Raises InvalidInputError.
     """
     index_of = {pair: index for index, pair in enumerate(ends)}
     fixed: dict[Ends, tuple[int, ...]] = {}

@@ -1,9 +1,9 @@
-"""Which regions a trace saw, and times of measurements over the regions that all of them saw.
+"""Which regions a trace saw, and measurements' times over the regions seen by all of them.
 
 Traces of different thread counts end at different places, and see different regions. Measured on a program of five
-regions, every choice of up to three hidden from traces with 8, 16 and 32 threads: comparing the times as they are is
-off by 0.62 to 0.72 in log2 (median), filling in what is missing by the regions' native times by 0.85 to 0.97, and
-comparing what all saw by 0.13 to 0.14.
+regions, hiding every choice of up to three from traces with 8, 16 and 32 threads: comparing the times as they are is
+off by 0.62 to 0.72 in log2 (median), filling in missing regions by their native times by 0.85 to 0.97, and comparing
+the regions that all saw by 0.13 to 0.14.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,19 +16,19 @@ PROVENANCE = "regions_seen"
 """The name of a measurement's note with its regions: key, seconds and share of the native region time of each."""
 
 COMPARED = "regions_compared"
-"""The name of the note of a measurement that was cut to what others saw, too."""
+"""The name of the note of a measurement that was restricted to the regions that all saw."""
 
 SHARE = "region_time_seen"
 WHOLE_CENSUS, CUT_CENSUS = ("census", "of the whole program"), ("census", "stopped by its time budget")
-"""Notes of a modelled measurement: the native run, which counts the regions, ended, or had to be stopped."""
+"""Notes of a modelled measurement: the native run, which counts the regions, ended or was stopped."""
 
-_LEAST_SHARE = 0.3  # a trace that saw less says too little, and would leave nothing of the others
+_LEAST_SHARE = 0.3  # a trace that saw less shows too little, and would leave no regions to compare
 
 
 class SeenRegion(msgspec.Struct, frozen=True):
     """One region in a trace: its modelled time, and the share, 0 to 1, of all regions' native time that was seen of it.
 
-    ``whole`` is false where the trace does not stand for all of it.
+    ``whole`` is false where the trace represents only a part of it.
     """
 
     key: int
@@ -42,7 +42,7 @@ def regions_note(
 ) -> tuple[tuple[str, str], ...]:
     """Return the note of the modelled times of a trace's regions, none for a program of a single region.
 
-    ``seen``: how much of a region, by its key, the trace stands for, 0 to 1.
+    ``seen``: the share, 0 to 1, of a region, by its key, that was traced.
     """
     all_s = sum(native_s.values())
     if len(native_s) < 2 or all_s <= 0:
@@ -69,10 +69,9 @@ def regions_of(measurement: Measurement) -> tuple[SeenRegion, ...]:
 
 
 def in_common(measurements: Sequence[Measurement]) -> tuple[Measurement, ...]:
-    """Return measurements of one program with the times of those regions left out that only some of them saw whole.
+    """Return measurements of one program without the times of regions that only some of them saw whole.
 
-    They are returned as they are where all saw the same. One that saw next to nothing is left as it is, and the others
-    do not depend on it.
+    They are unchanged where all saw the same. One that saw next to nothing is unchanged and does not affect the others.
     """
     seen = [_whole_in(m) for m in measurements]
     told = [keys for keys in seen if keys]
@@ -84,7 +83,7 @@ def in_common(measurements: Sequence[Measurement]) -> tuple[Measurement, ...]:
 
 
 def compared_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
-    """Return a line for each program of which some traces saw other regions than others."""
+    """Return a line for each program whose traces saw different regions."""
     shares: dict[str, float] = {}
     for m in measurements:
         if COMPARED in dict(m.provenance):
@@ -104,7 +103,7 @@ def _whole_in(measurement: Measurement) -> frozenset[int]:
 
 
 def _without(measurement: Measurement, gone: frozenset[int]) -> Measurement:
-    """Return a measurement without the times of some regions; the accesses a second are as they were."""
+    """Return a measurement without the times of some regions; the bandwidths stay the same."""
     regions = regions_of(measurement)
     gone_s = sum(region.time_s for region in regions if region.key in gone)
     notes = dict(measurement.provenance)

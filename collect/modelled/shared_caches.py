@@ -1,7 +1,7 @@
 """Shared caches: which private-cache misses of a trace reach memory, for one grouping of the threads on nodes.
 
-The replay itself is native/replay/replay.h: set-associative, least recently used, one cache a node, kept
-coherent by MESI. What comes out does not depend on where the pages are, so one replay serves every page policy.
+The replay itself is native/replay/replay.h: set-associative, least recently used, one cache a node, coherent by MESI.
+The result does not depend on the pages' nodes, so that one replay serves every page policy.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from numapredict.collect.modelled.phases import PhasedTrace
 from numapredict.native.errors import InvalidInputError
 from numapredict.native.library import replay_library
 
-# Kinds of accesses, by what the thread has to wait for.
+# Kinds of accesses, by what the thread waits for.
 STREAMED, INDEPENDENT, DEPENDENT, WRITTEN_BACK = 0, 1, 2, 3
 KINDS = 4
 
@@ -28,7 +28,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """A phased trace's records, ready to be replayed on one machine, whatever the grouping.
+    """A phased trace's records, ready to be replayed on one machine with any grouping.
 
     L lines on P pages: ``line`` int32[R], ``page_of_line`` int32[L], ``set_of_line`` uint32[L], ``page`` int64[P] (page
     numbers, ascending).
@@ -47,7 +47,7 @@ class Lines:
         """Return each record's kind, int32[R]."""
         flags = self.phased.flags
         kind = np.full(len(flags), INDEPENDENT, dtype=np.int32)
-        # A line that is read again because another thread wrote to it is a message: the reader needs it to go on.
+        # A line that is read again because another thread wrote to it is communication: the reader depends on it.
         message = ((flags & t.COHERENCE) != 0) & ((flags & t.STORE) == 0)
         kind[((flags & t.DEPENDENT) != 0) | message] = DEPENDENT
         kind[(flags & t.STREAMING) != 0] = STREAMED
@@ -63,10 +63,10 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """What one grouping asks of the machine, in records; M phases, T threads, N nodes.
+    """The demand of one grouping, in records; M phases, T threads, N nodes.
 
-    ``hits`` float64[M, T, KINDS]: found in the own node's shared cache. ``transfers`` float64[M, T, KINDS, N]: taken,
-    changed, from that node's cache. E memory events: ``cell`` int32[E] in [M, T, KINDS] flattened, ``page`` int32[E].
+    ``hits`` float64[M, T, KINDS]: in the thread's node's shared cache. ``transfers`` float64[M, T, KINDS, N]: modified
+    lines from that node's cache. E memory events: ``cell`` int32[E] in [M, T, KINDS] flattened, ``page`` int32[E].
     """
 
     hits: Floats
@@ -100,7 +100,7 @@ def lines_of(phased: PhasedTrace, machine: MachineDescription, seed: int) -> Lin
     shift = phased.lines_per_record.bit_length() - 1
     whole = machine.shared_cache.size_bytes // machine.line_bytes // machine.shared_cache.ways
     sets = max(whole >> shift, 1)
-    # The tracer kept lines whose hash has its low bits zero; the next bits choose among the sets that are left.
+    # The tracer kept lines whose hash has zero low bits; the next bits select among the remaining sets.
     chosen = (_hash(address, seed) >> np.uint64(shift)) % np.uint64(sets)
     return Lines(
         phased=phased,
@@ -114,7 +114,7 @@ def lines_of(phased: PhasedTrace, machine: MachineDescription, seed: int) -> Lin
 
 
 def replay(lines: Lines, node_of_thread: tuple[int, ...], nodes: int) -> Demand:
-    """Replay a trace with each thread on its node (logical indices) and return what is asked of the memory."""
+    """Replay a trace with each thread on its node (logical indices) and return the demand on the memory."""
     phased = lines.phased
     count = len(lines.line)
     flags = np.where(phased.flags & t.WRITEBACK, 2, phased.flags & t.STORE).astype(np.uint8)
@@ -187,7 +187,7 @@ class _Input(ctypes.Structure):
 
 @cache
 def _library() -> ctypes.CDLL:
-    """Load the replay library once a process."""
+    """Return the replay library, loaded once a process."""
     library = ctypes.CDLL(str(replay_library()))
     library.replay_shared_caches.argtypes = (ctypes.POINTER(_Input), *[ctypes.c_void_p] * 3)
     library.replay_sum_by_node.argtypes = (

@@ -1,4 +1,4 @@
-"""Traces: what the tracer saw of one program with one number of threads.
+"""Traces: the tracer's record of one program with one number of threads.
 
 The file's contract is native/tracer/trace_file.h; this is its only reader.
 """
@@ -73,9 +73,9 @@ _PAGE = np.dtype([("page", "<u8"), ("site", "<u8"), *((name, "<u2") for name in 
 class Trace:
     """One trace in memory: structured arrays with the fields of trace_file.h.
 
-    ``segments`` [S] in the order of vcpus and time; ``records`` [R] in the order of the segments that own them;
-    ``pages`` [P]. One line in 2**``sample_shift`` was followed. ``end`` is a key of ENDS.
-    ``exit_code`` is the program's where it came to its own end, else 0.
+    ``segments`` [S] in the order of vcpus and time; ``records`` [R] in the order of their segments; ``pages`` [P]. One
+    line in 2**``sample_shift`` was traced. ``end`` is a key of ENDS. ``exit_code`` is that of a program that was not
+    stopped, else 0.
     """
 
     segments: npt.NDArray[np.void]
@@ -94,13 +94,13 @@ class Trace:
 
     @property
     def threads(self) -> int:
-        """Return how many threads the program had in its regions, whatever the mapping."""
+        """Return how many threads the program had in its regions, which may differ from the mapping's."""
         segments = self.segments[self.segments["region"] != 0]
         return max(int(segments["team"].max(initial=0)), len(np.unique(segments["contiguous"])))
 
 
 def read_trace(path: Path) -> Trace:
-    """Read a trace file; raise InvalidInputError, naming it, if it is not a whole one."""
+    """Return the trace in a file; raise InvalidInputError, naming it, if it is incomplete or malformed."""
     try:
         data = read_bounded(path, MOST_BYTES)
     except OSError as error:

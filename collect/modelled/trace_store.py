@@ -1,8 +1,8 @@
-"""The trace cache: traces and censuses on disk, by what could change them.
+"""The trace cache: traces and censuses on disk, by a digest of all that they depend on.
 
 A key covers the program's content, its arguments (and the content of files they name), its environment, the private
-cache, the budget and the tracer itself; the thread count is added for a trace. So machines with the same private cache
-share their traces. Losing the cache loses only time; above its bound, what was used longest ago goes.
+cache, the budget and the tracer itself, and for a trace the thread count: machines with the same private cache share
+traces. Losing the cache costs only time; above its size limit the least recently used files are removed.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class TraceStore:
-    """Gives out censuses and traces, taking them where the cache has none, and logs what it is doing."""
+    """Returns censuses and traces from the cache, takes missing ones, and logs its work."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class TraceStore:
         return found
 
     def has_trace(self, program: Program, threads: int) -> bool:
-        """Return whether the cache has a program's trace with a number of threads, so that none is taken."""
+        """Return whether the cache has a program's trace with a number of threads."""
         return self._trace_path(program, threads).is_file()
 
     def _trace_path(self, program: Program, threads: int) -> Path:
@@ -128,7 +128,7 @@ class TraceStore:
         self._prune()
 
     def _prune(self) -> None:
-        """Remove the files that were used longest ago while the cache is over its size."""
+        """Remove the least recently used files while the cache is above its size limit."""
         files = []
         for file in self.folder.iterdir():
             with contextlib.suppress(OSError):
@@ -146,7 +146,7 @@ class TraceStore:
 
 
 def _read(path: Path, parse: Callable[[bytes], T | None]) -> T | None:
-    """Return what a cached file holds, or None where there is no whole file: then it is made again."""
+    """Return a cached file's parsed content, or None where it is missing or damaged: then it is made again."""
     try:
         return parse(read_bounded(path, MOST_FILE_BYTES))
     except (OSError, InvalidInputError):

@@ -1,4 +1,4 @@
-"""How many threads a traced program's regions truly had, whatever number was asked for."""
+"""The actual numbers of threads in a traced program's regions, which may differ from the requested one."""
 
 import numpy as np
 
@@ -8,10 +8,10 @@ from numapredict.collect.placing.teams import Team, teams_by_time
 
 
 def traced_teams(census: Census, trace: Trace, asked: int) -> tuple[Team, ...]:
-    """Return the teams of a traced program, weighed by native times.
+    """Return the teams of a traced program, weighted by native times.
 
-    Threads of nested teams count for the region around them. A region that was not traced had the threads asked for,
-    unless it had more than that in the census.
+    Threads of nested teams count for the enclosing region. An untraced region is assumed to have the requested threads,
+    or those of the census if more.
     """
     segments = trace.segments[trace.segments["region"] != 0]
     threads = {}

@@ -32,16 +32,16 @@ from numapredict.native.library import marks_library, tracer_plugin
 _NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
 _NOT_WRITTEN = "numapredict tracer: no trace written, error "
 EMULATOR = "qemu-x86_64"
-# Variables that would bind or multiply threads against the thread count that is asked for.
+# Variables that would bind threads or change the requested thread count.
 _FORBIDDEN = ("OMP_PLACES", "OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY", "LD_PRELOAD", "OMP_DISPLAY_ENV")
-# Of some 600 traces of programs that run well natively, the emulator lost two to a SIGSEGV and none when it was run
-# again. A program that dies by a signal each time still fails.
+# Of some 600 traces of programs that run natively without errors, two ended in a SIGSEGV of the emulator and none on a
+# second try. A program that dies by a signal each time still fails.
 ATTEMPTS = 2
 # Before the first region the emulator takes 3 times the native time for loops of integers, 8.4 for reading and writing
-# numbers as text; it gets room beyond, and no more of it than so many times what the trace itself may take.
+# numbers as text; the limit is above that, and at most so many times the trace's own limit.
 _START_SLOWDOWN = 12.0
 _MOST_START = 3.0
-# Many threads share few cores here, and a thread that spins keeps another from the work it waits for.
+# Many threads share few cores here, and a spinning thread delays the one that it waits for.
 _PATIENT = (
     ("OMP_WAIT_POLICY", "passive"),
     ("GOMP_SPINCOUNT", "0"),
@@ -53,11 +53,11 @@ _PATIENT = (
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """The most that tracing may take: seconds for the census and for each trace, instances of a region, records.
 
-    The seconds are processor time of the traced program, so that a busy computer sees no less of it: of a trace that
-    of all threads together, of the census over its two threads, which is what two idle cores take by the clock. A
-    trace gets the time for what comes before the first region beside its own (``with_start_s``). A program that sleeps
-    for so long, or takes ten times as long by the clock, is stopped too. The defaults keep a recommendation (a census
-    and two traces) within two minutes on an idle computer where the program comes to its regions soon.
+    The seconds are processor time of the traced program, so that a busy computer sees no less of it: for a trace summed
+    over all threads, for the census divided by its two threads, which is the wall time on two idle cores. A trace gets
+    additional time for the part before the first region (``with_start_s``). A program that sleeps for so long, or takes
+    ten times as long in wall time, is stopped too. With the defaults a recommendation (a census and two traces) takes
+    at most two minutes on an idle computer if the program reaches its regions soon.
     """
 
     census_s: float = 20.0
@@ -68,15 +68,15 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 1
 
     def with_start_s(self, census: Census) -> float:
-        """Return the most seconds of a trace of the program: for its start in the emulator, and what it is given."""
+        """Return the most seconds of a trace of the program: for its start in the emulator, and ``trace_s``."""
         start_s = max(census.before_first_region_s, 0.0) * _START_SLOWDOWN
         return self.trace_s + min(start_s, _MOST_START * self.trace_s)
 
 
 def check_program(program: Program) -> str:
-    """Return what starts a program that can be traced; raise UnrunnableProgramError with the reason otherwise.
+    """Return the executable of a program that can be traced; raise UnrunnableProgramError with the reason otherwise.
 
-    A text and no Path, which would drop the `./` that keeps a name from being looked up in PATH.
+    It is text, as a Path would drop the `./` that prevents a search in PATH.
     """
     found = executable_of(program)
     check_traceable(Path(program.directory or ".") / found)
@@ -84,9 +84,9 @@ def check_program(program: Program) -> str:
 
 
 def take_census(program: Program, budget: Budget) -> bytes:
-    """Run a program natively with two threads and return the census file; raise TracingError if it has no use.
+    """Run a program natively with two threads and return the census file's bytes; TracingError if it is of no use.
 
-    A program that ends with an exit code other than 0 is of use where its regions were seen; the file keeps the code.
+    With an exit code other than 0 it is of use if regions were seen; the file keeps the code.
     """
     executable = check_program(program)
     with work_folder() as folder:
@@ -123,7 +123,7 @@ def take_census(program: Program, budget: Budget) -> bytes:
 
 
 def take_trace(program: Program, threads: int, machine: MachineDescription, census: Census, budget: Budget) -> bytes:
-    """Trace a program with a number of threads through a machine's private caches and return the trace file.
+    """Trace a program with a number of threads through a machine's private caches and return the trace file's bytes.
 
     Raises TracingError when the program fails under the tracer or shows no region in time.
     """
@@ -156,7 +156,7 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
             *["-plugin", plugin, executable, *program.command[1:]],
         ]
         for _ in range(ATTEMPTS):
-            # The tracer keeps its own time and needs a moment to write what it has.
+            # The tracer stops itself at its limit and then needs a moment to write its file.
             allowed = Allowance(seconds * LONGEST + 30)
             ending = _run(command, _environment(program, threads), program, allowed)
             data = file.read_bytes() if file.is_file() else b""
@@ -184,7 +184,7 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
             "of tracing; give it a smaller input, or more time with --budget"
         )
     if trace.end != EXITED or ending.timed_out:
-        return data  # it was stopped, and its exit code says nothing
+        return data  # it was stopped: its exit code means nothing
     if census.complete and (not may_be_habit(ending.exit_code) or bool(ending.exit_code) != bool(census.exit_code)):
         raise TracingError(
             f"{program.name} with {threads} threads failed under the tracer: {ending.reason or 'exit code 0'}, where "
@@ -194,7 +194,7 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
 
 
 def _environment(program: Program, threads: int) -> dict[str, str]:
-    """Return the caller's and the program's variables, with the thread count and patient waiting set."""
+    """Return the caller's and the program's variables, with the thread count and passive waiting set."""
     merged = {**os.environ, **dict(program.environment), **dict(_PATIENT), "OMP_NUM_THREADS": str(threads)}
     return {name: value for name, value in merged.items() if name not in _FORBIDDEN}
 
@@ -208,14 +208,14 @@ def _run(command: list[str], environment: dict[str, str], program: Program, allo
 
 
 def _check_written(ending: Ending, folder: Path) -> None:
-    """Raise UnwritableError where the tracer says that it could not write (native/tracer/trace_writer.c)."""
+    """Raise UnwritableError where the tracer reported a failed write (native/tracer/trace_writer.c)."""
     _, said, number = ending.last_line.partition(_NOT_WRITTEN)
     if said and number.isdecimal():
         raise refused(folder.parent, OSError(int(number), os.strerror(int(number))))
 
 
 def _plain(path: Path) -> str:
-    """Return a path for the emulator's option lists, which commas separate."""
+    """Return a path for the emulator's option lists, whose separator is a comma."""
     if "," in str(path):
         raise MissingNativePartError(f"{path}: QEMU takes no comma in this path; install numapredict in another folder")
     return str(path)

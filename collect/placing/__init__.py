@@ -1,1 +1,1 @@
-"""Run a program under a mapping on this computer, and say where its threads and pages stood."""
+"""Run a program under a mapping on this computer, and report where its threads and pages were placed."""

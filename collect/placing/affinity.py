@@ -1,4 +1,4 @@
-"""The processors that what this thread starts may use."""
+"""The affinity mask of the calling thread, which child processes inherit."""
 
 import contextlib
 import os
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 
 def keep_to(cpus: Iterable[int]) -> None:
-    """Restrict the calling thread, and so what it starts or becomes, to PUs; leave it alone where that is refused."""
+    """Restrict the calling thread, and its children, to PUs (OS indices); ignore a refusal by the system."""
     wanted = set(cpus)
     with contextlib.suppress(OSError):
         if wanted and os.sched_getaffinity(0) != wanted:
@@ -15,9 +15,9 @@ def keep_to(cpus: Iterable[int]) -> None:
 
 @contextlib.contextmanager
 def kept_to(cpus: Iterable[int]) -> Iterator[None]:
-    """Restrict the calling thread to PUs for a while: a child started meanwhile keeps the restriction.
+    """Restrict the calling thread to PUs until the context ends: a child started inside keeps the restriction.
 
-    The OpenMP runtimes count the processors of the mask that they find when they are loaded.
+    OpenMP runtimes count the processors of the affinity mask when they are loaded.
     """
     before = os.sched_getaffinity(0)
     keep_to(cpus)

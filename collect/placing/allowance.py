@@ -1,4 +1,4 @@
-"""Allowances: how long a process may run, by the processor time that it takes, whatever else the computer does."""
+"""Allowances: how long a process may run, by its processor time, which other load does not change."""
 
 import contextlib
 import math
@@ -13,27 +13,27 @@ from numapredict.collect.host.processor_times import TICK_S
 # Times of the stat file, counted from behind the process's name: its own in user and kernel mode, and those of children
 # that have ended (proc_pid_stat(5)).
 _TIMES = slice(11, 15)
-# A process that takes less than this part of its processor time in as many seconds by the clock sleeps or hangs: among
-# dozens that want the same core it would still get more.
+# A process that uses less than this share of its allowed processor time in as many seconds of wall time sleeps or
+# hangs: even among dozens of processes on one core it would get more.
 _ASLEEP = 0.01
-# By the clock, of the processor time: on a computer so busy nothing is worth waiting for.
+# Wall time over processor time: on a computer so busy waiting is useless.
 LONGEST = 10.0
 
 
 class Allowance(msgspec.Struct, frozen=True):
-    """The most seconds by the clock, and of processor time, all threads and child processes together."""
+    """The most seconds of wall time, and of processor time of all threads and child processes together."""
 
     wall_s: float
     processor_s: float = math.inf
 
 
 def allowance_of(processor_s: float, threads: int = 1) -> Allowance:
-    """Return the allowance of seconds of processor time for each of the threads; the clock is for what hangs."""
+    """Return the allowance of ``processor_s`` seconds for each thread; its wall time limit stops hanging processes."""
     return Allowance(processor_s * LONGEST, processor_s * threads)
 
 
 class Meter:
-    """Says when a process has spent its allowance, which counts from now."""
+    """Checks whether a process has used up its allowance, counted from construction."""
 
     def __init__(self, allowance: Allowance, process: int) -> None:
         self.allowance = allowance
@@ -43,11 +43,11 @@ class Meter:
 
     @property
     def deadline_s(self) -> float:
-        """Return when the time by the clock is spent, on the clock of ``time.perf_counter``."""
+        """Return when the wall time is used up, in seconds of ``time.perf_counter``."""
         return self.began_s + self.allowance.wall_s
 
     def spent(self) -> bool:
-        """Return whether the processor time is spent, or has not been asked for in as many seconds."""
+        """Return whether the processor time is used up, or hardly used in as many seconds of wall time."""
         most_s = self.allowance.processor_s
         if math.isinf(most_s):
             return False
@@ -68,7 +68,7 @@ def processor_time_s(process: int) -> float:
 
 
 def _family(process: int) -> Iterator[int]:
-    """Yield a process and those that it has started, and they in turn, where the kernel lists them."""
+    """Yield a process and its descendants, where the kernel lists them."""
     yield process
     for listed in Path(f"/proc/{process}/task").glob("*/children"):
         with contextlib.suppress(OSError):

@@ -13,12 +13,12 @@ from typing import TextIO
 from numapredict.collect.host.environment import NUMA_BALANCING
 
 SHARED = Path("/run/numapredict-balancing")
-"""Gone with the next start of the system, as the setting is; and only root may write there, as to the setting."""
+"""As for the setting itself, only root may write there, and a reboot resets it."""
 
 _OFF = "0"
-_GATE, _USERS = 0, 1  # bytes of the file, of which each is locked by itself
+_GATE, _USERS = 0, 1  # bytes of the file, each locked separately
 _LOOKS, _LOOK_S = 500, 0.02
-"""How often, and how far apart, to look whether the gate is free: others hold it for two small writes."""
+"""How often, and with what pause in seconds, to try the gate: others hold it for two small writes."""
 
 
 def balancing_is_on(path: Path = NUMA_BALANCING) -> bool:
@@ -30,11 +30,11 @@ def balancing_is_on(path: Path = NUMA_BALANCING) -> bool:
 def without_balancing(
     note: Callable[[str], None], path: Path = NUMA_BALANCING, shared: Path = SHARED
 ) -> Iterator[None]:
-    """Switch balancing off for a while, or note why it stays on.
+    """Switch balancing off until the context ends, or note why it stays on.
 
-    Of several that do so at the same time the last one to end switches it on again: ``shared`` is a file that holds
-    the setting of before, and each has a lock on it that the kernel drops with the process. Signals must be held
-    meanwhile (child.signals_held), or one that ends this process would leave it off.
+    Of several concurrent users the last to end switches it on again: ``shared`` is a file with the previous setting,
+    and each user has a lock on it that the kernel releases at the end of the process. Signals must be held meanwhile
+    (child.signals_held), or one that ends this process would leave balancing off.
     """
     if not path.exists():
         yield
@@ -42,7 +42,7 @@ def without_balancing(
     with contextlib.ExitStack() as stack:
         try:
             remembered = stack.enter_context(_opened(shared))
-        except OSError:  # not permitted: then neither is the setting, but say what is asked for
+        except OSError:  # not permitted: then neither is the setting, whose error is the one to report
             remembered = None
         try:
             off = _switch_off(path, remembered)
@@ -75,7 +75,7 @@ def _switch_off(path: Path, remembered: TextIO | None) -> str:
         remembered.seek(0)
         before = remembered.read().strip()
         if setting not in {"", _OFF} and (alone or not before):
-            before = setting  # what is in the file is from somebody who switched back
+            before = setting  # the file's content is from a process that has restored the setting
         elif not before.isdigit() or before == _OFF:
             before = ""
         kind = fcntl.LOCK_UN
@@ -90,7 +90,7 @@ def _switch_off(path: Path, remembered: TextIO | None) -> str:
 
 
 def _switch_back(path: Path, remembered: TextIO | None, before: str) -> None:
-    """Switch it on again if nobody else wants it off."""
+    """Restore the setting ``before`` if no other process needs balancing off."""
     if remembered is None:
         path.write_text(before)
         return
@@ -110,7 +110,7 @@ def _opened(shared: Path) -> Iterator[TextIO]:
 
 @contextmanager
 def _gate(remembered: TextIO) -> Iterator[None]:
-    """Keep others from looking and changing meanwhile; raise OSError where one of them is stopped within."""
+    """Exclude others from reading and changing; raise OSError where a stopped process holds the gate."""
     for _ in range(_LOOKS):
         if _locked(remembered, fcntl.LOCK_EX, _GATE):
             break
@@ -124,7 +124,7 @@ def _gate(remembered: TextIO) -> Iterator[None]:
 
 
 def _locked(remembered: TextIO, kind: int, byte: int = _USERS) -> bool:
-    """Try to lock a byte; a lock of this process's own becomes one of this kind."""
+    """Try to lock a byte and return whether that worked; a lock that this process holds is converted to ``kind``."""
     try:
         fcntl.lockf(remembered, kind | fcntl.LOCK_NB, 1, byte)
     except OSError as error:

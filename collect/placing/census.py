@@ -1,7 +1,7 @@
-"""The census: which parallel regions a program has, how often each runs and how long, from one native run.
+"""The census: a program's parallel regions, with the count and time of each, from one native run.
 
-The file's contract is native/regions/region_file.h; this is its only reader. A region is known by its module and the
-offset of its outlined function, so the census of one run applies to the trace of another.
+The file's contract is native/regions/region_file.h; this is its only reader. A region is identified by its module and
+the offset of its outlined function, so that the census of one run applies to the trace of another.
 """
 
 import os
@@ -17,7 +17,7 @@ from numapredict.collect.placing.exit_code import exit_code_in
 
 MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
 MAGIC = 0x334F49474552554E  # NUREGIO3
-CENSUS_THREADS = 2  # are asked for in the run that counts
+CENSUS_THREADS = 2  # are requested in the run that counts
 _ENTRIES = 4096  # there is room for; the text begins behind it
 _TEXT_BYTES = 256 << 10
 _HEADER = np.dtype(
@@ -54,8 +54,8 @@ class Region(msgspec.Struct, frozen=True):
 
     ``module`` is a file name and ``path`` the whole one, empty where it is not known. The last ``unfinished`` instances
     had not ended when the run did; their time is that until then. ``barriers`` were passed inside by each thread, in
-    all instances together; 0 where nobody counted them. ``passed_s`` is how long the first instance had taken when it
-    had passed 1, 2, 4, 8, ... of them.
+    all instances together; 0 where not counted. ``passed_s``: the first instance's seconds until 1, 2, 4, 8, ... of
+    them.
     """
 
     key: int
@@ -120,18 +120,18 @@ def parse_census(data: bytes) -> Census | None:
 
 
 def reserve_file(path: Path) -> None:
-    """Make an empty census file that has its room on the disk, for the preload library to fill; raise OSError.
+    """Make an empty census file with its disk space allocated, for the preload library to fill; raise OSError.
 
-    The library itself says nothing where there is none, and what others write may take it at any time.
+    The library cannot report a full disk, and other programs may fill the disk at any time.
     """
     with path.open("xb") as file:
         os.posix_fallocate(file.fileno(), 0, FILE_BYTES)
 
 
 def stopped(data: bytes, at_ns: int) -> bytes:
-    """Return a census file with the time (CLOCK_MONOTONIC) at which its process was stopped, unless that had ended.
+    """Return a census file's bytes with the stop time (CLOCK_MONOTONIC) of its process, unless that had ended.
 
-    What is still running in the file then counts until there.
+    Regions still running in the file count until then.
     """
     header = np.frombuffer(data, _HEADER, 1)[0] if len(data) >= _HEADER.itemsize else None
     if header is None or int(header["exited"]) or int(header["magic"]) != MAGIC:

@@ -1,7 +1,7 @@
-"""A program in this process's place while this process still waits for it: same terminal, same signals, same end.
+"""A child process that behaves as if it replaced this process: same terminal, signals and exit status.
 
-The child stays in this process's group, so that the terminal reaches it as it would the program itself: what the
-terminal sends goes to the whole group and is not passed on a second time; what somebody sends to this process alone is.
+The child stays in this process's group, so that the terminal's signals reach it directly: they go to the whole group
+and are not passed on a second time; signals sent to this process alone are.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from numapredict.collect.placing.affinity import kept_to
 
-# Raised by what a process does itself, or not to be caught.
+# Raised by the process's own instructions, or impossible to catch.
 _OWN = {"SIGKILL", "SIGSTOP", "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS", "SIGPIPE"}
 # The kernel sends these to all processes of a terminal's foreground group.
 _TERMINAL = {"SIGINT", "SIGQUIT", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGHUP", "SIGCONT", "SIGWINCH"}
@@ -29,7 +29,7 @@ def _numbers(names: set[str]) -> set[int]:
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[set[int]]:
-    """Keep signals waiting, so that only SIGKILL ends this process before its time; yield those blocked before."""
+    """Block signals, so that only SIGKILL can end this process meanwhile; yield those blocked before."""
     held = {number for number in signal.valid_signals() if number not in _numbers(_OWN)}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
     try:
@@ -42,7 +42,7 @@ def run_child(command: Sequence[str], environment: dict[str, str], cpus: Sequenc
     """Run a command to its end and return its exit code, or the negative number of the signal that ended it.
 
     Call it inside ``signals_held`` with what that yielded; it raises OSError where the system cannot start the command.
-    Nothing is put between the command and this process's files.
+    The command inherits this process's standard streams.
     """
     children_ignored = signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
     if children_ignored:  # or the kernel would keep the child's end from us
@@ -69,7 +69,7 @@ def run_child(command: Sequence[str], environment: dict[str, str], cpus: Sequenc
 
 
 def become(command: Sequence[str], environment: dict[str, str]) -> NoReturn:
-    """Replace this process by a command, with the signals that Python ignores back to what they were."""
+    """Replace this process by a command, with default handling of the signals that Python ignores."""
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
     sys.stdout.flush()
@@ -83,14 +83,14 @@ def end_like(code: int) -> int:
         return code
     sys.stdout.flush()
     sys.stderr.flush()
-    # The program has left its core, if it was to leave one: none of ours over it.
+    # The program has written its core file, if enabled: ours must not overwrite it.
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     with contextlib.suppress(OSError, ValueError):  # SIGKILL has no handler to reset
         signal.signal(-code, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {-code})
     os.kill(os.getpid(), -code)
-    return 128 - code  # as a shell says it, where the signal does not end a process
+    return 128 - code  # a shell's code, where the signal does not end a process
 
 
 def _follow(child: int) -> int:
@@ -110,7 +110,7 @@ def _follow(child: int) -> int:
 
 
 def _stop_too(number: int) -> None:
-    """Stop this process as its child was, so that a shell sees its job stopped; return when it is continued."""
+    """Stop this process as its child was, so that the shell sees a stopped job; return when it is continued."""
     mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, {number}) if number != signal.SIGSTOP else None
     os.kill(os.getpid(), number)
     if mask is not None:

@@ -40,7 +40,7 @@ def applied(placement: Placement) -> Placement:
 
 
 def nearest_expressible(mapping: Mapping) -> Mapping:
-    """Return the expressible mapping that comes near one whose page policy is not."""
+    """Return the nearest expressible mapping to one whose page policy is not expressible."""
     nearest = FACTS[mapping.page_policy].nearest
     if nearest == "first-touch":
         return without_page_policy(mapping)
@@ -48,7 +48,7 @@ def nearest_expressible(mapping: Mapping) -> Mapping:
 
 
 def without_page_policy(mapping: Mapping) -> Mapping:
-    """Return the mapping whose threads are placed likewise, and whose pages go where they are first touched."""
+    """Return the mapping with the same thread placement and first touch."""
     return msgspec.structs.replace(mapping, page_policy="first-touch", page_nodes=mapping.thread_nodes)
 
 
@@ -71,7 +71,7 @@ def openmp_variables(placement: Placement) -> tuple[tuple[str, str], ...]:
 
 
 def launch(placement: Placement) -> Launch:
-    """Return what applies a mapping; page policies outside EXPRESSIBLE are left to first touch."""
+    """Return the variables and numactl call of a mapping; page policies outside EXPRESSIBLE become first touch."""
     option = _memory_option(placement)
     call = ("numactl", f"--physcpubind={index_list(placement.pus)}", *option)
     return Launch(openmp_variables(placement), call, bool(option))
@@ -116,7 +116,7 @@ def places(pus: Sequence[int]) -> str:
 
 def _memory_option(placement: Placement) -> tuple[str, ...]:
     if len(placement.topology.memory_nodes) == 1:
-        return ()  # every policy is equal here, and a container may forbid set_mempolicy
+        return ()  # all policies are equal here, and a container may forbid set_mempolicy
     nodes = index_list(placement.os_page_nodes)
     match FACTS[placement.mapping.page_policy].kernel:
         case "interleave":

@@ -1,4 +1,4 @@
-"""What an executable file is, as far as the tracer and the preload library must know."""
+"""Properties of an executable file that the tracer and the preload library depend on."""
 
 import os
 import stat
@@ -44,7 +44,7 @@ def check_traceable(path: Path) -> None:
 def preload_obstacle(path: Path, library: Path) -> str:
     """Return why a program would not run with a library preloaded, in a few words; empty where it would.
 
-    A script has none: its interpreter passes the library on. Of a file that may only be executed nothing is known.
+    A script has none: its interpreter passes the library on. An executable that cannot be read is assumed to have none.
     """
     if _gains_rights(path):
         return "it runs with other rights than its user's, and the loader then ignores LD_PRELOAD"

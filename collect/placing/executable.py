@@ -1,4 +1,4 @@
-"""Find the file that a program's command starts, and say before a run why it could not."""
+"""Find the file that a program's command starts, and check before a run that it can be executed."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ def executable_of(program: Program) -> str:
         raise UnrunnableProgramError(f"{name}: no such file; check the path, or build the program first")
     if path.is_dir():
         raise UnrunnableProgramError(f"{name} is a folder; name the program in it")
-    if not path.is_file():  # to read a pipe would wait for its writer
+    if not path.is_file():  # reading a pipe would block until it has a writer
         raise UnrunnableProgramError(f"{name} is no regular file; name a program")
     if not os.access(path, os.X_OK):
         raise UnrunnableProgramError(f"{name} is not executable; run chmod +x on it if it is a program")

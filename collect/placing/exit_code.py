@@ -24,12 +24,12 @@ def may_be_habit(code: int) -> bool:
 
 
 def with_exit_code(data: bytes, code: int) -> bytes:
-    """Return a census or trace file with the exit code of its run behind it, as it is for 0."""
+    """Return a census or trace file's bytes with the exit code of its run appended, unchanged for 0."""
     return data + _TRAILER.pack(_MAGIC, code) if code > 0 else data
 
 
 def exit_code_in(data: bytes) -> int:
-    """Return the exit code behind a census or trace file, 0 where there is none."""
+    """Return the exit code appended to a census or trace file, 0 where there is none."""
     if len(data) < _TRAILER.size:
         return 0
     magic, code = _TRAILER.unpack_from(data, len(data) - _TRAILER.size)
@@ -37,7 +37,7 @@ def exit_code_in(data: bytes) -> int:
 
 
 def refusal(program: str, code: int) -> str:
-    """Return why --strict does not take a program that ends so."""
+    """Return the message that --strict refuses a program with this exit code."""
     return f"{program} ends with exit code {code}, which --strict refuses; make it end with 0, or leave --strict out"
 
 

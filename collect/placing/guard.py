@@ -1,7 +1,7 @@
-"""A program's guard: the launcher stays with it, and kills all that it started when this process is gone or asks.
+"""A program's guard: the launcher stays with it, and kills its processes when this process ends or sends SIGTERM.
 
-PR_SET_PDEATHSIG alone reaches one process, and no child of its; the guard is the reaper of all of them
-(native/launcher/launch.c has the contract). It is asked by SIGTERM.
+PR_SET_PDEATHSIG alone reaches one process and none of its children; the guard is the reaper of all of them
+(native/launcher/launch.c has the contract).
 """
 
 import errno
@@ -18,9 +18,9 @@ _NUMBERS = {os.strerror(number): number for number in errno.errorcode}
 
 
 def guarded(command: Sequence[str], environment: dict[str, str]) -> tuple[Sequence[str], dict[str, str], bool]:
-    """Return what runs a command under a guard, the guard's environment, and whether there is one.
+    """Return a command under a guard, the guard's environment, and whether there is a guard.
 
-    What the program preloads is for the program alone. Where the launcher was not built the command stays as it is.
+    LD_PRELOAD is set for the program alone. Where the launcher was not built the command is unchanged.
     """
     own = {name: environment[name] for name in _FOR_THE_PROGRAM if name in environment}
     try:
@@ -31,7 +31,7 @@ def guarded(command: Sequence[str], environment: dict[str, str]) -> tuple[Sequen
 
 
 def start_error(exit_code: int, last_line: str) -> OSError | None:
-    """Return why the system could not start the command, as the guard says it; None where it was started."""
+    """Return why the system could not start the command, by the guard's report; None where it was started."""
     if exit_code not in _EXITS or not last_line.startswith(_PROGRAM):
         return None
     reason = last_line.rpartition(": ")[2]

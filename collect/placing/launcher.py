@@ -1,4 +1,4 @@
-"""The command line of `numapredict-launch`: it starts a program with counters, in a group, or with own variables.
+"""The command line of `numapredict-launch`: it starts a program with counters, in a group, or with extra variables.
 
 The contract is in native/launcher/launch.c; this is the only writer of its arguments.
 """
@@ -15,8 +15,8 @@ from numapredict.native.library import launcher_program
 class LaunchedEvent(msgspec.Struct, frozen=True):
     """One event to count: ``pmu_type`` and ``configs`` as perf_event_open(2) has type and config, config1, config2.
 
-    It is counted on each of ``cpus``, or wherever the program runs where there are none; the program and its children
-    alone are counted, or with ``system_wide`` whoever runs there.
+    It is counted on each of ``cpus``, or on all CPUs that the program uses where none are given, for the program and
+    its children alone, or with ``system_wide`` for all processes there.
     """
 
     name: str
@@ -34,7 +34,7 @@ class LaunchedEvent(msgspec.Struct, frozen=True):
 
 
 class Launching(msgspec.Struct, frozen=True):
-    """What the launcher does beside starting the program.
+    """What the launcher does in addition to starting the program.
 
     ``events`` are counted and written to ``output`` (counts.py reads it); ``join`` is a file that the program's
     process number is written to before it starts, such as the ``tasks`` of a resctrl group. The program's own time is
@@ -70,7 +70,7 @@ def launcher_command(
 
 
 def read_time_s(file: Path) -> float | None:
-    """Return the time of the program that a launcher wrote down, in seconds; None where it did not come to that."""
+    """Return the program's time that a launcher wrote, in seconds; None where it wrote none."""
     try:
         return int(file.read_text(encoding="ascii")) / 1e9
     except (OSError, ValueError):
@@ -80,7 +80,7 @@ def read_time_s(file: Path) -> float | None:
 def write_arguments(words: Sequence[str], file: Path) -> tuple[str, ...]:
     """Write a launcher's command line to a file and return the two arguments and the program that read it from there.
 
-    For tools that take a command apart and put it together again, and so lose blanks and quotes.
+    For tools that split and rejoin a command, and thus lose blanks and quotes.
     """
     file.write_bytes(b"\0".join(word.encode(errors="surrogateescape") for word in words[1:]) + b"\0")
     return (words[0], "--arguments", str(file))

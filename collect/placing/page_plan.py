@@ -1,7 +1,7 @@
 """A page plan: where the pages of a profiled program's ranges go under a mapping; pure.
 
-The profile samples some pages; a page without samples is taken to be used as the nearest sampled one of its range.
-What was never sampled is left out: it goes where the mapping's policy would put it unasked.
+The profile samples some pages; a page without samples is treated as the nearest sampled one of its range. Ranges
+without samples are left out: their pages follow the mapping's policy without a profile.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numapredict.collect.placement import PageAccesses, Placement, Weights, place_pages
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange
 
-# A boundary between two nodes costs the kernel a mapping, of which a process may have 65530 (vm.max_map_count).
+# A boundary between two nodes costs a kernel mapping (VMA), of which a process may have 65530 (vm.max_map_count).
 MOST_RUNS = 1 << 14
 _MOST_BLOCKS = 1 << 20
 _MOST_CELLS = 1 << 25  # blocks times threads: 256 MiB
@@ -103,7 +103,7 @@ def _block_accesses(samples: _Samples, pages: int, slots: int, threads: int, blo
     thread = samples["slot"].astype(np.int64) * threads // slots
     rates = np.zeros((len(sampled), threads))
     np.add.at(rates, (row, thread), samples["rate"])
-    # A block's pages are as many as its sampled ones stand for: the mean of those, times all.
+    # A block's accesses are estimated from its sampled pages: their mean times the number of pages.
     in_block = np.bincount(row[np.diff(samples["page"].astype(np.int64), prepend=-1) != 0], minlength=len(sampled))
     rates /= in_block[:, None]
     size = np.full(-(-pages // block_pages), float(block_pages))

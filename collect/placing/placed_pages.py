@@ -1,4 +1,4 @@
-"""Where a program's threads and pages truly stood, as the preload library found by asking the kernel.
+"""The actual placement of a program's threads and pages, which the preload library read from the kernel.
 
 The file's contract is native/placement/policy/verify.h; this is its only reader.
 """
@@ -17,7 +17,7 @@ NOWHERE = -1
 
 
 class PlacedThread(msgspec.Struct, frozen=True):
-    """How often the threads of one slot ended their share on its PU, and elsewhere."""
+    """How often the threads of one slot ended their share of a region on its PU, and elsewhere."""
 
     process: int
     slot: int
@@ -41,7 +41,7 @@ class PageRun(msgspec.Struct, frozen=True):
 class PlacedRange(msgspec.Struct, frozen=True):
     """The pages of one range, ``pages`` of them from page number ``start`` of the address space, as runs of equals.
 
-    ``key`` is what a page-access profile knows the range by: its kind, site, slot and order.
+    ``key`` identifies the range in a page-access profile: its kind, site, slot and order.
     """
 
     process: int
@@ -59,7 +59,7 @@ class PlacedRange(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return what the range is in messages: its kind, and the module and offset that made it."""
+        """Return the range's name in messages: its kind, and the module and offset that made it."""
         kind = KINDS.get(self.kind, "?")
         return f"{kind} {Path(self.module).name}" + (f"+{self.offset:#x}" if self.offset else "")
 
@@ -70,8 +70,8 @@ class PlacementMap(msgspec.Struct, frozen=True):
     ``late``: an OpenMP runtime was loaded while a program ran, so that memory from before its first region is missing.
     ``left``: ranges that were left to the kernel, which would have run out of mappings
     (native/placement/memory/mapping_budget.h).
-    ``unplaced``: so many processes found the slots taken by another one. ``unseen``: pages by kind of memory that the
-    library does not look after.
+    ``unplaced``: the number of processes that found the slots taken by another one. ``unseen``: pages by kind of memory
+    that the library does not place.
     """
 
     threads: tuple[PlacedThread, ...]
@@ -156,9 +156,9 @@ class RangeTally(msgspec.Struct, frozen=True):
 
 
 def tally(ranges: tuple[PlacedRange, ...], allowed: frozenset[int]) -> tuple[RangeTally, ...]:
-    """Return how many pages of the ranges stood right, by name, the worst first.
+    """Return how many pages of the ranges were on the right node, by range name, the worst first.
 
-    A page is right on the node that the library had decided on, and where it decided on none, on one of ``allowed``.
+    That is the node that the library had decided on, and where it decided on none, any of ``allowed``.
     """
     names: dict[str, Counter[tuple[bool, int]]] = {}
     for name, node, right, count in _judged(ranges, allowed):

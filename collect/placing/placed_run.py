@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 class RunOptions(msgspec.Struct, frozen=True):
-    """What a run reports beside the program's own output, and what it is steered by.
+    """What a run reports in addition to the program's output, and its inputs.
 
     ``profile`` and ``json`` are written and ``use_profile`` read; ``balancing`` false switches the kernel's own page
     moving off.
@@ -67,7 +67,7 @@ class RunOptions(msgspec.Struct, frozen=True):
 
 
 def run_placed(label: str, command: tuple[str, ...], options: RunOptions) -> int:
-    """Run the program, placed, and return its exit code, or end by its signal; not at all where it can be replaced.
+    """Run the program, placed, and return its exit code, or end by its signal; with nothing to report it is exec'ed.
 
     Raises UnrunnableProgramError, InvalidMappingError, InvalidInputError and the errors of run_file before the program
     starts.
@@ -165,7 +165,7 @@ def _plan(profile: Path, placement: Placement, path: Path, note: Note) -> Path |
         note(f"page policy {mapping.page_policy} places pages without a profile; {profile} is not used")
         return None
     plan = plan_of(known, placement)
-    if not plan.ranges:  # a plan would leave every page to first touch
+    if not plan.ranges:  # the plan would leave every page to first touch
         note(f"{profile} has no samples; pages are moved at the next touch, as without it")
         return None
     write_plan(plan, path)
@@ -175,7 +175,7 @@ def _plan(profile: Path, placement: Placement, path: Path, note: Note) -> Path |
 
 
 def _unwritten(folder: Path) -> Iterator[str]:
-    """Return why something may be missing of what the library was to write while the program ran."""
+    """Return why files that the library writes while the program runs may be incomplete."""
     try:
         require_room(folder)
     except UnwritableError as error:
@@ -183,7 +183,7 @@ def _unwritten(folder: Path) -> Iterator[str]:
 
 
 def _before(start: Start, placement: Placement, options: RunOptions) -> Iterator[str]:
-    """Return what is to be known before the program starts: nothing where all is as the mapping says."""
+    """Return the lines to log before the program starts: none where the mapping is applied exactly."""
     if start.overridden:
         yield f"the mapping decides over your environment: {start.overridden}"
     if start.obstacle:

@@ -1,4 +1,4 @@
-"""What is done when a placed run has ended: what the library wrote is read and kept, and the record is written."""
+"""The end of a placed run: the library's files are read and kept, and the record is written."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +32,7 @@ def note_all(lines: Iterable[str], note: Note) -> None:
 
 
 def placement_found(files: PlacementFiles, placement: Placement, note: Note) -> ObservedPlacement | None:
-    """Return where threads and pages stood, if that was asked for and the library wrote it; note why not."""
+    """Return the observed placement, if it was requested and the library wrote it; note why not."""
     if files.map is None:
         return None
     try:
@@ -50,7 +50,7 @@ def placement_found(files: PlacementFiles, placement: Placement, note: Note) -> 
 
 
 def regions_found(files: PlacementFiles) -> tuple[RegionTimes, ...] | None:
-    """Return the regions of each process that had some, or None where nobody asked."""
+    """Return the regions of each process that had some, or None where they were not requested."""
     if files.report is None:
         return None
     found = map(read_region_times, processes_files(Path(files.report)))
@@ -58,12 +58,12 @@ def regions_found(files: PlacementFiles) -> tuple[RegionTimes, ...] | None:
 
 
 def exit_and_signal(code: int) -> tuple[int, str | None]:
-    """Return an exit code as a shell says it, and the name of the signal that a negative one stands for."""
+    """Return an exit code as a shell reports it, and the name of the signal of a negative one."""
     return (code, None) if code >= 0 else (128 - code, signal_name(-code))
 
 
 def write_json(run: PlacedRun, path: Path) -> None:
-    """Write the record; log why not, where the system refuses: the program's exit code is worth more than ours."""
+    """Write the record; a refusal by the system is only logged, to keep the program's exit code."""
     try:
         put(path, JSON, json_of(run))
     except NumapredictError as error:
@@ -71,7 +71,7 @@ def write_json(run: PlacedRun, path: Path) -> None:
 
 
 def keep_profiles(files: PlacementFiles, wanted: Path) -> Iterator[str]:
-    """Put the profile of each process where the user wants it: FILE, FILE.2 and so on; return what they hold."""
+    """Move the profile of each process to the user's FILE, FILE.2 and so on; return a line on each."""
     profiles = [path for path in processes_files(Path(str(files.profile))) if path.stat().st_size]
     if not profiles:
         yield "profile: none was written"

@@ -1,4 +1,4 @@
-"""What a placed run found out, as a record: where threads and pages stood, and how long its regions took."""
+"""The record of a placed run: where threads and pages were, and how long its regions took."""
 
 import os
 from collections import Counter
@@ -12,7 +12,7 @@ from numapredict.collect.placing.start import Way
 
 
 class ThreadTally(msgspec.Struct, frozen=True):
-    """The mapping's threads that were looked at, in each process; ``right`` of them stood on their PU each time.
+    """The mapping's threads that were checked, in each process; ``right`` of them were on their PU each time.
 
     Threads of the program that share a place of the mapping count as one. The others are in ``astray``; ``slots`` are
     the mapping's threads that the program used.
@@ -25,10 +25,10 @@ class ThreadTally(msgspec.Struct, frozen=True):
 
 
 class PageTally(msgspec.Struct, frozen=True):
-    """The pages that were looked at, ``right`` of them where the mapping says, the others in ``astray`` by range.
+    """The pages that were checked, ``right`` of them where the mapping puts them, the others in ``astray`` by range.
 
     A page is right on the node that the library had decided on; for ``undecided`` pages it had decided on none, and any
-    of ``allowed`` is right. ``nodes`` says how many pages stood on which node. Nodes are the operating system's.
+    of ``allowed`` is right. ``nodes`` has the number of pages on each node. Nodes are OS indices.
     """
 
     looked_at: int
@@ -40,11 +40,11 @@ class PageTally(msgspec.Struct, frozen=True):
 
 
 class ObservedPlacement(msgspec.Struct, frozen=True):
-    """Where threads and pages of the programs of a run stood, by the kernel's answer; forked children are left out.
+    """The placement of the threads and pages of a run's programs, by the kernel; forked children are left out.
 
     ``late``: an OpenMP runtime was loaded while a program ran, and memory from before its first region is missing.
     ``left``: ranges of memory that were left to the kernel. ``unplaced``: processes that found the mapping's PUs taken
-    by another one. ``unseen``: pages by kind of memory that is not placed, and not looked at.
+    by another one. ``unseen``: pages by kind of memory that is neither placed nor checked.
     """
 
     threads: ThreadTally
@@ -58,12 +58,11 @@ class ObservedPlacement(msgspec.Struct, frozen=True):
 class PlacedRun(msgspec.Struct, frozen=True):
     """A run under a mapping, as `--json` writes it to a file.
 
-    ``exit_code`` is as a shell says it, 128 and more for the ``signal`` that ended the program. ``placed_by`` is
-    ``library``, or ``numactl`` where OMP_* and numactl did what they can. ``time_s`` is the wall time from the start of
-    the program to its end, the library's part included. ``placement`` is None, and ``processes`` are none, where the
-    library was not there or wrote nothing; ``processes`` are the programs that had parallel regions, forked children
-    left out, with the time of each region.
-    ``notes`` are the lines that were said of the run besides.
+    ``exit_code`` is a shell's, 128 and more for the ``signal`` that ended the program. ``placed_by`` is ``library``, or
+    ``numactl`` where OMP_* and numactl did what they can. ``time_s`` is the wall time from the start of the program to
+    its end, the library's part included. ``placement`` is None, and ``processes`` is empty, where the library was not
+    used or wrote nothing; ``processes`` are the programs that had parallel regions, forked children left out, with the
+    time of each region. ``notes`` are the lines logged about the run.
     """
 
     command: tuple[str, ...]
@@ -79,7 +78,7 @@ class PlacedRun(msgspec.Struct, frozen=True):
 
 
 def observed_placement(found: PlacementMap, placement: Placement) -> ObservedPlacement:
-    """Return what a map says of the threads and pages of a run, held against where they should have been."""
+    """Return the observed placement of threads and pages, by a map, compared with the intended one."""
     allowed = frozenset(placement.os_page_nodes)
     tallies = tally(found.ranges, allowed)
     runs = [run for placed in found.ranges for run in placed.runs if run.node != NOWHERE]

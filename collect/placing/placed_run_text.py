@@ -1,4 +1,4 @@
-"""What a placed run found out, in words: where threads and pages stood, how long its regions took, what was sampled."""
+"""The results of a placed run in words: the placement of threads and pages, the regions' times, the profile."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ _SHOWN_RANGES = 10
 
 
 def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[str]:
-    """Return whether threads and pages stood where the mapping says, a line each."""
+    """Return lines on whether threads and pages were where the mapping puts them."""
     if found.unplaced:
         one = found.unplaced == 1
         yield (
@@ -46,7 +46,7 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
 
 
 def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
-    """Return the time of every parallel region, a line each, the longest first; of each process by itself."""
+    """Return the time of every parallel region, a line each, by process and the longest first."""
     if not processes:
         yield "regions: no OpenMP parallel region began"
     if len(processes) > 1:
@@ -126,7 +126,7 @@ def _pages_in_words(found: PageTally, mapping: Mapping) -> Iterator[str]:
 
 
 def _unseen_in_words(found: ObservedPlacement) -> Iterator[str]:
-    """Return what there is besides, which the library neither places nor looks at."""
+    """Return lines on memory and processes that the library neither places nor checks."""
     what = {
         "shared": "shared memory",
         "private": "other memory (stacks, heaps of threads, what was reserved first, the library's own)",
@@ -148,6 +148,6 @@ def _astray_in_words(astray: tuple[RangeTally, ...]) -> Iterator[str]:
 
 
 def _percent(part: int, whole: int) -> str:
-    """Return a share; rounding never makes a whole of what is not."""
+    """Return a share in percent; rounding never gives 100 % for less."""
     share = 100 * part / whole
     return "100%" if part == whole else f"{min(share, 99.9):.1f}%"

@@ -1,4 +1,4 @@
-"""What the preload library is told: the variable NUMAPLACE, and the environment that goes with it.
+"""The settings of the preload library: the variable NUMAPLACE, and the rest of its environment.
 
 The contract of the variable is native/placement/process/settings.h; this is its only writer.
 """
@@ -25,7 +25,7 @@ _SHORTEST_ROW = 3  # below, writing numbers out is as short
 
 
 class PlacementFiles(msgspec.Struct, frozen=True):
-    """The absolute paths of what the library reads (``plan``) and writes; None where that is not asked for."""
+    """The absolute paths of the files that the library reads (``plan``) and writes; None where not requested."""
 
     plan: str | None = None
     report: str | None = None
@@ -53,7 +53,7 @@ def settings_text(placement: Placement, files: PlacementFiles | None = None) -> 
         ("homes", number_list(nearest.os_indices(nearest.homes))),
         ("threads", mapping.thread_policy),
         ("pages", mapping.page_policy),
-        # The kernel interleaves in ascending order, whichever node is preferred.
+        # The kernel interleaves in ascending order; the preferred node has no effect.
         ("nodes", number_list(sorted(nodes) if facts.kernel == "interleave" else nodes)),
     ]
     if facts.decided_by == "chunk":
@@ -72,8 +72,8 @@ def preload_environment(
 ) -> dict[str, str]:
     """Return all variables of a run under the library; it binds the threads, so the runtime must not.
 
-    What the caller preloads stays, behind the library. ``run``, hexadecimal, is a name that no other run has: of its
-    processes one at a time gets the slots (native/placement/process/slot_owner.h); without a name each of them does.
+    The caller's LD_PRELOAD stays, after the library. ``run``, hexadecimal, is a unique name of the run: one of its
+    processes at a time gets the slots (native/placement/process/slot_owner.h); without a name each of them does.
     """
     environment = {name: value for name, value in caller.items() if name not in (*CONFLICTING, "OMP_PLACES")}
     own = [path for path in caller.get("LD_PRELOAD", "").replace(" ", ":").split(":") if path and path != library]
@@ -88,7 +88,7 @@ def preload_environment(
 
 
 def number_list(numbers: Iterable[int]) -> str:
-    """Return numbers in their order as the library reads them: rows `0-3` and repetitions `0*8` cut short."""
+    """Return numbers in their order as the library reads them, with ranges `0-3` and repetitions `0*8`."""
     row = list(numbers)
     parts = []
     at = 0
@@ -113,7 +113,7 @@ def escaped(path: str) -> str:
 
 
 def _reach(row: list[int], start: int, step: int) -> int:
-    """Return how many numbers from ``start`` on are ``step`` apart."""
+    """Return how many numbers from ``start`` on are in steps of ``step``."""
     end = start + 1
     while end < len(row) and row[end] == row[end - 1] + step:
         end += 1

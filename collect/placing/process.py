@@ -1,4 +1,4 @@
-"""Run one process to its end, with bounded time and memory whatever it prints and whatever it starts."""
+"""Run one process to its end, with bounded time and memory for any output and any child processes."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ _DRAIN_CHUNKS = 16
 _LINE_CHARACTERS = 200
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 EVERY_S = 0.25
-"""How often a run is looked at meanwhile, in seconds."""
+"""The interval of checks during a run, in seconds."""
 
 
 def signal_name(number: int) -> str:
@@ -64,12 +64,12 @@ def run_process(
 ) -> Ending:
     """Run a command without a shell and return how it ended; raise OSError where the system cannot start it.
 
-    ``allowed``: the most seconds by the clock, or an allowance of processor time.
+    ``allowed``: the most seconds of wall time, or an allowance of processor time.
     ``cpus`` are the PUs that it may use, all of the caller's where none is given; ``meanwhile`` is called every
     ``EVERY_S`` seconds of the run. Signals that would end the caller end the process first.
-    It gets no input, its output is discarded, and of its errors the last line is kept. It runs in a session of its own
-    under a guard: whatever it started is killed when it ends, runs out of time, this call is interrupted, or this
-    process is killed. The wall time is the guard's, a millisecond or two more than the command's own.
+    It gets no input, its output is discarded, and of its stderr the last line is kept. It runs in a new session under a
+    guard: all its processes are killed when it ends, runs out of time, this call is interrupted, or this process is
+    killed. The wall time is the guard's, a millisecond or two more than the command's.
     """
     words, around, is_guarded = guarded(command, environment)
     with contextlib.ExitStack() as stack:
@@ -85,7 +85,7 @@ def run_process(
                 cwd=directory,
                 start_new_session=True,
             )
-        # In this order at the end: the group is killed before its leader is reaped, so its number is still its own.
+        # In this order at the end: the group is killed before its leader is reaped, so that its PID is not reused.
         stack.callback(process.wait)
         stack.callback(_clear_registration, process.pid)
         stack.callback(_kill_group, process.pid)
@@ -113,10 +113,9 @@ def run_process(
 
 @contextlib.contextmanager
 def _ended_cleanly() -> Iterator[Callable[[], None]]:
-    """Turn the signals that ask this process to end into an exit that cleans up, as Ctrl-C is one already.
+    """Convert the signals that ask this process to end into an exit that cleans up, as Ctrl-C already does.
 
-    Those that come before what is yielded is called, Ctrl-C too, wait until then: what is to be cleaned up is only then
-    known.
+    They and Ctrl-C wait until the yielded function is called: only then is it known what to clean up.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: None  # the main thread has the signals
@@ -180,7 +179,7 @@ def _watch(handle: int, errors: int, meter: Meter, meanwhile: Callable[[], None]
 
 
 def _drain(errors: int, tail: bytes) -> bytes:
-    """Return the tail with what is still in the pipe; a process that got away may write on, so not for ever."""
+    """Return the tail with the rest of the pipe, for a bounded time: an escaped process may go on writing."""
     for _ in range(_DRAIN_CHUNKS):
         chunk = _read(errors)
         if not chunk:
@@ -197,13 +196,13 @@ def _read(errors: int) -> bytes:
 
 
 def _clear_registration(leader: int) -> None:
-    """Remove what libomp registers itself with in shared memory; it does so itself only at an exit of its own."""
+    """Remove libomp's registration in shared memory, which it removes itself only at a normal exit."""
     with contextlib.suppress(OSError):
         Path(f"/dev/shm/__KMP_REGISTERED_LIB_{leader}_{os.getuid()}").unlink(missing_ok=True)  # noqa: S108 - libomp's
 
 
 def _end_guard(guard: int) -> None:
-    """Have the guard kill what it guards, and wait for its end; it is reaped later, so its number is still its own."""
+    """Have the guard kill its processes, and wait for its end; it is reaped later, so its PID is not reused."""
     os.kill(guard, signal.SIGTERM)
     os.waitid(os.P_PID, guard, os.WEXITED | os.WNOWAIT)
 

@@ -1,7 +1,7 @@
 """The page-access profile: which thread slot touches which page how often, as the preload library sampled it.
 
 The file's contract is native/placement/profile/profile_file.h; this is its only reader. Reading never runs code, and
-whatever the file says, it is checked before it is used.
+all values are checked before use.
 """
 
 import os
@@ -49,10 +49,9 @@ SAMPLE = np.dtype(
 
 @dataclass(frozen=True)
 class ProfiledRange:
-    """One range as ranges.h knows it, and its samples: ``first`` to ``first + count - 1`` of the profile's.
+    """One range of ranges.h, and its samples: ``first`` to ``first + count - 1`` of the profile's.
 
-    ``first_slot`` is the slot that touched it first, -1 where that is not known; ``module`` and ``offset`` say where it
-    comes from.
+    ``first_slot`` is the slot that touched it first, -1 where unknown; ``module`` and ``offset`` are its origin.
     """
 
     kind: int
@@ -71,8 +70,8 @@ class ProfiledRange:
 class Profile:
     """The profile of one run with ``slots`` threads; ``samples`` are SAMPLE records, those of a range in page order.
 
-    ``armed`` counts the pages that were watched and ``touched`` those of them that somebody touched; ``dropped`` what
-    found no room.
+    ``armed`` counts the pages that were watched, ``touched`` those of them that were touched, ``dropped`` the samples
+    without room.
     """
 
     slots: int
@@ -87,7 +86,7 @@ class Profile:
 def read_profile(path: Path) -> Profile:
     """Return the profile in a file; raise InvalidInputError, in one line, where there is none or it is damaged.
 
-    Of what is no regular file nothing is read, and of one that begins otherwise no more than a header.
+    Only regular files are read, and of one without the right header no more than that.
     """
     try:
         with open_regular(path) as file:

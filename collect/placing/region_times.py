@@ -45,7 +45,7 @@ class RegionTimes(msgspec.Struct, frozen=True):
 def read_region_times(path: Path) -> RegionTimes | None:
     """Return what a region file holds, or None when there is none or no region had begun by then.
 
-    To be called when the process has ended: what was running in it when it was killed is taken to have run until now.
+    To be called when the process has ended: regions running when it was killed count until now.
     """
     try:
         data = read_bounded(path, MOST_BYTES)

@@ -8,7 +8,7 @@ from numapredict.native.errors import InvalidInputError, UnwritableError
 
 
 def check_place(path: Path, what: str) -> None:
-    """Refuse what could not be written after the run, or is something else than a file; ``what`` it is, in a word."""
+    """Raise an error for a path that cannot be written after the run, or is not a file; ``what`` names it."""
     place = target(path, what)
     if place.exists() and not place.is_file():
         raise InvalidInputError(f"{what} {str(path)!r} cannot be written: it is no regular file; name another")
@@ -20,7 +20,7 @@ def check_place(path: Path, what: str) -> None:
 
 
 def target(path: Path, what: str) -> Path:
-    """Return the file that a path means, so that what replaces it does not replace a link to it."""
+    """Return the file behind a path, so that replacing it does not replace a link to it."""
     try:
         return path.resolve()
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, until Python 3.13
@@ -29,7 +29,7 @@ def target(path: Path, what: str) -> Path:
 
 
 def put(path: Path, what: str, data: bytes) -> None:
-    """Write a file in one step, with the rights that a new file has; raise one of the errors here."""
+    """Write a file in one step, with a new file's permissions; raise one of the errors here."""
     check_place(path, what)
     try:
         replace_file(target(path, what), data)

@@ -1,4 +1,4 @@
-"""What starts a program under a mapping on this computer: the preload library, or OMP_* and numactl without it."""
+"""How a program starts under a mapping on this computer: the preload library, or OMP_* and numactl without it."""
 
 import os
 import secrets
@@ -30,11 +30,11 @@ _SEPARATORS = frozenset(": \t\n")  # ld.so(8): what separates the libraries of L
 
 
 class Start(msgspec.Struct, frozen=True):
-    """What starts a program under a mapping: the whole command, all of its environment, the PUs that it may use.
+    """The start of a program under a mapping: the whole command, all of its environment, the PUs that it may use.
 
     ``numactl`` is the part of the command that goes before the program, empty where there is none. ``obstacle`` says
-    why the library does not place it; ``overridden`` which of the caller's variables give way; ``doubts`` in what the
-    start does less than the mapping says.
+    why the library does not place it; ``overridden`` which of the caller's variables are replaced; ``doubts`` what the
+    start does not apply of the mapping.
     """
 
     command: tuple[str, ...]
@@ -50,7 +50,7 @@ class Start(msgspec.Struct, frozen=True):
 def start_of(
     program: Program, placement: Placement, files: PlacementFiles | None = None, *, near: bool = False
 ) -> Start:
-    """Return what starts the program under the mapping, under the library wherever that can help.
+    """Return the start of the program under the mapping, with the library where that can place it.
 
     Raises UnrunnableProgramError; UnsupportedMappingError for a page policy that is neither
     expressible nor permitted, and MissingNativePartError where numactl is needed and missing. With ``near`` these two
@@ -96,7 +96,7 @@ def policies_obstacle(placement: Placement) -> str:
     """Return why this system would not let the pages of a mapping be placed, or an empty text."""
     mapping = placement.mapping
     if FACTS[mapping.page_policy].kernel == "local" or len(placement.topology.memory_nodes) == 1:
-        return ""  # what the kernel does unasked
+        return ""  # the kernel's default
     refused = memory_policies_refused()
     return f"{mapping.label}: {_refusal(refused)}" if refused else ""
 
@@ -140,7 +140,7 @@ def _with_numactl(
 
 
 def _usable_prefix(start: Launch, mapping: Mapping) -> tuple[str, ...]:
-    """Return the numactl call, or nothing where it is unusable and the mapping can do without."""
+    """Return the numactl call, or () where it is unusable and the mapping does not need it."""
     if shutil.which(start.numactl[0]) is None:
         if start.memory_policy:
             raise MissingNativePartError(

@@ -18,7 +18,7 @@ _SYMBOL = np.dtype(
 
 
 def function_at(path: str, offset: int) -> str | None:
-    """Return the name of the function that begins at an offset from where a module is loaded, as the linker knows it.
+    """Return the linker's name of the function that begins at an offset from a module's load address.
 
     None where the module cannot be read, is stripped or has no such function. The loaded module begins with the first
     page of its first segment, whether its addresses are fixed or not.

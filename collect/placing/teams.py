@@ -1,4 +1,4 @@
-"""Teams: how many threads a program's regions truly had, whatever number was asked for."""
+"""Teams: the actual numbers of threads in a program's regions, which may differ from the requested one."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ class Team(msgspec.Struct, frozen=True):
 
 
 def timed_teams(regions: Iterable[Region], environment: Mapping[str, str]) -> tuple[Team, ...]:
-    """Return the teams of a run by its report; none where nested teams are asked for, which a report does not tell."""
+    """Return the teams of a run by its report; none with nested teams, which a report does not show."""
     if any(environment.get(name) for name in _NESTED) or "," in environment.get("OMP_NUM_THREADS", ""):
         return ()
     return teams_by_time((region.team, region.time_s) for region in regions)
@@ -52,5 +52,5 @@ def teams_of(measurement: Measurement) -> tuple[Team, ...]:
 
 
 def processors_here() -> int:
-    """Return how many processors a program that asks finds in its affinity mask on this computer."""
+    """Return the number of processors in a program's affinity mask on this computer."""
     return len(os.sched_getaffinity(0))

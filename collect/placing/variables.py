@@ -1,8 +1,8 @@
-"""The OpenMP variables that place threads: which of the caller's give way to a mapping, and how that is said; pure."""
+"""The OpenMP variables that place threads: which of the caller's a mapping replaces, and the text on it; pure."""
 
 from collections.abc import Mapping
 
-# Each of these places threads as well and wins over what we set in some runtime, or caps the number of threads.
+# Each of these also places threads and overrides our settings in some runtime, or limits the number of threads.
 CONFLICTING = (
     "GOMP_CPU_AFFINITY",
     "KMP_AFFINITY",

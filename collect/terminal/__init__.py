@@ -1,1 +1,1 @@
-"""What people see of numapredict: lines on the way, progress, answers, and the options that all commands share."""
+"""The terminal output of numapredict: log lines, progress, answers, and the options that all commands share."""

@@ -15,16 +15,16 @@ from numapredict.collect.terminal.printable import printable
 from numapredict.collect.terminal.progress import Count
 
 NARROW = 70
-"""Columns; in fewer a bar would leave no room for the words beside it."""
+"""Columns; in fewer a bar would leave no room for the text next to it."""
 
 REDRAWN_HZ = 2.0
-"""Seldom: what is measured meanwhile shall not be disturbed."""
+"""Low, so that redrawing does not disturb a concurrent measurement."""
 
 
 class Words(ProgressColumn):
-    """How many steps are done, the time left, and what goes on: in this order, for the end is cut where room lacks.
+    """The steps done, the time left, and the current activity: in this order, as the end is cut where room is short.
 
-    The time left is what the task was told last, or for a bounded one what remains of its seconds.
+    The time left is the task's latest estimate, or for a bounded one the rest of its seconds.
     """
 
     max_refresh = 1 / REDRAWN_HZ
@@ -64,7 +64,7 @@ class Bars:
 
     @contextlib.contextmanager
     def count(self, count: Count) -> Iterator[Callable[[], None]]:
-        """Show a bar for counted steps; yield what draws it anew."""
+        """Show a bar for counted steps; yield the function that redraws it."""
         what = "" if count.own_estimate else printable(count.what)
         with self._shown(transient=not count.own_estimate) as progress:
             task = progress.add_task(what, total=count.total, completed=count.done, words=count.words())
@@ -78,7 +78,7 @@ class Bars:
 
     @contextlib.contextmanager
     def wait(self, what: str, most_s: float | None) -> Iterator[None]:
-        """Show that something goes on whose steps nobody counts, and what is left of so many seconds."""
+        """Show an activity without counted steps, and what is left of so many seconds."""
         with self._shown(transient=True) as progress:
             task = progress.add_task(what, total=None, words="", most_s=most_s, began_s=time.monotonic())
             try:
@@ -88,11 +88,11 @@ class Bars:
 
     @contextlib.contextmanager
     def _shown(self, *, transient: bool) -> Iterator[Progress]:
-        """Yield the bars that are shown, shown now where none are; ``transient`` ones are taken away at the end."""
+        """Yield the bars on display, started now where there are none; ``transient`` ones are removed at the end."""
         if self._progress is not None:
             yield self._progress
             return
-        room = self.console.width - NARROW  # beside the words
+        room = self.console.width - NARROW  # next to the words
         columns: list[ProgressColumn] = [BarColumn(min(max(room, 10), 40))] if room > 0 else []
         self._progress = Progress(
             *columns,

@@ -1,4 +1,4 @@
-"""What a stream can show: a terminal that moves its cursor, colours, or plain text only."""
+"""What a stream can show: cursor movement, colours, or plain text only."""
 
 from collections.abc import Mapping
 from typing import TextIO
@@ -7,7 +7,7 @@ _DUMB = frozenset({"", "dumb", "unknown"})
 
 
 def is_animated(stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Return whether the stream is a terminal that can draw over what it has shown."""
+    """Return whether the stream is a terminal that can redraw lines."""
     return stream.isatty() and environment.get("TERM", "") not in _DUMB
 
 

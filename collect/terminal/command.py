@@ -1,7 +1,7 @@
-"""Commands of numapredict: what all of them share beside their own options. Only click is loaded here.
+"""Commands of numapredict: what they share in addition to their own options. Only click is loaded here.
 
-Every command takes `-q` and `-v`; one that answers takes `--json` and says which record it prints, so that its JSON
-Schema follows from the record; and each says what an interrupted one leaves behind.
+Every command takes `-q` and `-v`; one that answers takes `--json` and names the record it prints, from which its JSON
+Schema follows; and each says what it keeps when interrupted.
 """
 
 import sys
@@ -14,10 +14,10 @@ from click.shell_completion import CompletionItem
 _VERBOSITY = "numapredict.verbosity"
 
 VERBOSITY = frozenset({"-q", "-v", "--quiet", "--verbose"})
-"""The options that stand before or behind a command's name."""
+"""The options that may precede or follow a command's name."""
 
 Examples = Mapping[str, str]
-"""Command lines, each with a sentence on what it does."""
+"""Command lines, each with a sentence on its effect."""
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output (see `numapredict schema`).")
 
@@ -32,7 +32,7 @@ class Interruption(Exception):  # noqa: N818 - it is no error
 
 
 class ReaderGone(Exception):  # noqa: N818 - it is no error
-    """Whoever read the output reads no more."""
+    """The reader of the output has closed it."""
 
 
 def _set_verbosity(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
@@ -44,7 +44,7 @@ def _set_verbosity(ctx: click.Context, parameter: click.Parameter, value: bool) 
 
 
 def verbosity_options() -> list[click.Parameter]:
-    """Return the options that say how much a person wants to be told."""
+    """Return the options of verbosity, `-q` and `-v`."""
     texts = {
         "quiet": "Say nothing on the way; warnings and errors stay.",
         "verbose": "Say more: which model, what the cache had, how long things took.",
@@ -56,12 +56,11 @@ def verbosity_options() -> list[click.Parameter]:
 
 
 class Command(click.Command):
-    """A command with the options that all have.
+    """A command with the shared options.
 
-    ``examples`` are for its manual page. ``kept`` says in words what an interrupted run leaves, with which the same
-    command goes on; empty where it leaves nothing. ``answers`` names the records that `--json` prints, as
-    ``module:Record``, with ``[]`` behind for an array.
-    ``beside_program``: what it says stands among the lines of a program that it runs.
+    ``examples`` are for its manual page. ``kept`` says in words what an interrupted run leaves, from which the same
+    command continues; empty where it leaves nothing. ``answers`` names the records that `--json` prints, as
+    ``module:Record``, with ``[]`` appended for an array. ``beside_program``: its lines appear among those of a program.
     """
 
     def __init__(
@@ -85,13 +84,13 @@ class Command(click.Command):
         return [*own, *verbosity_options(), last]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the options that begin so; behind a program, whose options are its own, ask the shell for files."""
+        """Return the options that begin with the typed text; after a program, request files from the shell."""
         if not ctx.allow_interspersed_args and ctx.params.get("command"):
             return [CompletionItem(incomplete, type="file")]
         return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
-        """Run it, showing what it logs and how far it is; an interruption becomes one that knows what is kept."""
+        """Run it, showing its log and progress; an interruption becomes an Interruption with what is kept."""
         from numapredict.collect.terminal.terminal import BesideProgram, Terminal, Verbosity
 
         kind = BesideProgram if self.beside_program else Terminal

@@ -1,23 +1,23 @@
-"""How long runs take, program by program, and from that how long those to come will take."""
+"""The run times so far, by program, and an estimate of the remaining time from them."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 
 
 class TimeEstimate:
-    """The mean time of a program's runs so far; a program that never ran is taken for an average one."""
+    """The mean time of a program's runs so far; a program without runs gets the mean of all."""
 
     def __init__(self) -> None:
         self._total_s: defaultdict[str, float] = defaultdict(float)
         self._runs: defaultdict[str, int] = defaultdict(int)
 
     def add(self, program: str, took_s: float) -> None:
-        """Take a finished run into account."""
+        """Add a finished run that took ``took_s`` seconds."""
         self._total_s[program] += took_s
         self._runs[program] += 1
 
     def left_s(self, runs: Mapping[str, int]) -> float | None:
-        """Return how long so many runs of each program will take one after the other, None before the first run."""
+        """Return how many seconds so many runs of each program will take in sequence, None before the first run."""
         if not self._runs:
             return None
         average_s = sum(self._total_s.values()) / sum(self._runs.values())
@@ -28,7 +28,7 @@ class TimeEstimate:
 
 
 def in_words(seconds: float) -> str:
-    """Return a duration in words, as exactly as a person needs it: ``45 s``, ``12 min``, ``3 h 20 min``, ``4 days``."""
+    """Return a duration in words, rounded: ``45 s``, ``12 min``, ``3 h 20 min``, ``4 days``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

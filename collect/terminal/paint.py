@@ -1,8 +1,8 @@
 """Plain text for a terminal: broken between words to its width, and its headlines, labels and commands coloured.
 
-It works on finished text, so that what makes texts knows nothing of terminals. Three kinds of lines are told apart:
-commands, which are never broken, for they are copied: the caller names them; rows of tables, which are divided between
-columns (`table.py`); and prose, perhaps after a label in a column of its own.
+It works on finished text, so that the code that makes texts is independent of terminals. Lines are of three kinds:
+commands, named by the caller and never broken, as they are copied; rows of tables, which are divided between columns
+(`table.py`); and prose, perhaps after a label in a separate column.
 """
 
 import re
@@ -14,16 +14,16 @@ from numapredict.collect.terminal.table import fitted_table
 _RESET, _BOLD, _LABEL, _COMMAND = "\x1b[0m", "\x1b[1m", "\x1b[36m", "\x1b[32m"
 _LABELLED = re.compile(r"(?P<label>( {1,8}|! )\S+( \S+){0,3})(?P<gap> {2,})(?P<text>\S.*)")
 BROKEN_TO = 100
-"""The columns to which whoever makes texts has broken long sentences."""
+"""The columns at which finished texts have broken long sentences."""
 
 _LEAST_COLUMNS = 20
 _LEAST_TEXT_COLUMNS = 30
 _MOST_HEADLINES = 2
-_DEEP = 8  # columns; what begins farther right stands beside labels
+_DEEP = 8  # columns; text that begins farther right follows a label
 
 
 def fitted(text: str, columns: int, commands: Collection[str] = ()) -> str:
-    """Return the text with its prose broken to so many columns; it stays as it is where they are absurdly few.
+    """Return the text with its prose broken to so many columns; it is unchanged where they are too few to use.
 
     ``commands`` are the lines of the text, without indentation, that are commands to be copied.
     """
@@ -47,7 +47,7 @@ def is_table_row(line: str) -> bool:
 
 
 def _joined(lines: list[str], columns: int, commands: Collection[str]) -> list[str]:
-    """Return the lines with those put together again that were one, broken to BROKEN_TO, where one does not fit."""
+    """Return the lines, with the parts of a sentence broken at BROKEN_TO rejoined where a line does not fit."""
     found: list[str] = []
     last = ""
     for line in lines:
@@ -65,9 +65,9 @@ def _joined(lines: list[str], columns: int, commands: Collection[str]) -> list[s
 
 
 def _blocks(lines: list[str], commands: Collection[str]) -> Iterator[list[int]]:
-    """Yield the numbers of lines that are one table, and every other line by itself.
+    """Yield the numbers of the lines of each table, and every other line by itself.
 
-    What looks like a label and a text is a row, too, where it follows one: its other columns are empty.
+    A line that looks like a label and a text is a row, too, where it follows one: its other columns are empty.
     """
     rows: list[int] = []
     for number, line in enumerate(lines):
@@ -144,7 +144,7 @@ def _headlines(lines: list[str], commands: Collection[str]) -> set[int]:
         short = 0 < end - start <= _MOST_HEADLINES and not lines[end - 1].endswith(".")
         if short and (below.startswith(" ") or is_table_row(below)):
             found.update(range(start, end))
-        while end < len(lines) and lines[end].strip():  # the rest of what stands together
+        while end < len(lines) and lines[end].strip():  # the rest of the paragraph
             end += 1
         start = end + 1
     return found

@@ -1,4 +1,4 @@
-"""Text that a terminal shows and does not obey: names of programs, files and datasets may hold anything."""
+"""Text without terminal control: names of programs, files and datasets may contain any characters."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ _STEERING = frozenset("'\\%-")  # of a printf format, its quotes and its options
 
 
 def printable(text: str) -> str:
-    """Return the text with control characters, and those that turn its direction round, shown as `repr` shows them."""
+    """Return the text with control characters and those that change text direction escaped as by `repr`."""
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
@@ -38,7 +38,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share of 0 to 1 in percent; what is nearly certain is not rounded to certainty."""
+    """Return a share of 0 to 1 in percent; it is never rounded to certainty."""
     return "more than 99%" if share > 0.99 else f"{share:.0%}"
 
 
@@ -53,9 +53,9 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def shell_word(word: str) -> str:
-    """Return a word as a POSIX shell takes it; what only steers a terminal or turns the direction round is seen.
+    """Return a word quoted for a POSIX shell; characters that control a terminal or text direction are made visible.
 
-    That comes from printf in octal: dash, the sh of Debian, has no `$'...'`. A shell removes newlines at the end of a
+    They come from printf in octal: dash, the sh of Debian, has no `$'...'`. A shell strips newlines at the end of a
     command's output: these come from IFS, which is a space, a tab and a newline.
     """
     if word.isprintable():

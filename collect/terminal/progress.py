@@ -1,6 +1,6 @@
-"""How far something is: counted steps, and waits. As with logging, who counts does not know whether anybody sees it.
+"""Progress: counted steps, and waits. As with logging, the code that counts is independent of any display.
 
-A command puts a display in place; without one, and in other threads and processes, nothing is shown.
+A command sets a display; without one, and in other threads and processes, nothing is shown.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ T = TypeVar("T")
 class Count:
     """Counted steps: ``done`` of ``total``, called ``what`` in the plural; ``show`` is called after each.
 
-    ``left_s`` is how long the others will take, None while nothing tells. A display estimates it from the steps so far
-    and takes its bar away at the end, unless ``own_estimate`` says that the count knows better and its bar stays.
+    ``left_s`` is how long the others will take, None while unknown. A display estimates it from the steps so far and
+    removes its bar at the end, unless ``own_estimate`` is true: then the count gives ``left_s`` and its bar stays.
     """
 
     own_estimate = False
@@ -43,12 +43,12 @@ class Count:
         return ""
 
     def line(self) -> str:
-        """Return how far it is, for a line of its own: ``2 of 4 folds, about 12 s left``."""
+        """Return the progress as a line: ``2 of 4 folds, about 12 s left``."""
         words = self.words()
         return f"{self.done} of {self.total} {self.what}{', ' * bool(words)}{words}"
 
     def words(self) -> str:
-        """Return what stands beside a bar: the time left, nothing where nothing is left."""
+        """Return the text next to a bar: the time left, empty where nothing is left."""
         return f"about {in_words(self.left_s)} left" if self.left_s is not None and self.done < self.total else ""
 
 
@@ -60,7 +60,7 @@ class Display(Protocol):
         ...
 
     def wait(self, what: str, most_s: float | None) -> contextlib.AbstractContextManager[None]:
-        """Show that something goes on until the context ends: what, and what is left of at most so many seconds."""
+        """Show an activity until the context ends, and what is left of at most so many seconds."""
         ...
 
 
@@ -86,7 +86,7 @@ def counting(total: int, what: str) -> Iterator[Count]:
 
 
 def showing(count: Count) -> contextlib.AbstractContextManager[None]:
-    """Show a count of a kind of its own until the context ends."""
+    """Show a count of any subclass until the context ends."""
     display = _display.get()
     return contextlib.nullcontext() if display is None else display.count(count)
 
@@ -105,13 +105,13 @@ def follow(items: Iterable[T], total: int, what: str) -> Generator[T, None, None
 
 
 def doing(what: str) -> contextlib.AbstractContextManager[None]:
-    """Show what goes on, such as ``reading data``, until the context ends."""
+    """Show an activity, such as ``reading data``, until the context ends."""
     return _waiting(what, None)
 
 
 @contextlib.contextmanager
 def lasting(log: logging.Logger, text: str, most_s: float) -> Iterator[None]:
-    """Log what begins and takes at most so many seconds, and show what is left of them; nothing if ``log`` is muted."""
+    """Log the start of an activity of at most so many seconds, and show what is left; nothing if ``log`` is muted."""
     log.info(text)
     with _waiting("", most_s) if log.isEnabledFor(logging.INFO) else contextlib.nullcontext():
         yield

@@ -1,8 +1,8 @@
 """A table on a terminal that is too narrow for it: in parts below each other, each with the first column.
 
-It works on finished text, as `paint.py` does: columns are where every row has two blanks or more. A column that is too
-wide even so is broken within its cells, after blanks and what joins words; nothing is left out but the middle of a word
-that no line could hold.
+It works on finished text, as `paint.py` does: two blanks or more in every row separate columns. A column that is still
+too wide is broken within its cells, after blanks and hyphens and the like; only the middle of a word that fits no line
+is left out.
 """
 
 import re

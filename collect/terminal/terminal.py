@@ -1,6 +1,6 @@
-"""The terminal of a command: shows on standard error what is logged and how far it is, by how much a person wants.
+"""The terminal of a command: shows log lines and progress on standard error, by the chosen verbosity.
 
-rich's own logging handler would break and fill lines in pipes, too, and load rich where there is no terminal.
+rich's logging handler would break and fill lines in pipes, too, and load rich where there is no terminal.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numapredict.collect.terminal.bars import Bars
 
 LINE_EVERY_S = 10.0
-"""Where there is no bar, a line so often says how far it is."""
+"""The interval of progress lines where there is no bar, in seconds."""
 
 _STYLES = {logging.DEBUG: "dim", logging.INFO: "", logging.WARNING: "yellow"}
 
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 class Verbosity(enum.IntEnum):
-    """How much is told: errors and warnings alone, what goes on, or also what it rests on."""
+    """How much is logged: errors and warnings only, also progress, or also details."""
 
     QUIET = -1
     NORMAL = 0
@@ -40,7 +40,7 @@ class Verbosity(enum.IntEnum):
 class Terminal(logging.Handler):
     """Shows lines and progress: bars and colours on a terminal that can show them, plain lines anywhere else.
 
-    What cannot be written raises an OSError, as writing to any stream does.
+    A failed write raises an OSError, as for any stream.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Terminal(logging.Handler):
 
     @contextlib.contextmanager
     def attached(self) -> Iterator[None]:
-        """Show what numapredict logs and how far it is, until the context ends."""
+        """Show numapredict's log and progress until the context ends."""
         ours = logging.getLogger("numapredict")
         before = ours.level
         ours.addHandler(self)
@@ -71,7 +71,7 @@ class Terminal(logging.Handler):
         self._write(record.getMessage(), _STYLES.get(record.levelno, "bold red"))
 
     def error(self, text: str, command: str = "") -> None:
-        """Write why a command ends, in one line whatever the text holds, and below it unbroken the one that goes on."""
+        """Write an error as one line, and below it, unbroken, the command that continues the work."""
         self._write(f"numapredict: {' '.join(map(str.strip, text.split(chr(10))))}", "bold red")
         if command:
             self._write(command, "green", broken=False)
@@ -110,7 +110,7 @@ class Terminal(logging.Handler):
 
     @contextlib.contextmanager
     def wait(self, what: str, most_s: float | None) -> Iterator[None]:
-        """Show what goes on, or what is left of a bound: in a bar meanwhile, as a detail afterwards."""
+        """Show an activity, or what is left of its bound: in a bar meanwhile, as a detail afterwards."""
         bars = None if self.level > logging.INFO else self.bars()
         began_s = time.monotonic()
         with self._showing(), contextlib.nullcontext() if bars is None else bars.wait(printable(what), most_s):
@@ -134,7 +134,7 @@ class Terminal(logging.Handler):
         return self._bars
 
     def _write(self, text: str, style: str = "", *, broken: bool = True) -> None:
-        """Write a line; one that is not to be broken goes on where the terminal breaks it, which copies as one."""
+        """Write a line; with ``broken`` false the terminal itself wraps it, so that it copies as one line."""
         text = printable(text)
         bars = self.bars()
         if bars is None:
@@ -144,9 +144,9 @@ class Terminal(logging.Handler):
 
 
 class BesideProgram(Terminal):
-    """Shows lines among those of a program that runs: marked as ours, and left out where they cannot be written.
+    """Shows lines among those of a running program: marked as ours, and left out where they cannot be written.
 
-    The program runs and ends as it does whether anybody can be told or not.
+    A failed write must not affect the program.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -155,4 +155,4 @@ class BesideProgram(Terminal):
             self._write(f"numapredict: {record.getMessage()}", _STYLES.get(record.levelno, "bold red"))
             self.stream.flush()
         except OSError:  # a full disk, a closed channel, a reader that has gone
-            sys.stderr = io.StringIO()  # what is left in the other one would fail once more at the end
+            sys.stderr = io.StringIO()  # what is left in the buffer would fail once more at the end

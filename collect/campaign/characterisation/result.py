@@ -55,7 +55,7 @@ class TimeTable(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """One bar or group of a figure: the mapping asked for by its parts, the label that was run, and its time."""
+    """One bar or group of a figure: the requested mapping by its parts, the label that was run, and its time."""
 
     threads: int
     thread_nodes: int
@@ -67,7 +67,7 @@ class Place(msgspec.Struct, frozen=True):
 
     @property
     def asked(self) -> Mapping:
-        """Return the mapping that was asked for."""
+        """Return the requested mapping."""
         return Mapping(self.threads, self.thread_nodes, self.thread_policy, self.page_nodes, self.page_policy)
 
 

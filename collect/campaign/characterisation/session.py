@@ -172,7 +172,7 @@ def check_unchanged(executable: Path, folder: Path) -> None:
         begun_s = datetime.datetime.fromisoformat(created).timestamp()
         changed = int(executable.stat().st_mtime) > begun_s
     except (OSError, ValueError):
-        return  # a start that is written otherwise, or a file that may be run but not looked at: nothing to compare
+        return  # another form of command, or a file that may be run but not read: nothing to compare
     if changed:
         raise UsageError(
             f"{executable} is newer than its runs in {runs}; --fresh runs all again, --output names another folder"

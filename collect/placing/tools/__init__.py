@@ -1,1 +1,1 @@
-"""How tools that are already on a machine apply a mapping without us: a tool a file, all pure."""
+"""How other tools apply a mapping without numapredict: one file per tool, all pure."""

@@ -1,4 +1,4 @@
-"""The command by which a tool applies a mapping without us, and what it falls short of; pure."""
+"""The command by which another tool applies a mapping, and its limits; pure."""
 
 from collections.abc import Mapping as Variables
 
@@ -27,10 +27,10 @@ _EXPRESSIONS: dict[Tool, Expression] = {
 
 
 class Emission(msgspec.Struct, frozen=True):
-    """A command for a shell, which applies ``mapping``: the one that was asked for where ``exact`` is true.
+    """A command for a shell, which applies ``mapping``: the requested one where ``exact`` is true.
 
     The threads are always placed as asked; the page policy of another ``mapping`` is the nearest that the tool has.
-    ``note`` says how it falls short and what it does to the shell's variables, ``cautions`` what must hold beside it.
+    ``note`` gives its limits and its changes to the shell's variables, ``cautions`` further conditions that must hold.
     """
 
     text: str
@@ -50,8 +50,8 @@ def emit(
 ) -> Emission:
     """Return the command that runs ``program`` under a mapping or the nearest to it, ready to be pasted into sh.
 
-    ``environment`` is the shell's own: variables in it that would counteract the mapping are unset by the command, and
-    those that the command overrides are named in the note.
+    ``environment`` is the shell's: the command unsets variables in it that would counteract the mapping, and the note
+    names those that it overrides.
     """
     shell = dict(environment or {})
     notes = []
@@ -91,9 +91,9 @@ def _shortfall(tool: Tool, placement: Placement, nearest: Mapping) -> str:
 
 
 def _text(wrapping: Wrapping, program: Program, unset: list[str]) -> str:
-    """Return the command line, every word quoted where a shell would read something into it.
+    """Return the command line, with the words quoted that a shell would interpret.
 
-    What cannot be seen comes from printf, in octal: it would be copied without notice.
+    Invisible characters come from printf, in octal: they would be copied unnoticed.
     """
     decided = {*dict(wrapping.environment), *wrapping.conflicting}
     own = [pair for pair in program.environment if pair[0] not in decided]

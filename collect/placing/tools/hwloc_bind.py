@@ -1,7 +1,7 @@
 """`hwloc`: OMP_* for the threads, hwloc-bind for the pages (hwloc-bind(1), hwloc(7), of hwloc 2.9).
 
-Objects are named by OS index: logical ones count what this computer's hwloc shows to whoever pastes the command, which
-differs by cgroup. Without --strict a node that is full sends pages to another one instead of failing.
+Objects are named by OS index: logical ones count the objects that hwloc shows where the command is run, which differ by
+cgroup. Without --strict pages of a full node go to another one instead of failing.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from numapredict.collect.placing.command import openmp_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 
-# hwloc(7), environment variables: with these it looks at something else than this computer, and then binds nothing.
+# hwloc(7), environment variables: with these it describes something else than this computer, and then binds nothing.
 _ELSEWHERE = ("HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS")
 
 

@@ -22,7 +22,7 @@ _TAKEN_APART = re.compile(r"[ \t\n\v\f\r\"']")
 """Where likwid-pin cuts words: at white space, and 5.4 at quotes, too, some of which it adds itself."""
 
 _PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
-"""What neither likwid-pin nor env -S reads otherwise."""
+"""Characters without a special meaning for likwid-pin and env -S."""
 
 _PLACING = (
     "OMP_PLACES",
@@ -46,7 +46,7 @@ def likwid_pin(placement: Placement, command: tuple[str, ...], shell: Variables[
     environment = (
         ("OMP_NUM_THREADS", str(placement.mapping.threads)),
         ("OMP_DYNAMIC", "false"),
-        # Else the list counts what the shell's cpuset or taskset has left over, and is no list of OS indices.
+        # Else the list counts the PUs of the shell's cpuset or taskset, and is no list of OS indices.
         ("LIKWID_IGNORE_CPUSET", "1"),
         *variables,
     )
@@ -59,10 +59,10 @@ def likwid_pin(placement: Placement, command: tuple[str, ...], shell: Variables[
 
 
 def unsplit(command: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    r"""Return variables, and words that likwid-pin passes on whole: it joins them by spaces and cuts them up again.
+    r"""Return variables, and words that likwid-pin passes on intact: it joins them by spaces and splits them again.
 
-    env puts the words in that it would take apart (GNU coreutils, "env -S/--split-string syntax": ``\_`` parts words,
-    ``${NAME}`` is a variable, never parted), and keeps the variables from the program.
+    env inserts the words that it would split (GNU coreutils, "env -S/--split-string syntax": ``\_`` separates words,
+    ``${NAME}`` is a variable, never split), and hides the variables from the program.
     """
     if not any(word == "" or _TAKEN_APART.search(word) for word in command):
         return (), command
@@ -80,7 +80,7 @@ def unsplit(command: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], tupl
 
 
 def _memory(placement: Placement) -> tuple[tuple[int, ...], tuple[str, ...]] | None:
-    """Return the processors to list beside the threads' and the option of the policy, None where there is none."""
+    """Return the processors to list after the threads' and the option of the policy, None where there is none."""
     topology = placement.topology
     if len(topology.memory_nodes) == 1 or FACTS[placement.mapping.page_policy].kernel == "local":
         return (), ()

@@ -1,4 +1,4 @@
-"""The tools that can be asked for, by the names that a command line takes."""
+"""The supported tools, by their names on the command line."""
 
 from typing import Literal, get_args
 
@@ -12,4 +12,4 @@ TITLES: dict[Tool, str] = {
     "likwid": "likwid-pin",
     "slurm": "OMP_* and srun",
 }
-"""What a sentence calls them: what does the placing."""
+"""Their names in sentences."""

@@ -15,8 +15,8 @@ RUN_ANYTHING = ("nice", "-n0")
 class Wrapping(msgspec.Struct, frozen=True):
     """A whole command line with the variables that go before it.
 
-    ``conflicting`` are variables of the caller that would undo it. ``cautions`` say, a line each, what must hold for
-    the mapping to be applied that the command itself cannot see to.
+    ``conflicting`` are variables of the caller that would undo it. ``cautions``, a line each, are conditions for the
+    mapping to be applied that the command itself cannot ensure.
     """
 
     environment: tuple[tuple[str, str], ...]
@@ -33,7 +33,7 @@ The threads are expressed by every tool; None means that its page policy is not.
 
 
 def late_binding(placement: Placement, confined: bool = True) -> tuple[str, ...]:
-    """Return the caution that goes with first touch, where the main thread is not bound from the start.
+    """Return the caution for first touch, where the main thread is not bound from the start.
 
     ICS'19 sec. 4.2: a runtime may bind the main thread as late as its first parallel region. libgomp does it when it
     is loaded, libomp and likwid-pin's library later. ``confined``: until then the tool keeps it on the thread nodes.
