@@ -13,7 +13,7 @@ from numapredict.collect.modelled.description import (
     SharedCache,
 )
 from numapredict.collect.modelled.routes import routes_over
-from numapredict.collect.placing.census import Census, Region
+from numapredict.collect.placing.census import Census, CensusRegion
 
 GIB = 1 << 30
 
@@ -66,7 +66,7 @@ def trace_of(segments: Sequence[Segment], pages: Sequence[tuple[int, int]] = (),
 
 def census_of(*regions: tuple[int, int, float]) -> Census:
     """Return a census of regions (key, count, seconds)."""
-    listed = tuple(Region(key, count, time_s, key, 2, "app") for key, count, time_s in regions)
+    listed = tuple(CensusRegion(key, count, time_s, key, 2, "app") for key, count, time_s in regions)
     return Census(listed, sum(region.time_s for region in listed), 0.0, complete=True)
 
 

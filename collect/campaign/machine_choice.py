@@ -12,10 +12,10 @@ from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repe
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
-from numapredict.collect.modelled.tracing import Budget
+from numapredict.collect.modelled.tracing import TraceBudget
 
 
-def modelled_machine(name: str, budget: Budget | None = None, *, strict: bool = False) -> ModelledMachine:
+def modelled_machine(name: str, budget: TraceBudget | None = None, *, strict: bool = False) -> ModelledMachine:
     """Return the modelled machine of a description's name or .toml file; InvalidInputError if there is none.
 
     ``strict`` refuses programs that end with an exit code other than 0.

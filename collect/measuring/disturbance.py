@@ -65,7 +65,7 @@ class Speeds:
         return statistics.median(self._seen_MHz) if self._seen_MHz else 0.0
 
 
-class Reason(msgspec.Struct, frozen=True):
+class DisturbanceReason(msgspec.Struct, frozen=True):
     """Why a run counts as disturbed: ``amount`` in the unit of its kind, and its ``limit`` where it has one.
 
     ``programs``: PUs that other programs used, of the run's; ``hypervisor``: the share of the run's PUs that it took;
@@ -102,7 +102,7 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
 
     others: float
     frequency_MHz: float
-    reasons: tuple[Reason, ...]
+    reasons: tuple[DisturbanceReason, ...]
 
 
 def snapshot(pus: Iterable[int], frequency_MHz: float = 0.0, root: Path = Path("/")) -> Snapshot:
@@ -135,18 +135,18 @@ def disturbance(before: Snapshot, after: Snapshot, pus: int, highest_MHz: float 
     grain_s = 2 * TICK_S * pus**0.5
     stolen_s = after.stolen_s - before.stolen_s
     others_s = max(after.busy_s - before.busy_s - (after.own_s - before.own_s), 0.0)
-    reasons: list[Reason] = []
+    reasons: list[DisturbanceReason] = []
     if others_s > OTHERS_PUS * wall_s + OTHERS_EACH * offered_s + grain_s:
-        reasons.append(Reason("programs", others_s / wall_s, pus))
+        reasons.append(DisturbanceReason("programs", others_s / wall_s, pus))
     if stolen_s > STOLEN * offered_s + grain_s:
-        reasons.append(Reason("hypervisor", stolen_s / offered_s))
+        reasons.append(DisturbanceReason("hypervisor", stolen_s / offered_s))
     moved = after.pages_moved - before.pages_moved
     if moved > 0:
-        reasons.append(Reason("pages", moved))
+        reasons.append(DisturbanceReason("pages", moved))
     if after.throttled > before.throttled:
-        reasons.append(Reason("heat"))
+        reasons.append(DisturbanceReason("heat"))
     if 0 < after.frequency_MHz < SLOWER * highest_MHz:
-        reasons.append(Reason("clock", after.frequency_MHz, highest_MHz))
+        reasons.append(DisturbanceReason("clock", after.frequency_MHz, highest_MHz))
     return Disturbance(
         others=min(others_s / wall_s, float(pus)), frequency_MHz=after.frequency_MHz, reasons=tuple(reasons)
     )

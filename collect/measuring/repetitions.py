@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from numapredict.collect.measurement import Counters, Measurement, Repetition
-from numapredict.collect.measuring.disturbance import Disturbance, Reason
+from numapredict.collect.measuring.disturbance import Disturbance, DisturbanceReason
 from numapredict.collect.measuring.precision import outliers, relative_width
 from numapredict.collect.placing.teams import Team
 
@@ -117,7 +117,7 @@ def _with(measurements: Sequence[Measurement], name: str) -> list[Measurement]:
 
 def _reasons(runs: Sequence[Timed]) -> str:
     """Return the reasons of the runs' disturbances, each kind once, in the words of the first."""
-    kinds: dict[str, Reason] = {}
+    kinds: dict[str, DisturbanceReason] = {}
     for run in runs:
         for reason in run.disturbance.reasons:
             kinds.setdefault(reason.kind, reason)

@@ -55,7 +55,7 @@ class Costs:
 
 
 @dataclass(frozen=True, eq=False)
-class Load:
+class Demand:
     """The demand of each phase, in lines: the input of ``solve``.
 
     ``memory`` [M, T, KINDS, N], ``transfers`` [M, T, KINDS, N], ``hits`` [M, T, KINDS], ``instructions`` [M, T],
@@ -108,7 +108,7 @@ def costs_of(machine: MachineDescription) -> Costs:
     )
 
 
-def solve(load: Load, costs: Costs) -> Floats:
+def solve(load: Demand, costs: Costs) -> Floats:
     """Return the time of every phase in seconds, float64[M]."""
     nodes = costs.latency_ns.shape[0]
     own = costs.line_ns[load.node]  # [T, N, KINDS]

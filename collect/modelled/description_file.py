@@ -110,7 +110,7 @@ class LinksTable(Table, frozen=True, kw_only=True):
     paths: tuple[tuple[Count, ...], ...] = ()
 
 
-class PairTable(Table, frozen=True, kw_only=True):
+class BandwidthTable(Table, frozen=True, kw_only=True):
     """A bandwidth for every pair of nodes; ``measured_by[r]`` is the node whose cores row r was measured on."""
 
     read_GBps: Matrix
@@ -135,10 +135,10 @@ class MachineFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     shared_cache: SharedCacheTable
     nodes: NodesTable
     latency: LatencyTable
-    thread_bandwidth: PairTable
+    thread_bandwidth: BandwidthTable
     controllers: ControllersTable | None = None
     links: LinksTable | None = None
-    node_bandwidth: PairTable | None = None
+    node_bandwidth: BandwidthTable | None = None
 
     def tables(self) -> Iterator[tuple[str, Table]]:
         """Yield every table that the file has, with its name."""
@@ -220,7 +220,7 @@ def _shape_problems(file: MachineFile) -> Iterator[str]:
     cores = sum(file.nodes.cores)
     if count > MOST_NODES or cores > MOST_CORES:
         yield f"nodes: {count} nodes with {cores} cores; at most {MOST_NODES} and {MOST_CORES} are modelled"
-    pairs = [(name, table) for name, table in file.tables() if isinstance(table, PairTable)]
+    pairs = [(name, table) for name, table in file.tables() if isinstance(table, BandwidthTable)]
     matrices: list[tuple[str, Matrix | None]] = [
         ("latency.read", file.latency.read),
         ("latency.write", file.latency.write),

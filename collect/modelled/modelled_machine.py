@@ -194,7 +194,7 @@ class ModelledMachine:
         )
         scale = (phased.lines_per_record * phased.stands_for)[:, None, None]
         memory = demand.by_memory_node(page_node) * scale[..., None]
-        load = contention.Load(
+        load = contention.Demand(
             memory=memory,
             transfers=demand.transfers * scale[..., None],
             hits=demand.hits * scale,

@@ -9,7 +9,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from numapredict.collect.placing.census import Region
+from numapredict.collect.placing.census import CensusRegion
 
 # Rates within this factor count as equal: a busy computer and steps cut in the middle change them as much.
 _SAME = 1.5
@@ -69,7 +69,7 @@ class NativeRate(msgspec.Struct, frozen=True):
         return (last - first) / (end_s - begin_s) if end_s > begin_s else np.inf
 
 
-def native_rate(region: Region) -> NativeRate | None:
+def native_rate(region: CensusRegion) -> NativeRate | None:
     """Return the rate of a region's instance, or None where no barriers were counted.
 
     Of several instances the curve is the first's, and its end the mean's. The part after the last barrier counts as

@@ -19,7 +19,7 @@ from numapredict.collect.host.durable import replace_file
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.trace import MOST_BYTES as MOST_FILE_BYTES
 from numapredict.collect.modelled.trace import Trace, parse_trace
-from numapredict.collect.modelled.tracing import Budget, check_program, take_census, take_trace
+from numapredict.collect.modelled.tracing import TraceBudget, check_program, take_census, take_trace
 from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.progress import lasting
@@ -43,11 +43,11 @@ class TraceStore:
     def __init__(
         self,
         machine: MachineDescription,
-        budget: Budget | None = None,
+        budget: TraceBudget | None = None,
         folder: Path | None = None,
     ) -> None:
         self.machine = machine
-        self.budget = budget or Budget()
+        self.budget = budget or TraceBudget()
         self.folder = folder or cache_folder() / "traces"
         self._keys: dict[Program, str] = {}
 

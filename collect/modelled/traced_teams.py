@@ -3,7 +3,7 @@
 import numpy as np
 
 from numapredict.collect.modelled.trace import Trace
-from numapredict.collect.placing.census import CENSUS_THREADS, Census, Region
+from numapredict.collect.placing.census import CENSUS_THREADS, Census, CensusRegion
 from numapredict.collect.placing.teams import Team, teams_by_time
 
 
@@ -23,5 +23,5 @@ def traced_teams(census: Census, trace: Trace, asked: int) -> tuple[Team, ...]:
     )
 
 
-def _untraced(region: Region, asked: int) -> int:
+def _untraced(region: CensusRegion, asked: int) -> int:
     return region.team if region.team > CENSUS_THREADS else asked

@@ -14,7 +14,7 @@ import msgspec
 from numapredict.collect.host.work_folder import refused, require_room, work_folder
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.trace import EXITED, parse_trace
-from numapredict.collect.placing.allowance import LONGEST, Allowance, allowance_of
+from numapredict.collect.placing.allowance import LONGEST, TimeAllowance, allowance_of
 from numapredict.collect.placing.census import CENSUS_THREADS, Census, parse_census, reserve_file, stopped
 from numapredict.collect.placing.elf import check_traceable
 from numapredict.collect.placing.executable import executable_of
@@ -50,7 +50,7 @@ _PATIENT = (
 )
 
 
-class Budget(msgspec.Struct, frozen=True, kw_only=True):
+class TraceBudget(msgspec.Struct, frozen=True, kw_only=True):
     """The most that tracing may take: seconds for the census and for each trace, instances of a region, records.
 
     The seconds are processor time of the traced program, so that a busy computer sees no less of it: for a trace summed
@@ -83,7 +83,7 @@ def check_program(program: Program) -> str:
     return found
 
 
-def take_census(program: Program, budget: Budget) -> bytes:
+def take_census(program: Program, budget: TraceBudget) -> bytes:
     """Run a program natively with two threads and return the census file's bytes; TracingError if it is of no use.
 
     With an exit code other than 0 it is of use if regions were seen; the file keeps the code.
@@ -122,7 +122,9 @@ def take_census(program: Program, budget: Budget) -> bytes:
     return data if ending.timed_out else with_exit_code(data, ending.exit_code)
 
 
-def take_trace(program: Program, threads: int, machine: MachineDescription, census: Census, budget: Budget) -> bytes:
+def take_trace(
+    program: Program, threads: int, machine: MachineDescription, census: Census, budget: TraceBudget
+) -> bytes:
     """Trace a program with a number of threads through a machine's private caches and return the trace file's bytes.
 
     Raises TracingError when the program fails under the tracer or shows no region in time.
@@ -157,7 +159,7 @@ def take_trace(program: Program, threads: int, machine: MachineDescription, cens
         ]
         for _ in range(ATTEMPTS):
             # The tracer stops itself at its limit and then needs a moment to write its file.
-            allowed = Allowance(seconds * LONGEST + 30)
+            allowed = TimeAllowance(seconds * LONGEST + 30)
             ending = _run(command, _environment(program, threads), program, allowed)
             data = file.read_bytes() if file.is_file() else b""
             if data or ending.exit_code >= 0:
@@ -199,7 +201,7 @@ def _environment(program: Program, threads: int) -> dict[str, str]:
     return {name: value for name, value in merged.items() if name not in _FORBIDDEN}
 
 
-def _run(command: list[str], environment: dict[str, str], program: Program, allowed: Allowance) -> Ending:
+def _run(command: list[str], environment: dict[str, str], program: Program, allowed: TimeAllowance) -> Ending:
     try:
         return run_process(command, environment, program.directory, allowed)
     except (OSError, ValueError) as error:
@@ -224,6 +226,9 @@ def _plain(path: Path) -> str:
 def _fixed_addresses() -> tuple[str, ...]:
     """Return the command prefix that switches address randomisation off, so that equal runs give equal traces."""
     setarch = shutil.which("setarch")
-    if setarch is None or run_process([setarch, "-R", "true"], dict(os.environ), None, Allowance(10.0)).exit_code != 0:
+    if (
+        setarch is None
+        or run_process([setarch, "-R", "true"], dict(os.environ), None, TimeAllowance(10.0)).exit_code != 0
+    ):
         return ()
     return (setarch, "-R")

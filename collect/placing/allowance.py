@@ -20,22 +20,22 @@ _ASLEEP = 0.01
 LONGEST = 10.0
 
 
-class Allowance(msgspec.Struct, frozen=True):
+class TimeAllowance(msgspec.Struct, frozen=True):
     """The most seconds of wall time, and of processor time of all threads and child processes together."""
 
     wall_s: float
     processor_s: float = math.inf
 
 
-def allowance_of(processor_s: float, threads: int = 1) -> Allowance:
+def allowance_of(processor_s: float, threads: int = 1) -> TimeAllowance:
     """Return the allowance of ``processor_s`` seconds for each thread; its wall time limit stops hanging processes."""
-    return Allowance(processor_s * LONGEST, processor_s * threads)
+    return TimeAllowance(processor_s * LONGEST, processor_s * threads)
 
 
 class Meter:
     """Checks whether a process has used up its allowance, counted from construction."""
 
-    def __init__(self, allowance: Allowance, process: int) -> None:
+    def __init__(self, allowance: TimeAllowance, process: int) -> None:
         self.allowance = allowance
         self.process = process
         self.began_s = self._awake_s = time.perf_counter()

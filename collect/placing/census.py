@@ -49,7 +49,7 @@ _ENTRY = np.dtype(
 FILE_BYTES = _HEADER.itemsize + _ENTRIES * _ENTRY.itemsize + _TEXT_BYTES
 
 
-class Region(msgspec.Struct, frozen=True):
+class CensusRegion(msgspec.Struct, frozen=True):
     """One parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads.
 
     ``module`` is a file name and ``path`` the whole one, empty where it is not known. The last ``unfinished`` instances
@@ -83,7 +83,7 @@ class Census:
     ``exit_code`` is the run's, 0 where it was stopped.
     """
 
-    regions: tuple[Region, ...]
+    regions: tuple[CensusRegion, ...]
     time_s: float
     before_first_region_s: float
     complete: bool
@@ -139,14 +139,14 @@ def stopped(data: bytes, at_ns: int) -> bytes:
     return data[:_LAST_NS] + at_ns.to_bytes(8, "little") + data[_LAST_NS + 8 :]
 
 
-def _region(entry: np.void, text: bytes, start_ns: int, last_ns: int) -> Region:
+def _region(entry: np.void, text: bytes, start_ns: int, last_ns: int) -> CensusRegion:
     """Return the region of an entry; what is running in it has gone on from its beginning to the file's last time."""
     running, began_ns = int(entry["running_of_others"]), int(entry["began_ns_of_others"])
     so_far_ns = min(max(running * last_ns - began_ns, 0), running * max(last_ns - start_ns, 0))
     if entry["running_ns"]:
         running += 1
         so_far_ns += max(last_ns - max(int(entry["running_ns"]), start_ns), 0)
-    return Region(
+    return CensusRegion(
         key=int(entry["key"]),
         count=int(entry["count"]) + int(entry["count_of_others"]) + running,
         time_s=(int(entry["time_ns"]) + int(entry["time_ns_of_others"]) + so_far_ns) * 1e-9,

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.placing.affinity import kept_to
-from numapredict.collect.placing.allowance import Allowance, Meter
+from numapredict.collect.placing.allowance import Meter, TimeAllowance
 from numapredict.collect.placing.guard import guarded, start_error
 
 _CHUNK_BYTES = 1 << 16
@@ -58,7 +58,7 @@ def run_process(
     command: Sequence[str],
     environment: dict[str, str],
     directory: str | None,
-    allowed: float | Allowance,
+    allowed: float | TimeAllowance,
     cpus: Sequence[int] = (),
     meanwhile: Callable[[], None] | None = None,
 ) -> Ending:
@@ -98,7 +98,7 @@ def run_process(
         stack.callback(os.close, handle)
         os.set_blocking(errors, False)
         listen()
-        meter = Meter(allowed if isinstance(allowed, Allowance) else Allowance(allowed), process.pid)
+        meter = Meter(allowed if isinstance(allowed, TimeAllowance) else TimeAllowance(allowed), process.pid)
         ended, tail = _watch(handle, errors, meter, meanwhile)
         time_s = time.perf_counter() - started
         tail = _drain(errors, tail)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from numapredict.collect.measurement import Measurement
-from numapredict.collect.placing.census import Region
+from numapredict.collect.placing.census import CensusRegion
 
 PROVENANCE = "teams"
 """The name of a measurement's note with its teams, as ``8:0.930 32:0.070``: threads and share of the region time."""
@@ -21,7 +21,7 @@ class Team(msgspec.Struct, frozen=True):
     share: float
 
 
-def timed_teams(regions: Iterable[Region], environment: Mapping[str, str]) -> tuple[Team, ...]:
+def timed_teams(regions: Iterable[CensusRegion], environment: Mapping[str, str]) -> tuple[Team, ...]:
     """Return the teams of a run by its report; none with nested teams, which a report does not show."""
     if any(environment.get(name) for name in _NESTED) or "," in environment.get("OMP_NUM_THREADS", ""):
         return ()

@@ -11,7 +11,7 @@ from numapredict.collect.host.allocation_text import restriction_lines
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.machine import Machine
-from numapredict.collect.modelled.tracing import Budget, check_program
+from numapredict.collect.modelled.tracing import TraceBudget, check_program
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.program import program_of
 from numapredict.collect.terminal.estimated_time import in_words
@@ -58,7 +58,7 @@ def ask(question: Question) -> Advice | Unknown:
         check_choice(machine.topology, program.command[0])
     else:
         check_program(program)
-        budget = Budget(census_s=question.budget_s * _CENSUS_PART, trace_s=question.budget_s * _TRACE_PART)
+        budget = TraceBudget(census_s=question.budget_s * _CENSUS_PART, trace_s=question.budget_s * _TRACE_PART)
         machine = modelled_machine(machine_name, budget, strict=strict)
         log.info(f"{machine.name}, modelled: {shape_of(machine.topology)}")
     chosen = choose_model(machine.name, machine.topology, question.model)

@@ -25,7 +25,7 @@ ASKED_BY = "asked for by the cores of"
 """Accesses are counted by the node of the core, whichever node has the memory."""
 
 
-class Group(msgspec.Struct, frozen=True):
+class MappingBars(msgspec.Struct, frozen=True):
     """One mapping's bars: local and remote values per node, in the figure's unit, and the share of local accesses."""
 
     name: str
@@ -40,7 +40,7 @@ class TrafficPanel(msgspec.Struct, frozen=True):
 
     title: str
     nodes: tuple[int, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[MappingBars, ...]
 
 
 class TrafficData(msgspec.Struct, frozen=True):
@@ -80,12 +80,12 @@ def traffic_data(found: Characterisation, quantity: Quantity, origin: Origin | N
     return TrafficData(title, quantity, unit, tuple(panels), look.source(found, origin))
 
 
-def _group(found: Characterisation, place: Place, quantity: Quantity, size: float) -> Group | None:
+def _group(found: Characterisation, place: Place, quantity: Quantity, size: float) -> MappingBars | None:
     run = found.run(place.mapping)
     if run is None or not run.nodes:
         return None
     local, remote = (tuple(value / size for value in kind) for kind in _values(run, quantity))
-    return Group(look.page_name(place), place.mapping, local, remote, run.local_share)
+    return MappingBars(look.page_name(place), place.mapping, local, remote, run.local_share)
 
 
 def _values(run: Run, quantity: Quantity) -> tuple[list[float], list[float]]:
@@ -95,7 +95,7 @@ def _values(run: Run, quantity: Quantity) -> tuple[list[float], list[float]]:
     return [node.local_bandwidth_GBps for node in run.nodes], [node.remote_bandwidth_GBps for node in run.nodes]
 
 
-def _busy(groups: Sequence[Group]) -> tuple[int, ...]:
+def _busy(groups: Sequence[MappingBars]) -> tuple[int, ...]:
     """Return the nodes with any accesses; all if none has."""
     every = range(len(groups[0].local))
     return tuple(n for n in every if any(group.local[n] or group.remote[n] for group in groups)) or tuple(every)

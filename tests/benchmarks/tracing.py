@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from numapredict.collect.modelled.description import load_description
-from numapredict.collect.modelled.tracing import Budget, take_census, take_trace
+from numapredict.collect.modelled.tracing import TraceBudget, take_census, take_trace
 from numapredict.collect.placing.census import parse_census
 from numapredict.collect.program import Program, program_of
 from tests.benchmarks.figures import Figure, ratios, show
@@ -21,8 +21,8 @@ from tests.benchmarks.programs import HERE, compiled
 MACHINE = "sandybridge-4x8"
 TIMES = "times.txt"
 # Every instance of every region, for as long as it takes: the tracer never rests in what is timed.
-EVERYTHING = Budget(census_s=120.0, trace_s=600.0, instances=10**9)
-PATIENT = Budget(census_s=120.0, trace_s=300.0)
+EVERYTHING = TraceBudget(census_s=120.0, trace_s=600.0, instances=10**9)
+PATIENT = TraceBudget(census_s=120.0, trace_s=300.0)
 GIB_ELEMENTS = 2**30 // 24
 
 
@@ -38,7 +38,7 @@ def native(program: Program, threads: int) -> None:
     subprocess.run(program.command, check=True, env=environment)
 
 
-def traced(program: Program, threads: int, census: bytes, budget: Budget) -> None:
+def traced(program: Program, threads: int, census: bytes, budget: TraceBudget) -> None:
     """Run the program under the tracer."""
     regions = parse_census(census)
     if regions is None:
@@ -78,7 +78,7 @@ def _peak_bytes(work: str, program: Program, threads: int, census: bytes, budget
     if work == "native":
         native(program, threads)
     else:
-        traced(program, threads, census, msgspec.json.decode(budget, type=Budget))
+        traced(program, threads, census, msgspec.json.decode(budget, type=TraceBudget))
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
 
 

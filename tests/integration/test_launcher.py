@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.measuring.counters.perf.counts import Count, read_counts
+from numapredict.collect.measuring.counters.perf.counts import EventCount, read_counts
 from numapredict.collect.placing.launcher import (
     LaunchedEvent,
     Launching,
@@ -97,11 +97,11 @@ def test_counts_by_cpu_add_up_to_those_of_the_program(program: str, tmp_path: Pa
     parts = [count for count in counts if count.cpu is not None]
     assert tuple(count.cpu for count in parts) == CPUS
     assert sum(count.value for count in parts) == pytest.approx(total.value, abs=20)
-    # Running time on a CPU is the program's time there: perf_traffic.py builds on that.
+    # Running time on a CPU is the program's time there: traffic.py builds on that.
     assert sum(count.running_ns for count in parts) == pytest.approx(total.running_ns, rel=0.02, abs=1e6)
 
 
-def counted(command: Sequence[str], folder: Path, *events: LaunchedEvent) -> tuple[Count, ...]:
+def counted(command: Sequence[str], folder: Path, *events: LaunchedEvent) -> tuple[EventCount, ...]:
     file = folder / "counts.json"
     whole = launcher_command(command, {}, Launching(events, file))
     subprocess.run(whole, check=True, capture_output=True, timeout=TIMEOUT_S)

@@ -12,7 +12,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.hardware import HardwareMachine
-from numapredict.collect.modelled.tracing import Budget
+from numapredict.collect.modelled.tracing import TraceBudget
 from numapredict.collect.placing.teams import Team, teams_of
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Core, Node, Topology
@@ -175,7 +175,7 @@ def test_without_the_dataset_nothing_is_told(dataset: Dataset, monkeypatch: pyte
 
 @pytest.mark.slow
 def test_a_region_with_most_of_the_time_that_no_trace_reaches_makes_the_answer_unknown(foreign: Path) -> None:
-    machine = modelled_machine(MACHINE, Budget(census_s=60, trace_s=4))
+    machine = modelled_machine(MACHINE, TraceBudget(census_s=60, trace_s=4))
     answer = advise(program_of(foreign, "late", 1000), machine, ChosenModel(named_model(MACHINE).model, "a model"))
     assert isinstance(answer, Unknown)
     assert answer.trace_share is not None

@@ -17,7 +17,7 @@ from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled import tracing
 from numapredict.collect.modelled.phases import phase_trace
 from numapredict.collect.modelled.tracing import take_census, take_trace
-from numapredict.collect.placing.allowance import Allowance
+from numapredict.collect.placing.allowance import TimeAllowance
 from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.placing.process import Ending
 from numapredict.collect.program import Program
@@ -276,7 +276,7 @@ def test_what_a_program_prints_is_its_own(hostile: Path, monkeypatch: pytest.Mon
     assert parse_census((tmp_path / "census").read_bytes()) is not None
     printed: list[tuple[bytes, bytes]] = []
 
-    def run(command: Sequence[str], variables: dict[str, str], directory: str | None, allowed: Allowance) -> Ending:
+    def run(command: Sequence[str], variables: dict[str, str], directory: str | None, allowed: TimeAllowance) -> Ending:
         done = subprocess.run(
             command, capture_output=True, env=variables, cwd=directory, timeout=allowed.wall_s, check=False
         )

@@ -21,7 +21,7 @@ from numapredict.collect.machine import Machine
 from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
 from numapredict.collect.modelled.seen_regions import compared_in_words
-from numapredict.collect.modelled.tracing import Budget, check_program
+from numapredict.collect.modelled.tracing import TraceBudget, check_program
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import exit_codes_in_words
@@ -120,11 +120,11 @@ def characterise(campaign: Campaign, plan: CharacterisationPlan) -> Characterisa
     return found
 
 
-def budget_of(budget_s: float | None, traces: int) -> Budget:
+def budget_of(budget_s: float | None, traces: int) -> TraceBudget:
     """Return the tracing budget for a census and ``traces`` traces; the default budget where ``budget_s`` is None."""
     if budget_s is None:
-        return Budget()
-    return Budget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * (1 - _CENSUS_PART) / traces)
+        return TraceBudget()
+    return TraceBudget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * (1 - _CENSUS_PART) / traces)
 
 
 def work_in_words(campaign: Campaign) -> str:

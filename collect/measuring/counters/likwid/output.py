@@ -20,7 +20,7 @@ _COLUMN = re.compile(r"(?:HWThread|Core) (\d{1,6})")  # older ones wrote Core
 _NO_VALUE = frozenset({"", "-", "nan", "-nan", "inf", "-inf", "nil"})
 
 
-class Row(msgspec.Struct, frozen=True):
+class OutputRow(msgspec.Struct, frozen=True):
     """One event or metric: its name, the hardware counter of an event, and a value or None for each PU."""
 
     name: str
@@ -32,10 +32,10 @@ class LikwidOutput(msgspec.Struct, frozen=True):
     """One group's figures; ``pus`` are the operating system's numbers of the columns."""
 
     pus: tuple[int, ...]
-    events: tuple[Row, ...]
-    metrics: tuple[Row, ...]
+    events: tuple[OutputRow, ...]
+    metrics: tuple[OutputRow, ...]
 
-    def metric(self, pattern: re.Pattern[str]) -> Row | None:
+    def metric(self, pattern: re.Pattern[str]) -> OutputRow | None:
         """Return the first metric whose whole name matches, or None."""
         return next((row for row in self.metrics if pattern.fullmatch(row.name)), None)
 
@@ -50,7 +50,7 @@ def read_output(text: str) -> LikwidOutput:
         lines = [[cell.strip() for cell in line] for line in csv.reader(text.splitlines(), quoting=csv.QUOTE_NONE)]
     except csv.Error as error:
         raise CounterError(f"LIKWID's output is no table: {error}") from None
-    tables: dict[str, tuple[tuple[int, ...], tuple[Row, ...]]] = {}
+    tables: dict[str, tuple[tuple[int, ...], tuple[OutputRow, ...]]] = {}
     for number, line in enumerate(lines):
         title = next((match for cell in line[1:3] if (match := _TITLE.fullmatch(cell))), None)
         if line[:1] != ["TABLE"] or title is None or title[2]:
@@ -75,7 +75,7 @@ def _row_count(line: Sequence[str]) -> int:
     return int(cells[-1]) if cells[-1].isdecimal() and len(cells[-1]) < 6 else -1
 
 
-def _table(lines: Sequence[Sequence[str]], count: int, number: int) -> tuple[tuple[int, ...], tuple[Row, ...]]:
+def _table(lines: Sequence[Sequence[str]], count: int, number: int) -> tuple[tuple[int, ...], tuple[OutputRow, ...]]:
     """Return the PUs and the rows of the table that starts with the line that names its columns."""
     rows = lines[1 : 1 + count]
     if count < 0 or len(rows) < count or any(row[:1] in ([], ["TABLE"], ["STRUCT"]) for row in rows):
@@ -89,12 +89,12 @@ def _table(lines: Sequence[Sequence[str]], count: int, number: int) -> tuple[tup
     return pus, tuple(_row(row, first, first + len(pus)) for row in rows)
 
 
-def _row(cells: Sequence[str], first: int, end: int) -> Row:
+def _row(cells: Sequence[str], first: int, end: int) -> OutputRow:
     """Return a row whose figures stand from cell ``first`` to before ``end``."""
     if len(cells) < end:
         raise CounterError(f"LIKWID's output is cut short: {cells[0]!r} has {len(cells) - 1} cells, not {end - 1}")
     counter = cells[1] if first == 2 else ""
-    return Row(cells[0], counter, tuple(_value(cell, cells[0]) for cell in cells[first:end]))
+    return OutputRow(cells[0], counter, tuple(_value(cell, cells[0]) for cell in cells[first:end]))
 
 
 def _value(cell: str, name: str) -> float | None:

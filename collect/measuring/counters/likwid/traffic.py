@@ -16,7 +16,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from numapredict.collect.host.packages import Package
-from numapredict.collect.measuring.counters.likwid.output import LikwidOutput, Row
+from numapredict.collect.measuring.counters.likwid.output import LikwidOutput, OutputRow
 from numapredict.collect.measuring.counters.source import NodeTraffic, Traffic
 from numapredict.collect.topology import Node, Topology
 from numapredict.native.errors import CounterError
@@ -69,13 +69,13 @@ def traffic_of(
     return Traffic(NAME, nodes, notes=notes)
 
 
-def volumes_of(group: str, output: LikwidOutput) -> tuple[Row, ...]:
+def volumes_of(group: str, output: LikwidOutput) -> tuple[OutputRow, ...]:
     """Return a group's volumes in GB: local and remote of NUMA, the controllers' of MEM; raise CounterError."""
     patterns = (_CONTROLLERS,) if group == "MEM" else (_LOCAL, _REMOTE)
     return tuple(_required(output, pattern, group) for pattern in patterns)
 
 
-def _required(output: LikwidOutput, pattern: re.Pattern[str], group: str) -> Row:
+def _required(output: LikwidOutput, pattern: re.Pattern[str], group: str) -> OutputRow:
     """Return the metric with such a name."""
     row = output.metric(pattern)
     if row is None:
@@ -85,7 +85,7 @@ def _required(output: LikwidOutput, pattern: re.Pattern[str], group: str) -> Row
 
 
 def _cores(
-    output: LikwidOutput, volumes: tuple[Row, ...], topology: Topology, pus: Collection[int]
+    output: LikwidOutput, volumes: tuple[OutputRow, ...], topology: Topology, pus: Collection[int]
 ) -> tuple[tuple[NodeTraffic, ...], tuple[str, ...]]:
     """Return the sums over the columns of each node's PUs; a PU without a figure leaves its node without one."""
     nodes, notes = [], []
@@ -112,7 +112,7 @@ def _core_notes(output: LikwidOutput, topology: Topology, packages: Sequence[Pac
 
 
 def _home_agents(
-    pus: Sequence[int], volumes: tuple[Row, ...], topology: Topology, packages: Sequence[Package]
+    pus: Sequence[int], volumes: tuple[OutputRow, ...], topology: Topology, packages: Sequence[Package]
 ) -> tuple[tuple[NodeTraffic, ...], tuple[str, ...]]:
     """Return the traffic of the nodes' cores from the home agents' counts, which are on the memories' side.
 
@@ -133,7 +133,7 @@ def _home_agents(
 
 
 def _controllers(
-    pus: Sequence[int], row: Row, topology: Topology, packages: Sequence[Package]
+    pus: Sequence[int], row: OutputRow, topology: Topology, packages: Sequence[Package]
 ) -> tuple[tuple[NodeTraffic, ...], tuple[str, ...]]:
     """Return the bytes through each node's controllers, where its package holds no other node."""
     own = [_own_package(node, packages) for node in topology.nodes]
@@ -149,7 +149,7 @@ def _own_package(node: Node, packages: Sequence[Package]) -> int | None:
     return places[0] if len(places) == 1 else None
 
 
-def _of_package(package: Package, pus: Sequence[int], row: Row) -> float | None:
+def _of_package(package: Package, pus: Sequence[int], row: OutputRow) -> float | None:
     """Return a package's bytes: the sum over its columns, most of which are zero or nothing; None without any."""
     values = [value for pu, value in zip(pus, row.values, strict=True) if pu in package.pus and value is not None]
     return sum(values) * _GB if values else None

@@ -11,7 +11,7 @@ from numapredict.native.errors import CounterError
 _Natural = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class Count(msgspec.Struct, frozen=True):
+class EventCount(msgspec.Struct, frozen=True):
     """One event on one CPU, or on all CPUs that the program used where ``cpu`` is None.
 
     ``running_ns`` is the time in which the event was actually counted, ``enabled_ns`` that in which it should have
@@ -30,10 +30,10 @@ class Count(msgspec.Struct, frozen=True):
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: Literal[1]
-    counts: tuple[Count, ...]
+    counts: tuple[EventCount, ...]
 
 
-def read_counts(file: Path) -> tuple[Count, ...]:
+def read_counts(file: Path) -> tuple[EventCount, ...]:
     """Return the launcher's counts; raise CounterError where its file is missing or malformed."""
     try:
         return msgspec.json.decode(read_bounded(file, MIB), type=_File).counts

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.work_folder import work_folder
-from numapredict.collect.measuring.counters.perf.counts import Count, read_counts
+from numapredict.collect.measuring.counters.perf.counts import EventCount, read_counts
 from numapredict.collect.measuring.counters.perf.event_table import family_of
 from numapredict.collect.measuring.counters.perf.events import (
     EVERYWHERE,
@@ -110,7 +110,7 @@ class PerfSource:
         )
 
 
-def _trial(planned: Planned) -> tuple[Count, ...]:
+def _trial(planned: Planned) -> tuple[EventCount, ...]:
     """Return the counts of a program that does nothing."""
     with work_folder() as folder:
         file = folder / "trial.json"

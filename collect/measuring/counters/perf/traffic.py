@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.packages import packages
-from numapredict.collect.measuring.counters.perf.counts import Count
+from numapredict.collect.measuring.counters.perf.counts import EventCount
 from numapredict.collect.measuring.counters.perf.events import EVERYWHERE, REFERENCE, PlannedEvent
 from numapredict.collect.measuring.counters.perf.refusal import CPUS_ALLOWED, refusal_of_errors, remedies, words_of
 from numapredict.collect.measuring.counters.source import NodeTraffic, Traffic
@@ -45,9 +45,9 @@ class _Scaled(msgspec.Struct, frozen=True):
     share: float
 
 
-def traffic_of(planned: Planned, counts: Sequence[Count]) -> Traffic:
+def traffic_of(planned: Planned, counts: Sequence[EventCount]) -> Traffic:
     """Return the traffic of a run; raise CounterError where it was not counted, or too seldom."""
-    by_event: dict[str, list[Count]] = {}
+    by_event: dict[str, list[EventCount]] = {}
     for count in counts:
         by_event.setdefault(count.event, []).append(count)
     _check_counted(planned, by_event)
@@ -85,7 +85,7 @@ def traffic_of(planned: Planned, counts: Sequence[Count]) -> Traffic:
     )
 
 
-def _program_time(reference: Iterable[Count]) -> dict[int, int]:
+def _program_time(reference: Iterable[EventCount]) -> dict[int, int]:
     """Return how long the program ran on each CPU, in ns."""
     time_ns = {count.cpu: count.running_ns for count in reference if count.cpu is not None}
     if not any(time_ns.values()):
@@ -95,7 +95,7 @@ def _program_time(reference: Iterable[Count]) -> dict[int, int]:
     return time_ns
 
 
-def _check_counted(planned: Planned, by_event: Mapping[str, list[Count]]) -> None:
+def _check_counted(planned: Planned, by_event: Mapping[str, list[EventCount]]) -> None:
     """Raise CounterError unless every event of the program was counted on every CPU."""
     cpus = planned.core[0].launched.cpus
     for name in (REFERENCE.name, *(event.launched.name for event in planned.core)):
@@ -108,7 +108,7 @@ def _check_counted(planned: Planned, by_event: Mapping[str, list[Count]]) -> Non
             raise CounterError(f"the launcher's counts lack the event {name} on some PUs; install numapredict again")
 
 
-def _scaled(event: PlannedEvent, counts: Sequence[Count], program_ns: int) -> _Scaled:
+def _scaled(event: PlannedEvent, counts: Sequence[EventCount], program_ns: int) -> _Scaled:
     """Return an event's bytes on some CPUs, scaled to the program's time there."""
     running_ns = sum(count.running_ns for count in counts)
     value = sum(count.value for count in counts)
@@ -124,7 +124,9 @@ def _node_traffic(sums: Mapping[str, float]) -> NodeTraffic:
     return NodeTraffic(sums.get("local_lines", max(0.0, sums.get("all_lines", 0.0) - remote)), remote)
 
 
-def _controllers(planned: Planned, by_event: Mapping[str, list[Count]]) -> tuple[dict[int, float], tuple[str, ...]]:
+def _controllers(
+    planned: Planned, by_event: Mapping[str, list[EventCount]]
+) -> tuple[dict[int, float], tuple[str, ...]]:
     """Return the bytes of each node's memory controllers by the node's OS index, and why some have none."""
     if not planned.controllers:
         return {}, ("the kernel shows no PMU of the memory controllers",)
@@ -149,7 +151,7 @@ def _controllers(planned: Planned, by_event: Mapping[str, list[Count]]) -> tuple
     return sums, ()
 
 
-def _notes(planned: Planned, counts: Sequence[Count], share: float) -> Iterable[str]:
+def _notes(planned: Planned, counts: Sequence[EventCount], share: float) -> Iterable[str]:
     """Yield caveats about the figures of the program's cores."""
     yield f"not counted: {planned.misses}"
     if share < _WHOLE:
@@ -158,7 +160,7 @@ def _notes(planned: Planned, counts: Sequence[Count], share: float) -> Iterable[
         yield "without what the kernel did for the program: kernel.perf_event_paranoid forbids to count that"
 
 
-def _elsewhere(counted_ns: int, everywhere: Iterable[Count]) -> Iterable[str]:
+def _elsewhere(counted_ns: int, everywhere: Iterable[EventCount]) -> Iterable[str]:
     """Yield a caveat if the program also ran on CPUs that were not counted."""
     all_ns = sum(count.running_ns for count in everywhere)
     if counted_ns < (1.0 - _JITTER) * all_ns:

@@ -21,7 +21,7 @@ _MOST_NEGATIVE_SHARE = 0.02  # local and total are read one after the other, eac
 _READS = 3  # the first read after a counter was handed out says Unavailable, the next has the value
 
 
-class Count(msgspec.Struct, frozen=True):
+class FileCount(msgspec.Struct, frozen=True):
     """What one event's file held, and whether it had to be read again for a number: then some bytes were lost."""
 
     value: int | Word
@@ -31,8 +31,8 @@ class Count(msgspec.Struct, frozen=True):
 class Pair(msgspec.Struct, frozen=True):
     """Both events of one place."""
 
-    local: Count
-    total: Count
+    local: FileCount
+    total: FileCount
 
     @property
     def words(self) -> frozenset[Word]:
@@ -60,7 +60,7 @@ def moved(before: Pair, after: Pair) -> tuple[float, float]:
     return float(min(local, total)), float(max(total - local, 0))
 
 
-def _difference(before: Count, after: Count, event: str) -> int:
+def _difference(before: FileCount, after: FileCount, event: str) -> int:
     """Return by how much a count rose, with wrap-around; a drop means a counter that was reassigned meanwhile."""
     first, last = (count.value if isinstance(count.value, int) else 0 for count in (before, after))
     risen = (last - first) % _RANGE
@@ -72,16 +72,16 @@ def _difference(before: Count, after: Count, event: str) -> int:
     return risen
 
 
-def _count(path: Path, read: Callable[[Path], str]) -> Count:
+def _count(path: Path, read: Callable[[Path], str]) -> FileCount:
     for attempt in range(_READS):
         try:
             text = read(path).strip()
         except OSError as error:
             raise CounterError(f"{path} cannot be read: {error.strerror}") from None
         if text.isascii() and text.isdigit() and int(text) < _RANGE:
-            return Count(int(text), again=attempt > 0)
+            return FileCount(int(text), again=attempt > 0)
         if text not in _WORDS:
             raise CounterError(f"{path} says {text[:40]!r}, which is no number of bytes")
         if text != "Unavailable":
             break
-    return Count(_WORDS[text], again=True)
+    return FileCount(_WORDS[text], again=True)

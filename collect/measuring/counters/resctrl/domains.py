@@ -26,7 +26,7 @@ class Domain(msgspec.Struct, frozen=True):
         return f"mon_L3_{self.cache_id:02d}"
 
 
-class Place(msgspec.Struct, frozen=True):
+class DomainFolder(msgspec.Struct, frozen=True):
     """A folder below ``mon_data`` that counts for one node's PUs, all of them or a part."""
 
     node: int
@@ -55,7 +55,7 @@ def l3_domains(root: Path) -> tuple[Domain, ...]:
     return tuple(found[cache_id] for cache_id in sorted(found))
 
 
-def places(domains: tuple[Domain, ...], mon_data: Path) -> tuple[Place, ...]:
+def places(domains: tuple[Domain, ...], mon_data: Path) -> tuple[DomainFolder, ...]:
     """Return where in ``mon_data`` each node's traffic is counted.
 
     An L3 cache that sub-NUMA clusters share has a folder ``mon_sub_L3_NN`` for each node, NN being its number, from
@@ -65,7 +65,7 @@ def places(domains: tuple[Domain, ...], mon_data: Path) -> tuple[Place, ...]:
     for domain in domains:
         if len(domain.pus_of_nodes) == 1:
             ((node, pus),) = domain.pus_of_nodes
-            found.append(Place(node, domain.folder, pus))
+            found.append(DomainFolder(node, domain.folder, pus))
             continue
         for node, pus in domain.pus_of_nodes:
             folder = f"{domain.folder}/mon_sub_L3_{node:02d}"
@@ -75,7 +75,7 @@ def places(domains: tuple[Domain, ...], mon_data: Path) -> tuple[Place, ...]:
                     f"L3 cache {domain.cache_id} serves the NUMA nodes {nodes}, which this kernel does not tell apart: "
                     "use Linux 6.10 or later, or switch sub-NUMA clustering off in the firmware"
                 )
-            found.append(Place(node, folder, pus))
+            found.append(DomainFolder(node, folder, pus))
     return tuple(found)
 
 

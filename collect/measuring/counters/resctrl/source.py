@@ -14,7 +14,7 @@ from pathlib import Path
 
 from numapredict.collect.host.kernel_file import kernel_text
 from numapredict.collect.measuring.counters.resctrl.counts import LOCAL, TOTAL, Pair, moved, read_pair
-from numapredict.collect.measuring.counters.resctrl.domains import Place, l3_domains, places
+from numapredict.collect.measuring.counters.resctrl.domains import DomainFolder, l3_domains, places
 from numapredict.collect.measuring.counters.resctrl.events import (
     WRITTEN_BACK_NOTE,
     counts_written_back,
@@ -86,7 +86,7 @@ class ResctrlSource:
             notes = (WRITTEN_BACK_NOTE,) if counts_written_back(self._resctrl / "info/L3_MON") else ()
             yield ResctrlCounting(self, group, found, frozenset(pus), notes)
 
-    def _places(self, group: Path) -> tuple[Place, ...]:
+    def _places(self, group: Path) -> tuple[DomainFolder, ...]:
         """Return where a group counts each node's traffic; raise CounterError where a node has no place."""
         found = places(l3_domains(self.root), group / "mon_data")
         counted = {place.node for place in found}
@@ -111,7 +111,12 @@ class ResctrlCounting:
     """One run in a separate group; ``pus`` are those that the program runs on."""
 
     def __init__(
-        self, source: ResctrlSource, group: Path, found: Sequence[Place], pus: frozenset[int], notes: tuple[str, ...]
+        self,
+        source: ResctrlSource,
+        group: Path,
+        found: Sequence[DomainFolder],
+        pus: frozenset[int],
+        notes: tuple[str, ...],
     ) -> None:
         self.source = source
         self.group = group
@@ -153,11 +158,11 @@ class ResctrlCounting:
     def _nodes(self) -> tuple[int, ...]:
         return tuple(node.os_index for node in self.source.topology.nodes)
 
-    def _read(self) -> dict[Place, Pair]:
+    def _read(self) -> dict[DomainFolder, Pair]:
         read = self.source.folders.read
         return {place: read_pair(self.group / "mon_data" / place.folder, read) for place in self.places}
 
-    def _counted(self, place: Place, pair: Pair) -> bool:
+    def _counted(self, place: DomainFolder, pair: Pair) -> bool:
         """Return whether a place has numbers; without them raise CounterError if the program ran there.
 
         AMD processors assign their counters to the groups with traffic: other places have none.

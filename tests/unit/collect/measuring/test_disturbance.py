@@ -10,7 +10,7 @@ import pytest
 from numapredict.collect.host.processor_times import TICK_S
 from numapredict.collect.measuring.disturbance import (
     Disturbance,
-    Reason,
+    DisturbanceReason,
     Snapshot,
     Speeds,
     disturbance,
@@ -90,7 +90,7 @@ def test_one_pu_that_others_hold_is_seen_among_any_number(pus: int, wall_s: floa
     """It delays each barrier, and so all of them."""
     own = {"at_s": 10 + wall_s, "own_s": 50 + wall_s * (pus - 1)}
     shared = after(**own, busy_s=100 + wall_s * pus)
-    assert disturbance(QUIET, shared, pus).reasons == (Reason("programs", 1.0, pus),)
+    assert disturbance(QUIET, shared, pus).reasons == (DisturbanceReason("programs", 1.0, pus),)
     alone = after(**own, busy_s=100 + wall_s * (pus - 1) + 0.001 * wall_s * pus)
     assert disturbance(QUIET, alone, pus).reasons == ()
 
@@ -111,8 +111,8 @@ def test_clocks_are_looked_at_while_the_program_runs(tmp_path: Path) -> None:
 
 def test_a_slow_clock_is_one_that_was_faster_before() -> None:
     assert disturbance(QUIET, after(), 2, 2100.0).reasons == ()
-    assert disturbance(QUIET, after(), 2, 3000.0).reasons == (Reason("clock", 2000.0, 3000.0),)
-    assert Reason("clock", 2000.0, 3000.0).words == "the clock ran at 2000 MHz, not 3000"
+    assert disturbance(QUIET, after(), 2, 3000.0).reasons == (DisturbanceReason("clock", 2000.0, 3000.0),)
+    assert DisturbanceReason("clock", 2000.0, 3000.0).words == "the clock ran at 2000 MHz, not 3000"
     assert disturbance(QUIET, after(frequency_MHz=0.0), 2, 3000.0).reasons == ()
 
 

@@ -18,7 +18,7 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring import hardware_run
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.counters.source import Counting, NodeTraffic, Obstacle, Traffic
-from numapredict.collect.measuring.disturbance import Disturbance, Reason
+from numapredict.collect.measuring.disturbance import Disturbance, DisturbanceReason
 from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.placing.launcher import launcher_command
@@ -37,9 +37,11 @@ ONE = parse_label("1x1-contiguous-bind")
 def planned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
     """Run a measurement whose runs take planned times, and are disturbed and clocked as planned."""
 
-    def measure(runs: list[tuple[float, float, tuple[Reason, ...]]], stopping_rule: StoppingRule) -> Measurement:
+    def measure(
+        runs: list[tuple[float, float, tuple[DisturbanceReason, ...]]], stopping_rule: StoppingRule
+    ) -> Measurement:
         left = iter(runs)
-        now: list[tuple[float, float, tuple[Reason, ...]]] = []
+        now: list[tuple[float, float, tuple[DisturbanceReason, ...]]] = []
 
         def execute(*_: object) -> Ending:
             now.append(next(left))
@@ -65,7 +67,7 @@ waited: list[object] = []
 
 
 def test_disturbed_runs_are_left_out_and_their_times_told(planned: Callable[..., Measurement]) -> None:
-    load = (Reason("programs", 1.0, 1),)
+    load = (DisturbanceReason("programs", 1.0, 1),)
     found = planned(
         [(1.0, 0.0, ()), (9.0, 0.0, load), (1.1, 0.0, ()), (8.0, 0.0, load), (1.2, 0.0, ())],
         StoppingRule(least=3, most=3, redo=5, patience_s=0.7),
@@ -78,7 +80,7 @@ def test_disturbed_runs_are_left_out_and_their_times_told(planned: Callable[...,
 
 
 def test_after_so_many_disturbed_ones_they_are_kept(planned: Callable[..., Measurement]) -> None:
-    moved = (Reason("pages", 3),)
+    moved = (DisturbanceReason("pages", 3),)
     found = planned([(float(n), 0.0, moved) for n in range(1, 6)], StoppingRule(least=3, most=3, redo=2))
     assert [repetition.time_s for repetition in found.repetitions] == [3.0, 4.0, 5.0]
     notes = dict(found.provenance)
@@ -87,7 +89,7 @@ def test_after_so_many_disturbed_ones_they_are_kept(planned: Callable[..., Measu
 
 
 def test_a_clock_is_held_against_the_fastest_of_all_runs(planned: Callable[..., Measurement]) -> None:
-    slow = (Reason("clock", 900.0, 2000.0),)
+    slow = (DisturbanceReason("clock", 900.0, 2000.0),)
     planned(
         [(1.0, 1500.0, ()), (1.0, 2000.0, slow), (1.0, 900.0, ()), (1.0, 1800.0, ())],
         StoppingRule(least=3, most=3, redo=5),

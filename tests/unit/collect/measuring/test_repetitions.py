@@ -2,11 +2,11 @@ import msgspec
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
-from numapredict.collect.measuring.disturbance import Disturbance, Reason
+from numapredict.collect.measuring.disturbance import Disturbance, DisturbanceReason
 from numapredict.collect.measuring.repetitions import Repeated, Timed, disturbed_in_words, repetition_notes
 
 
-def run(time_s: float, *reasons: Reason, others: float = 0.0, uncounted: str = "") -> Timed:
+def run(time_s: float, *reasons: DisturbanceReason, others: float = 0.0, uncounted: str = "") -> Timed:
     found = Disturbance(others=others, frequency_MHz=0.0, reasons=reasons)
     return Timed(time_s=time_s, region_time_s=time_s / 2, disturbance=found, uncounted=uncounted)
 
@@ -28,8 +28,8 @@ def test_outliers_are_kept_and_told() -> None:
 
 
 def test_what_was_redone_and_what_stays_disturbed_is_told_once_a_kind() -> None:
-    load, more = Reason("programs", 0.4, 1), Reason("programs", 0.5, 1)
-    moved = Reason("pages", 3)
+    load, more = DisturbanceReason("programs", 0.4, 1), DisturbanceReason("programs", 0.5, 1)
+    moved = DisturbanceReason("pages", 3)
     notes = dict(repetition_notes(Repeated((run(1.0), run(2.0, moved)), (run(3.0, load), run(4.0, more, moved)))))
     assert notes["redone"] == "2 (3, 4 s): other programs used 0.4 of its 1 PUs; the kernel moved 3 pages between nodes"
     assert notes["disturbed"] == "1 of 2: the kernel moved 3 pages between nodes"

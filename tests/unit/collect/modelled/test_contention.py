@@ -14,10 +14,10 @@ CHAIN = [(0, 1), (1, 0), (1, 2), (2, 1)]  # three nodes in a row
 NS = 1e-9
 
 
-def load_of(nodes: int, node: tuple[int, ...], dynamic: bool = False) -> c.Load:
+def load_of(nodes: int, node: tuple[int, ...], dynamic: bool = False) -> c.Demand:
     """Return one phase in which the threads, on these nodes, do nothing yet."""
     threads = len(node)
-    return c.Load(
+    return c.Demand(
         memory=np.zeros((1, threads, KINDS, nodes)),
         transfers=np.zeros((1, threads, KINDS, nodes)),
         hits=np.zeros((1, threads, KINDS)),
@@ -27,7 +27,7 @@ def load_of(nodes: int, node: tuple[int, ...], dynamic: bool = False) -> c.Load:
     )
 
 
-def time_of(load: c.Load, machine: MachineDescription) -> float:
+def time_of(load: c.Demand, machine: MachineDescription) -> float:
     """Return the phase's time in ns."""
     return float(c.solve(load, c.costs_of(machine))[0]) / NS
 
@@ -208,9 +208,9 @@ def test_a_phase_is_never_shorter_than_its_busiest_controller() -> None:
     )  # two controllers do not disturb each other
 
 
-def load_of_some(load: c.Load, threads: int) -> c.Load:
+def load_of_some(load: c.Demand, threads: int) -> c.Demand:
     """Return the same load with the first threads only."""
-    return c.Load(
+    return c.Demand(
         load.memory[:, :threads],
         load.transfers[:, :threads],
         load.hits[:, :threads],
@@ -278,7 +278,7 @@ counts = st.integers(0, 5000)
 
 
 @st.composite
-def loads(draw: st.DrawFn, threads: int = 4, nodes: int = 3) -> c.Load:
+def loads(draw: st.DrawFn, threads: int = 4, nodes: int = 3) -> c.Demand:
     load = load_of(nodes, tuple(draw(st.integers(0, nodes - 1)) for _ in range(threads)), draw(st.booleans()))
     for array in (load.memory, load.transfers, load.hits, load.instructions):
         array[...] = np.reshape(draw(st.lists(counts, min_size=array.size, max_size=array.size)), array.shape)
@@ -289,21 +289,21 @@ TIGHT = machine_of((4, 4, 4), links=CHAIN, node_GBps=20.0, link_GBps=5.0)
 
 
 @given(loads(), st.integers(0, 3), st.integers(0, KINDS - 1), st.integers(0, 2), st.integers(1, 20000))
-def test_more_to_do_is_never_faster(load: c.Load, thread: int, kind: int, node: int, more: int) -> None:
+def test_more_to_do_is_never_faster(load: c.Demand, thread: int, kind: int, node: int, more: int) -> None:
     before = time_of(load, TIGHT)
     load.memory[0, thread, kind, node] += more
     assert time_of(load, TIGHT) >= before * (1 - 1e-4)
 
 
 @given(loads(), st.integers(0, 3), st.integers(1, 50000))
-def test_more_to_compute_is_never_faster(load: c.Load, thread: int, more: int) -> None:
+def test_more_to_compute_is_never_faster(load: c.Demand, thread: int, more: int) -> None:
     before = time_of(load, TIGHT)
     load.instructions[0, thread] += more
     assert time_of(load, TIGHT) >= before * (1 - 1e-4)
 
 
 @given(loads())
-def test_local_is_never_slower_than_remote(load: c.Load) -> None:
+def test_local_is_never_slower_than_remote(load: c.Demand) -> None:
     remote = load_of(3, tuple(load.node.tolist()))
     local = load_of(3, tuple(load.node.tolist()))
     for thread, node in enumerate(load.node):
@@ -313,7 +313,7 @@ def test_local_is_never_slower_than_remote(load: c.Load) -> None:
 
 
 @given(loads())
-def test_the_time_is_the_one_that_leads_to_itself(load: c.Load) -> None:
+def test_the_time_is_the_one_that_leads_to_itself(load: c.Demand) -> None:
     """Found by many more steps, it is the same: the answer does not hang on where the search stopped."""
     found = time_of(load, TIGHT)
     rounds = c.ROUNDS
@@ -326,8 +326,8 @@ def test_the_time_is_the_one_that_leads_to_itself(load: c.Load) -> None:
 
 
 @given(loads(), st.integers(2, 50))
-def test_twice_the_work_takes_twice_the_time(load: c.Load, factor: int) -> None:
-    longer = c.Load(
+def test_twice_the_work_takes_twice_the_time(load: c.Demand, factor: int) -> None:
+    longer = c.Demand(
         *(part * factor for part in (load.memory, load.transfers, load.hits, load.instructions)),
         load.dynamic,
         load.node,

@@ -2,9 +2,11 @@ import msgspec
 import pytest
 
 from numapredict.collect.modelled.native_rate import NativeRate, native_rate
-from numapredict.collect.placing.census import Region
+from numapredict.collect.placing.census import CensusRegion
 
-REGION = Region(key=1, count=1, time_s=30.0, offset=1, team=2, module="app", barriers=9, passed_s=(1.0, 2.0, 4.0, 9.0))
+REGION = CensusRegion(
+    key=1, count=1, time_s=30.0, offset=1, team=2, module="app", barriers=9, passed_s=(1.0, 2.0, 4.0, 9.0)
+)
 
 
 def test_the_curve_goes_from_the_start_over_the_powers_of_two_to_the_end() -> None:

@@ -10,7 +10,7 @@ import pytest
 from numapredict.collect.modelled import trace_store
 from numapredict.collect.modelled.description import CacheShape, MachineDescription
 from numapredict.collect.modelled.trace_store import TraceStore
-from numapredict.collect.modelled.tracing import Budget
+from numapredict.collect.modelled.tracing import TraceBudget
 from numapredict.collect.placing.census import Census
 from numapredict.collect.program import Program
 from numapredict.native.errors import InvalidInputError, UnrunnableProgramError, UnwritableError
@@ -25,12 +25,12 @@ class Tracer:
         self.censuses: list[str] = []
         self.traces: list[int] = []
 
-    def take_census(self, program: Program, _budget: Budget) -> bytes:
+    def take_census(self, program: Program, _budget: TraceBudget) -> bytes:
         self.censuses.append(program.name)
         return census_bytes((7, 3, 1000))
 
     def take_trace(
-        self, _program: Program, threads: int, _machine: MachineDescription, _census: Census, _budget: Budget
+        self, _program: Program, threads: int, _machine: MachineDescription, _census: Census, _budget: TraceBudget
     ) -> bytes:
         self.traces.append(threads)
         return trace_bytes([Segment(region=7, instructions=threads)])
@@ -61,7 +61,7 @@ def program(app: Path) -> Program:
     return Program(name="app", command=(str(app), "10"))
 
 
-def store(budget: Budget | None = None, machine: MachineDescription | None = None) -> TraceStore:
+def store(budget: TraceBudget | None = None, machine: MachineDescription | None = None) -> TraceStore:
     return TraceStore(machine or machine_of(), budget)
 
 
@@ -99,7 +99,7 @@ def test_what_could_change_a_trace_makes_another(
     assert runs_again(tracer, change(program, environment=(("SIZE", "3"),)))
     assert runs_again(tracer, change(program, directory=str(tmp_path)))
     for field, value in (("trace_s", 1.0), ("census_s", 1.0), ("instances", 2), ("records", 5000), ("seed", 2)):
-        assert runs_again(tracer, program, budget=change(Budget(), **{field: value})), field
+        assert runs_again(tracer, program, budget=change(TraceBudget(), **{field: value})), field
     smaller = change(machine_of(), private_cache=CacheShape(1024, 2))
     assert runs_again(tracer, program, machine=smaller)
     assert not runs_again(tracer, program, machine=change(machine_of(), name="other", frequency_GHz=3.0))
@@ -286,6 +286,6 @@ def test_the_folder_can_be_given(tracer: Tracer, program: Program, tmp_path: Pat
 
 
 def test_a_store_can_be_sent_to_another_process() -> None:
-    made = TraceStore(machine_of(), Budget(seed=3))
+    made = TraceStore(machine_of(), TraceBudget(seed=3))
     copy = pickle.loads(pickle.dumps(made))  # noqa: S301 - between our own processes
     assert (copy.folder, copy.budget, copy.machine) == (made.folder, made.budget, made.machine)

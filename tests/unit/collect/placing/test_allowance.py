@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from numapredict.collect.placing.allowance import LONGEST, Allowance, allowance_of, processor_time_s
+from numapredict.collect.placing.allowance import LONGEST, TimeAllowance, allowance_of, processor_time_s
 from numapredict.collect.placing.process import Ending, run_process
 
 BUSY = "while :; do :; done"
@@ -32,7 +32,7 @@ child.communicate("\\n")
 """
 
 
-def run(command: list[str], allowed: Allowance) -> tuple[Ending, float]:
+def run(command: list[str], allowed: TimeAllowance) -> tuple[Ending, float]:
     """Return how a command ended, and the processor time that it and its children took."""
     before = os.times()
     ending = run_process(command, dict(os.environ), None, allowed)
@@ -42,34 +42,34 @@ def run(command: list[str], allowed: Allowance) -> tuple[Ending, float]:
 
 
 def test_a_busy_process_is_stopped_when_its_processor_time_is_spent() -> None:
-    ending, taken_s = run(["sh", "-c", BUSY], Allowance(600.0, 0.3))
+    ending, taken_s = run(["sh", "-c", BUSY], TimeAllowance(600.0, 0.3))
     assert ending.timed_out
     assert taken_s >= 0.3
 
 
 def test_what_children_take_counts() -> None:
     for script in (f"({BUSY}) & wait", f"({BUSY}) & ({BUSY}) & wait"):
-        assert run(["sh", "-c", script], Allowance(600.0, 0.3))[0].timed_out
+        assert run(["sh", "-c", script], TimeAllowance(600.0, 0.3))[0].timed_out
 
 
 def test_time_by_the_clock_is_not_counted_while_a_process_does_something() -> None:
-    ending, taken_s = run([sys.executable, "-c", NOW_AND_THEN], Allowance(600.0, 2.0))
+    ending, taken_s = run([sys.executable, "-c", NOW_AND_THEN], TimeAllowance(600.0, 2.0))
     assert (ending.timed_out, ending.exit_code) == (False, 0)
     assert ending.time_s > 2.0 > taken_s
 
 
 def test_what_sleeps_as_long_is_stopped() -> None:
-    assert run(["sleep", "1000"], Allowance(600.0, 0.4))[0].timed_out
+    assert run(["sleep", "1000"], TimeAllowance(600.0, 0.4))[0].timed_out
 
 
 def test_the_clock_is_the_last_bound() -> None:
-    assert run(["sh", "-c", BUSY], Allowance(0.2, 600.0))[0].timed_out
+    assert run(["sh", "-c", BUSY], TimeAllowance(0.2, 600.0))[0].timed_out
     assert run_process(["sleep", "1000"], dict(os.environ), None, 0.1).timed_out
 
 
 def test_an_allowance_is_for_each_thread() -> None:
-    assert allowance_of(20.0) == Allowance(20.0 * LONGEST, 20.0)
-    assert allowance_of(20.0, 2) == Allowance(20.0 * LONGEST, 40.0)
+    assert allowance_of(20.0) == TimeAllowance(20.0 * LONGEST, 20.0)
+    assert allowance_of(20.0, 2) == TimeAllowance(20.0 * LONGEST, 40.0)
 
 
 def test_the_time_of_a_process_and_its_children_is_what_the_system_says() -> None:

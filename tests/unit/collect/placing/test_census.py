@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.host.work_folder import ROOM_BYTES
-from numapredict.collect.placing.census import FILE_BYTES, MAGIC, Region, parse_census, read_census, stopped
+from numapredict.collect.placing.census import FILE_BYTES, MAGIC, CensusRegion, parse_census, read_census, stopped
 
 SECOND = 10**9
 
@@ -31,7 +31,7 @@ def census_bytes(
 def test_a_census_keeps_every_field() -> None:
     census = parse_census(census_bytes((11, 3, 2 * SECOND), (13, 1, SECOND)))
     assert census is not None
-    assert census.regions[0] == Region(key=11, count=3, time_s=2.0, offset=0x1230, team=4, module="app")
+    assert census.regions[0] == CensusRegion(key=11, count=3, time_s=2.0, offset=0x1230, team=4, module="app")
     assert [region.key for region in census.regions] == [11, 13]
     assert census.regions[0].name == "app+0x1230"
     assert (census.time_s, census.before_first_region_s, census.complete) == (10.0, 1.0, True)

@@ -23,7 +23,7 @@ from numapredict.collect.data.dataset import Dataset, read_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
-from numapredict.collect.modelled.tracing import Budget
+from numapredict.collect.modelled.tracing import TraceBudget
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.terminal import Terminal
 from numapredict.native.errors import FailedRunsError, NumapredictError, UnrunnableProgramError, UsageError
@@ -130,7 +130,7 @@ def test_a_program_built_again_is_not_mixed_with_its_old_runs(dataset: Dataset, 
 
 
 def test_the_budget_is_shared_by_the_traces() -> None:
-    assert budget_of(None, 6) == Budget()
+    assert budget_of(None, 6) == TraceBudget()
     budget = budget_of(60.0, 6)
     assert budget.census_s + 6 * budget.trace_s == pytest.approx(60)
 
