@@ -380,10 +380,10 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from numapredict.collect.modelled.trace_store import TraceStore
-from numapredict.collect.modelled.tracing import Budget
+from numapredict.collect.modelled.tracing import TraceBudget
 from numapredict.collect.program import program_of
 from tests.traces import machine_of
-TraceStore(machine_of((8, 8)), Budget(census_s=60.0, trace_s=60.0)).trace(program_of(tuple(sys.argv[1:])), 2)
+TraceStore(machine_of((8, 8)), TraceBudget(census_s=60.0, trace_s=60.0)).trace(program_of(tuple(sys.argv[1:])), 2)
 """
 
 
