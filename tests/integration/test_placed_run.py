@@ -578,7 +578,8 @@ def test_balancing_is_switched_back_when_interrupted(tmp_path: Path, name: str) 
     setting = tmp_path / "numa_balancing"
     setting.write_text("1\n")
     code = (
-        "import sys, pathlib; from numapredict.predictor import placed_run, main;"
+        "import sys, pathlib; from numapredict.collect.placing import placed_run;"
+        "from numapredict.predictor.command_line import main;"
         f"placed_run.NUMA_BALANCING = pathlib.Path({str(setting)!r});"
         f"placed_run.SHARED = pathlib.Path({str(tmp_path / 'shared')!r}); sys.exit(main.main())"
     )
