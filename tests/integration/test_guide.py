@@ -1,6 +1,7 @@
 """What the documents in reports/guide, and the README, tell a reader to type: it runs, and prints what they say."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -99,7 +100,9 @@ def test_the_readmes_session_is_what_a_reader_sees(place: Path, tmp_path: Path) 
     for exchange in exchanges(session):
         done = typed(exchange.command, place, NUMAPREDICT_CACHE=str(tmp_path / "cache"))
         assert done.returncode == 0, done.stdout
-        assert readings_apart(exchange.expected, done.stdout, TOLERANCE) == []
+        # A busy computer takes longer to come to the first region, and the line then says how long that may take.
+        printed = re.sub(r" and \d+ to come to its first region", "", done.stdout)
+        assert readings_apart(exchange.expected, printed, TOLERANCE) == []
     assert "numapredict run --mapping 32x4-scatter-locality -- ./heat\n" in done.stdout
 
 
