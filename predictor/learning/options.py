@@ -16,9 +16,6 @@ local accesses, or nothing."""
 Clock = Literal["regions", "process"]
 """Whether a time is the time in parallel regions (the thesis's codelets are regions) or that of the whole run."""
 
-THESIS_DEFAULT = "16x2-contiguous-locality"
-"""The label that the thesis normalises by and compares with (sec. 6, fig. 26)."""
-
 
 class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a model is learned; what is not fixed here is chosen by cross-validation inside the training data.
