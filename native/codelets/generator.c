@@ -1,5 +1,5 @@
-/* generator.c: reproducible data that any thread can make for any place (see codelet.h). */
-#include "codelet.h"
+/* generator.c: reproducible data that any thread can make for any place. */
+#include "generator.h"
 
 #include <stdlib.h>
 #include <string.h>

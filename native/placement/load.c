@@ -1,5 +1,6 @@
 /* load.c: start and end of libnumaplace.so, and its hooks at parallel regions. */
 #define _GNU_SOURCE
+#include "../regions/region_clock.h"
 #include "../regions/region_table.h"
 #include "../regions/regions.h"
 #include "memory/heap.h"

@@ -1,5 +1,6 @@
 /* gomp.c: the entry points of libgomp that start regions, end phases and hand out chunks. */
-#include "passage.h"
+#include "regions.h"
+#include "runtime.h"
 
 #define SYMBOLS "gomp_symbols"
 

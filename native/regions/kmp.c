@@ -4,7 +4,8 @@
  * there is one team unless the program asks for more.
  */
 #include "many_arguments.h"
-#include "passage.h"
+#include "regions.h"
+#include "runtime.h"
 
 #define SYMBOLS "kmp_symbols"
 

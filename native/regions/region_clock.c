@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include "region_clock.h"
 
-#include "region_table.h"
 #include "runtime.h"
 
 #include <errno.h>

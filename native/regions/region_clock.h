@@ -1,11 +1,24 @@
-/* region_clock.h: the functions of region_clock.c for region_table.c. */
+/* region_clock.h: counts and times the regions of the table into the region file. */
 #ifndef NUMAPREDICT_REGION_CLOCK_H
 #define NUMAPREDICT_REGION_CLOCK_H
 
 #include "region_file.h"
+#include "regions.h"
 
 #include <limits.h>
 #include <stdbool.h>
+
+/* Count and time regions into this file from now on: in the library's constructor. The path must stay valid.
+ * The file is made at the first region, so that a launcher that only starts the program makes none. */
+void region_clock_open_at(const char *path);
+/* Around an identified call, in region_begin and region_end. No effect without a file. */
+void region_clock_begin(struct region_call *call);
+void region_clock_end(const struct region_call *call);
+/* In thread 0 of an outermost team: write the team's size to the file already now; count a passed barrier. */
+void region_clock_team(const struct region_call *call);
+void region_clock_barrier(const struct region_call *call);
+
+/* ---- for region_table.c ---- */
 
 /* The place of a region's function, the same in every run. */
 struct region_place {

@@ -17,8 +17,17 @@
 
 #include "slot_row.h"
 
-struct region;  /* an entry of region_table.c */
-struct runtime; /* one libgomp or libomp of the process (runtime.h) */
+struct region_entry; /* region_file.h */
+struct runtime;      /* one libgomp or libomp of the process (runtime.h) */
+
+/* An entry of region_table.c. */
+struct region {
+    _Atomic(void *) function;
+    uint64_t key;
+    uint64_t offset;
+    _Atomic uint64_t instances;           /* instances begun, by region_count */
+    _Atomic(struct region_entry *) entry; /* its entry in the file, or NULL */
+};
 
 struct region_call {
     /* What the threads of the team read comes first, so that it is in one cache line. */
@@ -58,5 +67,23 @@ int region_team(const struct region_call *call);
 
 /* Not a hook: how many nested regions the calling thread is in. */
 int region_depth(void);
+
+/* ---- for gomp.c and kmp.c ---- */
+
+/* A thread's state before it started a region. */
+struct passage {
+    const struct runtime *runtime;
+    int depth;
+};
+
+/* In the encountering thread: before the real function, and after it. Only changed fields of `call` are
+ * written: an unchanged cache line stays valid in the other threads' caches. */
+struct passage passage_begin(struct region_call *call, void *function, const struct runtime *runtime);
+void passage_end(struct region_call *call, struct passage before);
+/* In each thread of the team, with its number `thread`: before its share, and after it. */
+void passage_enter(struct region_call *call, int thread);
+void passage_leave(struct region_call *call);
+/* Whether schedule(runtime) currently hands out chunks on demand. */
+bool passage_schedule_is_dynamic(void);
 
 #endif

@@ -7,9 +7,9 @@
  */
 #define _GNU_SOURCE
 #include "marks.h"
-#include "task_mark.h"
 
 #include "../regions/export.h"
+#include "../regions/region_clock.h"
 #include "../regions/region_table.h"
 
 #include <errno.h>

@@ -31,4 +31,7 @@ enum mark {
     MARK_DYNAMIC = 7, /* the thread's work is dealt out at run time: a chunk of a loop, or a task */
 };
 
+/* In the library: the calling thread creates a task. */
+void task_mark(void);
+
 #endif

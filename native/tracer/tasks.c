@@ -4,7 +4,7 @@
 #include "../regions/export.h"
 #include "../regions/regions.h"
 #include "../regions/runtime.h"
-#include "task_mark.h"
+#include "marks.h"
 
 #define SYMBOLS "task_symbols"
 

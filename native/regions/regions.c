@@ -1,5 +1,7 @@
-/* passage.c: calls the hooks for each thread of a region. */
-#include "passage.h"
+/* regions.c: calls the hooks for each thread of a region. */
+#include "regions.h"
+
+#include "runtime.h"
 
 #include <stddef.h>
 
