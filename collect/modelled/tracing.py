@@ -30,7 +30,7 @@ from numapredict.native.errors import (
 from numapredict.native.library import marks_library, tracer_plugin
 
 _NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
-_NOT_WRITTEN = "numapredict tracer: no trace written, error "
+_NUMBER_BYTES = 16  # enough for an error number in text
 EMULATOR = "qemu-x86_64"
 # Variables that would bind threads or change the requested thread count.
 _FORBIDDEN = ("OMP_PLACES", "OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY", "LD_PRELOAD", "OMP_DISPLAY_ENV")
@@ -134,13 +134,15 @@ def take_trace(
     if emulator is None:
         raise MissingNativePartError(f"{EMULATOR} is not installed; install the package qemu-user")
     with work_folder() as folder:
-        file, wanted = folder / "trace", folder / "wanted"
+        file, wanted, failure = folder / "trace", folder / "wanted", folder / "failure"
+        failure.write_bytes(bytes(_NUMBER_BYTES))  # the tracer can overwrite it when the disk is full
         wanted.write_text("".join(f"{region.key} {region.count}\n" for region in census.regions))
         cache = machine.private_cache
         sets = 1 << max((cache.size_bytes // machine.line_bytes // cache.ways).bit_length() - 1, 0)
         seconds = budget.with_start_s(census)
         options = {
             "out": file,
+            "failure": failure,
             "wanted": wanted,
             "sets": sets,
             "ways": cache.ways,
@@ -164,7 +166,7 @@ def take_trace(
             data = file.read_bytes() if file.is_file() else b""
             if data or ending.exit_code >= 0:
                 break
-        _check_written(ending, folder)
+        _check_written(failure)
         if ending.reason or not data:
             require_room(folder)
     try:
@@ -209,11 +211,11 @@ def _run(command: list[str], environment: dict[str, str], program: Program, allo
         raise UnrunnableProgramError(f"cannot start {program.command[0]}: {reason}; check the program") from error
 
 
-def _check_written(ending: Ending, folder: Path) -> None:
-    """Raise UnwritableError where the tracer reported a failed write (native/tracer/trace_writer.c)."""
-    _, said, number = ending.last_line.partition(_NOT_WRITTEN)
-    if said and number.isdecimal():
-        raise refused(folder.parent, OSError(int(number), os.strerror(int(number))))
+def _check_written(failure: Path) -> None:
+    """Raise UnwritableError where the tracer left the error number of a failed write."""
+    number = failure.read_bytes().rstrip(b"\0")
+    if number:
+        raise refused(failure.parent.parent, OSError(int(number), os.strerror(int(number))))
 
 
 def _plain(path: Path) -> str:

@@ -39,6 +39,8 @@ class Launching(msgspec.Struct, frozen=True):
     ``events`` are counted and written to ``output`` (counts.py reads it); ``join`` is a file that the program's
     process number is written to before it starts, such as the ``tasks`` of a resctrl group. The program's own time is
     written to ``time`` (``read_time_s``); when ``with_process``, which starts the launcher, is gone, it is killed.
+    ``start_error`` is a descriptor that the launcher inherits; an error number in text is written to it where the
+    program cannot be run.
     """
 
     events: tuple[LaunchedEvent, ...] = ()
@@ -46,6 +48,7 @@ class Launching(msgspec.Struct, frozen=True):
     join: Path | None = None
     time: Path | None = None
     with_process: int | None = None
+    start_error: int | None = None
 
 
 def launcher_command(
@@ -64,6 +67,8 @@ def launcher_command(
         words += ["--time", str(wanted.time)]
     if wanted.with_process is not None:
         words += ["--with", str(wanted.with_process)]
+    if wanted.start_error is not None:
+        words += ["--start-error", str(wanted.start_error)]
     for name, value in variables.items():
         words += ["--set", f"{name}={value}"]
     return (*words, "--", *command)

@@ -71,8 +71,10 @@ def run_process(
     guard: all its processes are killed when it ends, runs out of time, this call is interrupted, or this process is
     killed. The wall time is the guard's, a millisecond or two more than the command's.
     """
-    words, around, is_guarded = guarded(command, environment)
     with contextlib.ExitStack() as stack:
+        start_errors = os.memfd_create("numapredict-start-error")
+        stack.callback(os.close, start_errors)
+        words, around, is_guarded = guarded(command, environment, start_errors)
         listen = stack.enter_context(_ended_cleanly())
         with kept_to(cpus):
             started = time.perf_counter()
@@ -83,6 +85,7 @@ def run_process(
                 stderr=subprocess.PIPE,
                 env=around,
                 cwd=directory,
+                pass_fds=(start_errors,) if is_guarded else (),
                 start_new_session=True,
             )
         # In this order at the end: the group is killed before its leader is reaped, so that its PID is not reused.
@@ -102,12 +105,12 @@ def run_process(
         ended, tail = _watch(handle, errors, meter, meanwhile)
         time_s = time.perf_counter() - started
         tail = _drain(errors, tail)
+        error = start_error(start_errors)
+        if error is not None:
+            raise error
     lines = tail.decode(errors="replace").split("\n")
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     printable = "".join(character if character.isprintable() else " " for character in last)
-    error = start_error(process.returncode, printable) if is_guarded else None
-    if error is not None:
-        raise error
     return Ending(time_s, process.returncode, not ended, printable[:_LINE_CHARACTERS])
 
 

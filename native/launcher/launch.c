@@ -3,7 +3,7 @@
  * variables.
  *
  *     numapredict-launch [--event SPEC]... [--output FILE] [--join FILE] [--set NAME=VALUE]... [--time FILE]
- *                        [--with PID] -- COMMAND ARG...
+ *                        [--with PID] [--start-error DESCRIPTOR] -- COMMAND ARG...
  *     numapredict-launch --arguments FILE
  *
  * FILE of --arguments holds all other arguments, each ended by a null byte. --set gives the program a
@@ -13,7 +13,8 @@
  * after. --with names the process that started the launcher, which then stays and guards the program: when
  * that process has ended, however it ended, or sends SIGTERM, or when the program has ended, all processes
  * that the program started and that still run are killed, whatever their sessions and groups (programs that
- * run as another user cannot be killed). SPEC is
+ * run as another user cannot be killed). --start-error names an open descriptor, which receives the error
+ * number of execve(2) in text where the program cannot be run. SPEC is
  *
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task:CPUS    the program with its threads and children, on each of CPUS
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task         the same, wherever they run

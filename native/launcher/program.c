@@ -21,6 +21,8 @@ static struct sigaction child_before;
 
 static int not_run(const struct request *request, int error) {
     fprintf(stderr, LAUNCHER ": %s cannot be started: %s\n", request->command[0], strerror(error));
+    if (request->start_error >= 0)
+        dprintf(request->start_error, "%d", error);
     return error == ENOENT || error == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
 
@@ -63,8 +65,8 @@ static _Noreturn void run_child(const struct request *request, int gate, int err
     sigaction(SIGCHLD, &child_before, NULL);
     sigprocmask(SIG_SETMASK, &mask_before, NULL);
     const int number = execute(request);
-    const ssize_t told = write(error, &number, sizeof number);
-    _exit(told == (ssize_t)sizeof number ? EXIT_NOT_RUNNABLE : EXIT_LAUNCHER);
+    const ssize_t bytes = write(error, &number, sizeof number);
+    _exit(bytes == (ssize_t)sizeof number ? EXIT_NOT_RUNNABLE : EXIT_LAUNCHER);
 }
 
 /* Wait for a child that could not execute the program. */
@@ -120,9 +122,9 @@ int program_start(struct program *program, const struct request *request) {
         return EXIT_LAUNCHER;
     }
     close(program->gate);
-    const ssize_t told = read(program->error, &number, sizeof number);
+    const ssize_t bytes = read(program->error, &number, sizeof number);
     close(program->error);
-    if (told != (ssize_t)sizeof number)
+    if (bytes != (ssize_t)sizeof number)
         return 0;
     reap(program);
     return not_run(request, number);

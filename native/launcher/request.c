@@ -3,6 +3,7 @@
 #include "request.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,14 @@ static int take(struct request *request, const char *option, char *value) {
         const bool read = read_number(&end, INT32_MAX, &request->with) && *end == '\0' && request->with;
         return read ? 0 : wrong("no number of a process:", value);
     }
+    if (strcmp(option, "--start-error") == 0) {
+        uint64_t number;
+        char *end = value;
+        if (!read_number(&end, INT32_MAX, &number) || *end || fcntl((int)number, F_SETFD, FD_CLOEXEC))
+            return wrong("no open descriptor:", value);
+        request->start_error = (int)number;
+        return 0;
+    }
     if (strcmp(option, "--set") == 0) {
         if (!strchr(value, '=') || value[0] == '=')
             return wrong("no variable NAME=VALUE:", value);
@@ -191,7 +200,7 @@ static int read_file(struct request *request, const char *name) {
 }
 
 int request_read(struct request *request, int argc, char **argv) {
-    memset(request, 0, sizeof *request);
+    *request = (struct request){.start_error = -1};
     if (argc == 3 && strcmp(argv[1], "--arguments") == 0)
         return read_file(request, argv[2]);
     return read_words(request, argc > 1 ? (size_t)argc - 1 : 0, argv + 1);

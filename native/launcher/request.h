@@ -29,6 +29,7 @@ struct request {
     size_t event_count;
     const char *output, *join, *time; /* NULL if not requested */
     uint64_t with;                    /* --with: the program is killed when this process ends; or 0 */
+    int start_error;                  /* --start-error: a descriptor, closed in the program; or -1 */
     char **variables;                 /* NAME=VALUE */
     size_t variable_count;
     char **command; /* ended by NULL */

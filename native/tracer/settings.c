@@ -47,6 +47,8 @@ bool settings_read(struct settings *s, int count, char **arguments) {
     for (int n = 0; n < count; n++) {
         if (starts(arguments[n], "out", &value))
             s->output = value;
+        else if (starts(arguments[n], "failure", &value))
+            s->failure = value;
         else if (starts(arguments[n], "sets", &value))
             s->sets = (uint32_t)strtoul(value, NULL, 10);
         else if (starts(arguments[n], "ways", &value))

@@ -6,6 +6,7 @@
 #include "recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -69,6 +70,11 @@ static void write_trace(enum trace_end end) {
     if (error) {
         unlink(settings.output);
         fprintf(stderr, "numapredict tracer: no trace written, error %d\n", error);
+        const int failure = settings.failure ? open(settings.failure, O_WRONLY | O_CLOEXEC) : -1;
+        if (failure >= 0) {
+            dprintf(failure, "%d", error);
+            close(failure);
+        }
     }
 }
 

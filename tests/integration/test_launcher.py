@@ -5,6 +5,7 @@ what the launcher does itself.
 """
 
 import contextlib
+import errno
 import os
 import select
 import shutil
@@ -195,6 +196,22 @@ def test_what_cannot_be_started_is_one_line(stays: bool, tmp_path: Path) -> None
         assert finished.stderr == f"numapredict-launch: {name} cannot be started: {reason}\n"
 
 
+@pytest.mark.parametrize("name", ["./nothing", "./file", "true"])
+def test_the_error_number_of_the_start_goes_to_its_descriptor(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("#!/bin/sh\n")
+    with (tmp_path / "number").open("wb") as number:
+        subprocess.run(
+            launcher_command((name,), {}, Launching(with_process=os.getpid(), start_error=number.fileno())),
+            check=False,
+            capture_output=True,
+            cwd=tmp_path,
+            pass_fds=(number.fileno(),),
+            timeout=TIMEOUT_S,
+        )
+    expected = {"./nothing": str(errno.ENOENT), "./file": str(errno.EACCES), "true": ""}
+    assert (tmp_path / "number").read_text() == expected[name]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -215,6 +232,9 @@ def test_what_cannot_be_started_is_one_line(stays: bool, tmp_path: Path) -> None
         ("--event", "=1:2@task", "--", "true"),
         ("--set", "=1", "--", "true"),
         ("--set", "A", "--", "true"),
+        ("--start-error", "-1", "--", "true"),
+        ("--start-error", "2x", "--", "true"),
+        ("--start-error", "999999", "--", "true"),
         ("--join", "/nonexistent/tasks", "--", "true"),
         ("--event", "a=1:2@task", "--join", "/nonexistent/tasks", "--", "true"),
         ("--event", "a=1:2@task", "--output", "/nonexistent/file", "--", "true"),

@@ -107,6 +107,15 @@ def test_what_cannot_be_started_raises() -> None:
         run_process(["/bin/echo", "a\0b"], {}, None, 1.0)
 
 
+def test_what_a_program_prints_is_no_failed_start() -> None:
+    ending = run("echo 'numapredict-launch: app cannot be started: No such file or directory' >&2; exit 127")
+    assert ending.exit_code == 127
+
+
+def test_a_program_gets_no_descriptor_of_ours() -> None:
+    assert run("exec ls /proc/self/fd >&2").last_line == "3"  # its own, of that folder
+
+
 def test_no_descriptors_are_left_open() -> None:
     code = (
         "import os; from numapredict.collect.placing.process import run_process\n"
