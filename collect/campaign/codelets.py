@@ -60,7 +60,7 @@ def codelet_programs(
             name=f"{codelet.name}.{size}.{initialisation}",
             command=(CODELETS, codelet.name, "--size", size, "--init", initialisation),
             group=codelet.name,
-            summary=f"{codelet.summary} ({size}, {initialisation} initialisation)",
+            summary=codelet.summary + variant_in_words(f"{size}.{initialisation}"),
         )
         for codelet in chosen
         for size in sizes
@@ -68,6 +68,11 @@ def codelet_programs(
         for initialisation in initialisations
         if initialisation in codelet.initialisations
     )
+
+
+def variant_in_words(variant: str) -> str:
+    """Return how the summary of a codelet's variant ends, such as `medium.serial`."""
+    return f" ({variant.replace('.', ', ')} initialisation)"
 
 
 def codelets_in_words(found: Sequence[Codelet]) -> str:

@@ -83,9 +83,14 @@ def memory_words(placement: Placement) -> tuple[str, ...]:
     return ("numactl", *option) if option else ()
 
 
+def run_words(label: str) -> str:
+    """Return the start of ``run_command``, up to the program."""
+    return f"numapredict run --mapping {label} -- "
+
+
 def run_command(mapping: Mapping, program: Program) -> str:
     """Return the command that runs ``program`` under ``mapping`` exactly, with the preload library."""
-    text = f"numapredict run --mapping {mapping.label} -- {command_line(program.command)}"
+    text = run_words(mapping.label) + command_line(program.command)
     if program.environment:
         text = " ".join([*(f"{name}={shell_word(value)}" for name, value in program.environment), text])
     return text if program.directory is None else f"cd {shell_word(program.directory)} && {text}"

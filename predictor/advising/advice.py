@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.campaign.codelets import variant_in_words
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import OpaqueMapping, parse_label
 from numapredict.collect.measurement import Measurement
@@ -285,7 +286,8 @@ def _group_in_words(group: str, members: list[Member]) -> str:
     """Return the variants of one code in words: `jacobi-2d (medium.serial): Sweeps a stencil.`."""
     variants = [member.name.removeprefix(f"{group}.") for member in members if member.name != group]
     shown = f" ({', '.join(variants[:3])}{', ...' if len(variants) > 3 else ''})" if variants else ""
-    summary = members[0].summary.split(" (")[0]
+    first = members[0]
+    summary = first.summary.removesuffix(variant_in_words(first.name.removeprefix(f"{group}.")))
     return f"{group}{shown}" + (f": {summary}" if summary else "")
 
 

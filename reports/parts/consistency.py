@@ -1,17 +1,15 @@
 """Checks a prediction from a file, which may have the right fields but impossible values."""
 
 import math
-import re
 from collections.abc import Iterator
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
+from numapredict.collect.placing.command import run_words
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError, NumapredictError
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.learning.model import ExpectedSpeedup
-
-_NAMES_MAPPING = re.compile(r"\bnumapredict run --mapping (\S+) ")
 
 
 def check_consistency(advice: Advice, topology: Topology | None) -> None:
@@ -59,10 +57,8 @@ def _mapping_problems(advice: Advice, topology: Topology | None) -> Iterator[tup
         except NumapredictError as error:
             on = f" (machine {advice.machine})" if topology is not None else ""
             yield field, f"{error}{on}"
-    named = _NAMES_MAPPING.search(advice.command)
-    if named is None or named[1] != advice.mapping:
-        runs = f"runs {named[1]}" if named is not None else "runs no mapping"
-        yield "command", f"it {runs}, where the answer is {advice.mapping}"
+    if run_words(advice.mapping) not in advice.command:
+        yield "command", f"it does not run the program under {advice.mapping}, the answer"
 
 
 def _speedups(advice: Advice) -> Iterator[tuple[str, ExpectedSpeedup]]:
