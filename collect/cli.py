@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 @JSON
 def topology(machine: str | None, listed: bool, as_json: bool) -> None:
     """Show a machine's NUMA nodes: this computer's, or a described machine's."""
-    from numapredict.collect.host.allocation_text import allocation_lines
+    from numapredict.collect.host.facts.allocation_text import allocation_lines
     from numapredict.collect.host.host import host_topology
     from numapredict.collect.host.topology_text import describe
     from numapredict.collect.modelled.description import described_machines, load_description
@@ -60,7 +60,7 @@ def topology(machine: str | None, listed: bool, as_json: bool) -> None:
 def doctor(as_json: bool) -> None:
     """Say what disturbs measuring here, and which counters can be believed: each is tested on known loads."""
     from numapredict.collect.host.host import host_topology
-    from numapredict.collect.measuring.counters.sources import all_sources
+    from numapredict.collect.measuring.counter_sources import all_sources
     from numapredict.collect.measuring.diagnosis import diagnose
     from numapredict.collect.measuring.diagnosis_text import diagnosis_in_words
     from numapredict.collect.terminal.answer import print_answer

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.reports.contents import PageData, page_data
+from numapredict.reports.parts.contents import PageData, page_data
 from numapredict.reports.parts.heatmap import HeatmapData
-from numapredict.reports.subject import Subject
+from numapredict.reports.parts.subject import Subject
 from tests.chromium import Chromium, chromium
 from tests.planted import planted_dataset
 

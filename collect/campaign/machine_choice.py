@@ -5,8 +5,8 @@ import msgspec
 from numapredict.collect.host.cache import cache_folder
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.tasks import check_one_asker
+from numapredict.collect.measuring.counter_sources import all_sources
 from numapredict.collect.measuring.counters.calibration import CalibratedSource, calibrated_source
-from numapredict.collect.measuring.counters.sources import all_sources
 from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repetitions, stopping_rule_of
 from numapredict.collect.modelled.description import load_description

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from numapredict.collect.host.allocation import Allocation, allocation
 from numapredict.collect.host.cache import cache_folder
+from numapredict.collect.host.facts.allocation import Allocation, allocation
 from numapredict.collect.host.facts.fact import Fact
 from numapredict.collect.host.facts.facts import facts
 from numapredict.collect.measuring.counters.calibration import Examined, examine, write_calibrations

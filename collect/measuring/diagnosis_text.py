@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from numapredict.collect.host.allocation_text import allocation_in_words
+from numapredict.collect.host.facts.allocation_text import allocation_in_words
 from numapredict.collect.host.facts.facts_text import facts_in_words
 from numapredict.collect.measuring.counters.calibration import Examined
 from numapredict.collect.measuring.diagnosis import Diagnosis

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.host.allocation_text import restriction_lines
 from numapredict.collect.host.environment import NUMA_BALANCING
+from numapredict.collect.host.facts.allocation_text import restriction_lines
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.work_folder import require_room, work_folder
 from numapredict.collect.mapping import parse_label

@@ -7,8 +7,8 @@ import msgspec
 
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.campaign.request import CampaignRequest, prepare
-from numapredict.collect.host.allocation_text import restriction_lines
 from numapredict.collect.host.environment import emulation
+from numapredict.collect.host.facts.allocation_text import restriction_lines
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.machine import Machine
 from numapredict.collect.modelled.tracing import TraceBudget, check_program

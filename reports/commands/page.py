@@ -36,9 +36,9 @@ def page(subject: str, output: Path, default: str | None, evaluation: Path | Non
     with doing(f"reading {subject}"):
         from numapredict.collect.placing.profile_file import read_profile
         from numapredict.collect.terminal.printable import name_cell
-        from numapredict.reports.contents import page_data
-        from numapredict.reports.page import check_name, write_page
-        from numapredict.reports.subject import open_subject
+        from numapredict.reports.parts.contents import page_data
+        from numapredict.reports.parts.page import check_name, write_page
+        from numapredict.reports.parts.subject import open_subject
 
         check_name(output)
         opened = open_subject(subject)

@@ -1,1 +1,1 @@
-"""The parts of a page: each a `*_data()` that returns a frozen record; the templates draw them."""
+"""The HTML page: its subject, its contents, and its parts, each a `*_data()` that returns a frozen record."""

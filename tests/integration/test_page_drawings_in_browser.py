@@ -10,11 +10,11 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
-from numapredict.reports.contents import PageData, page_data
-from numapredict.reports.page import write_page
+from numapredict.reports.parts.contents import PageData, page_data
 from numapredict.reports.parts.heatmap import Choices, HeatmapData
+from numapredict.reports.parts.page import write_page
 from numapredict.reports.parts.quantity import seconds
-from numapredict.reports.subject import Subject
+from numapredict.reports.parts.subject import Subject
 from tests.chromium import Chromium, is_installed
 from tests.page_reader import by_mean_speedup, drawn, geometric_mean, grid, hover, press, spaced, tip
 from tests.planted_page import browser, data, dataset, heatmap

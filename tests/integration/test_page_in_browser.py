@@ -16,10 +16,10 @@ from numapredict.predictor.advising.advice import advise
 from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
-from numapredict.reports.contents import PageData, page_data
-from numapredict.reports.page import write_page
+from numapredict.reports.parts.contents import PageData, page_data
 from numapredict.reports.parts.heatmap import HeatmapData
-from numapredict.reports.subject import Subject
+from numapredict.reports.parts.page import write_page
+from numapredict.reports.parts.subject import Subject
 from tests.chromium import Chromium, is_installed
 from tests.hostile import NAMES, with_hostile_names
 from tests.page_reader import by_mean_speedup, hover, press, spaced, tip, words

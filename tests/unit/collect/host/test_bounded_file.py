@@ -25,7 +25,8 @@ READERS = {
     "def read(path): load_description(str(path))",
     "an hwloc file": "from numapredict.collect.host.host import topology_from_file as read",
     "a model": "from numapredict.predictor.learning.store import read_model as read",
-    "a prediction": "from numapredict.reports.subject import open_subject\ndef read(path): open_subject(str(path))",
+    "a prediction": "from numapredict.reports.parts.subject import open_subject\n"
+    "def read(path): open_subject(str(path))",
     "an evaluation": "from numapredict.reports.parts.held_out import held_out_data\n"
     "def read(path): held_out_data(path, None)",
     "a profile": "from numapredict.collect.placing.profile_file import read_profile as read",

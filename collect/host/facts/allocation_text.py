@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from numapredict.collect.host.allocation import Allocation, allocation
+from numapredict.collect.host.facts.allocation import Allocation, allocation
 from numapredict.collect.host.host import describes_this_computer
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology

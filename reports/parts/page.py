@@ -20,8 +20,8 @@ import numapredict
 from numapredict.collect.host.durable import reason_and_advice, replace_file
 from numapredict.collect.terminal.printable import counted, percent, printable_lines, shortened
 from numapredict.native.errors import UnwritableError, UsageError
-from numapredict.reports.contents import PageData
 from numapredict.reports.parts import quantity
+from numapredict.reports.parts.contents import PageData
 
 SUFFIXES = (".html", ".htm")
 SCRIPTS = ("drawing.js", "tree.js", "bars.js", "heatmap.js", "cuts.js", "tables.js", "start.js")

@@ -24,11 +24,11 @@ from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
-from numapredict.reports.contents import page_data
-from numapredict.reports.page import render, write_page
 from numapredict.reports.parts import quantity
+from numapredict.reports.parts.contents import page_data
+from numapredict.reports.parts.page import render, write_page
 from numapredict.reports.parts.prediction import Reason, prediction_data
-from numapredict.reports.subject import Subject, open_subject
+from numapredict.reports.parts.subject import Subject, open_subject
 from tests.hostile import NAMES, with_hostile_names
 from tests.planted import planted_dataset
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.collect.host.allocation import Allocation, allocation
-from numapredict.collect.host.allocation_text import allocation_in_words, contradictions_in_words
+from numapredict.collect.host.facts.allocation import Allocation, allocation
+from numapredict.collect.host.facts.allocation_text import allocation_in_words, contradictions_in_words
 from numapredict.collect.host.facts.limits import online_pus
 from tests.planted_files import plant
 from tests.shapes import shape

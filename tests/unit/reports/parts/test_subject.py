@@ -17,9 +17,9 @@ from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.store import write_model
 from numapredict.predictor.learning.train import train
 from numapredict.reports.cli import report
-from numapredict.reports.contents import page_data
-from numapredict.reports.page import render
-from numapredict.reports.subject import Subject, model_for, open_subject
+from numapredict.reports.parts.contents import page_data
+from numapredict.reports.parts.page import render
+from numapredict.reports.parts.subject import Subject, model_for, open_subject
 from tests.planted import planted_dataset
 
 

@@ -24,8 +24,8 @@ from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from numapredict.reports.parts.held_out import HeldOutData, held_out_data
 from numapredict.reports.parts.prediction import prediction_data
 from numapredict.reports.parts.programs import programs_data
+from numapredict.reports.parts.subject import Subject, model_for
 from numapredict.reports.parts.topology import draw_mapping, machine_data, with_tables
-from numapredict.reports.subject import Subject, model_for
 
 
 class Section(msgspec.Struct, frozen=True):
