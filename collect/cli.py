@@ -61,8 +61,7 @@ def doctor(as_json: bool) -> None:
     """Say what disturbs measuring here, and which counters can be believed: each is tested on known loads."""
     from numapredict.collect.host.host import host_topology
     from numapredict.collect.measuring.counter_sources import all_sources
-    from numapredict.collect.measuring.diagnosis import diagnose
-    from numapredict.collect.measuring.diagnosis_text import diagnosis_in_words
+    from numapredict.collect.measuring.diagnosis import diagnose, diagnosis_in_words
     from numapredict.collect.terminal.answer import print_answer
 
     topology = host_topology()
@@ -165,8 +164,7 @@ def import_(
     **named: Any,  # noqa: ANN401 - the columns' names
 ) -> None:
     """Make a dataset of a CSV FILE of somebody's run times; its mappings need not be ours."""
-    from numapredict.collect.data.foreign_table import UNITS_S, TableColumns
-    from numapredict.collect.data.import_text import doubts_in_words, tally_in_words
+    from numapredict.collect.data.foreign_table import UNITS_S, TableColumns, doubts_in_words, tally_in_words
     from numapredict.collect.data.table_import import About, import_table
     from numapredict.collect.terminal.answer import print_answer
 

@@ -17,13 +17,14 @@ import msgspec
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.measurement_fault import LEAST_TIME_S, MOST_TIME_S
-from numapredict.collect.data.outliers import Outlier
-from numapredict.collect.data.similar_programs import Pair
+from numapredict.collect.data.outliers import Outlier, outliers_in_words
+from numapredict.collect.data.similar_programs import Pair, similar_in_words
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.durable import reason_and_advice
 from numapredict.collect.mapping import mapping_named
 from numapredict.collect.measurement import Measurement, Repetition, Status
 from numapredict.collect.program import Program
+from numapredict.collect.terminal.printable import counted, printable
 from numapredict.native.errors import InvalidInputError
 
 UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
@@ -264,3 +265,29 @@ def _measurement(
 def _shown(row: Row) -> str:
     text = ", ".join(f"{name}={value}" for name, value in row.cells.items())
     return text if len(text) <= 120 else text[:117] + "..."
+
+
+def tally_in_words(tally: Tally) -> str:
+    """Return one line, and one more where rows were merged that may not belong together."""
+    left_out = (
+        (tally.other, "not asked for"),
+        (tally.suspect, "dropped as suspect"),
+        (tally.missing, "without a time"),
+        (tally.censored, "cut off"),
+    )
+    parts = [f"{count} {what}" for count, what in left_out if count]
+    rows = counted(tally.rows, "row") + (f", of which {', '.join(parts)}" if parts else "")
+    pairs = f"{counted(tally.programs, 'program')} x {counted(tally.mappings, 'mapping')}"
+    holes = f", {tally.holes} of the {tally.programs * tally.mappings} pairs without a time" if tally.holes else ""
+    repeated = f", {counted(tally.repeated, 'further repetition')}" if tally.repeated else ""
+    text = f"{pairs}{holes}{repeated}; {rows}"
+    if tally.varying:
+        named = printable(", ".join(tally.varying))
+        text += f"\nrows of one program and mapping differ in {named}: name it in --program, or pick one with --where"
+    return text
+
+
+def doubts_in_words(tally: Tally, dataset: str, default: str | None) -> list[str]:
+    """Return a line each for what was left out as an outlier, and for programs that may be one code base."""
+    found = [outliers_in_words(tally.outliers, dataset, default)] if tally.outliers else []
+    return found + ([similar_in_words(tally.similar, dataset)] if tally.similar else [])

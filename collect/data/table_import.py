@@ -9,13 +9,13 @@ import msgspec
 import numapredict
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, write_dataset
 from numapredict.collect.data.foreign_table import TableColumns, Tally, dataset_of_rows, read_rows
-from numapredict.collect.data.groups_file import read_groups
 from numapredict.collect.data.journal import JOURNAL_FILE
 from numapredict.collect.data.outliers import Outlier, without_outliers
 from numapredict.collect.data.similar_programs import similar_programs
 from numapredict.native.errors import InvalidInputError
 
 MACHINE_COLUMN = "machine"
+GROUP_COLUMNS = ("program", "group")
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,3 +76,28 @@ def _grouped(dataset: Dataset, file: Path) -> Dataset:
             raise InvalidInputError(f"{file}: group {group!r} has the name of a program that is not in it; rename it")
     programs = tuple(msgspec.structs.replace(p, group=groups.get(p.name, p.name)) for p in dataset.programs)
     return msgspec.structs.replace(dataset, programs=programs)
+
+
+def read_groups(path: Path) -> dict[str, str]:
+    """Return the group of every program that a file names: programs of one code base are held out together.
+
+    The file is a CSV table whose first line is ``program,group``; each further line has a program's name, as the
+    dataset has it, and its group's. Raises InvalidInputError for anything else.
+    """
+    groups: dict[str, str] = {}
+    for row in read_rows(path):
+        if tuple(row.cells) != GROUP_COLUMNS:
+            raise InvalidInputError(
+                f"{path}: the columns are {', '.join(row.cells)}; the first line must be {','.join(GROUP_COLUMNS)}"
+            )
+        program, group = (row.cells[name].strip() for name in GROUP_COLUMNS)
+        if not program or not group:
+            raise InvalidInputError(f"{path}: line {row.line} names no {'group' if program else 'program'}; fix it")
+        if groups.setdefault(program, group) != group:
+            raise InvalidInputError(
+                f"{path}: line {row.line} puts {program!r} into {group!r}, a line before into {groups[program]!r};"
+                " a program has one group"
+            )
+    if not groups:
+        raise InvalidInputError(f"{path}: names no program; add lines such as PROGRAM,GROUP")
+    return groups

@@ -1,16 +1,18 @@
-"""What `numapredict doctor` finds: the computer, what disturbs measurements, which counters can be trusted."""
+"""What `numapredict doctor` finds, and in words: the computer, what disturbs measurements, counters to be trusted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from numapredict.collect.host.cache import cache_folder
 from numapredict.collect.host.facts.allocation import Allocation, allocation
+from numapredict.collect.host.facts.allocation_text import allocation_in_words
 from numapredict.collect.host.facts.fact import Fact
 from numapredict.collect.host.facts.facts import facts
 from numapredict.collect.measuring.counters.calibration import Examined, examine, write_calibrations
 from numapredict.collect.measuring.counters.source import CounterSource
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 
 
@@ -46,3 +48,54 @@ def diagnose(topology: Topology, sources: Sequence[CounterSource]) -> Diagnosis:
         counters=next((source.name for source in examined if source.believed), None),
         sources=examined,
     )
+
+
+def facts_in_words(facts: Sequence[Fact]) -> Iterator[str]:
+    """Return a line for each fact, with a mark before those that disturb, and what to do in a line below them."""
+    width = max((len(fact.name) for fact in facts), default=0)
+    for fact in facts:
+        mark = "!" if fact.disturbs else " "
+        why = f": {fact.why}" if fact.why else ""
+        yield f"{mark} {fact.name:{width}}  {fact.value}{why}"
+        if fact.remedy:
+            yield f"  {'':{width}}  -> {fact.remedy}"
+
+
+def disturbances_in_words(facts: Sequence[Fact]) -> Iterator[str]:
+    """Return one line for each fact that disturbs measurements: what it is, why, and what to do."""
+    for fact in facts:
+        if fact.disturbs:
+            yield f"{fact.name} is {fact.value}: {fact.why}" + (f" ({fact.remedy})" if fact.remedy else "")
+
+
+def diagnosis_in_words(diagnosis: Diagnosis) -> str:
+    """Return the whole diagnosis: the computer, its facts, its counters, and what that means for measurements."""
+    lines = [f"{diagnosis.machine}: {counted(diagnosis.nodes, 'NUMA node')}, {diagnosis.cores} cores"]
+    if diagnosis.allocation is not None:
+        lines.append(allocation_in_words(diagnosis.allocation))
+    lines += ["", "this computer (! disturbs measuring)", *facts_in_words(diagnosis.facts), "", "counters"]
+    for source in diagnosis.sources:
+        lines += _source_lines(source)
+    if diagnosis.counters is not None:
+        lines += ["", f"measurements here use {diagnosis.counters}"]
+    else:
+        lines += ["", "measurements here use no counters: run times, and samples of who touches which page"]
+    return "\n".join(lines)
+
+
+def _source_lines(source: Examined) -> Iterator[str]:
+    """Yield one source's state: trusted or not, why, and the commands that would help, least privilege first."""
+    verdict = source.verdict
+    if verdict is not None and verdict.believed:
+        tested = "local and remote loads" if verdict.remote_tested else "a local load (there is no remote node here)"
+        yield f"  {source.name:8} believed: it counts {verdict.factor:.2f} bytes for each one moved, tested by {tested}"
+    elif source.obstacle is not None:
+        yield f"  {source.name:8} cannot count here: {source.obstacle.reason}"
+        for remedy in source.obstacle.remedies:
+            yield f"  {'':8} -> {remedy}"
+    else:
+        yield f"  {source.name:8} not believed: {source.reason}"
+        for reason in verdict.reasons[1:] if verdict is not None else ():
+            yield f"  {'':8} and {reason}"
+    if verdict is not None and verdict.controllers is not None:
+        yield f"  {'':8} its memory controllers count {verdict.controllers:.2f} bytes for each one moved"

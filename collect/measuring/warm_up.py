@@ -1,14 +1,16 @@
 """What an untimed run shows in addition to filling caches: the placement of threads and pages, and local accesses."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
-from numapredict.collect.measuring.local_share import local_share
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.placed_pages import read_map, tally
+from numapredict.collect.placing.placed_pages import NOWHERE, PlacedRange, read_map, tally
 from numapredict.collect.placing.preload import PlacementFiles
-from numapredict.collect.placing.profile_file import read_profile
+from numapredict.collect.placing.profile_file import Profile, read_profile
 from numapredict.native.errors import InvalidInputError
 
 HELD = 0.98
@@ -56,3 +58,34 @@ def look(files: PlacementFiles, placement: Placement) -> Look:
         pages=sum(tallied.right for tallied in tallies) / pages if pages else None,
         local_share=share,
     )
+
+
+def local_share(profile: Profile, ranges: Sequence[PlacedRange], homes: Sequence[int]) -> float | None:
+    """Return the share, 0 to 1, of the profile's touches that found the page on the toucher's home node.
+
+    It replaces the counters' local bandwidth on machines without counters (thesis sec. 6 reads that from the second
+    probe); page touches are sampled, not cache misses.
+    ``ranges`` give the pages' nodes at the end of the same run, ``homes`` the node (OS index) whose memory serves each
+    thread slot. None where no touched page's node is known.
+    """
+    placed = {found.key: found for found in ranges}
+    home = np.asarray(homes)
+    local = touched = 0.0
+    for known in profile.ranges:
+        found = placed.get((known.kind, known.site, known.slot, known.order))
+        if found is None or not known.count:
+            continue
+        samples = profile.samples[known.first : known.first + known.count]
+        node = _nodes(found)[np.minimum(samples["page"], found.pages - 1)]
+        rate = np.where(node == NOWHERE, 0.0, samples["rate"])
+        touched += float(rate.sum())
+        local += float(rate[node == home[np.minimum(samples["slot"], len(home) - 1)]].sum())
+    return min(local / touched, 1.0) if touched > 0 else None  # sums of parts may exceed the sum by rounding
+
+
+def _nodes(found: PlacedRange) -> npt.NDArray[np.int64]:
+    """Return int64[pages]: the node of each page of a range."""
+    nodes = np.full(max(found.pages, 1), NOWHERE, dtype=np.int64)
+    for run in found.runs:
+        nodes[run.first : run.first + run.count] = run.node
+    return nodes

@@ -20,12 +20,11 @@ from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, WHOLE_C
 from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.modelled.trace_store import TraceStore
-from numapredict.collect.modelled.traced_teams import traced_teams
 from numapredict.collect.placement import PageAccesses, Placement, place_pages, resolve
-from numapredict.collect.placing.census import Census
+from numapredict.collect.placing.census import CENSUS_THREADS, Census, CensusRegion
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.exit_code import refusal
-from numapredict.collect.placing.teams import teams_note
+from numapredict.collect.placing.teams import Team, teams_by_time, teams_note
 from numapredict.collect.program import Program
 from numapredict.collect.space import fits
 from numapredict.collect.topology import Topology
@@ -304,3 +303,23 @@ def _kept(store: "OrderedDict[Hashable, T]", key: Hashable, most: int, make: Cal
     if len(store) > most:
         store.popitem(last=False)
     return made
+
+
+def traced_teams(census: Census, trace: Trace, asked: int) -> tuple[Team, ...]:
+    """Return the teams of a traced program, weighted by native times: their sizes may differ from the requested one.
+
+    Threads of nested teams count for the enclosing region. An untraced region is assumed to have the requested threads,
+    or those of the census if more.
+    """
+    segments = trace.segments[trace.segments["region"] != 0]
+    threads = {}
+    for key in np.unique(segments["region"]):
+        mine = segments[segments["region"] == key]
+        threads[int(key)] = max(int(mine["team"].max()), len(np.unique(mine["contiguous"])))
+    return teams_by_time(
+        (threads.get(region.key, _untraced(region, asked)), region.time_s) for region in census.regions
+    )
+
+
+def _untraced(region: CensusRegion, asked: int) -> int:
+    return region.team if region.team > CENSUS_THREADS else asked

@@ -20,7 +20,7 @@ from numapredict.collect.placing.affinity import keep_to
 from numapredict.collect.placing.balancing import SHARED, balancing_is_on, without_balancing
 from numapredict.collect.placing.child import become, end_like, run_child, signals_held
 from numapredict.collect.placing.command import applied
-from numapredict.collect.placing.page_plan import plan_of
+from numapredict.collect.placing.page_plan import plan_of, write_plan
 from numapredict.collect.placing.placed_run_outcome import (
     JSON,
     PROFILE,
@@ -34,7 +34,6 @@ from numapredict.collect.placing.placed_run_outcome import (
 )
 from numapredict.collect.placing.placed_run_record import PlacedRun
 from numapredict.collect.placing.placed_run_text import placement_in_words, plan_in_words, regions_in_words
-from numapredict.collect.placing.plan_file import write_plan
 from numapredict.collect.placing.policies import page_queries_refused
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.profile_file import read_profile

@@ -12,12 +12,14 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.native.errors import InsufficientDataError
+from numapredict.collect.modelled.description import load_description, machine_names
+from numapredict.native.errors import InsufficientDataError, NoModelError
 from numapredict.predictor.advising.evidence import Evidence, evidence_of
 from numapredict.predictor.advising.explanation import close_to
 from numapredict.predictor.advising.predict import ProbeReading, ranked_by, reading_of
 from numapredict.predictor.advising.verdicts import FASTER, LOCAL, bound_of, is_shared, pages_gain_nothing, pages_of
 from numapredict.predictor.evaluation.ground_truth import PARALLEL, SERIAL, GroundTruth
+from numapredict.predictor.learning.datasets import open_datasets
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.gain_model import (
     RISK_WEIGHT,
@@ -29,6 +31,7 @@ from numapredict.predictor.learning.gain_model import (
     with_what_is_known,
 )
 from numapredict.predictor.learning.model import Model
+from numapredict.predictor.learning.model_choice import choose_model
 from numapredict.predictor.learning.nearby import threads_of
 from numapredict.predictor.learning.options import Reads
 from numapredict.predictor.learning.probe_search import held_out_spread, noise_at
@@ -207,3 +210,19 @@ def _reached_without(observations: Observations, label: str) -> Sequence[float |
     local: Array = observations.local_bandwidth_GBps[:, observations.column(label)]
     groups = np.asarray(observations.groups)
     return [float(local[groups != group].max()) for group in groups]
+
+
+def check_datasets(names: Sequence[str]) -> tuple[RuleScore, ...]:
+    """Return the rules' scores on each dataset, in the order of the names; NoModelError where there is no model."""
+    found: list[RuleScore] = []
+    wanted = tuple(dict.fromkeys(names))
+    for name, dataset in zip(wanted, open_datasets(wanted), strict=True):
+        if dataset.topology is None:
+            raise InsufficientDataError(f"dataset of {dataset.machine}: its machine is not described, nor its mappings")
+        chosen = choose_model(dataset.machine, dataset.topology)
+        if chosen is None:
+            raise NoModelError(f"there is no model for {dataset.machine}: numapredict train --dataset {name} makes one")
+        described = dataset.modelled and dataset.machine in machine_names()
+        controllers = load_description(dataset.machine).controller_read_GBps if described else ()
+        found += check_explanations(dataset, chosen.model, controllers)
+    return tuple(found)

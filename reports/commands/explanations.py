@@ -30,7 +30,7 @@ def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
     """Show how often each rule of the advice's explanation is right, of codelets, whose nature is known."""
     with doing("loading what judges"):
         from numapredict.collect.terminal.answer import print_answer
-        from numapredict.predictor.evaluation.explanation_session import check_datasets
+        from numapredict.predictor.evaluation.explanation_check import check_datasets
 
     scores = check_datasets(datasets)
     print_answer(scores, as_json, explanations_table)

@@ -18,14 +18,13 @@ from numapredict.predictor.learning.model_choice import data_folder
 from numapredict.predictor.learning.train import default_label
 from numapredict.reports.parts.about import dataset_about, model_about, prediction_about
 from numapredict.reports.parts.clusters import clusters_data, tree_data
-from numapredict.reports.parts.described import description_of
 from numapredict.reports.parts.distribution import distribution_data
 from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from numapredict.reports.parts.held_out import HeldOutData, held_out_data
 from numapredict.reports.parts.prediction import prediction_data
 from numapredict.reports.parts.programs import programs_data
 from numapredict.reports.parts.subject import Subject, model_for
-from numapredict.reports.parts.topology import draw_mapping, machine_data, with_tables
+from numapredict.reports.parts.topology import description_of, draw_mapping, machine_data, with_tables
 
 
 class Section(msgspec.Struct, frozen=True):

@@ -1,5 +1,7 @@
 """A prediction: what `numapredict predict --json` printed."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from numapredict.collect.mapping import parse_label
@@ -8,8 +10,24 @@ from numapredict.predictor.advising.advice import Advice, whole_run
 from numapredict.predictor.advising.advice_text import WITHOUT_COUNTERS, mapping_in_words
 from numapredict.predictor.advising.explanation import Close
 from numapredict.reports.parts.consistency import check_consistency
-from numapredict.reports.parts.described import topology_of
-from numapredict.reports.parts.readings import readings_in_words
+from numapredict.reports.parts.quantity import NO_BREAK, factor, rate
+from numapredict.reports.parts.topology import topology_of
+
+WORDS = {
+    "speedup": "the other probe over the default",
+    "noise": "deviation of that speedup, in log2",
+    "default_local_share": "local accesses under the default",
+    "other_local_share": "local accesses under the other probe",
+    "default_traffic_GBps": "memory traffic under the default",
+    "other_traffic_GBps": "memory traffic under the other probe",
+    "default_local_GBps": "local traffic under the default",
+    "home_share": "largest part of the local accesses that one node's cores make",
+    "reached_GBps": "most that a training program reached",
+    "controllers_GBps": "all memory controllers can read",
+    "low": "least expected speedup",
+    "high": "greatest expected speedup",
+}
+"""The fields of `Evidence`, which explanations rest on, in words."""
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -80,3 +98,24 @@ def prediction_data(advice: Advice) -> PredictionData:
             for each in advice.explanation.findings
         ),
     )
+
+
+def reading_in_words(name: str, value: float) -> str:
+    """Return a reading with its meaning: `local accesses under the default: 25%`."""
+    words = WORDS.get(name, name.removesuffix("_GBps").replace("_", " "))
+    return f"{words}: {_value(name, value)}"
+
+
+def readings_in_words(readings: Mapping[str, float]) -> str:
+    """Return readings in words, in their order."""
+    return "; ".join(reading_in_words(name, value) for name, value in readings.items())
+
+
+def _value(name: str, value: float) -> str:
+    if name.endswith("_share"):
+        return f"{value:.0%}"
+    if name.endswith("_GBps"):
+        return rate(value)
+    if name in ("speedup", "low", "high"):
+        return factor(value)
+    return f"{value:.3g}".replace(" ", NO_BREAK)

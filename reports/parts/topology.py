@@ -6,7 +6,7 @@ from typing import assert_never
 import msgspec
 
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.modelled.description import MachineDescription, load_description, machine_names
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.profile_file import Profile
@@ -213,3 +213,14 @@ def _caches(caches: tuple[Cache, ...], cores: set[int]) -> str:
     return ", ".join(
         f"{counted(number, f'L{level}')} of {size(each)}" for (level, each), number in sorted(found.items())
     )
+
+
+def description_of(machine: str, modelled: bool) -> MachineDescription | None:
+    """Return the description that a machine's modelled figures were computed with, None if it is not known."""
+    return load_description(machine) if modelled and machine in machine_names() else None
+
+
+def topology_of(machine: str, modelled: bool) -> Topology | None:
+    """Return the topology of the machine that figures were modelled on, None if it is not known."""
+    description = description_of(machine, modelled)
+    return None if description is None else description.topology

@@ -44,7 +44,6 @@ COUNTERS = "collect/measuring/counters/"
 UNNAMED = {
     "collect/campaign/plan.py": "two programs of one name: the line says all",
     "collect/campaign/workers.py": "a worker died: the line says what to do",
-    "collect/data/groups_file.py": "a file of groups: the line says all",
     "collect/data/recorded_machine.py": "for those who use datasets as machines, from Python",
     "collect/fidelity/bench.py": "for those who add published figures of a machine",
     "collect/host/hwloc.py": "a topology file that hwloc did not export",
@@ -63,7 +62,6 @@ UNNAMED = {
     "predictor/advising/unknown.py": "says what an unknown answer says, which is there",
     "predictor/evaluation/budget_curve.py": "a dataset that is too small for this figure",
     "predictor/evaluation/explanation_check.py": "a dataset that this report cannot judge by",
-    "predictor/evaluation/explanation_session.py": "a dataset that this report cannot judge by",
     "predictor/evaluation/similarity.py": "a dataset that is too small for this figure",
     "predictor/evaluation/thesis.py": "a dataset without what the thesis reads",
     "predictor/learning/pivots.py": "says the least budget",

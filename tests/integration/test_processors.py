@@ -9,7 +9,7 @@ import pytest
 
 from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.modelled.traced_teams import traced_teams
+from numapredict.collect.modelled.modelled_machine import traced_teams
 from numapredict.collect.placing.teams import Team, teams_of
 from numapredict.native.library import marks_library
 from numapredict.predictor.advising.advice import Advice, advise

@@ -1,6 +1,6 @@
 /* plan.h: nodes of the pages of known ranges, as decided by collect/placement.py from a page-access profile.
  *
- * Contract. A text file, written by collect/placing/plan_file.py and read once by plan_load:
+ * Contract. A text file, written by collect/placing/page_plan.py and read once by plan_load:
  *
  *     numaplace-plan 1
  *     range KIND SITE SLOT ORDER PAGES      kind, site (16 hexadecimal digits), slot and order as in ranges.h

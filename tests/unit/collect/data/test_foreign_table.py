@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.data.dataset import Dataset, read_dataset, write_dataset
-from numapredict.collect.data.foreign_table import TableColumns, Tally, dataset_of_rows, read_rows
-from numapredict.collect.data.import_text import tally_in_words
+from numapredict.collect.data.foreign_table import TableColumns, Tally, dataset_of_rows, read_rows, tally_in_words
 from numapredict.collect.mapping import Mapping, OpaqueMapping
 from numapredict.native.errors import InvalidInputError
 

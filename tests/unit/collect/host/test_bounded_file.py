@@ -20,7 +20,7 @@ from tests.unit.collect.data.test_dataset import put_digest
 ROOM_BYTES = 400 << 20
 READERS = {
     "a CSV file": "from numapredict.collect.data.foreign_table import read_rows as read",
-    "groups": "from numapredict.collect.data.groups_file import read_groups as read",
+    "groups": "from numapredict.collect.data.table_import import read_groups as read",
     "a machine description": "from numapredict.collect.modelled.description import load_description\n"
     "def read(path): load_description(str(path))",
     "an hwloc file": "from numapredict.collect.host.host import topology_from_file as read",

@@ -8,8 +8,7 @@ from numapredict.collect.host import cache
 from numapredict.collect.measuring.counters.calibration import Examined, read_calibrations
 from numapredict.collect.measuring.counters.source import Obstacle
 from numapredict.collect.measuring.counters.verdict import Verdict
-from numapredict.collect.measuring.diagnosis import diagnose
-from numapredict.collect.measuring.diagnosis_text import diagnosis_in_words
+from numapredict.collect.measuring.diagnosis import diagnose, diagnosis_in_words
 from tests.samples import topology_of
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import PageAccesses, place_pages, resolve
 from numapredict.collect.placing import page_plan
-from numapredict.collect.placing.page_plan import PagePlan, plan_of
-from numapredict.collect.placing.plan_file import plan_text, write_plan
+from numapredict.collect.placing.page_plan import PagePlan, plan_of, plan_text, write_plan
 from numapredict.collect.placing.profile_file import parse_profile
 from tests.profiles import profile_bytes
 from tests.shapes import shape

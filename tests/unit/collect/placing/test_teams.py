@@ -5,7 +5,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from numapredict.collect.modelled.traced_teams import traced_teams
+from numapredict.collect.modelled.modelled_machine import traced_teams
 from numapredict.collect.placing.census import CENSUS_THREADS
 from numapredict.collect.placing.teams import Team
 from tests.traces import Segment, census_of, trace_of

@@ -10,8 +10,7 @@ from numapredict.collect.data.dataset import Dataset, write_dataset
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError, NoModelError
-from numapredict.predictor.evaluation.explanation_check import CLAIMS, RuleScore, check_explanations
-from numapredict.predictor.evaluation.explanation_session import check_datasets
+from numapredict.predictor.evaluation.explanation_check import CLAIMS, RuleScore, check_datasets, check_explanations
 from numapredict.predictor.evaluation.ground_truth import GroundTruth
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.learning.features import Observations

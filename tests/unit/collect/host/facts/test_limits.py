@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.host.facts.facts import facts
-from numapredict.collect.host.facts.facts_text import disturbances_in_words, facts_in_words
 from numapredict.collect.host.facts.limits import allowed_pus, memory_limit, online_pus, processor_quota
+from numapredict.collect.measuring.diagnosis import disturbances_in_words, facts_in_words
 from tests.planted_files import plant
 
 GiB = 1 << 30

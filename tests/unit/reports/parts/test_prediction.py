@@ -1,6 +1,6 @@
 from numapredict.predictor.advising.evidence import Evidence
+from numapredict.reports.parts.prediction import WORDS, reading_in_words, readings_in_words
 from numapredict.reports.parts.quantity import rate, seconds, size
-from numapredict.reports.parts.readings import WORDS, reading_in_words, readings_in_words
 
 
 def test_every_reading_has_words_of_its_own() -> None:
