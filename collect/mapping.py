@@ -1,7 +1,8 @@
 """Mappings: how many threads on how many nodes, how placed, and where the memory pages go."""
 
 import re
-from typing import Literal, get_args
+from functools import lru_cache
+from typing import Final, Literal, get_args
 
 import msgspec
 
@@ -16,37 +17,76 @@ _LABEL = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})-([a-z]+)-([a-z]+(?:-[a
 _EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES], such as 16x2-contiguous-locality"
 
 
-class Mapping(msgspec.Struct, frozen=True, order=True):
+class AnyMapping:
+    """A mapping by its label, which is all that is known of an imported one: it can be compared, but not applied.
+
+    Mappings are equal if their labels are. In files and in JSON a mapping is its label: see ``to_label``.
+    """
+
+    __slots__ = ("label",)
+
+    def __init__(self, label: str) -> None:
+        self.label: Final = label
+
+    def __str__(self) -> str:
+        return self.label
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}<{self.label}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AnyMapping) and self.label == other.label
+
+    def __hash__(self) -> int:
+        return hash(self.label)
+
+
+class Mapping(AnyMapping):
     """Five choices that place a program (thesis sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP).
 
     The threads run on the first ``thread_nodes`` nodes that have cores. Any combination can be written;
     ``problem_of`` and ``placement.resolve`` check whether it is possible.
     """
 
-    threads: int
-    thread_nodes: int
-    thread_policy: ThreadPolicy
-    page_nodes: int
-    page_policy: PagePolicy
+    __slots__ = ("page_nodes", "page_policy", "thread_nodes", "thread_policy", "threads")
 
-    @property
-    def label(self) -> str:
-        """Return the text form, which ``parse_label`` reads."""
-        return f"{self.threads}x{self.thread_nodes}-{self.thread_policy}-{self.pages}"
+    def __init__(
+        self, threads: int, thread_nodes: int, thread_policy: ThreadPolicy, page_nodes: int, page_policy: PagePolicy
+    ) -> None:
+        self.threads: Final = threads
+        self.thread_nodes: Final = thread_nodes
+        self.thread_policy: Final = thread_policy
+        self.page_nodes: Final = page_nodes
+        self.page_policy: Final = page_policy
+        super().__init__(f"{threads}x{thread_nodes}-{thread_policy}-{self.pages}")
 
     @property
     def pages(self) -> str:
         """Return the label's last part: the page nodes show only where they differ from the thread nodes."""
         return self.page_policy if self.page_nodes == self.thread_nodes else f"{self.page_policy}@{self.page_nodes}"
 
+    @property
+    def choices(self) -> tuple[int, int, ThreadPolicy, int, PagePolicy]:
+        """Return the five choices in the order of the constructor's parameters."""
+        return self.threads, self.thread_nodes, self.thread_policy, self.page_nodes, self.page_policy
 
-class OpaqueMapping(msgspec.Struct, frozen=True, order=True):
-    """A mapping of an imported table, known by its label alone: it can be compared and ranked, but not applied."""
-
-    label: str
-
-
-AnyMapping = Mapping | OpaqueMapping
+    def replaced(
+        self,
+        *,
+        threads: int = 0,
+        thread_nodes: int = 0,
+        thread_policy: ThreadPolicy | None = None,
+        page_nodes: int = 0,
+        page_policy: PagePolicy | None = None,
+    ) -> "Mapping":
+        """Return the mapping with some choices replaced; numbers are at least 1."""
+        return Mapping(
+            threads or self.threads,
+            thread_nodes or self.thread_nodes,
+            thread_policy or self.thread_policy,
+            page_nodes or self.page_nodes,
+            page_policy or self.page_policy,
+        )
 
 
 def mapping_named(label: str) -> AnyMapping:
@@ -54,14 +94,35 @@ def mapping_named(label: str) -> AnyMapping:
     try:
         return parse_label(label)
     except InvalidMappingError:
-        return OpaqueMapping(label)
+        return AnyMapping(label)
 
 
-def order_of(mapping: AnyMapping) -> tuple[bool, AnyMapping]:
-    """Return the sort key of a mapping: mappings first, by their fields, then opaque ones by label."""
-    return isinstance(mapping, OpaqueMapping), mapping
+def applicable(mapping: AnyMapping) -> Mapping:
+    """Return a mapping that is in our grammar; raise InvalidMappingError for another one."""
+    return mapping if isinstance(mapping, Mapping) else parse_label(mapping.label)
 
 
+def order_of(mapping: AnyMapping) -> tuple[object, ...]:
+    """Return the sort key of a mapping: ours first, by their choices, then others by label."""
+    return (0, *mapping.choices) if isinstance(mapping, Mapping) else (1, mapping.label)
+
+
+def to_label(mapping: object) -> str:
+    """Return a mapping's label: the ``enc_hook`` of all that is written with msgspec."""
+    if isinstance(mapping, AnyMapping):
+        return mapping.label
+    raise NotImplementedError(f"no form in JSON for {type(mapping).__name__}")
+
+
+def from_label(_kind: type, label: object) -> AnyMapping:
+    """Return the mapping that a label in a file names: the ``dec_hook`` of all that is read with msgspec."""
+    try:
+        return mapping_named(msgspec.convert(label, str))
+    except msgspec.ValidationError as error:
+        raise TypeError(str(error)) from None  # of this error msgspec says where
+
+
+@lru_cache(maxsize=4096)
 def parse_label(text: str) -> Mapping:
     """Return the mapping that a label names; raise InvalidMappingError for a text that names none."""
     match = _LABEL.fullmatch(text)

@@ -37,11 +37,11 @@ def canonical(mapping: Mapping, topology: Topology) -> Mapping:
 def canonical_form(placement: Placement) -> Mapping:
     """Return the canonical mapping of this placement: see ``canonical``."""
     mapping, topology = placement.mapping, placement.topology
-    in_order = _with(mapping, thread_policy="contiguous")
+    in_order = mapping.replaced(thread_policy="contiguous")
     if resolve(in_order, topology).slots == placement.slots:
         mapping = in_order
     home = placement.homes[0]
-    bound = _with(mapping, page_policy="bind", page_nodes=1)
+    bound = mapping.replaced(page_policy="bind", page_nodes=1)
     policy = FACTS[mapping.page_policy]
     if policy.with_threads and set(placement.homes) == {home}:
         return bound
@@ -54,7 +54,7 @@ def canonical_form(placement: Placement) -> Mapping:
             return mapping
         case "any number":
             count = len(placement.page_nodes)
-            return bound if count == 1 else _with(mapping, page_nodes=count)
+            return bound if count == 1 else mapping.replaced(page_nodes=count)
         case other:
             assert_never(other)
 
@@ -168,26 +168,10 @@ def _fewest_chunk_nodes(placement: Placement, bound: Mapping) -> Mapping:
     if set(chunks) == {topology.home(topology.cpu_nodes[0].index)}:
         return bound
     for page_nodes in (mapping.thread_nodes, *range(1, mapping.page_nodes)):
-        candidate = _with(mapping, page_nodes=page_nodes)
+        candidate = mapping.replaced(page_nodes=page_nodes)
         if resolve(candidate, topology).chunks == chunks:
             return candidate
     return mapping
-
-
-def _with(
-    mapping: Mapping,
-    thread_policy: ThreadPolicy | None = None,
-    page_policy: PagePolicy | None = None,
-    page_nodes: int | None = None,
-) -> Mapping:
-    """Return the mapping with some choices replaced."""
-    return Mapping(
-        threads=mapping.threads,
-        thread_nodes=mapping.thread_nodes,
-        thread_policy=thread_policy or mapping.thread_policy,
-        page_nodes=page_nodes or mapping.page_nodes,
-        page_policy=page_policy or mapping.page_policy,
-    )
 
 
 def node_counts(topology: Topology) -> tuple[int, ...]:

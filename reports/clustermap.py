@@ -7,8 +7,10 @@ import numpy as np
 from scipy.cluster.hierarchy import dendrogram, optimal_leaf_ordering
 from scipy.spatial.distance import pdist
 
+from numapredict.collect import mapping
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import ThreadPolicy, applicable, parse_label
+from numapredict.collect.page_policy import PagePolicy
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.clustering import cut, ward_linkage
@@ -25,6 +27,25 @@ class Bracket(msgspec.Struct, frozen=True):
     distances: tuple[float, float, float, float]
     rows: tuple[float, float, float, float]
     cluster: int | None
+
+
+class Mapping(msgspec.Struct, frozen=True):
+    """Five choices that place a program (thesis sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP).
+
+    The threads run on the first ``thread_nodes`` nodes that have cores. Any combination can be written;
+    ``problem_of`` and ``placement.resolve`` check whether it is possible.
+    """
+
+    threads: int
+    thread_nodes: int
+    thread_policy: ThreadPolicy
+    page_nodes: int
+    page_policy: PagePolicy
+
+    @property
+    def label(self) -> str:
+        """Return the text form."""
+        return mapping.Mapping(*msgspec.structs.astuple(self)).label
 
 
 class ClustermapData(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,10 +115,10 @@ def clustermap_data(
     return ClustermapData(
         machine=dataset.machine,
         modelled=dataset.modelled,
-        default=parse_label(label),
+        default=Mapping(*parse_label(label).choices),
         scale=scale,
         programs=tuple(observations.names[row] for row in order),
-        mappings=tuple(parse_label(name) for name in observations.labels),
+        mappings=tuple(Mapping(*applicable(each).choices) for each in observations.mappings),
         log2_times=tuple(tuple(map(float, row)) for row in log2_times),
         clusters=clusters,
         brackets=tuple(

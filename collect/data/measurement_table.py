@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from numapredict.collect.data.measurement_fault import COUNTED, counted_of, fault_of
-from numapredict.collect.mapping import AnyMapping, OpaqueMapping, mapping_named
+from numapredict.collect.mapping import AnyMapping, Mapping, mapping_named
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition, Status
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _row(m: Measurement, index: int | None, repetition: Repetition | None) -> tu
     )
     return (
         *(m.program, mapping.label),
-        *([None] * 5 if isinstance(mapping, OpaqueMapping) else msgspec.structs.astuple(mapping)),
+        *(mapping.choices if isinstance(mapping, Mapping) else [None] * 5),
         *(m.status, m.message, index),
         *(repetition.time_s if repetition else None, repetition.region_time_s if repetition else None),
         *(math.fsum(values) if values is not None else None for values in lists),
@@ -264,7 +264,7 @@ def _mappings(columns: dict[str, list[Any]]) -> dict[str, AnyMapping]:
     for label, *values in set(zip(*(columns[name] for name in ("mapping", *_Row._fields)), strict=True)):
         mapping = mappings[label] = mapping_named(label)
         row = _Row(*values)
-        if isinstance(mapping, OpaqueMapping) and any(value is not None for value in row):
+        if not isinstance(mapping, Mapping) and any(value is not None for value in row):
             raise ValueError(f"column mapping: {label!r} is none of our labels, and yet its five columns are filled")
         for name in _Row._fields:
             if getattr(row, name) != getattr(mapping, name, None):

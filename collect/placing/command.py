@@ -44,12 +44,12 @@ def nearest_expressible(mapping: Mapping) -> Mapping:
     nearest = FACTS[mapping.page_policy].nearest
     if nearest == "first-touch":
         return without_page_policy(mapping)
-    return msgspec.structs.replace(mapping, page_policy=nearest)
+    return mapping.replaced(page_policy=nearest)
 
 
 def without_page_policy(mapping: Mapping) -> Mapping:
     """Return the mapping with the same thread placement and first touch."""
-    return msgspec.structs.replace(mapping, page_policy="first-touch", page_nodes=mapping.thread_nodes)
+    return mapping.replaced(page_policy="first-touch", page_nodes=mapping.thread_nodes)
 
 
 def left_to_first_touch(placement: Placement) -> bool:

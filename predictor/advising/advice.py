@@ -8,7 +8,7 @@ import msgspec
 
 from numapredict.collect.campaign.codelets import variant_in_words
 from numapredict.collect.machine import Machine
-from numapredict.collect.mapping import OpaqueMapping, parse_label
+from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, compared_in_words, in_common
 from numapredict.collect.placement import resolve
@@ -353,7 +353,7 @@ def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tup
 
 def _other_teams(measurement: Measurement) -> str:
     """Return in words which regions run with another number of threads than requested; empty if none do."""
-    if own_team(measurement) is not None or isinstance(measurement.mapping, OpaqueMapping):
+    if own_team(measurement) is not None or not isinstance(measurement.mapping, Mapping):
         return ""
     asked = measurement.mapping.threads
     listed = ", ".join(f"{t.threads} in {t.share:.0%}" for t in teams_of(measurement) if t.threads != asked)

@@ -169,9 +169,9 @@ def _choice_findings(label: str, ranked: Sequence[RankedMapping]) -> list[Findin
     beside: dict[str, dict[str, Mapping]] = {"pages": {}, "threads": {}}
     for each in ranked:
         other = parse_label(each.mapping)
-        if msgspec.structs.replace(other, page_policy=chosen.page_policy) == chosen:
+        if other.replaced(page_policy=chosen.page_policy) == chosen:
             beside["pages"][FACTS[other.page_policy].short] = other
-        if msgspec.structs.replace(other, thread_policy=chosen.thread_policy) == chosen:
+        if other.replaced(thread_policy=chosen.thread_policy) == chosen:
             beside["threads"]["dealt out" if other.thread_policy == "scatter" else "in blocks"] = other
     found = []
     for part, others in beside.items():

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
-from numapredict.collect.mapping import Mapping, OpaqueMapping, parse_label
+from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.teams import Team, processors_here, teams_of
 from numapredict.collect.space import canonical_form, placement_if_any
@@ -48,7 +48,7 @@ def own_team(measurement: Measurement) -> Team | None:
     It has at least half of the region time, and regions with the mapping's number of threads have next to none.
     """
     teams, mapping = teams_of(measurement), measurement.mapping
-    if not teams or isinstance(mapping, OpaqueMapping) or teams[0].share < _LEAST_SHARE:
+    if not teams or not isinstance(mapping, Mapping) or teams[0].share < _LEAST_SHARE:
         return None
     following = sum(team.share for team in teams if team.threads == mapping.threads)
     return None if following > _FEW else teams[0]
@@ -61,7 +61,7 @@ def depends_in_words(own: OwnThreads, showing: Measurement, measured: Iterable[M
     """
     known = {own.threads, *own.others}
     for m in measured:
-        if isinstance(m.mapping, OpaqueMapping) or isinstance(showing.mapping, OpaqueMapping):
+        if not isinstance(m.mapping, Mapping) or not isinstance(showing.mapping, Mapping):
             continue
         new = [team for team in teams_of(m) if team.threads not in known | {m.mapping.threads}]
         if sum(team.share for team in new) > _FEW:
@@ -129,7 +129,7 @@ def _of_threads(dataset: Dataset, taught: int, competing: int, topology: Topolog
     for m in dataset.measurements:
         if not isinstance(m.mapping, Mapping) or m.mapping.threads != taught:
             continue
-        mapping = msgspec.structs.replace(m.mapping, threads=competing)
+        mapping = m.mapping.replaced(threads=competing)
         placement = placement_if_any(mapping, topology)
         if placement is not None and (taught == competing or canonical_form(placement) == mapping):
             kept[m.program, mapping] = msgspec.structs.replace(m, mapping=mapping)
@@ -141,7 +141,7 @@ def _default(default: Mapping, part: Dataset, topology: Topology) -> str:
     mappings = {m.mapping for m in part.measurements if isinstance(m.mapping, Mapping)}
     for nodes in range(default.thread_nodes, 0, -1):
         for threads in {mapping.threads for mapping in mappings}:
-            wanted = msgspec.structs.replace(default, threads=threads, thread_nodes=nodes, page_nodes=nodes)
+            wanted = default.replaced(threads=threads, thread_nodes=nodes, page_nodes=nodes)
             placement = placement_if_any(wanted, topology)
             if placement is not None and (found := canonical_form(placement)) in mappings:
                 return found.label

@@ -1,7 +1,5 @@
 """What a dataset of codelets has on one program beyond its two probes: explanations are checked against it."""
 
-import msgspec
-
 from numapredict.collect.mapping import AnyMapping, Mapping, parse_label
 from numapredict.collect.page_policy import FACTS
 from numapredict.predictor.learning.features import Observations
@@ -45,13 +43,13 @@ class GroundTruth:
     @property
     def half(self) -> float | None:
         """Return the time of half the threads over that of all, on the same number of nodes."""
-        speedup = self._speedup(msgspec.structs.replace(self._default, threads=self._default.threads // 2))
+        speedup = self._speedup(Mapping(self._default.threads // 2, *self._default.choices[1:]))
         return None if speedup is None else 1 / speedup
 
     @property
     def interleaved(self) -> float | None:
         """Return the speedup over the default by interleaving alone."""
-        return self._speedup(msgspec.structs.replace(self._default, page_policy="interleave"))
+        return self._speedup(self._default.replaced(page_policy="interleave"))
 
     @property
     def initialised_in_parallel(self) -> float | None:

@@ -31,7 +31,7 @@ def runs_csv(found: Characterisation) -> str:
     rows = [
         (
             run.mapping,
-            *msgspec.structs.astuple(parse_label(run.mapping)),
+            *parse_label(run.mapping).choices,
             run.status,
             *(getattr(run, name) for name in figures),
             run.message,

@@ -125,11 +125,7 @@ def heatmap_data(
 
 def choices_of(mapping: AnyMapping) -> Choices | None:
     """Return the five choices of a mapping, None for a foreign one."""
-    if not isinstance(mapping, Mapping):
-        return None
-    return Choices(
-        mapping.threads, mapping.thread_nodes, mapping.thread_policy, mapping.page_nodes, mapping.page_policy
-    )
+    return Choices(*mapping.choices) if isinstance(mapping, Mapping) else None
 
 
 def branches_of(tree: Array, leaves: tuple[int, ...]) -> tuple[Branch, ...]:

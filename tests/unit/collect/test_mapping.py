@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 
 from numapredict.collect.mapping import (
     THREAD_POLICIES,
+    AnyMapping,
     Mapping,
+    applicable,
+    from_label,
+    mapping_named,
+    order_of,
     parse_label,
     problem_of,
+    to_label,
 )
 from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.native.errors import InvalidMappingError
@@ -28,9 +34,8 @@ def mappings(most: int = 99_999) -> st.SearchStrategy[Mapping]:
     def repaired(mapping: Mapping) -> Mapping:
         threads, nodes = max(mapping.threads, mapping.thread_nodes), min(mapping.threads, mapping.thread_nodes)
         pages = {"bind": 1, "remote": 1, "first-touch": nodes, "locality": nodes}
-        return msgspec.structs.replace(
-            mapping, threads=threads, thread_nodes=nodes, page_nodes=pages.get(mapping.page_policy, mapping.page_nodes)
-        )
+        page_nodes = pages.get(mapping.page_policy, mapping.page_nodes)
+        return mapping.replaced(threads=threads, thread_nodes=nodes, page_nodes=page_nodes)
 
     return anything.map(repaired)
 
@@ -46,9 +51,50 @@ def test_different_mappings_have_different_labels(one: Mapping, other: Mapping) 
     assert (one.label == other.label) == (one == other)
 
 
-@given(mappings())
-def test_a_mapping_survives_json(mapping: Mapping) -> None:
-    assert msgspec.json.decode(msgspec.json.encode(mapping), type=Mapping) == mapping
+class Record(msgspec.Struct):
+    """What a file may hold."""
+
+    mapping: AnyMapping
+    others: tuple[AnyMapping, ...] = ()
+    default: AnyMapping | None = None
+
+
+def read(data: bytes) -> Record:
+    return msgspec.json.decode(data, type=Record, dec_hook=from_label)
+
+
+@given(mappings(), mappings(), st.text())
+def test_in_json_a_mapping_is_its_label(one: Mapping, other: Mapping, foreign: str) -> None:
+    record = Record(one, (other, mapping_named(foreign)), one)
+    data = msgspec.json.encode(record, enc_hook=to_label)
+    assert msgspec.json.decode(data) == {"mapping": one.label, "others": [other.label, foreign], "default": one.label}
+    found = read(data)
+    assert found == record
+    assert (type(found.mapping), found.mapping, found.default) == (Mapping, one, one)
+
+
+@pytest.mark.parametrize("value", ["5", "null", "[]", "{}", "true"])
+def test_what_is_no_text_is_refused_with_its_place(value: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=r"Expected `str`, got `\w+` - at `\$\.others\[0\]`"):
+        read(f'{{"mapping": "x", "others": [{value}]}}'.encode())
+
+
+def test_only_mappings_have_a_label() -> None:
+    with pytest.raises(NotImplementedError, match="object"):
+        msgspec.json.encode(object(), enc_hook=to_label)
+
+
+def test_only_a_mapping_of_our_grammar_can_be_applied() -> None:
+    foreign = mapping_named("numactl -i all")
+    assert type(foreign) is AnyMapping
+    with pytest.raises(InvalidMappingError, match="'numactl -i all' is not a mapping's label"):
+        applicable(foreign)
+
+
+@given(mappings(most=6), mappings(most=6))
+def test_mappings_stand_in_the_order_of_their_choices(one: Mapping, other: Mapping) -> None:
+    assert (order_of(one) < order_of(other)) == (one.choices < other.choices)
+    assert max(order_of(one), order_of(other)) < order_of(AnyMapping("0"))
 
 
 @pytest.mark.parametrize(

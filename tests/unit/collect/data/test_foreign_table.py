@@ -7,7 +7,7 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset, read_dataset, write_dataset
 from numapredict.collect.data.foreign_table import TableColumns, Tally, dataset_of_rows, read_rows, tally_in_words
-from numapredict.collect.mapping import Mapping, OpaqueMapping
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.native.errors import InvalidInputError
 
 COLUMNS = TableColumns(program=("code", "input"), mapping=("policy", "threads"), time="ms", group="code", unit_s=1e-3)
@@ -32,7 +32,7 @@ def test_rows_become_measurements_and_repetitions(tmp_path: Path) -> None:
     )
     assert [(p.name, p.group) for p in dataset.programs] == [("a 1", "a"), ("a 2", "a"), ("b", "b")]
     first = dataset.measurements[0]
-    assert first.mapping == OpaqueMapping("near-4")
+    assert first.mapping == AnyMapping("near-4")
     assert [r.time_s for r in first.repetitions] == [0.01, 0.03]
     assert (first.modelled, first.status) == (False, "ok")
     assert (tally.programs, tally.mappings, tally.repeated, tally.holes, tally.varying) == (3, 2, 1, 2, ())
@@ -68,7 +68,7 @@ def test_rows_of_different_hosts_are_not_taken_together_in_silence(tmp_path: Pat
 def test_labels_of_ours_stay_ours(tmp_path: Path) -> None:
     columns = TableColumns(program=("code",), mapping=("policy",), time="ms", counters=("misses",))
     dataset, _ = imported(tmp_path, "a,1,8x2-scatter-interleave,0,1,h,7\na,1,else,0,1,h,\n", columns)
-    assert [type(m.mapping) for m in dataset.measurements] == [Mapping, OpaqueMapping]
+    assert [type(m.mapping) for m in dataset.measurements] == [Mapping, AnyMapping]
     assert [m.repetitions[0].readings for m in dataset.measurements] == [(("misses", 7.0),), ()]
     write_dataset(dataset, tmp_path / "data")
     assert read_dataset(tmp_path / "data") == dataset

@@ -5,7 +5,7 @@ import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.measurement_fault import COUNTED
-from numapredict.collect.mapping import OpaqueMapping, mapping_named
+from numapredict.collect.mapping import AnyMapping, mapping_named
 from numapredict.collect.measurement import Measurement
 from numapredict.predictor.learning.features import observe
 from tests.planted import planted_dataset
@@ -31,7 +31,7 @@ def told(value: object) -> object:
 
 def test_a_frame_has_one_row_a_repetition_with_the_measurement_s_own_figures() -> None:
     dataset = with_holes()
-    assert isinstance(dataset.measurements[-1].mapping, OpaqueMapping)
+    assert isinstance(dataset.measurements[-1].mapping, AnyMapping)
     frame = dataset.frame()
     rows = iter(frame.astype(object).where(frame.notna(), math.nan).to_dict("records"))
     for m in dataset.measurements:

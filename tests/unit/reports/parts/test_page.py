@@ -14,7 +14,7 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset, write_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import OpaqueMapping
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.printable import printable
 from numapredict.native.errors import InvalidInputError, UnwritableError, UsageError
 from numapredict.predictor.advising.advice import Advice, advise
@@ -271,8 +271,8 @@ def test_held_out_figures_come_from_an_evaluation_alone(
 
 
 def test_other_peoples_mappings_have_a_page_too(dataset: Dataset) -> None:
-    def named(label: str) -> OpaqueMapping:
-        return OpaqueMapping(f"plan <b>{label}</b>")
+    def named(label: str) -> AnyMapping:
+        return AnyMapping(f"plan <b>{label}</b>")
 
     foreign = msgspec.structs.replace(
         dataset,
