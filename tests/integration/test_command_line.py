@@ -13,6 +13,7 @@ import pytest
 from numapredict.collect.data.dataset import write_dataset
 from tests.planted import planted_dataset
 from tests.profiles import profile_bytes
+from tests.warm_start import COLD, warm
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SANDY = ("--machine", "sandybridge-4x8")
@@ -23,10 +24,18 @@ BARE = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def numapredict(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the installed command, as a user does."""
-    code = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
+    """Run the command with its libraries loaded before; `cold` starts it as a user does."""
+    return ended([*warm(), *words], cwd, **environment)
+
+
+def cold(*words: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Start the installed command, as a user does."""
+    return ended([*COLD, *words], cwd, **environment)
+
+
+def ended(command: list[str], cwd: Path | None, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code, *words],
+        command,
         capture_output=True,
         text=True,
         cwd=cwd,
@@ -129,9 +138,9 @@ def test_run_is_the_program_itself(tmp_path: Path) -> None:
         "fflush(stdout); if (c > 1) abort(); return 3; }"
     )
     program = compiled(tmp_path, "placed", text, "-fopenmp")
-    done = numapredict("run", "--mapping", "2x1-contiguous-bind", "--", str(program))
+    done = cold("run", "--mapping", "2x1-contiguous-bind", "--", str(program))
     assert (done.returncode, done.stdout, done.stderr) == (3, "2 threads\n", "")
-    assert numapredict("run", "--mapping", "1x1-contiguous-bind", str(program), "x").returncode == -signal.SIGABRT
+    assert cold("run", "--mapping", "1x1-contiguous-bind", str(program), "x").returncode == -signal.SIGABRT
 
 
 BROKEN = {
@@ -235,8 +244,7 @@ def test_mistakes_get_one_line(tmp_path: Path, mistake: str) -> None:
 
 
 def test_an_argument_that_is_no_text_gets_one_line() -> None:
-    code = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
-    words = [sys.executable.encode(), b"-c", code.encode(), b"--machine", b"sandybridge-4x8", b"ls", b"\xff.dat"]
+    words = [*map(os.fsencode, COLD), b"--machine", b"sandybridge-4x8", b"ls", b"\xff.dat"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=240)
     assert "is not UTF-8" in refusal(done)
 

@@ -6,15 +6,16 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.guide import GUIDE, ROOT, Block, blocks, documents, exchanges, pattern, readings_apart
 from tests.openmp import GCC
+from tests.warm_start import COLD, warm
 
 NAMES = [document.name for document in documents()]
-PLAIN = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 NODES = "node:4 core:6 pu:1"  # a server that hwloc pretends, for commands that only plan
 EXITS = {"refused": 2, "failed": 1}
 KINDS = {
@@ -34,13 +35,18 @@ def place(tmp_path: Path) -> Path:
     """A folder that looks like a clone, with numapredict on the path as a user has it."""
     folder = tmp_path / "clone"
     (folder / "bin").mkdir(parents=True)
-    for name, options in (("numapredict", ["-c", PLAIN]), ("python", [])):
-        command = folder / "bin" / name
-        command.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, *options])} "$@"\n')
-        command.chmod(0o755)
+    put(folder, "numapredict", warm())
+    put(folder, "python", (sys.executable,))
     for name in ("examples", "models", "native"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("bin", "lib", "__pycache__"))
     return folder
+
+
+def put(place: Path, name: str, words: Sequence[str]) -> None:
+    """Put a command on the path of a place."""
+    command = place / "bin" / name
+    command.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    command.chmod(0o755)
 
 
 def typed(command: str, place: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -96,6 +102,7 @@ GCC_VERSION = (
 @pytest.mark.skipif(GCC_VERSION != "12", reason=f"the README's session is of Debian 12's gcc 12, not {GCC_VERSION}'s")
 def test_the_readmes_session_is_what_a_reader_sees(place: Path, tmp_path: Path) -> None:
     """Readings may be others, within bounds; labels, counts and words may not. Nothing was traced before."""
+    put(place, "numapredict", COLD)
     (session,) = [block for block in blocks(README) if block.words == ("console",)]
     for exchange in exchanges(session):
         done = typed(exchange.command, place, NUMAPREDICT_CACHE=str(tmp_path / "cache"))
