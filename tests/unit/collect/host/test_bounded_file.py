@@ -1,8 +1,10 @@
 """What is named as a file and is none, or never ends, is refused by every reader: without waiting, in little memory."""
 
+import json
 import os
 import subprocess
 import sys
+import tempfile
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -37,64 +39,87 @@ READERS = {
     "def read(path): put(path, FOLDER / 'data' / 'dataset.json'); read_dataset(FOLDER / 'data')",
     "measurements.parquet": "from numapredict.collect.data.dataset import read_dataset\n"
     "def read(path): put(path, FOLDER / 'data' / 'measurements.parquet'); read_dataset(FOLDER / 'data')",
-    "cere.json": "os.environ['PATH'] = str(FOLDER)\n"
-    "from numapredict.collect.campaign.cere import Cere\n"
-    "def read(path): put(path, FOLDER / 'cere.json'); Cere(FOLDER)",
+    "cere.json": "from numapredict.collect.campaign.cere import Cere\n"
+    "def read(path): os.environ['PATH'] = str(FOLDER); put(path, FOLDER / 'cere.json'); Cere(FOLDER)",
 }
 """Code that defines ``read``, which takes a path; ``put`` moves it to a fixed name in FOLDER, the test's own."""
 
 CHILD = """
-import os, resource, sys
+import json, os, resource, sys, traceback
 from pathlib import Path
 import pyarrow.parquet
-FOLDER = Path(sys.argv[1])
+from numapredict.native.errors import NumapredictError
 def put(path, name):
     name.unlink(missing_ok=True)
     path.rename(name)
-{reader}
-from numapredict.native.errors import NumapredictError
-used = int(Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + {room}, used + {room}))
-for name in sys.argv[2:]:
-    try:
-        read(FOLDER / name)
-    except NumapredictError as error:
-        print(error)
+def say(read, folder, names):
+    used = int(Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + {room}, used + {room}))
+    for name in names:
+        try:
+            read(Path(folder, name))
+        except NumapredictError as error:
+            print(error, flush=True)
+for number, (folder, reader, names) in enumerate(json.loads(sys.argv[2])):
+    defined = dict(os=os, put=put, FOLDER=Path(folder))
+    exec(reader, defined)
+    if not (child := os.fork()):
+        os.dup2(os.open(Path(sys.argv[1], str(number)), os.O_WRONLY | os.O_CREAT), 1)
+        try:
+            say(defined['read'], folder, names)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
 """
 NOT_REGULAR, TOO_LARGE = "it is no regular file", "MiB, which no such file has"
 
 
-def in_little_room(folder: Path, reader: str, *names: str) -> list[str]:
-    """Return what a reader says of each file, in a process that may take ROOM_BYTES more than it begins with."""
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD.format(reader=reader, room=ROOM_BYTES), str(folder), *names],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,  # a reader that waits for a pipe's writer would wait for ever
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.splitlines()
+def in_little_room(*asked: tuple[Path, str, list[str]]) -> list[list[str]]:
+    """Return what each reader says of files of its folder, in a fork that may take ROOM_BYTES more than it has."""
+    with tempfile.TemporaryDirectory() as answers:
+        words = [answers, json.dumps([(str(folder), reader, names) for folder, reader, names in asked])]
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD.format(room=ROOM_BYTES), *words],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,  # a reader that waits for a pipe's writer would wait for ever
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return [Path(answers, str(number)).read_text().splitlines() for number in range(len(asked))]
+
+
+def with_endless_files(folder: Path) -> Path:
+    """Return a folder with a dataset, a tool named cere, and four names that a reader must refuse."""
+    write_dataset(dataset_of(), folder / "data")
+    (folder / "cere").write_text("#!/bin/sh\n")
+    (folder / "cere").chmod(0o755)
+    (folder / "endless.toml").symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe.toml")
+    with (folder / "huge.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    (folder / "folder.toml").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    names = ["endless.toml", "pipe.toml", "huge.toml", "folder.toml"]
+    asked = [(with_endless_files(tmp_path_factory.mktemp("few")), reader, names) for reader in READERS.values()]
+    return dict(zip(READERS, in_little_room(*asked), strict=True))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
-def test_no_reader_waits_or_reads_without_end(tmp_path: Path, name: str) -> None:
-    write_dataset(dataset_of(), tmp_path / "data")
-    (tmp_path / "cere").write_text("#!/bin/sh\n")
-    (tmp_path / "cere").chmod(0o755)
-    (tmp_path / "endless.toml").symlink_to("/dev/zero")
-    os.mkfifo(tmp_path / "pipe.toml")
-    with (tmp_path / "huge.toml").open("wb") as file:
-        file.truncate(1 << 40)
-    (tmp_path / "folder.toml").mkdir()
-    said = in_little_room(tmp_path, READERS[name], "endless.toml", "pipe.toml", "huge.toml", "folder.toml")
+def test_no_reader_waits_or_reads_without_end(said: dict[str, list[str]], name: str) -> None:
     # Of what does not begin as a profile no more than a header is read; a folder is asked about as a dataset.
     huge = "begins otherwise" if name == "a profile" else TOO_LARGE
     folder = "is not a dataset" if name == "a prediction" else "Is a directory"
-    assert len(said) == 4
-    for text, expected in zip(said, (NOT_REGULAR, NOT_REGULAR, huge, folder), strict=True):
+    assert len(said[name]) == 4
+    for text, expected in zip(said[name], (NOT_REGULAR, NOT_REGULAR, huge, folder), strict=True):
         assert expected in text
 
 
@@ -136,49 +161,52 @@ def keyed(rows: int, key: str) -> pa.Array:
     return pa.MapArray.from_arrays(offsets, keys, pa.repeat(pa.scalar(1.0), rows))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("table", "expected"),
-    [
-        (lambda: table_of(3 * MOST_ROWS), f"the table has {3 * MOST_ROWS} rows, more than the {MOST_ROWS}"),
-        (
-            lambda: table_of(5000, node_local_accesses=lists_of(5000, 8000)),
-            f"values, more than the {MOST_VALUES} that are read",
-        ),
-        (
-            lambda: table_of(3000, program=pa.DictionaryArray.from_arrays([0] * 3000, ["x" * (1 << 20)])),
-            "column program has a text of 1048576 letters",
-        ),
-        (
-            lambda: table_of(3000, readings=keyed(3000, "x" * (1 << 20))),
-            "column readings has a text of 1048576 letters",
-        ),
-    ],
-    ids=["rows", "lists", "names", "keys"],
-)
-def test_a_small_table_that_unpacks_to_a_large_one_is_refused_unpacked(
-    tmp_path: Path, table: Callable[[], pa.Table], expected: str
-) -> None:
-    write_dataset(dataset_of(), tmp_path / "data")
-    file = tmp_path / "data" / "measurements.parquet"
-    pq.write_table(table(), file, compression="zstd", row_group_size=10 * MOST_ROWS)
+TABLES: dict[str, tuple[Callable[[], pa.Table], str]] = {
+    "rows": (lambda: table_of(3 * MOST_ROWS), f"the table has {3 * MOST_ROWS} rows, more than the {MOST_ROWS}"),
+    "lists": (
+        lambda: table_of(5000, node_local_accesses=lists_of(5000, 8000)),
+        f"values, more than the {MOST_VALUES} that are read",
+    ),
+    "names": (
+        lambda: table_of(3000, program=pa.DictionaryArray.from_arrays([0] * 3000, ["x" * (1 << 20)])),
+        "column program has a text of 1048576 letters",
+    ),
+    "keys": (
+        lambda: table_of(3000, readings=keyed(3000, "x" * (1 << 20))),
+        "column readings has a text of 1048576 letters",
+    ),
+}
+
+
+def with_table(folder: Path, table: pa.Table) -> Path:
+    """Return the folder of a dataset with that table."""
+    write_dataset(dataset_of(), folder)
+    file = folder / "measurements.parquet"
+    pq.write_table(table, file, compression="zstd", row_group_size=10 * MOST_ROWS)
     assert file.stat().st_size < 1 << 20
-    put_digest(tmp_path / "data")
-    reader = "from numapredict.collect.data.dataset import read_dataset\ndef read(path): read_dataset(FOLDER / 'data')"
-    (said,) = in_little_room(tmp_path, reader, "data")
-    assert expected in said
-    assert len(said) < 400
+    put_digest(folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_a_small_table_that_unpacks_to_a_large_one_is_refused_unpacked(tmp_path: Path) -> None:
+    reader = "from numapredict.collect.data.dataset import read_dataset as read"
+    folders = [with_table(tmp_path / name, table()) for name, (table, _) in TABLES.items()]
+    answers = in_little_room(*((folder.parent, reader, [folder.name]) for folder in folders))
+    for (said,), (_, expected) in zip(answers, TABLES.values(), strict=True):
+        assert expected in said
+        assert len(said) < 400
 
 
 def test_a_table_of_many_cells_is_refused_before_they_are_made(tmp_path: Path) -> None:
     (tmp_path / "many.csv").write_bytes(b"a\n" + b",\n" * 10_000_000)
-    (said,) = in_little_room(tmp_path, READERS["a CSV file"], "many.csv")
+    ((said,),) = in_little_room((tmp_path, READERS["a CSV file"], ["many.csv"]))
     assert "more than 8000000 cells; split the file" in said
 
 
 def test_the_limit_in_these_tests_is_one(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="emoryError"):
-        in_little_room(tmp_path, "def read(path): bytearray(1 << 30)", "any")
+        in_little_room((tmp_path, "def read(path): bytearray(1 << 30)", ["any"]))
 
 
 def test_a_small_file_takes_little_memory_however_wide_the_bound(tmp_path: Path) -> None:
