@@ -79,6 +79,70 @@ static void stay_unplaced(void) {
     pages_leave();
 }
 
+static void look_after_late(void) {
+    look_after_memory(settings());
+    verify_late();
+}
+
+/* If other threads exist, they may have SIGSEGV blocked, and a protected page would kill the process. */
+static void wake(void) {
+    if (!atomic_exchange(&asleep, false))
+        return;
+    if (!slot_owner_ask())
+        stay_unplaced();
+    else if (system_is_single())
+        look_after_late();
+}
+
+static void begin(struct region_call *call) {
+    if (atomic_load_explicit(&asleep, memory_order_relaxed) && !withdrawn())
+        wake();
+    if (slot_owner_is_other() || withdrawn()) {
+        if (call->level == 0) {
+            region_identify(call);
+            region_clock_begin(call);
+        }
+        return;
+    }
+    processors_show_all();
+    slot_choose_row(call);
+    if (call->level > 0)
+        return;
+    pthread_team_give_way();
+    region_identify(call);
+    pages_region_begin();
+    next_touch_region_begin(call);
+    profile_region_begin(call);
+    region_clock_begin(call);
+}
+
+static void enter(struct region_call *call, int thread) {
+    if (slot_owner_is_other() || withdrawn())
+        return;
+    stack_prepare();
+    if (thread == 0 && call->level == 0)
+        region_clock_team(call);
+    slot_enter(call, (uint32_t)thread, (uint32_t)region_team(call));
+}
+
+static void leave(struct region_call *call) {
+    (void)call;
+    if (slot_owner_is_other() || withdrawn())
+        return;
+    verify_thread();
+    slot_leave();
+}
+
+static void end(struct region_call *call) {
+    if (call->level > 0)
+        return;
+    region_clock_end(call);
+    if (slot_owner_is_other() || withdrawn())
+        return;
+    next_touch_region_end(call);
+    profile_region_end(call);
+}
+
 /* After the constructors of the program's libraries, when libgomp has counted all PUs, and before the
  * program's own constructors. */
 __attribute__((constructor)) static void load(void) {
@@ -86,6 +150,8 @@ __attribute__((constructor)) static void load(void) {
     const struct settings *s = settings();
     if (!s)
         return;
+    static const struct region_hooks hooks = {.begin = begin, .enter = enter, .leave = leave, .end = end};
+    regions_watch(&hooks);
     const bool parallel = program_is_parallel();
     if (s->report)
         region_clock_open_at(s->report);
@@ -112,21 +178,6 @@ __attribute__((constructor)) static void load(void) {
     }
 }
 
-static void look_after_late(void) {
-    look_after_memory(settings());
-    verify_late();
-}
-
-/* If other threads exist, they may have SIGSEGV blocked, and a protected page would kill the process. */
-static void wake(void) {
-    if (!atomic_exchange(&asleep, false))
-        return;
-    if (!slot_owner_ask())
-        stay_unplaced();
-    else if (system_is_single())
-        look_after_late();
-}
-
 __attribute__((destructor)) static void unload(void) {
     if (!settings() || withdrawn())
         return;
@@ -134,60 +185,3 @@ __attribute__((destructor)) static void unload(void) {
     verify_all();
     profile_write();
 }
-
-void region_begin(struct region_call *call) {
-    if (!settings())
-        return;
-    if (atomic_load_explicit(&asleep, memory_order_relaxed) && !withdrawn())
-        wake();
-    if (slot_owner_is_other() || withdrawn()) {
-        if (call->level == 0) {
-            region_identify(call);
-            region_clock_begin(call);
-        }
-        return;
-    }
-    processors_show_all();
-    slot_choose_row(call);
-    if (call->level > 0)
-        return;
-    pthread_team_give_way();
-    region_identify(call);
-    pages_region_begin();
-    next_touch_region_begin(call);
-    profile_region_begin(call);
-    region_clock_begin(call);
-}
-
-void region_enter(struct region_call *call, int thread) {
-    if (!settings() || slot_owner_is_other() || withdrawn())
-        return;
-    stack_prepare();
-    if (thread == 0 && call->level == 0)
-        region_clock_team(call);
-    slot_enter(call, (uint32_t)thread, (uint32_t)region_team(call));
-}
-
-void region_leave(struct region_call *call) {
-    (void)call;
-    if (!settings() || slot_owner_is_other() || withdrawn())
-        return;
-    verify_thread();
-    slot_leave();
-}
-
-void region_end(struct region_call *call) {
-    if (!settings() || call->level > 0)
-        return;
-    region_clock_end(call);
-    if (slot_owner_is_other() || withdrawn())
-        return;
-    next_touch_region_end(call);
-    profile_region_end(call);
-}
-
-void region_barrier(void) {}
-
-void region_next_chunk(void) {}
-
-bool region_wants_chunks(void) { return false; }

@@ -92,7 +92,7 @@ RUNTIME_LOOP_REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
     EXPORT void name(void);                                                                                  \
     EXPORT void name(void) {                                                                                 \
         REAL(name)();                                                                                        \
-        region_barrier();                                                                                    \
+        passage_barrier();                                                                                   \
     }
 BARRIER(GOMP_barrier)
 BARRIER(GOMP_loop_end)
@@ -102,21 +102,20 @@ BARRIER(GOMP_sections_end)
     EXPORT bool name(integer *, integer *);                                                                  \
     EXPORT bool name(integer *first, integer *last) {                                                        \
         if (dynamic)                                                                                         \
-            region_next_chunk();                                                                             \
+            passage_next_chunk();                                                                            \
         return REAL(name)(first, last);                                                                      \
     }
-#define IF_DYNAMIC region_wants_chunks() && passage_schedule_is_dynamic()
 LOOP_NEXT(GOMP_loop_dynamic_next, long, true)
 LOOP_NEXT(GOMP_loop_guided_next, long, true)
-LOOP_NEXT(GOMP_loop_runtime_next, long, IF_DYNAMIC)
+LOOP_NEXT(GOMP_loop_runtime_next, long, passage_schedule_is_dynamic())
 LOOP_NEXT(GOMP_loop_nonmonotonic_dynamic_next, long, true)
 LOOP_NEXT(GOMP_loop_nonmonotonic_guided_next, long, true)
-LOOP_NEXT(GOMP_loop_nonmonotonic_runtime_next, long, IF_DYNAMIC)
-LOOP_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, long, IF_DYNAMIC)
+LOOP_NEXT(GOMP_loop_nonmonotonic_runtime_next, long, passage_schedule_is_dynamic())
+LOOP_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, long, passage_schedule_is_dynamic())
 LOOP_NEXT(GOMP_loop_ull_dynamic_next, ull, true)
 LOOP_NEXT(GOMP_loop_ull_guided_next, ull, true)
-LOOP_NEXT(GOMP_loop_ull_runtime_next, ull, IF_DYNAMIC)
+LOOP_NEXT(GOMP_loop_ull_runtime_next, ull, passage_schedule_is_dynamic())
 LOOP_NEXT(GOMP_loop_ull_nonmonotonic_dynamic_next, ull, true)
 LOOP_NEXT(GOMP_loop_ull_nonmonotonic_guided_next, ull, true)
-LOOP_NEXT(GOMP_loop_ull_nonmonotonic_runtime_next, ull, IF_DYNAMIC)
-LOOP_NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next, ull, IF_DYNAMIC)
+LOOP_NEXT(GOMP_loop_ull_nonmonotonic_runtime_next, ull, passage_schedule_is_dynamic())
+LOOP_NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next, ull, passage_schedule_is_dynamic())

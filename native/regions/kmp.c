@@ -145,13 +145,13 @@ void __kmpc_fork_call_if(void *location, int32_t count, microtask function, int3
 EXPORT void __kmpc_barrier(void *, int32_t);
 void __kmpc_barrier(void *location, int32_t thread) {
     REAL(__kmpc_barrier)(location, thread);
-    region_barrier();
+    passage_barrier();
 }
 
 EXPORT int32_t __kmpc_cancel_barrier(void *, int32_t);
 int32_t __kmpc_cancel_barrier(void *location, int32_t thread) {
     const int32_t cancelled = REAL(__kmpc_cancel_barrier)(location, thread);
-    region_barrier();
+    passage_barrier();
     return cancelled;
 }
 
@@ -162,8 +162,7 @@ static THREAD_LOCAL bool dispatch_is_dynamic;
 static void start_dispatch(int32_t schedule) {
     int32_t kind = schedule & ~(3 << 29);
     kind -= kind >= 64 ? 32 : 0; /* ordered */
-    dispatch_is_dynamic =
-        region_wants_chunks() && (kind == 35 || kind == 36 || (kind == 37 && passage_schedule_is_dynamic()));
+    dispatch_is_dynamic = kind == 35 || kind == 36 || (kind == 37 && passage_schedule_is_dynamic());
 }
 
 #define DISPATCH(suffix, integer, stride)                                                                    \
@@ -178,7 +177,7 @@ static void start_dispatch(int32_t schedule) {
     int32_t __kmpc_dispatch_next_##suffix(void *location, int32_t thread, int32_t *last, integer *from,      \
                                           integer *to, stride *step) {                                       \
         if (dispatch_is_dynamic)                                                                             \
-            region_next_chunk();                                                                             \
+            passage_next_chunk();                                                                            \
         return REAL(__kmpc_dispatch_next_##suffix)(location, thread, last, from, to, step);                  \
     }
 DISPATCH(4, int32_t, int32_t)

@@ -11,7 +11,7 @@
 /* Count and time regions into this file from now on: in the library's constructor. The path must stay valid.
  * The file is made at the first region, so that a launcher that only starts the program makes none. */
 void region_clock_open_at(const char *path);
-/* Around an identified call, in region_begin and region_end. No effect without a file. */
+/* Around an identified call, in the hooks `begin` and `end`. No effect without a file. */
 void region_clock_begin(struct region_call *call);
 void region_clock_end(const struct region_call *call);
 /* In thread 0 of an outermost team: write the team's size to the file already now; count a passed barrier. */

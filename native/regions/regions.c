@@ -3,12 +3,25 @@
 
 #include "runtime.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
+
+static const struct region_hooks none;
+static _Atomic(const struct region_hooks *) hooks = &none;
+
+#define CALL_HOOK(name, ...)                                                                                 \
+    do {                                                                                                     \
+        const struct region_hooks *h = atomic_load_explicit(&hooks, memory_order_acquire);                   \
+        if (h->name)                                                                                         \
+            h->name(__VA_ARGS__);                                                                            \
+    } while (0)
 
 /* Number of regions around the calling thread. The tasks of a region may run after the shares, until its end,
  * in any thread of the team: therefore the encountering thread counts as inside until then, and another
  * thread until it enters its next region. */
 static THREAD_LOCAL int depth;
+
+void regions_watch(const struct region_hooks *given) { atomic_store(&hooks, given); }
 
 int region_depth(void) { return depth; }
 
@@ -20,7 +33,7 @@ struct passage passage_begin(struct region_call *call, void *function, const str
         *call = (struct region_call){.function = function, .runtime = runtime, .level = depth};
     call->began_ns = 0;
     call->team = 0;
-    region_begin(call);
+    CALL_HOOK(begin, call);
     runtime_inside = runtime;
     depth = before.depth + 1;
     return before;
@@ -29,7 +42,7 @@ struct passage passage_begin(struct region_call *call, void *function, const str
 void passage_end(struct region_call *call, struct passage before) {
     depth = before.depth;
     runtime_inside = before.runtime;
-    region_end(call);
+    CALL_HOOK(end, call);
 }
 
 void passage_enter(struct region_call *call, int thread) {
@@ -37,15 +50,19 @@ void passage_enter(struct region_call *call, int thread) {
     depth = call->level + 1;
     if (thread == 0)
         call->team = (uint64_t)region_team(call);
-    region_enter(call, thread);
+    CALL_HOOK(enter, call, thread);
 }
 
-void passage_leave(struct region_call *call) { region_leave(call); }
+void passage_leave(struct region_call *call) { CALL_HOOK(leave, call); }
+
+void passage_barrier(void) { CALL_HOOK(barrier); }
+
+void passage_next_chunk(void) { CALL_HOOK(next_chunk); }
 
 /* OMP_SCHEDULE decides; omp_sched_static is 1, whatever modifier is set. */
 bool passage_schedule_is_dynamic(void) {
     int kind = 1, chunk = 0;
-    if (runtime_inside)
+    if (runtime_inside && atomic_load(&hooks)->next_chunk)
         runtime_inside->get_schedule(&kind, &chunk);
     return (kind & 0xff) != 1;
 }

@@ -1,9 +1,9 @@
 /* regions.h: intercepts the calls of an unmodified OpenMP program to its runtime, libgomp or libomp.
  *
  * Contract. gomp.c and kmp.c define the runtime's entry points; a preload library that links them sees every
- * parallel region of the program. They call the hooks below, which that library defines, and then the
- * runtime's own function, found by runtime.c wherever it was loaded from. Nothing is printed, no heap is
- * used, and a region's arguments, results and team are passed on unchanged.
+ * parallel region of the program. They call the hooks that the library has given to regions_watch, and
+ * then the runtime's own function, found by runtime.c wherever it was loaded from. Nothing is printed, no
+ * heap is used, and a region's arguments, results and team are passed on unchanged.
  *
  * `struct region_call` lasts for one instance of a region, and all threads of the team see the same one. If a
  * thread begins the same outermost region several times in a row, it is kept, with the values that the hooks
@@ -46,26 +46,29 @@ struct region_call {
     uint64_t takers;           /* tracer: threads that have had a chunk */
 };
 
-/* The encountering thread is about to start the region. `function`, `runtime` and `level` are set, `began_ns`
- * and `team` are 0, and all else is 0 or, where the same region came just before, left from then. */
-void region_begin(struct region_call *call);
-/* A thread starts its share, as number `thread` of the team that region_team gives. */
-void region_enter(struct region_call *call, int thread);
-/* It has ended its share. */
-void region_leave(struct region_call *call);
-/* In the encountering thread: all shares have ended. */
-void region_end(struct region_call *call);
-/* The calling thread has passed a barrier, in a region or outside. */
-void region_barrier(void);
-/* The calling thread asks for the next chunk of a loop whose schedule hands out chunks on demand. */
-void region_next_chunk(void);
-/* Whether region_next_chunk is needed: querying the runtime's schedule costs time. */
-bool region_wants_chunks(void);
+/* What a preload library does at regions; nothing where a hook is NULL. */
+struct region_hooks {
+    /* The encountering thread is about to start the region. `function`, `runtime` and `level` are set,
+     * `began_ns` and `team` are 0, and all else is 0 or, where the same region came just before, left from
+     * then. */
+    void (*begin)(struct region_call *call);
+    /* A thread starts its share, as number `thread` of the team that region_team gives. */
+    void (*enter)(struct region_call *call, int thread);
+    /* It has ended its share. */
+    void (*leave)(struct region_call *call);
+    /* In the encountering thread: all shares have ended. */
+    void (*end)(struct region_call *call);
+    /* The calling thread has passed a barrier, in a region or outside. */
+    void (*barrier)(void);
+    /* The calling thread asks for the next chunk of a loop whose schedule hands out chunks on demand. */
+    void (*next_chunk)(void);
+};
 
-/* Not a hook: the size of the calling thread's team. Call only if needed: querying the runtime costs time. */
+/* Call these hooks from now on: once, in the library's constructor. They must stay valid. */
+void regions_watch(const struct region_hooks *hooks);
+/* The size of the calling thread's team. Call only if needed: querying the runtime costs time. */
 int region_team(const struct region_call *call);
-
-/* Not a hook: how many nested regions the calling thread is in. */
+/* How many nested regions the calling thread is in. */
 int region_depth(void);
 
 /* ---- for gomp.c and kmp.c ---- */
@@ -83,7 +86,10 @@ void passage_end(struct region_call *call, struct passage before);
 /* In each thread of the team, with its number `thread`: before its share, and after it. */
 void passage_enter(struct region_call *call, int thread);
 void passage_leave(struct region_call *call);
-/* Whether schedule(runtime) currently hands out chunks on demand. */
+/* After a barrier; before a chunk is handed out on demand. */
+void passage_barrier(void);
+void passage_next_chunk(void);
+/* Whether schedule(runtime) currently hands out chunks on demand, and a hook asks for it. */
 bool passage_schedule_is_dynamic(void);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "block_kind.h"
 #include "first_touch.h"
-#include "following.h"
 #include "recording.h"
 
 #define PATIENCE_INSTRUCTIONS 200000000u
@@ -41,22 +40,22 @@ void fast_start_end(struct thread *t) {
 }
 
 static void on_fast_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
-    const struct site *site = data;
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
     const uint64_t page = address >> PAGE_SHIFT;
     if (!qemu_plugin_mem_is_store(info) || t->fast_pages[page % FAST_PAGES] == page)
         return;
     t->fast_pages[page % FAST_PAGES] = page;
-    first_touch_note(page, true, t->number, !t->in_region, site->address);
+    first_touch_note(page, true, t->number, !t->in_region, (uintptr_t)data);
 }
 
-void fast_start_follow(struct qemu_plugin_tb *tb, size_t count, bool repeated, void *sites) {
+void fast_start_follow(struct qemu_plugin_tb *tb, size_t count, bool repeated) {
     if (!repeated)
         qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &fast_instructions, count);
     for (size_t n = 0; n < count; n++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
         if (may_touch_first(instruction))
             qemu_plugin_register_vcpu_mem_cb(instruction, on_fast_store, QEMU_PLUGIN_CB_NO_REGS,
-                                             QEMU_PLUGIN_MEM_W, (struct site *)sites + n);
+                                             QEMU_PLUGIN_MEM_W,
+                                             (void *)(uintptr_t)qemu_plugin_insn_vaddr(instruction));
     }
 }

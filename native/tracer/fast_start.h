@@ -21,7 +21,7 @@ void fast_start_may_begin(struct thread *t);
 void fast_start_end(struct thread *t);
 bool fast_start_is_on(void);
 /* Translate a block of `count` instructions for fast execution; a repeated instruction would be counted for
- * each element. `sites` has a struct site for each. */
-void fast_start_follow(struct qemu_plugin_tb *tb, size_t count, bool repeated, void *sites);
+ * each element. */
+void fast_start_follow(struct qemu_plugin_tb *tb, size_t count, bool repeated);
 
 #endif

@@ -52,16 +52,6 @@ static void mark(enum mark what, uint64_t a, uint64_t b, uint64_t c) {
     errno = error;
 }
 
-__attribute__((constructor)) static void load(void) {
-    const char *census = getenv("NUMAPREDICT_CENSUS");
-    const char *slots = getenv("NUMAPREDICT_TRACE");
-    tracing = slots ? (uint32_t)strtoul(slots, NULL, 10) : 0;
-    counting = census != NULL;
-    if (counting)
-        region_clock_open_at(census);
-    mark(MARK_HELLO, 0, 0, 0);
-}
-
 /* What a nested region's team does belongs to the outermost region, in the slots of the thread that starts
  * it.
  */
@@ -76,7 +66,7 @@ static void join_outermost(struct region_call *call) {
         call->rows[policy] = row_of_inner_team(mine->rows[policy], mine->thread, mine->team, policy);
 }
 
-void region_begin(struct region_call *call) {
+static void begin(struct region_call *call) {
     region_identify(call);
     if (tracing && call->level > 0 && call->level < DEEPEST) {
         join_outermost(call);
@@ -91,7 +81,7 @@ void region_begin(struct region_call *call) {
     region_clock_begin(call);
 }
 
-void region_end(struct region_call *call) {
+static void end(struct region_call *call) {
     if (tracing && call->region && call->level == 0)
         mark(MARK_END, call->region->key, call->number, 0);
     region_clock_end(call);
@@ -100,7 +90,7 @@ void region_end(struct region_call *call) {
 /* A thread that has begun a share belongs to the region until the region ends, or until it begins another
    share: tasks of the region may run after the shares. The thread that starts a nested region is its thread
    0, and stays where it is. */
-void region_enter(struct region_call *call, int thread) {
+static void enter(struct region_call *call, int thread) {
     if (counting && call->level == 0) {
         counted = thread == 0 && call->region ? call : NULL;
         if (counted)
@@ -127,12 +117,12 @@ void region_enter(struct region_call *call, int thread) {
              enter_mark(slot[CONTIGUOUS], slot[SCATTER], phase, mine->team));
 }
 
-void region_leave(struct region_call *call) {
+static void leave(struct region_call *call) {
     if (tracing && call->region)
         mark(MARK_LEAVE, 0, 0, 0);
 }
 
-void region_barrier(void) {
+static void barrier(void) {
     if (counted && region_depth() == 1)
         region_clock_barrier(counted);
     if (tracing && region_depth() == 1) {
@@ -142,8 +132,6 @@ void region_barrier(void) {
 }
 
 void task_mark(void) { mark(MARK_DYNAMIC, 0, 0, 0); }
-
-bool region_wants_chunks(void) { return tracing != 0; }
 
 /* Many threads on few cores would let the first thread that runs take all chunks of a dynamic loop. A thread
  * that is ahead naps, so that the chunks are dealt out about evenly, as a machine with a core a thread does.
@@ -173,13 +161,27 @@ static void let_others_catch_up(struct place *mine) {
     }
 }
 
-void region_next_chunk(void) {
-    if (!tracing)
-        return;
+static void next_chunk(void) {
     const int error = errno, depth = region_depth();
     mark(MARK_DYNAMIC, 0, 0, 0);
     sched_yield();
     if (depth > 0 && depth <= DEEPEST && places[depth - 1].call)
         let_others_catch_up(&places[depth - 1]);
     errno = error;
+}
+
+__attribute__((constructor)) static void load(void) {
+    static struct region_hooks hooks = {
+        .begin = begin, .enter = enter, .leave = leave, .end = end, .barrier = barrier};
+    const char *census = getenv("NUMAPREDICT_CENSUS");
+    const char *slots = getenv("NUMAPREDICT_TRACE");
+    tracing = slots ? (uint32_t)strtoul(slots, NULL, 10) : 0;
+    counting = census != NULL;
+    if (counting)
+        region_clock_open_at(census);
+    if (tracing)
+        hooks.next_chunk = next_chunk;
+    if (counting || tracing)
+        regions_watch(&hooks);
+    mark(MARK_HELLO, 0, 0, 0);
 }

@@ -81,6 +81,12 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     if (owner == CODE_RUNTIME)
         return;
     size_t count = qemu_plugin_tb_n_insns(tb);
+    bool loads = false;
+    const bool repeated = count == 1 && is_repeated(qemu_plugin_tb_get_insn(tb, 0), &loads);
+    if (fast_start_is_on()) {
+        fast_start_follow(tb, count, repeated);
+        return;
+    }
     struct block *block = calloc(1, sizeof *block);
     struct site *sites = calloc(count, sizeof *sites);
     if (!block || !sites)
@@ -92,14 +98,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     }
     block->instructions = (uint32_t)count;
     block->of_c_library = owner == CODE_C_LIBRARY;
-    bool loads = false;
-    const bool repeated = count == 1 && is_repeated(qemu_plugin_tb_get_insn(tb, 0), &loads);
-    if (repeated && !fast_start_is_on()) {
+    if (repeated) {
         follow_repeated(qemu_plugin_tb_get_insn(tb, 0), &sites[0], loads);
-        return;
-    }
-    if (fast_start_is_on()) {
-        fast_start_follow(tb, count, repeated, sites);
         return;
     }
     static const qemu_exec_cb on[] = {
