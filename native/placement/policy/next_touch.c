@@ -70,16 +70,34 @@ static uint32_t noted(uint16_t node, uint16_t home, uint32_t flags) {
     return DECIDED | flags | (uint32_t)node << NODE_AT | (uint32_t)home << HOME_AT;
 }
 
+/* The flag of a note with which no touch changes the block's node any more; 0 if there is none. */
+static uint32_t final_flag(const struct settings *s) {
+    switch (s->pages) {
+    case PAGES_LOCALITY:
+        return 0;
+    case PAGES_BALANCE: /* it counts pages, not users: a block that a second touch moves would count twice */
+        return DECIDED;
+    case PAGES_MIX: /* a shared block stays: moving it to one user takes it from another */
+        return SHARED;
+    case PAGES_FIRST_TOUCH:
+    case PAGES_BIND:
+    case PAGES_REMOTE:
+    case PAGES_INTERLEAVE:
+    case PAGES_DATASET: /* not by next touch */
+        break;
+    }
+    return DECIDED;
+}
+
 /* Return the block's new note, or the old one if the block stays. */
 static uint32_t decide(const struct settings *s, uint32_t note, uint16_t home, const struct touch *touch) {
-    const bool decided = note & DECIDED;
-    /* Balance counts pages, not users: only the first touch counts, or a block would count twice. */
+    if (note & (final_flag(s) | SHARED))
+        return note;
     if (s->pages == PAGES_BALANCE)
-        return decided ? note : noted(fewest(s, touch), home, 0);
-    if (!decided) /* with fewer page nodes than thread nodes, a home may not be a page node */
+        return noted(fewest(s, touch), home, 0);
+    if (!(note & DECIDED)) /* with fewer page nodes than thread nodes, a home may not be a page node */
         return settings_page_node(s, home) ? noted(home, home, 0) : noted(fewest(s, touch), home, SHARED);
-    /* A shared block stays: moving it to one user takes it from another. */
-    if (HOME_OF(note) == home || note & SHARED)
+    if (HOME_OF(note) == home)
         return note;
     return s->pages == PAGES_MIX ? noted(fewest(s, touch), home, SHARED) : noted(home, home, 0);
 }
@@ -182,7 +200,7 @@ static bool open_question(const struct settings *s, struct range *range, size_t 
     size_t pages;
     const _Atomic uint32_t *word = protection_note(range, protection_block_first(range, block, &pages));
     const uint32_t note = word ? atomic_load((_Atomic uint32_t *)word) : 0;
-    return s->pages == PAGES_LOCALITY || !(note & (s->pages == PAGES_BALANCE ? DECIDED : SHARED));
+    return !(note & final_flag(s));
 }
 
 /* `data`: the smallest block, in pages. */

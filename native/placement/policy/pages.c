@@ -35,10 +35,24 @@ static void process_policy(const struct settings *s) {
     bool at_home = true;
     for (uint32_t slot = 0; slot < s->slots && at_home; slot++)
         at_home = settings_page_node(s, s->home[slot]);
+    bool interleaved = !at_home;
+    switch (s->pages) {
+    case PAGES_INTERLEAVE:
+    case PAGES_BALANCE:
+        interleaved = true;
+        break;
+    case PAGES_FIRST_TOUCH:
+    case PAGES_BIND:
+    case PAGES_REMOTE:
+    case PAGES_LOCALITY:
+    case PAGES_MIX:
+    case PAGES_DATASET:
+        break;
+    }
     if (s->nodes == 1) {
         system_thread_policy(POLICY_PREFERRED, s->node, 1);
         early_move(s->node, 1);
-    } else if (s->pages == PAGES_INTERLEAVE || s->pages == PAGES_BALANCE || !at_home) {
+    } else if (interleaved) {
         system_thread_policy(POLICY_INTERLEAVE, s->node, s->nodes);
         early_move(s->node, s->nodes);
     } else {
@@ -72,10 +86,13 @@ void pages_prepare(void) {
         chunk_runs += s->chunk[chunk] != s->chunk[chunk - 1];
 }
 
+static bool cut_by_policies(const struct settings *s) {
+    return have_plan || (s->pages == PAGES_DATASET && s->nodes > 1);
+}
+
 bool pages_need_ranges(void) {
     const struct settings *s = settings();
-    return s->profile || s->map || have_plan || pages_follow_touch() ||
-           (s->pages == PAGES_DATASET && s->nodes > 1);
+    return s->profile || s->map || pages_follow_touch() || cut_by_policies(s);
 }
 
 /* The page of a range at which a chunk begins: page * slots / pages (rounded down) is the page's chunk. */
@@ -118,10 +135,6 @@ static size_t pieces_of(const struct range *range, const struct plan_run *run, s
         at = run[r].first + (size_t)run[r].count;
     }
     return pieces + (at < pages_of(range));
-}
-
-static bool cut_by_policies(const struct settings *s) {
-    return have_plan || (s->pages == PAGES_DATASET && s->nodes > 1);
 }
 
 /* mremap takes one mapping. When the policies of its pieces are equal again, the kernel joins them only where
@@ -224,12 +237,24 @@ int pages_node(const struct range *range, size_t page) {
         return s->node[0];
     if (have_plan)
         return planned_node(range, page);
-    /* The kernel counts anonymous memory by address, and file-backed memory by the place in the file. */
-    if (s->pages == PAGES_INTERLEAVE && range->kind != RANGE_STATIC && !huge_range(range))
-        return s->node[(range->start / PAGE_BYTES + page) % s->nodes];
-    if (s->pages == PAGES_DATASET && !range->mappings)
-        return -1;
-    if (s->pages == PAGES_DATASET)
-        return s->chunk[huge_head(range, page) * s->slots / pages_of(range)];
-    return pages_follow_touch() ? next_touch_node(range, page) : -1;
+    switch (s->pages) {
+    case PAGES_INTERLEAVE:
+        /* The kernel counts anonymous memory by address, and file-backed memory by the place in the file. */
+        if (range->kind != RANGE_STATIC && !huge_range(range))
+            return s->node[(range->start / PAGE_BYTES + page) % s->nodes];
+        break;
+    case PAGES_DATASET:
+        if (range->mappings)
+            return s->chunk[huge_head(range, page) * s->slots / pages_of(range)];
+        break;
+    case PAGES_LOCALITY:
+    case PAGES_BALANCE:
+    case PAGES_MIX:
+        return next_touch_node(range, page);
+    case PAGES_FIRST_TOUCH:
+    case PAGES_BIND:
+    case PAGES_REMOTE:
+        break;
+    }
+    return -1;
 }
