@@ -123,5 +123,5 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     def local_share(self) -> float | None:
         """Return the median share of local accesses, 0 to 1, or None where a repetition has none."""
         shares = [r.local_share for r in self.repetitions]
-        told = [share for share in shares if share is not None]
-        return statistics.median(told) if told and len(told) == len(shares) else None
+        known = [share for share in shares if share is not None]
+        return statistics.median(known) if known and len(known) == len(shares) else None

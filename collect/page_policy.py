@@ -46,7 +46,7 @@ class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
         return self.decided_by == "accesses"
 
 
-_A_PROFILE_TELLS = "How many pages that is depends on the program; a profile (numapredict run --profile) tells."
+_PROFILE_SHOWS = "How many pages that is depends on the program; a profile (numapredict run --profile) shows it."
 
 FACTS: dict[PagePolicy, PolicyFacts] = {
     "first-touch": PolicyFacts(
@@ -68,7 +68,7 @@ FACTS: dict[PagePolicy, PolicyFacts] = {
         sentence="each page on the node whose threads use it most",
         on_node="pages that its threads use most",
         own="used most from {served}",
-        unknown=_A_PROFILE_TELLS,
+        unknown=_PROFILE_SHOWS,
     ),
     "balance": PolicyFacts(
         decided_by="accesses",
@@ -77,13 +77,13 @@ FACTS: dict[PagePolicy, PolicyFacts] = {
         sentence="pages so that {nodes} get equally many accesses",
         on_node="pages with {share} of the accesses",
         shared="pages with {share} of the accesses",
-        unknown="How many pages make equally many accesses is the program's matter.",
+        unknown="How many pages make equally many accesses depends on the program.",
     ),
     "interleave": PolicyFacts(
         decided_by="address",
         kernel="interleave",
         short="interleaved",
-        sentence="pages dealt out over {nodes} by address",
+        sentence="pages round-robin over {nodes} by address",
         on_node="{share} of the pages, by address",
     ),
     "mix": PolicyFacts(
@@ -94,7 +94,7 @@ FACTS: dict[PagePolicy, PolicyFacts] = {
         on_node="pages that its threads use most, and a part of the shared ones",
         own="used most from {served}",
         shared="{share} of what is shared",
-        unknown=_A_PROFILE_TELLS,
+        unknown=_PROFILE_SHOWS,
     ),
     "dataset": PolicyFacts(
         decided_by="chunk",

@@ -32,9 +32,9 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
 
 def origin_of(dataset: Dataset, default: str = "") -> Origin:
     """Return a dataset's origin: made by the version in its environment, else by what the dataset states."""
-    told = dict(dataset.environment)
-    version = f"numapredict {told['numapredict']}" if "numapredict" in told else ""
-    commit = f" (commit {told['commit'][:12]})" if version and "commit" in told else ""
+    about = dict(dataset.environment)
+    version = f"numapredict {about['numapredict']}" if "numapredict" in about else ""
+    commit = f" (commit {about['commit'][:12]})" if version and "commit" in about else ""
     return Origin(
         machine=dataset.machine,
         modelled=dataset.modelled,

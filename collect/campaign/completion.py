@@ -18,7 +18,7 @@ def files(_ctx: click.Context, _parameter: click.Parameter | None, incomplete: s
     return [CompletionItem(incomplete, type="file")]
 
 
-def named(names: Callable[[], Iterable[str]], beside: Literal["file", "dir"] | None = None) -> Completion:
+def named(names: Callable[[], Iterable[str]], also: Literal["file", "dir"] | None = None) -> Completion:
     """Return a completion that offers the names beginning with the typed text, and files or folders if allowed.
 
     ``names`` is called at completion time; if it fails no names are offered, since a shell cannot show an error there.
@@ -28,7 +28,7 @@ def named(names: Callable[[], Iterable[str]], beside: Literal["file", "dir"] | N
         from numapredict.native.errors import NumapredictError
 
         # The request for files comes first: click's script for bash drops what was listed before it.
-        found = [CompletionItem(incomplete, type=beside)] if beside else []
+        found = [CompletionItem(incomplete, type=also)] if also else []
         try:
             known = tuple(names())
         except (NumapredictError, OSError):

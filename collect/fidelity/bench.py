@@ -61,7 +61,7 @@ class Bench:
     def on_nodes(
         self, machine: ModelledMachine, program: Program, threads: Iterable[int], pages: Iterable[int]
     ) -> Repetition:
-        """Return the run with threads on the given nodes, one entry a thread, and all pages dealt out over nodes."""
+        """Return the run with threads on the given nodes, one entry a thread, the pages round-robin over nodes."""
         thread_node = tuple(threads)
         page_nodes = np.array(list(pages), dtype=np.int32)
         address = machine.traced(program, len(thread_node)).pages.address

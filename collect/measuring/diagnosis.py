@@ -88,13 +88,13 @@ def _source_lines(source: Examined) -> Iterator[str]:
     verdict = source.verdict
     if verdict is not None and verdict.believed:
         tested = "local and remote loads" if verdict.remote_tested else "a local load (there is no remote node here)"
-        yield f"  {source.name:8} believed: it counts {verdict.factor:.2f} bytes for each one moved, tested by {tested}"
+        yield f"  {source.name:8} passed: it counts {verdict.factor:.2f} bytes for each one moved, tested by {tested}"
     elif source.obstacle is not None:
         yield f"  {source.name:8} cannot count here: {source.obstacle.reason}"
         for remedy in source.obstacle.remedies:
             yield f"  {'':8} -> {remedy}"
     else:
-        yield f"  {source.name:8} not believed: {source.reason}"
+        yield f"  {source.name:8} failed: {source.reason}"
         for reason in verdict.reasons[1:] if verdict is not None else ():
             yield f"  {'':8} and {reason}"
     if verdict is not None and verdict.controllers is not None:

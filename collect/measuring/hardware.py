@@ -149,18 +149,18 @@ class HardwareMachine:
         )
 
 
-def _counters_in_words(believed: CalibratedSource | None) -> str:
-    if believed is None:
+def _counters_in_words(calibrated: CalibratedSource | None) -> str:
+    if calibrated is None:
         return "none: times and sampled touches of pages only"
-    return f"{believed.source.name}, which counts {believed.factor:.2f} bytes for each one moved"
+    return f"{calibrated.source.name}, which counts {calibrated.factor:.2f} bytes for each one moved"
 
 
 def _held(seen: Look) -> Iterator[tuple[str, str]]:
     """Yield the note on whether the placement held in the untimed run, where that was observed."""
     shares = [("threads", seen.threads), ("pages", seen.pages)]
-    told = ", ".join(f"{share:.1%} of {name}" for name, share in shares if share is not None)
-    if told:
-        yield ("placement_held" if seen.held else MISPLACED, told)
+    held = ", ".join(f"{share:.1%} of {name}" for name, share in shares if share is not None)
+    if held:
+        yield ("placement_held" if seen.held else MISPLACED, held)
 
 
 def _placement(start: Start, mapping: Mapping) -> tuple[tuple[str, str], ...]:

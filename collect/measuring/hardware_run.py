@@ -137,13 +137,13 @@ class HardwareRun:
         regions = read_census(self.report)
         if regions is None and self.start.way == "library":  # it has none, or they could not be written
             require_room(self.folder)
-        believed = self.conditions.counters
+        calibrated = self.conditions.counters
         return self._failure(ending), Timed(
             time_s=time_s,
             # Regions that threads run side by side add up to more than the run.
             region_time_s=None if regions is None else min(regions.region_time_s, time_s),
             disturbance=found,
-            counters=counters_of(traffic, time_s, believed.factor) if traffic and believed else None,
+            counters=counters_of(traffic, time_s, calibrated.factor) if traffic and calibrated else None,
             uncounted=uncounted,
             counted_share=traffic.running_share if traffic else 1.0,
             counting_notes=traffic.notes if traffic else (),

@@ -31,12 +31,12 @@ log = logging.getLogger(__name__)
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """How long to wait for the lock: its holder is logged after ``told_s``; after ``most_s`` it runs without the lock.
+    """How long to wait for the lock: after ``announce_after_s`` its holder is logged, after ``most_s`` the run starts.
 
     Half an hour is longer than a measurement of six runs of five minutes; the lock is tried every ``look_s`` seconds.
     """
 
-    told_s: float = 3.0
+    announce_after_s: float = 3.0
     most_s: float = 1800.0
     look_s: float = 0.05
 
@@ -69,7 +69,7 @@ class MeasurementLock:
     def _wait(self, following: int, measuring: int) -> bool:
         """Return whether both files were locked in time; only the one on measuring stays locked."""
         began_s = time.monotonic()
-        told = self._gave_up
+        announced = self._gave_up
         most_s = 0.0 if self._gave_up else self._patience.most_s
         try:
             for file in (following, measuring):
@@ -78,12 +78,12 @@ class MeasurementLock:
                     if waited_s >= most_s:
                         self._give_up(file)
                         return False
-                    if not told and waited_s >= self._patience.told_s:
+                    if not announced and waited_s >= self._patience.announce_after_s:
                         log.info(
                             f"{holder_of(file)} is measuring on this computer: waiting for its turn to end, at most"
                             f" {most_s:.0f} s"
                         )
-                        told = True
+                        announced = True
                     time.sleep(self._patience.look_s)
         finally:
             fcntl.flock(following, fcntl.LOCK_UN)

@@ -70,9 +70,9 @@ def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
     shares = [run.counted_share for run in repeated.kept if run.counters is not None]
     if shares and min(shares) < WHOLE:
         notes.append(("counted_share", f"{min(shares):.0%} of the time, scaled up"))
-    told = dict.fromkeys(note for run in repeated.kept for note in run.counting_notes)
-    if told:
-        notes.append(("counting", "; ".join(told)))
+    caveats = dict.fromkeys(note for run in repeated.kept for note in run.counting_notes)
+    if caveats:
+        notes.append(("counting", "; ".join(caveats)))
     uncounted = [run.uncounted for run in repeated.kept if run.uncounted]
     if uncounted:
         notes.append(("uncounted", f"{len(uncounted)} of {len(times_s)}: {uncounted[0]}"))
@@ -100,12 +100,12 @@ def disturbed_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
         counts = [noted_runs(dict(m.provenance)[name]) for m in _with(measurements, name)]
         if counts:
             lines.append(f"{sum(counts)} {text} ({len(counts)} of {len(measurements)} measurements)")
-    astray = _with(measurements, MISPLACED)
-    if astray:
-        first = astray[0]
+    misplaced = _with(measurements, MISPLACED)
+    if misplaced:
+        first = misplaced[0]
         what = dict(first.provenance)[MISPLACED]
         lines.append(
-            f"in {len(astray)} of {len(measurements)} measurements the placement did not hold: "
+            f"in {len(misplaced)} of {len(measurements)} measurements the placement did not hold: "
             f"{first.program} under {first.mapping.label}: {what}"
         )
     return tuple(lines)

@@ -74,11 +74,11 @@ def in_common(measurements: Sequence[Measurement]) -> tuple[Measurement, ...]:
     They are unchanged where all saw the same. One that saw next to nothing is unchanged and does not affect the others.
     """
     seen = [_whole_in(m) for m in measurements]
-    told = [keys for keys in seen if keys]
-    common = frozenset.intersection(*told) if told else frozenset()
+    known = [keys for keys in seen if keys]
+    common = frozenset.intersection(*known) if known else frozenset()
     if not common:
         return tuple(measurements)
-    gone = frozenset.union(*told) - common
+    gone = frozenset.union(*known) - common
     return tuple(_without(m, gone) if gone and keys else m for m, keys in zip(measurements, seen, strict=True))
 
 

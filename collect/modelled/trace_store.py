@@ -76,7 +76,7 @@ class TraceStore:
             text = f"{program.name}: tracing with {threads} threads, at most {self.budget.trace_s:.0f} CPU seconds"
             most_s = self.budget.with_start_s(census)
             if most_s >= self.budget.trace_s + 1:
-                text += f" and {most_s - self.budget.trace_s:.0f} to come to its first region"
+                text += f" and {most_s - self.budget.trace_s:.0f} before its first region"
             with lasting(log, text, most_s):
                 data = take_trace(program, threads, self.machine, census, self.budget)
             self._store(path, data)

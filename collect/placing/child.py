@@ -97,16 +97,16 @@ def _follow(child: int) -> int:
     """Pass signals on to a child and stop when it stops, until it ends; return how it did."""
     wanted = {number for number in signal.valid_signals() if number not in _numbers(_OWN)}
     while True:
-        told = signal.sigwaitinfo(wanted)
-        if told.si_signo == signal.SIGCHLD:
+        received = signal.sigwaitinfo(wanted)
+        if received.si_signo == signal.SIGCHLD:
             pid, status = os.waitpid(child, os.WNOHANG | os.WUNTRACED)
             if pid == child and os.WIFSTOPPED(status):
                 _stop_too(os.WSTOPSIG(status))
                 _send(child, signal.SIGCONT)
             elif pid == child:
                 return os.waitstatus_to_exitcode(status)
-        elif not (told.si_code > 0 and told.si_signo in _numbers(_TERMINAL)):
-            _send(child, told.si_signo)
+        elif not (received.si_code > 0 and received.si_signo in _numbers(_TERMINAL)):
+            _send(child, received.si_signo)
 
 
 def _stop_too(number: int) -> None:

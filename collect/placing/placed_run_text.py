@@ -115,7 +115,7 @@ def _pages_in_words(found: PageTally, mapping: Mapping) -> Iterator[str]:
     if decided:
         judged = f"the node decided for each, or where none was on {judged}"
     pages = found.looked_at
-    yield f"verify: {found.right} of {pages} pages ({_percent(found.right, pages)}) stood on {judged}"
+    yield f"verify: {found.right} of {pages} pages ({_percent(found.right, pages)}) were on {judged}"
     if decided and found.undecided:
         undecided = f"{found.undecided} of them ({_percent(found.undecided, pages)})"
         yield f"verify: for {undecided} no node was decided: any one is right"
@@ -139,7 +139,7 @@ def _unseen_in_words(found: ObservedPlacement) -> Iterator[str]:
 def _astray_in_words(astray: tuple[RangeTally, ...]) -> Iterator[str]:
     if not astray:
         return
-    yield f"  {'pages':>10} {'astray':>10}  range (where they stood)"
+    yield f"  {'pages':>10} {'misplaced':>10}  range (where they were)"
     for tallied in astray[:_SHOWN_RANGES]:
         where = ", ".join(f"node {node}: {count}" for node, count in tallied.elsewhere.items())
         yield f"  {tallied.pages:>10} {tallied.pages - tallied.right:>10}  {tallied.name} ({where})"

@@ -60,7 +60,7 @@ class Command(click.Command):
 
     ``examples`` are for its manual page. ``kept`` says in words what an interrupted run leaves, from which the same
     command continues; empty where it leaves nothing. ``answers`` names the records that `--json` prints, as
-    ``module:Record``, with ``[]`` appended for an array. ``beside_program``: its lines appear among those of a program.
+    ``module:Record``, with ``[]`` appended for an array. ``among_output``: its lines appear among those of a program.
     """
 
     def __init__(
@@ -69,12 +69,12 @@ class Command(click.Command):
         examples: Examples,
         kept: str = "",
         answers: Sequence[str] = (),
-        beside_program: bool = False,
+        among_output: bool = False,
         **settings: Any,  # noqa: ANN401 - click's
     ) -> None:
         super().__init__(*args, **settings)
         self.examples = examples
-        self.beside_program = beside_program
+        self.among_output = among_output
         self.kept = kept
         self.answers = tuple(answers)
 
@@ -91,9 +91,9 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
         """Run it, showing its log and progress; an interruption becomes an Interruption with what is kept."""
-        from numapredict.collect.terminal.terminal import BesideProgram, Terminal, Verbosity
+        from numapredict.collect.terminal.terminal import AmongOutput, Terminal, Verbosity
 
-        kind = BesideProgram if self.beside_program else Terminal
+        kind = AmongOutput if self.among_output else Terminal
         try:
             with kind(sys.stderr, Verbosity(ctx.meta.get(_VERBOSITY, 0))).attached():
                 return super().invoke(ctx)

@@ -143,7 +143,7 @@ class Terminal(logging.Handler):
             bars.write(text, style, broken=broken)
 
 
-class BesideProgram(Terminal):
+class AmongOutput(Terminal):
     """Shows lines among those of a running program: marked as ours, and left out where they cannot be written.
 
     A failed write must not affect the program.

@@ -93,7 +93,7 @@ static void fill_inner(const struct tree *tree, int level, size_t index) {
     }
 }
 
-/* Each level is dealt out over the units. */
+/* Each level is distributed over the units. */
 static void tree_fill(void *state, size_t unit) {
     struct tree *tree = state;
     const size_t blocks = tree->nodes[0] / LEAVES_PER_FILL;

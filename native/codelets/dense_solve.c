@@ -82,7 +82,7 @@ static void substitution_fill(void *state, size_t panel) {
                          length);
     for (size_t i = first; i < first + length; i++)
         substitution->x[i] = 0;
-    /* The blocks of L are dealt out over the panels. */
+    /* The blocks of L are distributed over the panels. */
     const size_t rows = substitution->n / BLOCK, blocks = blocks_above(rows);
     size_t block = 0;
     for (size_t row = 0; row < rows; row++)

@@ -297,7 +297,7 @@ static void join_fill(void *state, size_t unit) {
             key_at(join, wanted_bucket(join, two[0]), wanted_place(join, two[0])), two[1] & 0xffff};
     }
     join->matches[unit] = (struct matches){.count = 0};
-    /* The buckets are dealt out over the units. */
+    /* The buckets are distributed over the units. */
     const size_t count = TUPLES_UNIT / TUPLES_PER_BUCKET;
     for (size_t bucket = unit * count; bucket < (unit + 1) * count; bucket++)
         fill_bucket(join, bucket);

@@ -110,7 +110,7 @@ static void fill_grid(const struct lookup *lookup, size_t interval) {
                 (uint32_t)(own[nuclide] <= sorted[i] ? interval : interval - 1);
 }
 
-/* The tables are dealt out over the units of look-ups. */
+/* The tables are distributed over the units of look-ups. */
 static void lookup_fill(void *state, size_t unit) {
     struct lookup *lookup = state;
     const size_t count = lookup->intervals / lookup->units;

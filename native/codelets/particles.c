@@ -109,7 +109,7 @@ static void push_fill(void *state, size_t unit) {
                          words, PARTICLE_WORDS * UNIT);
     for (size_t i = 0; i < UNIT; i++)
         push->particles[unit * UNIT + i] = particle_of(push, words + PARTICLE_WORDS * i);
-    /* The grid is dealt out over the units. */
+    /* The grid is distributed over the units. */
     const size_t blocks = nodes_of(push->grid_bits) / NODES_PER_BLOCK;
     for (size_t block = unit * blocks / push->units; block < (unit + 1) * blocks / push->units; block++)
         fill_nodes(push, block);

@@ -51,7 +51,7 @@ static void counts_fill(void *state, size_t unit) {
     struct counts *counts = state;
     generator_fill_words(counts->generator, STREAM_INPUT, unit * (UNIT / GENERATOR_BLOCK),
                          counts->input + unit * UNIT, UNIT);
-    /* The shared bins are dealt out over the units. */
+    /* The shared bins are distributed over the units. */
     const size_t first = unit * SHARED_BINS / counts->units, end = (unit + 1) * SHARED_BINS / counts->units;
     for (size_t bin = first; bin < end; bin++)
         atomic_init(&counts->shared[bin], 0);
@@ -183,7 +183,7 @@ static void reduction_fill(void *state, size_t part) {
     struct reduction *reduction = state;
     for (size_t i = part * reduction->length; i < (part + 1) * reduction->length; i++)
         reduction->parts[i] = (uint32_t)part;
-    /* The sum's blocks are dealt out over the parts. */
+    /* The sum's blocks are distributed over the parts. */
     const size_t blocks = reduction->length / BLOCK;
     for (size_t i = part * blocks / PARTS * BLOCK; i < (part + 1) * blocks / PARTS * BLOCK; i++)
         reduction->total[i] = UINT32_MAX;

@@ -78,7 +78,7 @@ static void filter_fill(void *state, size_t unit) {
         filter->cumulative[i] = 0;
     }
     filter->unit_sums[unit] = 0;
-    /* The frame is dealt out over the units. */
+    /* The frame is distributed over the units. */
     const size_t blocks = (size_t)filter->side * filter->side / GENERATOR_BLOCK;
     for (size_t block = unit * blocks / filter->units; block < (unit + 1) * blocks / filter->units; block++) {
         uint32_t words[GENERATOR_BLOCK];

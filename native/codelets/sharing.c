@@ -83,7 +83,7 @@ static void table_destroy(void *state) {
     free(table);
 }
 
-/* The table is dealt out over the units, though any unit may read any entry. */
+/* The table is distributed over the units, though any unit may read any entry. */
 static void table_fill(void *state, size_t unit) {
     struct table *table = state;
     const size_t first = unit * UNIT_ENTRIES;

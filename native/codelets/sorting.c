@@ -61,7 +61,7 @@ static void ranking_fill(void *state, size_t unit) {
         ranking->keys[i] = key_of(ranking->keys[i]);
         ranking->ranks[i] = 0;
     }
-    /* The shared table is dealt out over the units. */
+    /* The shared table is distributed over the units. */
     const size_t end = (unit + 1) * BINS / ranking->units;
     for (size_t bin = unit * BINS / ranking->units; bin < end; bin++)
         ranking->smaller[bin] = 0;

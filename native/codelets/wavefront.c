@@ -121,7 +121,7 @@ static void *sweep_create(const struct codelet_setup *setup) {
         sweep_destroy(sweep);
         return NULL;
     }
-    /* Each wavefront is dealt out as in the kernel. */
+    /* Each wavefront is distributed as in the kernel. */
     for (size_t number = 0; number < fronts_of(sweep); number++) {
         struct front front = front_of(sweep, number);
         codelet_initialise(setup->init, front.count, front_fill, &front);

@@ -47,14 +47,14 @@ static bool is_runtime(const void *caller) {
 }
 
 /* Return the number for the caller, or 0 to call the next definition. */
-static int told(const void *caller) {
+static int number_for(const void *caller) {
     if (atomic_load(&asked) == NOT_READ)
         read_asked();
     const int number = atomic_load(&asked);
     return number > 0 && !is_runtime(caller) ? number : 0;
 }
 
-#define TOLD told(__builtin_return_address(0))
+#define REPORTED number_for(__builtin_return_address(0))
 
 /* Return the C library's function; every program has it. */
 static void *behind(_Atomic(void *) *function, const char *name) {
@@ -74,27 +74,27 @@ static void *behind(_Atomic(void *) *function, const char *name) {
 
 int omp_get_num_procs(void);
 EXPORT int omp_get_num_procs(void) {
-    const int number = TOLD;
+    const int number = REPORTED;
     return number ? number : REAL(omp_get_num_procs)();
 }
 
 int omp_get_num_procs_(void);
 EXPORT int omp_get_num_procs_(void) {
-    const int number = TOLD;
+    const int number = REPORTED;
     return number ? number : REAL(omp_get_num_procs_)();
 }
 
 EXPORT int get_nprocs(void) {
-    const int number = TOLD;
+    const int number = REPORTED;
     return number ? number : BEHIND(get_nprocs)();
 }
 
 EXPORT int get_nprocs_conf(void) {
-    const int number = TOLD;
+    const int number = REPORTED;
     return number ? number : BEHIND(get_nprocs_conf)();
 }
 
 EXPORT long sysconf(int name) {
-    const int number = name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF ? TOLD : 0;
+    const int number = name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF ? REPORTED : 0;
     return number ? number : BEHIND(sysconf)(name);
 }

@@ -41,7 +41,7 @@ _AMBIGUOUS = 0.6
 _SMALLER = "a smaller input, or fewer time steps, so that more of its regions run within the budget"
 _LONGER = "more time: --budget, in seconds, up to 3600"
 _TRAIN = "numapredict train, which keeps the measurements that this takes"
-_ASK_FOR_THREADS = "the program with a number of threads from OMP_NUM_THREADS, where it can be told to"
+_ASK_FOR_THREADS = "the program with its number of threads set by OMP_NUM_THREADS, if it allows that"
 
 NEARLY_ALL = 0.9
 """From this share of a run on, a speedup of that part counts as the whole run's: the interval covers the difference."""
@@ -178,7 +178,7 @@ def advise(
         log.warning(line)
     share = _trace_share(measured)
     if share is not None and share < LEAST_SEEN:
-        reason = f"the traces saw {share:.0%} of its region time, and below {LEAST_SEEN:.0%} nothing can be told"
+        reason = f"the traces saw {share:.0%} of its region time, and below {LEAST_SEEN:.0%} there is no answer"
         return _unknown(program, chosen, measured, reason, (_SMALLER, _LONGER))
     prediction = predict(model, readings, lambda label: _possible(label, machine))
     if share is not None:
@@ -341,7 +341,7 @@ def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tup
         found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
     found += [text for text in dict.fromkeys(map(_other_teams, measured)) if text]
     if NUMACTL in told:
-        found.append(f"the probes were placed by {told[PLACEMENT]}; so is what `numapredict run` does")
+        found.append(f"the probes were placed by {told[PLACEMENT]}, which `numapredict run` uses too")
     if prediction is None:
         return tuple(found)
     if not prediction.familiar:
@@ -357,7 +357,7 @@ def _other_teams(measurement: Measurement) -> str:
         return ""
     asked = measurement.mapping.threads
     listed = ", ".join(f"{t.threads} in {t.share:.0%}" for t in teams_of(measurement) if t.threads != asked)
-    return listed and f"regions have numbers of threads of their own: {listed} of the region time"
+    return listed and f"some regions set their own number of threads: {listed} of the region time"
 
 
 def _is_cut(measured: list[Measurement]) -> bool:

@@ -24,7 +24,7 @@ WITHOUT_COUNTERS = {
 def mapping_in_words(mapping: Mapping) -> str:
     """Return what a mapping means, as part of a sentence."""
     threads, nodes = counted(mapping.threads, "thread"), counted(mapping.thread_nodes, "node")
-    spread = "dealt out one node after the other" if mapping.thread_policy == "scatter" else "consecutive ones together"
+    spread = "round-robin over the nodes" if mapping.thread_policy == "scatter" else "consecutive threads together"
     spread = "" if mapping.thread_nodes == 1 else f", {spread}"
     where = counted(mapping.page_nodes, "node")
     there = "on the first of them" if mapping.thread_nodes > 1 else "there"
@@ -78,7 +78,7 @@ def _expected_gain_lines(advice: Advice, what: str) -> list[str]:
     return [
         f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
         f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
-        *([_wrapped("both mappings were probes: this is what they gave")] if _is_measured(advice) else []),
+        *([_wrapped("both mappings ran as probes: this is the ratio of their times")] if _is_measured(advice) else []),
         *([_wrapped(_verified_in_words(advice.verification))] if advice.verification is not None else []),
     ]
 
@@ -157,7 +157,7 @@ def _cluster_lines(advice: Advice) -> list[str]:
     if len(advice.cluster.descriptions) > len(shown):
         lines.append(_wrapped(f"and {len(advice.cluster.descriptions) - len(shown)} more"))
     if advice.warnings:
-        lines += ["", "  with care         " + _wrapped(f"- {advice.warnings[0]}").lstrip()]
+        lines += ["", "  warnings          " + _wrapped(f"- {advice.warnings[0]}").lstrip()]
         lines += [_wrapped(f"- {text}") for text in advice.warnings[1:]]
     return lines
 
@@ -174,13 +174,13 @@ def _command_lines(advice: Advice) -> list[str]:
     if other.exact:
         without = "or with OMP_* and numactl alone, to the same effect"
     elif other.mapping == advice.default != advice.mapping:
-        without = "or with OMP_* and numactl alone: the default, bound; of what else they can do none is sure to gain"
+        without = "or with OMP_* and numactl alone: the default, bound; no other of their mappings surely gains"
     else:
         speed = other.expected_speedup
         expected = f" ({expected_in_words(speed)})" if speed is not None else ""
-        without = f"or with OMP_* and numactl alone, as near as they come: {other.mapping}{expected}"
+        without = f"or with OMP_* and numactl alone, approximately: {other.mapping}{expected}"
     without = textwrap.fill(without, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    lines = ["  run it so", f"  {advice.command}", "", without, f"  {other.command}"]
+    lines = ["  to run it", f"  {advice.command}", "", without, f"  {other.command}"]
     if other.note:
         lines.append(f"  ({other.note})")
     return lines

@@ -52,7 +52,7 @@ def command_for_advice(tool: Tool, advice: Advice, program: Program) -> str:
         expected = f", {expected_in_words(speed)}" if speed is not None else ""
         log.info(
             f"numapredict: {TITLES[tool]} cannot express {advice.mapping}, which is advised: this command applies"
-            f" {alternative.mapping}{expected}, as near as it comes; exact: {advice.command}"
+            f" {alternative.mapping}{expected}, instead; exact: {advice.command}"
         )
     for line in (preloading_obstacle(tool, program), alternative.note, *alternative.cautions):
         if line:

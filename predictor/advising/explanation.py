@@ -136,11 +136,11 @@ def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:
 def _bound_finding(evidence: Evidence | None, pages: Pages, binds: Bound) -> Finding:
     """Return what the program waits for, or why that is not known."""
     if evidence is None:
-        text = "what binds it cannot be told: the default is none of this model's probes"
+        text = "what limits it is not known: the default is none of this model's probes"
         return Finding("binds", "unknown", text, {})
     if binds == "unknown":
         where = "where the default has the pages and " if pages == "unknown" and not is_shared(evidence) else ""
-        return Finding("binds", "unknown", f"{where}what binds it cannot be told from these readings", {})
+        return Finding("binds", "unknown", f"{where}what limits it is not known from these readings", {})
     text, read = _bound_in_words(evidence, binds)
     return _finding("binds", binds, text, evidence, *read)
 
@@ -158,7 +158,7 @@ def _bound_in_words(evidence: Evidence, binds: Bound) -> tuple[str, tuple[str, .
     most = max(evidence.default_traffic_GBps or 0.0, evidence.other_traffic_GBps or 0.0)
     text = (
         f"where pages are hardly matters: {most:.2f} GB/s of memory traffic, where training programs had up to "
-        f"{evidence.reached_GBps:.1f}; whether compute, caches or synchronisation bind it cannot be told"
+        f"{evidence.reached_GBps:.1f}; whether compute, caches or synchronisation limit it is not known"
     )
     return text, ("default_traffic_GBps", "other_traffic_GBps", "reached_GBps", "speedup")
 
@@ -166,15 +166,15 @@ def _bound_in_words(evidence: Evidence, binds: Bound) -> tuple[str, tuple[str, .
 def _choice_findings(label: str, ranked: Sequence[RankedMapping]) -> list[Finding]:
     """Return the expected effect of each part of the advised mapping, from the mappings that differ only in it."""
     chosen, expected = parse_label(label), {each.mapping: each.expected_speedup.median for each in ranked}
-    beside: dict[str, dict[str, Mapping]] = {"pages": {}, "threads": {}}
+    variants: dict[str, dict[str, Mapping]] = {"pages": {}, "threads": {}}
     for each in ranked:
         other = parse_label(each.mapping)
         if other.replaced(page_policy=chosen.page_policy) == chosen:
-            beside["pages"][FACTS[other.page_policy].short] = other
+            variants["pages"][FACTS[other.page_policy].short] = other
         if other.replaced(thread_policy=chosen.thread_policy) == chosen:
-            beside["threads"]["dealt out" if other.thread_policy == "scatter" else "in blocks"] = other
+            variants["threads"][other.thread_policy] = other
     found = []
-    for part, others in beside.items():
+    for part, others in variants.items():
         by_speed = sorted(others.items(), key=lambda pair: (pair[1] != chosen, -expected[pair[1].label]))
         if len(by_speed) > 1:
             shown = by_speed[:POLICIES_SHOWN]
@@ -189,23 +189,23 @@ def _change_findings(evidence: Evidence, pages: Pages, binds: Bound, default: Ma
     found = []
     if pages == "one node" and binds in ("one node's bandwidth", "one node's memory"):
         text = (
-            "initialise the arrays in a parallel loop shared out as those that use them: each page then lies with the "
-            "thread that writes it first, and the default itself gains most of this"
+            "initialise the arrays in a parallel loop, scheduled like the loops that use them: each page is then on "
+            "the node of the thread that writes it first, and the default itself gains most of this"
         )
         found.append(_finding("tip", "parallel first touch", text, evidence, "default_local_share", "speedup"))
     if evidence.home_share is None and evidence.default_traffic_GBps is None:
-        text = "with hardware counters more of this could be told (numapredict doctor says how)"
+        text = "hardware counters would show more (see numapredict doctor)"
         found.append(Finding("change", "counters", text, {}))
     if is_shared(evidence) and default.threads % default.thread_nodes == 0 and default.thread_nodes > 1:
         alone = Mapping(default.threads // default.thread_nodes, 1, "contiguous", 1, "bind")
         text = (
-            "one node alone was not tried: its threads would share a cache, and no page would be remote; it seldom "
-            f"pays, but then much (numapredict characterize times {alone.label}, too)"
+            "one node alone was not tried: its threads would share a cache, and no page would be remote; it rarely "
+            f"pays, but then a lot (numapredict characterize times {alone.label}, too)"
         )
         read = ("default_local_share", "other_local_share")
         found.append(_finding("change", "one node alone", text, evidence, *read))
     if binds == "not memory":
-        text = "an input too large for the caches was not tried: ask again with one"
+        text = "an input too large for the caches was not tried: run again with one"
         found.append(_finding("change", "input", text, evidence, "default_traffic_GBps", "reached_GBps"))
     return found
 
@@ -222,7 +222,7 @@ def _differences(chosen: Mapping, other: Mapping) -> str:
     if chosen.thread_nodes != other.thread_nodes:
         found.append(f"threads on {counted(other.thread_nodes, 'node')}")
     if chosen.thread_policy != other.thread_policy:
-        found.append("threads dealt out" if other.thread_policy == "scatter" else "consecutive threads together")
+        found.append(f"threads {other.thread_policy}")
     if (chosen.page_policy, chosen.page_nodes) != (other.page_policy, other.page_nodes):
         few = f" on {counted(other.page_nodes, 'node')}"
         found.append(f"pages by {other.page_policy}{few if chosen.page_nodes != other.page_nodes else ''}")

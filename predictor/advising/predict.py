@@ -137,7 +137,7 @@ def predict(
         distance=float(nearest),
         ambiguity=_ambiguity(float(nearest), float(others[0])) if others else 0.0,
         familiar=_is_familiar(features[0], rows),
-        reads=_read_by(model) if gain_model is None else gain_model.beside,
+        reads=_read_by(model) if gain_model is None else gain_model.extra_reading,
     )
 
 
@@ -145,16 +145,16 @@ def _gain_model_for(model: Model, readings: Sequence[ProbeReading]) -> GainModel
     """Return the model's gain model, or the best of its fallbacks whose inputs the readings have."""
     known = [reading for reading in readings if reading.mapping in {probe.mapping for probe in model.probes}]
     for gain_model in (model.gain_model, *model.fallbacks):
-        if gain_model is not None and None not in _beside(gain_model, known):
+        if gain_model is not None and None not in _extra_readings(gain_model, known):
             return gain_model
     return model.gain_model
 
 
-def _beside(gain_model: GainModel, readings: Sequence[ProbeReading]) -> list[float | None]:
+def _extra_readings(gain_model: GainModel, readings: Sequence[ProbeReading]) -> list[float | None]:
     """Return what a gain model reads in addition to the times."""
-    if gain_model.beside == "share":
+    if gain_model.extra_reading == "share":
         return [reading.local_share for reading in readings]
-    return [reading.local_bandwidth_GBps for reading in readings] if gain_model.beside == "bandwidth" else []
+    return [reading.local_bandwidth_GBps for reading in readings] if gain_model.extra_reading == "bandwidth" else []
 
 
 def _read_by(model: Model) -> Reads:
@@ -197,7 +197,7 @@ def _expected(
     found = predict_gains(
         gain_model,
         (first.time_s, second.time_s),
-        [value for value in _beside(gain_model, (first, second)) if value is not None],
+        [value for value in _extra_readings(gain_model, (first, second)) if value is not None],
         (first.mapping, second.mapping),
         model.default,
         measured_noise(gain_model, (first, second)),

@@ -64,7 +64,7 @@ def ask(question: Question) -> Advice | Unknown:
     chosen = choose_model(machine.name, machine.topology, question.model)
     if chosen is None:
         raise NoModelError(_no_model(machine.topology, machine_name))
-    log.info(f"asking {chosen.origin}")
+    log.info(f"using {chosen.origin}")
     log.debug(
         f"it was learned from {len(chosen.model.programs)} programs under {len(chosen.model.clusters[0].ranked)}"
         f" mappings, in a dataset of {chosen.model.dataset_created}",

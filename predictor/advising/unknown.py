@@ -38,7 +38,7 @@ def unknown_in_words(found: Unknown) -> str:
     lines += [_under("answer", f"unknown: {found.reason}"), "", _under("to try", f"- {found.to_try[0]}")]
     lines += [_under("", f"- {text}") for text in found.to_try[1:]]
     if found.warnings:
-        lines += ["", _under("with care", f"- {found.warnings[0]}")]
+        lines += ["", _under("warnings", f"- {found.warnings[0]}")]
         lines += [_under("", f"- {text}") for text in found.warnings[1:]]
     return "\n".join(lines)
 

@@ -79,15 +79,15 @@ def bound_of(evidence: Evidence, pages: Pages) -> Bound:
 def has_little_traffic(evidence: Evidence) -> bool:
     """Return whether there is hardly any memory traffic under either probe."""
     read = (evidence.default_traffic_GBps, evidence.other_traffic_GBps)
-    told = [value for value in read if value is not None]
-    return len(told) == 2 and evidence.reached_GBps is not None and max(told) < LITTLE * evidence.reached_GBps
+    known = [value for value in read if value is not None]
+    return len(known) == 2 and evidence.reached_GBps is not None and max(known) < LITTLE * evidence.reached_GBps
 
 
 def is_shared(evidence: Evidence) -> bool:
     """Return whether threads of several nodes use the same pages, so that no placement makes them local."""
     shares = (evidence.default_local_share, evidence.other_local_share)
-    told = [share for share in shares if share is not None]
-    return len(told) == 2 and max(told) < SHARED and not has_little_traffic(evidence)
+    known = [share for share in shares if share is not None]
+    return len(known) == 2 and max(known) < SHARED and not has_little_traffic(evidence)
 
 
 def pages_gain_nothing(evidence: Evidence, pages: Pages) -> bool:

@@ -195,20 +195,20 @@ def train(
 @click.command(
     cls=Command,
     context_settings=PROGRAM,
-    beside_program=True,
+    among_output=True,
     answers=["numapredict.collect.placing.placed_run_record:PlacedRun"],
     examples={
         "numapredict run --mapping 16x2-contiguous-interleave -- ./app input.dat": "Run a program placed.",
-        "numapredict run --mapping 16x2-contiguous-locality --verify -- ./app": "Say where everything truly stood.",
+        "numapredict run --mapping 16x2-contiguous-locality --verify -- ./app": "Check where threads and pages were.",
     },
 )
 @click.option("--mapping", "label", required=True, metavar="LABEL", help="Such as 16x2-contiguous-interleave.")
-@click.option("--verify", is_flag=True, help="Say at the end where threads and pages truly stood.")
-@click.option("--regions", is_flag=True, help="Say at the end how long each parallel region took.")
+@click.option("--verify", is_flag=True, help="Report at the end where the kernel had threads and pages.")
+@click.option("--regions", is_flag=True, help="Report at the end how long each parallel region took.")
 @click.option("--profile", type=FILE, help="Sample which thread uses which page, and write it to this file.")
 @click.option("--use-profile", type=FILE, help="Place the pages by the profile of an earlier run.")
 @click.option(
-    "--json", "json_file", type=FILE, help="Write where threads and pages stood, and the regions' times, as JSON."
+    "--json", "json_file", type=FILE, help="Write where threads and pages were, and the regions' times, as JSON."
 )
 @EMIT
 @click.option("--no-numa-balancing", is_flag=True, help="Keep the kernel from moving pages meanwhile; needs root.")

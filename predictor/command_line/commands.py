@@ -86,10 +86,10 @@ numapredict --machine sandybridge-4x8 ./app input.dat   on a described machine, 
 
 EXIT_CODES = {
     0: "done",
-    1: "failed on the way: every run failed, a worker died, output could not be written",
-    2: "a mistake: one line on standard error says what is wrong and what to do",
-    130: "interrupted: one line says what is kept, another how to go on",
-    141: "whoever read the output has gone: nothing is said",
+    1: "failed: every run failed, a worker died, or output could not be written",
+    2: "a mistake in the command or its input: one line says what is wrong and what to do",
+    130: "interrupted: two lines say what is kept and how to continue",
+    141: "broken pipe: the reader of the output has closed it",
 }
 
 RUN_ENDS = "`run` ends as its program does, with the program's exit code or signal."

@@ -51,9 +51,9 @@ TEXT = (
     "\n"
     "  Exit codes:\n"
     "    0    done\n"
-    "    1    failed on the way: every run failed, a worker died, output could not be written\n"
-    "    2    a mistake: one line on standard error says what is wrong and what to do\n"
-    "    130  interrupted: one line says what is kept, another how to go on\n"
-    "    141  whoever read the output has gone: nothing is said\n"
+    "    1    failed: every run failed, a worker died, or output could not be written\n"
+    "    2    a mistake in the command or its input: one line says what is wrong and what to do\n"
+    "    130  interrupted: two lines say what is kept and how to continue\n"
+    "    141  broken pipe: the reader of the output has closed it\n"
     "    `run` ends as its program does, with the program's exit code or signal.\n"
 )

@@ -43,11 +43,11 @@ def calibration_of(held_out: Sequence[HeldOut]) -> Calibration:
     """Return the calibration of the choices that have a stated probability and were not probes."""
     chosen = [each for each in held_out if each.confidence is not None]
     inferred = [each for each in chosen if each.mapping not in each.probes]
-    told = [(each.confidence, each.speedup > 1, each) for each in inferred if each.confidence is not None]
+    rated = [(each.confidence, each.speedup > 1, each) for each in inferred if each.confidence is not None]
     bins = []
     for low, high in itertools.pairwise(EDGES):
         inside = [
-            (stated, won) for stated, won, _ in told if low < stated <= high or (low == EDGES[0] and stated <= low)
+            (stated, won) for stated, won, _ in rated if low < stated <= high or (low == EDGES[0] and stated <= low)
         ]
         bins.append(
             Bin(
@@ -59,11 +59,11 @@ def calibration_of(held_out: Sequence[HeldOut]) -> Calibration:
             )
         )
     return Calibration(
-        programs=len(told),
+        programs=len(rated),
         tried=len(chosen) - len(inferred),
-        faster=sum(won for _, won, _ in told),
-        stated=sum(stated for stated, _, _ in told),
-        within=sum(e.expected_speedup.low <= e.speedup <= e.expected_speedup.high for _, _, e in told),
-        brier=sum((stated - won) ** 2 for stated, won, _ in told) / len(told) if told else None,
+        faster=sum(won for _, won, _ in rated),
+        stated=sum(stated for stated, _, _ in rated),
+        within=sum(e.expected_speedup.low <= e.speedup <= e.expected_speedup.high for _, _, e in rated),
+        brier=sum((stated - won) ** 2 for stated, won, _ in rated) / len(rated) if rated else None,
         bins=tuple(bins),
     )

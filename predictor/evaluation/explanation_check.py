@@ -140,7 +140,7 @@ def _said(evidence: Evidence) -> set[str]:
     binds = bound_of(evidence, pages)
     nothing = pages_gain_nothing(evidence, pages)
     waits = binds in ("one node's bandwidth", "one node's memory")
-    told = {
+    rules = {
         "one node": pages == "one node",
         "own nodes": pages == "own nodes" and nothing,
         "shared": is_shared(evidence),
@@ -148,7 +148,7 @@ def _said(evidence: Evidence) -> set[str]:
         "one node's memory": waits,
         "parallel first touch": waits,
     }
-    return {binds, *(rule for rule, said in told.items() if said)}
+    return {binds, *(rule for rule, said in rules.items() if said)}
 
 
 def _claims(evidence: Evidence, ground_truth: GroundTruth) -> dict[str, bool | None]:
@@ -177,7 +177,7 @@ def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
     default = observations.column(model.default)
     probes = (observations.column(model.probes[0].mapping), observations.column(model.probes[1].mapping))
     local = observations.local_bandwidth_GBps
-    if model.gain_model is None or local is None or model.gain_model.beside != "bandwidth":
+    if model.gain_model is None or local is None or model.gain_model.extra_reading != "bandwidth":
         return []
     times, gains = observations.time_s[:, probes], gains_of(observations.time_s, default)
     readings = readings_of(times, local[:, probes], np.array(model.gain_model.floors_GBps))

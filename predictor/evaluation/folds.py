@@ -99,13 +99,13 @@ def predict_row(model: Model, observations: Observations, row: int, reads: Reads
 
     ``reads`` limits what is read in addition to the times, as on a machine without counters.
     """
-    told = {"bandwidth": observations.local_bandwidth_GBps, "share": observations.local_share}
+    available = {"bandwidth": observations.local_bandwidth_GBps, "share": observations.local_share}
     if reads is not None:
-        told = {name: values if name == reads else None for name, values in told.items()}
+        available = {name: values if name == reads else None for name, values in available.items()}
     readings: list[ProbeReading] = []
     for probe in model.probes:
         column = observations.column(probe.mapping)
-        bandwidth, share = (None if values is None else float(values[row, column]) for values in told.values())
+        bandwidth, share = (None if values is None else float(values[row, column]) for values in available.values())
         noise = math.nan if observations.noise is None else float(observations.noise[row, column])
         readings.append(
             ProbeReading(
@@ -123,7 +123,7 @@ def predict_row(model: Model, observations: Observations, row: int, reads: Reads
 def choices_without_counters(model: Model, test: Observations) -> dict[str, Choice]:
     """Return the column that the same model chooses for each program where its probes read less, int64[programs]."""
     found = {}
-    for reads in (fallback.beside for fallback in model.fallbacks):
+    for reads in (fallback.extra_reading for fallback in model.fallbacks):
         labels = [predict_row(model, test, row, reads).mapping for row in range(len(test.programs))]
         found[WITHOUT_COUNTERS[reads]] = np.array([test.column(label) for label in labels], dtype=np.int64)
     return found

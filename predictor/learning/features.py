@@ -85,11 +85,11 @@ class Observations:
     @property
     def reads(self) -> tuple[Reads, ...]:
         """Return what every run has in addition to its time, the most informative first."""
-        told: tuple[tuple[Reads, Array | None], ...] = (
+        readings: tuple[tuple[Reads, Array | None], ...] = (
             ("bandwidth", self.local_bandwidth_GBps),
             ("share", self.local_share),
         )
-        return (*(name for name, values in told if values is not None), "times")
+        return (*(name for name, values in readings if values is not None), "times")
 
     def rows(self, indices: Iterable[int]) -> "Observations":
         """Return the observations of some programs only."""
@@ -179,8 +179,8 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
 
 def clock_of(dataset: Dataset) -> Clock:
     """Return the clock that all valid measurements of a dataset have."""
-    told = [m.region_time_s is not None for m in dataset.measurements if m.status == "ok"]
-    return "regions" if told and all(told) else "process"
+    readings = [m.region_time_s is not None for m in dataset.measurements if m.status == "ok"]
+    return "regions" if readings and all(readings) else "process"
 
 
 def time_by(clock: Clock, measurement: Measurement) -> float | None:

@@ -73,15 +73,15 @@ class GainModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return tuple(map(mapping_named, self.labels))
 
     @property
-    def beside(self) -> Reads:
+    def extra_reading(self) -> Reads:
         """Return what is read in addition to the times, also for models of schema 2, which lack ``reads``."""
         return self.reads if len(self.centre) > 1 else "times"
 
     def __post_init__(self) -> None:
         """Raise ValueError for parts of different lengths and values that give no gain."""
         width, count = len(self.centre), len(self.labels)
-        beside = len(self.floors_GBps) + (2 if self.reads == "share" else 0)
-        if not width or width != 1 + beside or {len(self.scale), len(self.slopes)} != {width}:
+        extra = len(self.floors_GBps) + (2 if self.reads == "share" else 0)
+        if not width or width != 1 + extra or {len(self.scale), len(self.slopes)} != {width}:
             raise ValueError("expectation: centre, scale and slopes must have a value a reading")
         if not count or {len(self.gain), len(self.deviation), *map(len, self.slopes)} != {count}:
             raise ValueError("expectation: gain, deviation and slopes must have a value a mapping")
@@ -140,15 +140,15 @@ def group_weights(groups: Sequence[str]) -> Array:
     return 1 / counts[inverse] / len(counts)
 
 
-def readings_of(times: Array, beside: Array, floors: Array) -> Array:
-    """Return float64[programs, 1 or 3]: the readings of times float64[programs, 2] and of ``beside``.
+def readings_of(times: Array, extra: Array, floors: Array) -> Array:
+    """Return float64[programs, 1 or 3]: the readings of times float64[programs, 2] and of ``extra``.
 
-    ``beside`` has as many columns, or none: bandwidths, raised to ``floors``, or shares if there are no floors.
+    ``extra`` has as many columns, or none: bandwidths, raised to ``floors``, or shares if there are no floors.
     """
     ratio = np.log2(times[:, :1]) - np.log2(times[:, 1:])
-    if not beside.shape[1]:
+    if not extra.shape[1]:
         return ratio
-    return np.hstack([ratio, np.log2(np.maximum(beside, floors)) if len(floors) else beside])
+    return np.hstack([ratio, np.log2(np.maximum(extra, floors)) if len(floors) else extra])
 
 
 def regress(readings: Array, gains: Array, weights: Array) -> tuple[Array, Array, Array, Array]:
@@ -247,18 +247,18 @@ def fit_gain_model(
 def predict_gains(
     gain_model: GainModel,
     times: tuple[float, float],
-    beside: Sequence[float],
+    extra: Sequence[float],
     probes: tuple[str, str],
     default: str,
     noise: float = MEASURED_NOISE,
 ) -> PredictedGains:
-    """Return a program's predicted gains by its probes' times and what the gain model reads ``beside`` them.
+    """Return a program's predicted gains by its probes' times and by what else it reads, ``extra``.
 
     ``noise`` is the deviation of the gain that the probes measured. If it exceeds the training's, the deviations of
     gains inferred from that gain grow accordingly.
     """
     time = np.array([times])
-    readings = readings_of(time, np.array([beside]).reshape(1, -1), np.array(gain_model.floors_GBps))
+    readings = readings_of(time, np.array([extra]).reshape(1, -1), np.array(gain_model.floors_GBps))
     standard = (readings - np.array(gain_model.centre)) / np.array(gain_model.scale)
     expected = np.array(gain_model.gain) + standard @ np.array(gain_model.slopes)
     columns = (gain_model.labels.index(probes[0]), gain_model.labels.index(probes[1]))

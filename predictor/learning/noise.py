@@ -29,11 +29,11 @@ PRIOR_RUNS = 4.0
 def noise_of(measurement: Measurement, clock: Clock) -> float | None:
     """Return the standard error of a measurement's median time, in log2; None with fewer than LEAST_RUNS runs."""
     times = [r.region_time_s if clock == "regions" else r.time_s for r in measurement.repetitions]
-    told = [math.log2(time_s) for time_s in times if time_s is not None and 0 < time_s < math.inf]
-    if len(told) < LEAST_RUNS or len(told) != len(times):
+    known = [math.log2(time_s) for time_s in times if time_s is not None and 0 < time_s < math.inf]
+    if len(known) < LEAST_RUNS or len(known) != len(times):
         return None
-    of_mean = statistics.stdev(told) / math.sqrt(len(told))
-    return of_mean if len(told) == 2 else MEDIAN * of_mean  # the median of two is their mean
+    of_mean = statistics.stdev(known) / math.sqrt(len(known))
+    return of_mean if len(known) == 2 else MEDIAN * of_mean  # the median of two is their mean
 
 
 def pooled_noise(noise: Array | None, runs: int = LEAST_RUNS) -> Array | None:
@@ -46,9 +46,9 @@ def pooled_noise(noise: Array | None, runs: int = LEAST_RUNS) -> Array | None:
         return None
     freedom = max(runs - 1, 1)
     lift = freedom / float(chi2.ppf(0.5, freedom))
-    told = ~np.isnan(noise).all(axis=1)
+    known = ~np.isnan(noise).all(axis=1)
     found = np.full(len(noise), np.nan)
-    found[told] = np.sqrt(np.nanmedian(noise[told] ** 2, axis=1) * lift)
+    found[known] = np.sqrt(np.nanmedian(noise[known] ** 2, axis=1) * lift)
     return found
 
 
@@ -60,8 +60,8 @@ def noise_of_gains(noise: Array | None, weights: Array, runs: int = LEAST_RUNS) 
     pooled = pooled_noise(noise, runs)
     if pooled is None:
         return None
-    told = ~np.isnan(pooled)
-    return float(np.sqrt(2 * np.average(pooled[told] ** 2, weights=weights[told])))
+    known = ~np.isnan(pooled)
+    return float(np.sqrt(2 * np.average(pooled[known] ** 2, weights=weights[known])))
 
 
 def noise_between(noises: Sequence[float | None], runs: Sequence[int], learned: float | None) -> float:
@@ -74,9 +74,9 @@ def noise_between(noises: Sequence[float | None], runs: Sequence[int], learned: 
     variance = freedom = 0.0
     if learned is not None:
         variance, freedom = PRIOR_RUNS * learned**2, PRIOR_RUNS
-    told = [noise for noise in noises if noise is not None]
-    if told and len(told) == len(noises):
+    known = [noise for noise in noises if noise is not None]
+    if known and len(known) == len(noises):
         own = float(sum(count - 1 for count in runs))
-        variance += own * sum(noise**2 for noise in told)
+        variance += own * sum(noise**2 for noise in known)
         freedom += own
     return max(MEASURED_NOISE, math.sqrt(variance / freedom)) if freedom else MEASURED_NOISE

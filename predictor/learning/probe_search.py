@@ -104,14 +104,14 @@ def readings_at(
     """
     columns = list(pair)
     times = observations.time_s[:, columns]
-    beside, none = np.empty((len(times), 0)), np.empty(0)
+    extra, none = np.empty((len(times), 0)), np.empty(0)
     wanted = reads or observations.reads[0]
     if wanted == "share" and observations.local_share is not None:
         return times, readings_of(times, observations.local_share[:, columns], none), none
     if wanted == "bandwidth" and observations.local_bandwidth_GBps is not None:
-        beside = observations.local_bandwidth_GBps[:, columns]
-    floors = bandwidth_floor(beside) if floors is None else floors
-    return times, readings_of(times, beside, floors), floors
+        extra = observations.local_bandwidth_GBps[:, columns]
+    floors = bandwidth_floor(extra) if floors is None else floors
+    return times, readings_of(times, extra, floors), floors
 
 
 def held_out_choices(
@@ -155,8 +155,8 @@ def noise_at(observations: Observations, row: int, pair: tuple[int, int], learne
     """Return the deviation in log2 of the gain that a program's two probes measured, from repetitions if any."""
     if observations.noise is None:
         return noise_between((), (), learned)
-    told = [None if np.isnan(error := float(observations.noise[row, column])) else error for column in pair]
-    return noise_between(told, (observations.runs,) * len(told), learned)
+    known = [None if np.isnan(error := float(observations.noise[row, column])) else error for column in pair]
+    return noise_between(known, (observations.runs,) * len(known), learned)
 
 
 def choose_risk_weight(observations: Observations, default: int, second: int, reads: Reads | None = None) -> float:
@@ -209,8 +209,8 @@ def advised_columns(train: Observations, test: Observations, default: int) -> np
     chosen = []
     for row in range(len(test.programs)):
         times = (float(test.time_s[row, pair[0]]), float(test.time_s[row, pair[1]]))
-        read = {"bandwidth": test.local_bandwidth_GBps, "share": test.local_share, "times": None}[learned.beside]
-        beside = [] if read is None else [float(read[row, column]) for column in pair]
-        found = predict_gains(learned, times, beside, labels, labels[0], noise_at(test, row, pair, learned.noise))
+        read = {"bandwidth": test.local_bandwidth_GBps, "share": test.local_share, "times": None}[learned.extra_reading]
+        extra = [] if read is None else [float(read[row, column]) for column in pair]
+        found = predict_gains(learned, times, extra, labels, labels[0], noise_at(test, row, pair, learned.noise))
         chosen.append(int(risk_adjusted_gain(found.gain, found.deviation, learned.risk_weight, default).argmax()))
     return np.array(chosen, dtype=np.int64)

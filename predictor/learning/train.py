@@ -116,9 +116,9 @@ def train_on(
 
 def _probes(choice: Choice, gain_model: GainModel | None) -> tuple[Probe, Probe]:
     """Return the probes with all their features."""
-    if gain_model is None or gain_model.beside == "times":
+    if gain_model is None or gain_model.extra_reading == "times":
         return probes_of(choice.kind, choice.first, choice.second)
-    read = (TIME, BANDWIDTH if gain_model.beside == "bandwidth" else SHARE)
+    read = (TIME, BANDWIDTH if gain_model.extra_reading == "bandwidth" else SHARE)
     return Probe(choice.first, read), Probe(choice.second, read)
 
 

@@ -22,12 +22,12 @@ def _problems(advice: Advice, topology: Topology | None) -> Iterator[tuple[str, 
     yield from _mapping_problems(advice, topology)
     for field, speed in _speedups(advice):
         if not (math.isfinite(speed.high) and 0 < speed.low <= speed.median <= speed.high):
-            told = f"{speed.median:g} between {speed.low:g} and {speed.high:g}"
-            yield field, f"{told} is no interval of speedups, which are above 0 with the median inside"
+            found = f"{speed.median:g} between {speed.low:g} and {speed.high:g}"
+            yield field, f"{found} is no interval of speedups, which are above 0 with the median inside"
     for tool, other in ((each.tool, each.expected_speedup) for each in (advice.alternative, *advice.alternatives)):
         if other is not None and other.median > advice.expected_speedup.median * (1 + 1e-9):
-            told = f"{other.median:g} is more than the answer's {advice.expected_speedup.median:g}"
-            yield f"expected_speedup of {tool}'s command", f"{told}, which was chosen since it is worth most"
+            found = f"{other.median:g} is more than the answer's {advice.expected_speedup.median:g}"
+            yield f"expected_speedup of {tool}'s command", f"{found}, which was chosen since it is worth most"
     for field in ("confidence", "region_share", "trace_share", "ambiguity"):
         share = getattr(advice, field)
         if share is not None and not 0 <= share <= 1 + 1e-9:

@@ -44,9 +44,9 @@ def held_out_data(path: Path, model: Model) -> HeldOutData:
     for evaluation in found.datasets:
         if _is_of(evaluation, model):
             return _data(evaluation, path)
-    told = ", ".join(f"{each.machine} over {each.default}" for each in found.datasets) or "nothing"
+    named = ", ".join(f"{each.machine} over {each.default}" for each in found.datasets) or "nothing"
     raise InvalidInputError(
-        f"{path} is of {told}, not of {model.machine} over {model.default} with this model's mappings and options: "
+        f"{path} is of {named}, not of {model.machine} over {model.default} with this model's mappings and options: "
         "evaluate the dataset that the model was learned from"
     )
 

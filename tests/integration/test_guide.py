@@ -108,7 +108,7 @@ def test_the_readmes_session_is_what_a_reader_sees(place: Path, tmp_path: Path) 
         done = typed(exchange.command, place, NUMAPREDICT_CACHE=str(tmp_path / "cache"))
         assert done.returncode == 0, done.stdout
         # A busy computer takes longer to come to the first region, and the line then says how long that may take.
-        printed = re.sub(r" and \d+ to come to its first region", "", done.stdout)
+        printed = re.sub(r" and \d+ before its first region", "", done.stdout)
         assert readings_apart(exchange.expected, printed, TOLERANCE) == []
     assert "numapredict run --mapping 32x4-scatter-locality -- ./heat\n" in done.stdout
 

@@ -325,7 +325,7 @@ def test_what_placed_it_is_verified(app: Path) -> None:
         == f"numapredict: verify: {CORES} of {CORES} threads were bound to their PU each time they were looked at"
     )
     assert pages.startswith("numapredict: verify: ")
-    assert "(100%) stood on node 0" in pages
+    assert "(100%) were on node 0" in pages
     assert re.search(r"not placed and not looked at: [1-9]\d* pages of other memory \(stacks", unseen)  # at least those
     assert "shared" not in unseen
 

@@ -50,14 +50,14 @@ def contradictions_in_words(found: Allocation) -> Iterator[str]:
     job = found.job
     if job is None or job.pus is None:
         return
-    told = {job.pus, job.pus * found.threads_a_core}
+    granted = {job.pus, job.pus * found.threads_a_core}
     if job.task_pus is not None:
-        told |= {job.task_pus, job.task_pus * found.threads_a_core}
-    if found.pus in told:
+        granted |= {job.task_pus, job.task_pus * found.threads_a_core}
+    if found.pus in granted:
         return
     given = f"{job.name} has {counted(job.pus, 'PU')} here"
     bound = f" ({job.binding})" if job.binding else ""
-    if found.pus > max(told):
+    if found.pus > max(granted):
         yield (
             f"{given}, but nothing keeps this process to that{bound}: it takes {found.pus}; start it bound, with "
             "srun --cpu-bind=cores or taskset"

@@ -112,7 +112,7 @@ def _strays(trial: Trial) -> list[str]:
 def _controllers(trials: Sequence[Trial]) -> float | None:
     """Return the factor of the controllers' bytes, where every trial's memory node has them and they agree."""
     counted = [(trial.counted[trial.memory].controller_bytes, trial.moved_bytes) for trial in trials]
-    factors = [told / moved for told, moved in counted if told is not None]
+    factors = [reported / moved for reported, moved in counted if reported is not None]
     if len(factors) < len(trials) or min(factors) < NOTHING or max(factors) - min(factors) > UNEVEN * max(factors):
         return None
     return statistics.geometric_mean(factors)

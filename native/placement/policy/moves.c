@@ -30,13 +30,13 @@ struct queue {
 static _Atomic(struct queue *) queues[MOST_SLOTS];
 
 static void move(struct queue *q, size_t count, moves_absent absent) {
-    size_t told = BLOCKS;
+    size_t last = BLOCKS;
     if (count == 0 || system_move_pages(count, q->page, q->node, q->status) < 0)
         return;
     for (size_t i = 0; i < count; i++)
-        if (q->status[i] == -ENOENT && q->owner[i] != told) {
-            told = q->owner[i];
-            absent(q->block[told].start, q->block[told].pages);
+        if (q->status[i] == -ENOENT && q->owner[i] != last) {
+            last = q->owner[i];
+            absent(q->block[last].start, q->block[last].pages);
         }
 }
 

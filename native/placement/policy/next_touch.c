@@ -49,7 +49,7 @@ static _Atomic uint64_t balanced_pages[MOST_NODES]; /* by index of the page node
 
 /* ---- a touch ---- */
 
-/* The page node with the fewest pages. While no node is far ahead, a range's blocks are dealt out round
+/* The page node with the fewest pages. While no node is far ahead, a range's blocks are distributed round
  * robin, so that each range is spread evenly, not only the sum of all ranges. */
 static uint16_t fewest(const struct settings *s, const struct touch *touch) {
     const uint32_t turn = (uint32_t)(touch->first / touch->pages % s->nodes);

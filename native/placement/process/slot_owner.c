@@ -58,10 +58,10 @@ static bool holder_lives(const struct sockaddr_un *name, socklen_t bytes) {
     const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (file < 0)
         return true;
-    const bool told = connect(file, (const struct sockaddr *)name, bytes) == 0 &&
+    const bool identified = connect(file, (const struct sockaddr *)name, bytes) == 0 &&
                       getsockopt(file, SOL_SOCKET, SO_PEERCRED, &holder, &size) == 0 && holder.pid > 0;
     close(file);
-    return !told || kill(holder.pid, 0) == 0 || errno != ESRCH;
+    return !identified || kill(holder.pid, 0) == 0 || errno != ESRCH;
 }
 
 /* Bind a name to a socket. A forked child keeps its parent's socket open until slot_owner_after_fork, and the

@@ -118,11 +118,11 @@ DELAY(int, clock_nanosleep, (clockid_t clock, int flags, PERIOD), (clock, flags,
       WHOLE(rest))
 DELAY(int, sigwait, (const sigset_t *restrict set, int *restrict signal), (set, signal), WHOLE(set),
       WHOLE(signal))
-DELAY(int, sigwaitinfo, (const sigset_t *restrict set, siginfo_t *restrict told), (set, told), WHOLE(set),
-      WHOLE(told))
+DELAY(int, sigwaitinfo, (const sigset_t *restrict set, siginfo_t *restrict information), (set, information), WHOLE(set),
+      WHOLE(information))
 DELAY(int, sigtimedwait,
-      (const sigset_t *restrict set, siginfo_t *restrict told, const struct timespec *restrict time),
-      (set, told, time), WHOLE(set), WHOLE(told), WHOLE(time))
+      (const sigset_t *restrict set, siginfo_t *restrict information, const struct timespec *restrict time),
+      (set, information, time), WHOLE(set), WHOLE(information), WHOLE(time))
 DELAY(int, pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *until),
       (thread, result, until), WHOLE(until))
 DELAY(int, pthread_clockjoin_np,
@@ -137,8 +137,8 @@ DELAY(pid_t, wait3, (int *status, int options, struct rusage *used), (status, op
       WHOLE(used))
 DELAY(pid_t, wait4, (pid_t process, int *status, int options, struct rusage *used),
       (process, status, options, used), WHOLE(status), WHOLE(used))
-DELAY(int, waitid, (idtype_t kind, id_t process, siginfo_t *told, int options),
-      (kind, process, told, options), WHOLE(told))
+DELAY(int, waitid, (idtype_t kind, id_t process, siginfo_t *information, int options),
+      (kind, process, information, options), WHOLE(information))
 
 /* ---- sockets ---- */
 

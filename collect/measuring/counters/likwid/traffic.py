@@ -27,7 +27,7 @@ _REMOTE = re.compile(r"Remote (DRAM )?data volume \[GBytes?\]")
 _CONTROLLERS = re.compile(r"Memory data volume \[GBytes?\]")
 _GB = 1e9
 _WITH_CACHES = "LIKWID counts lines from other caches as if they came from memory on this processor"
-_CLUSTERS = "{what} cannot be told apart: package {number} holds {count} NUMA nodes"
+_CLUSTERS = "{what} cannot be distinguished: package {number} holds {count} NUMA nodes"
 
 
 def traffic_of(
@@ -57,8 +57,8 @@ def traffic_of(
             raise CounterError(f"LIKWID counts {group} by {', '.join(sorted(counters))} here, which is not known")
     if not packages and group == "MEM":
         notes = (*notes, "sysfs does not tell the packages")
-    told = [value for node in nodes for value in (node.local_bytes, node.remote_bytes, node.controller_bytes)]
-    figures = [value for value in told if value is not None]
+    values = [value for node in nodes for value in (node.local_bytes, node.remote_bytes, node.controller_bytes)]
+    figures = [value for value in values if value is not None]
     if not figures:
         raise CounterError(f"LIKWID's group {group} tells nothing about NUMA nodes here: {'; '.join(notes)}")
     if not any(figures):

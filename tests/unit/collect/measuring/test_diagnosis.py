@@ -53,12 +53,12 @@ def test_verdicts_are_put_into_words(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     said = diagnosis_in_words(msgspec.structs.replace(base, sources=sources, counters="good")).splitlines()
     at = said.index("counters")
     assert [line.strip() for line in said[at + 1 :]] == [
-        "wrong    not believed: it counts nothing",
+        "wrong    failed: it counts nothing",
         "and it books 9%",
-        "failed   not believed: it broke",
-        "good     believed: it counts 2.00 bytes for each one moved, tested by local and remote loads",
+        "failed   failed: it broke",
+        "good     passed: it counts 2.00 bytes for each one moved, tested by local and remote loads",
         "its memory controllers count 1.50 bytes for each one moved",
-        "alone    believed: it counts 1.00 bytes for each one moved, "
+        "alone    passed: it counts 1.00 bytes for each one moved, "
         "tested by a local load (there is no remote node here)",
         "",
         "measurements here use good",

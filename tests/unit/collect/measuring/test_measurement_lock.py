@@ -25,7 +25,7 @@ import logging
 from numapredict.collect.measuring.measurement_lock import MeasurementLock, Patience
 folder, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 logging.basicConfig(level=logging.INFO, handlers=[logging.FileHandler(folder / f"{name}-said", delay=True)])
-lock = MeasurementLock(folder, Patience(told_s=0.0, look_s=0.01))
+lock = MeasurementLock(folder, Patience(announce_after_s=0.0, look_s=0.01))
 for n in range(count):
     with lock.take() as taken, open(folder / "log", "a", buffering=1) as log:
         assert taken
@@ -58,7 +58,7 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
 
 def turn(folder: Path, **patience: float) -> AbstractContextManager[bool]:
     """Take one turn."""
-    return MeasurementLock(folder, Patience(**({"told_s": 0.0, "look_s": 0.01} | patience))).take()
+    return MeasurementLock(folder, Patience(**({"announce_after_s": 0.0, "look_s": 0.01} | patience))).take()
 
 
 @contextmanager
@@ -156,7 +156,7 @@ def test_a_lock_that_is_held_for_ever_costs_one_wait_and_then_turns_come_back(
     waits: list[int] = []
     real = time.sleep
     monkeypatch.setattr(time, "sleep", lambda seconds: (slept.append(seconds), real(seconds)))
-    lock = MeasurementLock(tmp_path, Patience(told_s=1e9, most_s=0.05, look_s=0.01))
+    lock = MeasurementLock(tmp_path, Patience(announce_after_s=1e9, most_s=0.05, look_s=0.01))
     with held(tmp_path / "numapredict-measuring.lock"):
         for _ in range(3):
             with lock.take() as taken:
@@ -229,7 +229,7 @@ import sys, time
 from pathlib import Path
 from numapredict.collect.measuring.measurement_lock import MeasurementLock, Patience
 folder, name, other = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-with MeasurementLock(folder, Patience(told_s=0.0, most_s=0.2, look_s=0.01)).take() as taken:
+with MeasurementLock(folder, Patience(announce_after_s=0.0, most_s=0.2, look_s=0.01)).take() as taken:
     (folder / name).write_text(str(taken))
     while not (folder / other).exists():
         time.sleep(0.01)

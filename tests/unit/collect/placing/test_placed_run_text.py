@@ -37,7 +37,7 @@ def test_all_as_the_mapping_says(tmp_path: Path) -> None:
     text = HEAD + THREADS + heap(1, 500, (10, 10)) + heap(2, 500, (11, 11))
     assert words(tmp_path, text, "4x2-contiguous-locality") == [
         "verify: 4 of 4 threads were bound to their PU each time they were looked at",
-        "verify: 1000 of 1000 pages (100%) stood on the node decided for each, or where none was on any of the "
+        "verify: 1000 of 1000 pages (100%) were on the node decided for each, or where none was on any of the "
         "mapping's page nodes (10, 11)",
         "verify: pages by node: node 10 50.0%, node 11 50.0%",
     ]
@@ -45,7 +45,7 @@ def test_all_as_the_mapping_says(tmp_path: Path) -> None:
 
 def test_first_touch_is_judged_by_the_nodes_of_the_threads(tmp_path: Path) -> None:
     lines = words(tmp_path, HEAD + THREADS + heap(1, 8, (10, -1)), "4x2-contiguous-first-touch")
-    assert lines[1] == "verify: 8 of 8 pages (100%) stood on any of the nodes of the threads (10, 11)"
+    assert lines[1] == "verify: 8 of 8 pages (100%) were on any of the nodes of the threads (10, 11)"
 
 
 def test_openmp_that_came_later_is_said(tmp_path: Path) -> None:
@@ -89,9 +89,9 @@ def test_what_went_astray_is_said_range_by_range(tmp_path: Path) -> None:
         "verify: 0 of 1 threads were bound to their PU each time they were looked at; the program used 1 of the "
         "mapping's 2; thread 0 was off PU 0 2 times of 9"
     )
-    assert lines[1] == "verify: 9999 of 10000 pages (99.9%) stood on node 10"
+    assert lines[1] == "verify: 9999 of 10000 pages (99.9%) were on node 10"
     assert lines[3:] == [
-        f"  {'pages':>10} {'astray':>10}  range (where they stood)",
+        f"  {'pages':>10} {'misplaced':>10}  range (where they were)",
         f"  {1:>10} {1:>10}  heap app+0x4a2 (node 12: 1)",
     ]
 

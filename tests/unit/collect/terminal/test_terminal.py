@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from numapredict.collect.terminal.progress import counting, doing, follow, lasting
-from numapredict.collect.terminal.terminal import BesideProgram, Terminal, Verbosity
+from numapredict.collect.terminal.terminal import AmongOutput, Terminal, Verbosity
 from tests.unit.collect.terminal.streams import TERM, Screen, shown
 
 log = logging.getLogger("numapredict.tests")
@@ -194,11 +194,11 @@ class Full(io.StringIO):
 
 def test_lines_beside_a_program_are_marked_and_none_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
-    with BesideProgram(stream).attached():
+    with AmongOutput(stream).attached():
         log.info("the mapping decides")
     assert stream.getvalue() == "numapredict: the mapping decides\n"
     full = Full()
     monkeypatch.setattr("sys.stderr", full)
-    with BesideProgram(full).attached():
+    with AmongOutput(full).attached():
         log.info("what cannot be written")
     assert sys.stderr is not full  # or the interpreter would fail to flush it at its end

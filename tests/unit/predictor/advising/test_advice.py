@@ -62,7 +62,7 @@ def test_words_say_what_the_record_says(advice: Advice) -> None:
         len(line) <= 100 or line.startswith(("  numapredict run", "  OMP_", "  env ")) for line in text.splitlines()
     )
     careful = msgspec.structs.replace(advice, warnings=("the first doubt", "the second doubt"))
-    assert "with care         - the first doubt\n" in advice_in_words(careful)
+    assert "warnings          - the first doubt\n" in advice_in_words(careful)
     assert "- the second doubt\n" in advice_in_words(careful)
 
 
@@ -79,7 +79,7 @@ def test_a_gain_is_said_with_how_sure_it_is(dataset: Dataset, chosen: ChosenMode
     assert expected.confidence > 0.9
     assert "in nine cases of ten; it beats the default in " in advice_in_words(expected)
     assert expected.mapping in {probe.mapping for probe in expected.probes}
-    assert "both mappings were probes: this is what they gave" in advice_in_words(expected)
+    assert "both mappings ran as probes: this is the ratio of their times" in advice_in_words(expected)
     assert "both mappings were probes" not in text
     speed = expected.expected_speedup
     assert 1 < speed.low < speed.median < speed.high
@@ -111,7 +111,7 @@ def test_doubts_are_said(dataset: Dataset, chosen: ChosenModel) -> None:
 
 def test_the_command_applies_the_advised_mapping(dataset: Dataset, advice: Advice) -> None:
     assert advice.command == f"numapredict run --mapping {advice.mapping} -- {shlex.join(dataset.programs[0].command)}"
-    assert f"  run it so\n  {advice.command}\n" in advice_in_words(advice)
+    assert f"  to run it\n  {advice.command}\n" in advice_in_words(advice)
 
 
 def test_the_alternative_is_what_numactl_can_do(dataset: Dataset, chosen: ChosenModel) -> None:
@@ -132,10 +132,10 @@ def test_the_alternative_is_what_numactl_can_do(dataset: Dataset, chosen: Chosen
         else:
             assert alternative.mapping != advice.mapping
             if alternative.mapping == advice.default:
-                assert "alone: the default, bound; of what else they can do none is sure" in advice_in_words(advice)
+                assert "alone: the default, bound; no other of their mappings surely gains" in advice_in_words(advice)
             else:
                 words = " ".join(advice_in_words(advice).split())
-                assert f"as near as they come: {alternative.mapping} (" in words
+                assert f"approximately: {alternative.mapping} (" in words
     assert True in exact
     assert False in exact
 
@@ -156,7 +156,7 @@ def test_every_tool_has_the_best_that_it_can_apply(dataset: Dataset, chosen: Cho
 def test_an_alternative_of_no_known_speedup_claims_none(advice: Advice) -> None:
     unknown = msgspec.structs.replace(advice.alternative, exact=False, expected_speedup=None, note="a note")
     text = advice_in_words(msgspec.structs.replace(advice, alternative=unknown))
-    assert f"as near as they come: {unknown.mapping}\n" in text
+    assert f"approximately: {unknown.mapping}\n" in text
     assert text.endswith("\n  (a note)")
 
 
@@ -212,7 +212,7 @@ def test_a_model_of_another_shape_is_refused(dataset: Dataset, chosen: ChosenMod
         ("8x1-contiguous-bind", "8 threads on 1 node; all pages there"),
         (
             "32x4-scatter-interleave",
-            "32 threads on 4 nodes, dealt out one node after the other; pages dealt out over 4 nodes by address",
+            "32 threads on 4 nodes, round-robin over the nodes; pages round-robin over 4 nodes by address",
         ),
         (
             "1x1-contiguous-balance@2",

@@ -129,7 +129,7 @@ def test_no_more_is_told_than_is_known() -> None:
     nothing = explained(Evidence(nodes=4, other="32x4-contiguous-mix", speedup=3.0))
     assert (nothing.pages, nothing.binds) == ("unknown", "unknown")
     assert nothing.findings[0].text == (
-        "where the default has the pages and what binds it cannot be told from these readings"
+        "where the default has the pages and what limits it is not known from these readings"
     )
     assert rules(nothing)[1:] == [("change", "counters")]
     other = explained(None)
@@ -152,7 +152,7 @@ def within(low: float) -> ExpectedSpeedup:
 
 def test_close_mappings_have_as_many_threads_and_lie_within_the_interval() -> None:
     assert [(each.mapping, each.differs) for each in close_to("32x4-scatter-locality", within(3.6), RANKED)] == [
-        ("32x4-contiguous-mix", "consecutive threads together, pages by mix"),
+        ("32x4-contiguous-mix", "threads contiguous, pages by mix"),
         ("32x4-scatter-balance@2", "pages by balance on 2 nodes"),
     ]
     assert len(close_to("32x4-scatter-locality", within(0.5), RANKED)) == 3
@@ -193,7 +193,7 @@ def test_each_part_of_the_choice_is_set_beside_what_else_it_could_be() -> None:
     choices = [finding for finding in found.findings if finding.topic == "choice"]
     assert [(finding.rule, finding.text) for finding in choices] == [
         ("pages", "pages by locality 4.00x, by mix 4.50x, first touch 1.10x"),
-        ("threads", "threads dealt out 4.00x, in blocks 3.00x"),
+        ("threads", "threads scatter 4.00x, contiguous 3.00x"),
     ]
     assert choices[1].evidence == {"32x4-scatter-locality": 4.0, "32x4-contiguous-locality": 3.0}
     kept = explain(STREAM, prediction(policies[-1], policies), DEFAULT, expects=True)

@@ -74,7 +74,7 @@ def test_all_mappings_compete_for_mixed_programs(
     assert answer.own_threads is None
     assert (answer.default, answer.mapping) == (chosen.model.default, plain.mapping)
     assert answer.probes == plain.probes
-    assert f"regions have numbers of threads of their own: {listed}" in answer.warnings
+    assert f"some regions set their own number of threads: {listed}" in answer.warnings
 
 
 def test_a_program_that_follows_has_no_such_warning(dataset: Dataset, chosen: ChosenModel) -> None:

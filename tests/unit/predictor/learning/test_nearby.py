@@ -124,8 +124,8 @@ def test_what_a_program_may_expect_is_as_uncertain_as_its_neighbours_were_off() 
     )
     own = msgspec.structs.replace(plain, nearby=learned(residual))
 
-    def width(gain_model: ex.GainModel, times: tuple[float, float], beside: tuple[float, float]) -> list[float]:
-        found = ex.predict_gains(gain_model, times, beside, (DEFAULT, PROBE), DEFAULT)
+    def width(gain_model: ex.GainModel, times: tuple[float, float], extra: tuple[float, float]) -> list[float]:
+        found = ex.predict_gains(gain_model, times, extra, (DEFAULT, PROBE), DEFAULT)
         return [float(value) for value in (found.below + found.above)[2:] / 2]
 
     at_home, away = ((1.0, 1.0), (1.0, 1.0)), ((2.0**9, 1.0), (2.0**9, 2.0**9))
