@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from numapredict.collect.mapping import Mapping, problem_of
 from numapredict.collect.page_policy import FACTS
+from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Node, Topology
 from numapredict.native.errors import InvalidMappingError
 
@@ -196,9 +197,9 @@ def _thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...
     room = sum(len(node.cores) for node in nodes)
     if len(nodes) < mapping.thread_nodes or room < mapping.threads:
         raise InvalidMappingError(
-            f"mapping {mapping.label} needs {_counted(mapping.threads, 'core')} on "
-            f"{_counted(mapping.thread_nodes, 'node')}; {topology.name} has {_counted(room, 'core')} on "
-            f"{'its first ' if len(nodes) > 1 else ''}{_counted(len(nodes), 'node')}"
+            f"mapping {mapping.label} needs {counted(mapping.threads, 'core')} on "
+            f"{counted(mapping.thread_nodes, 'node')}; {topology.name} has {counted(room, 'core')} on "
+            f"{'its first ' if len(nodes) > 1 else ''}{counted(len(nodes), 'node')}"
         )
     owners = _deal(mapping.threads, nodes)
     if mapping.thread_policy == "contiguous":
@@ -238,7 +239,7 @@ def _page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
     candidates = homes + others
     if mapping.page_nodes > len(candidates):
         raise InvalidMappingError(
-            f"mapping {mapping.label} needs {_counted(mapping.page_nodes, 'node')} with memory; "
+            f"mapping {mapping.label} needs {counted(mapping.page_nodes, 'node')} with memory; "
             f"{topology.name} has {len(candidates)}"
         )
     return tuple(candidates[: mapping.page_nodes])
@@ -276,7 +277,3 @@ def _mixed(page_nodes: Nodes, homes: Nodes, pages: PageAccesses) -> Nodes:
     shared = pages.order[~dominated[pages.order]]
     best[shared] = greedy_balance(pages.total[shared], loads.astype(np.float64))
     return best
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

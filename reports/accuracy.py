@@ -4,7 +4,6 @@ import math
 import textwrap
 from collections.abc import Sequence
 from itertools import cycle
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -19,7 +18,6 @@ from numapredict.predictor.evaluation.folds import HeldOut
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import evaluated_origins, sign, source_line
 
 COMPARED = {
@@ -135,12 +133,6 @@ def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) ->
         ),
         source=source_line(evaluated_origins(evaluations, datasets)),
     )
-
-
-def draw_accuracy(data: AccuracyData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; raises UnwritableError."""
-    format_of(path)
-    write_figure(accuracy_figure(data), path)
 
 
 def accuracy_figure(data: AccuracyData) -> Figure:

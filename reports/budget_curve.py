@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import cycle
-from pathlib import Path
 
 import msgspec
 from matplotlib.axes import Axes
@@ -12,7 +11,6 @@ from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
 from numapredict.predictor.evaluation.budget_curve import BudgetCurve
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import Origin, sign, source_line
 
 ENOUGH = 0.95
@@ -88,12 +86,6 @@ def curves_in_words(curves: Sequence[BudgetCurve]) -> str:
             )
         lines.append("")
     return "\n".join(lines).rstrip()
-
-
-def draw_budget_curves(data: BudgetCurvesData, path: Path) -> None:
-    """Draw the curves as PNG or SVG; raises UnwritableError."""
-    format_of(path)
-    write_figure(budget_figure(data), path)
 
 
 def budget_figure(data: BudgetCurvesData) -> Figure:

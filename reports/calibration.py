@@ -1,7 +1,6 @@
 """The calibration figure: the stated probabilities of advice, and how often it was right."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 from matplotlib.figure import Figure
@@ -11,7 +10,6 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.predictor.evaluation.evaluate import Evaluations
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import evaluated_origins, sign, source_line
 
 INTERVAL = 0.9
@@ -73,12 +71,6 @@ def calibration_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ())
         within=found.within,
         source=source_line(evaluated_origins(evaluations, datasets)),
     )
-
-
-def draw_calibration(data: CalibrationData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; raises UnwritableError."""
-    format_of(path)
-    write_figure(calibration_figure(data), path)
 
 
 def calibration_figure(data: CalibrationData) -> Figure:

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 import matplotlib as mpl
@@ -19,7 +18,7 @@ from numapredict.predictor.learning.clustering import Array
 from numapredict.reports import palette
 from numapredict.reports.clustermap import ClustermapData
 from numapredict.reports.drawable import drawable
-from numapredict.reports.figure_file import format_of, width_of, write_figure
+from numapredict.reports.figure_file import width_of
 from numapredict.reports.source import sign
 
 Value = TypeVar("Value")
@@ -54,12 +53,6 @@ PAGE_COLOURS: dict[str, str] = dict(
         strict=False,
     )
 )
-
-
-def draw_clustermap(data: ClustermapData, path: Path) -> None:
-    """Draw the figure into a .png or .svg file; raises UnwritableError."""
-    format_of(path)
-    write_figure(figure_of(data), path)
 
 
 def figure_of(data: ClustermapData) -> Figure:

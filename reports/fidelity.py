@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from numapredict.collect.fidelity.claim import Claim, Comparison
-from numapredict.collect.host.durable import reason_and_advice, replace_file
-from numapredict.native.errors import UnwritableError
+from numapredict.collect.host.durable import refused_as, replace_file
 
 _HEAD = (
     "| figure | unit | published | modelled | deviation | asked | met |\n| --- | --- | ---: | ---: | ---: | --- | --- |"
@@ -14,10 +13,8 @@ _HEAD = (
 
 def write_table(table: str, path: Path) -> None:
     """Write a table in one step. Raises UnwritableError."""
-    try:
+    with refused_as(f"cannot write the table {path}"):
         replace_file(path, table.encode())
-    except OSError as error:
-        raise UnwritableError(f"cannot write the table {path}: {reason_and_advice(error)}") from error
 
 
 def fidelity_table(comparisons: Sequence[Comparison], command: str) -> str:

@@ -14,8 +14,8 @@ from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 from matplotlib.transforms import Bbox
 
-from numapredict.collect.host.durable import reason_and_advice, replace_file
-from numapredict.native.errors import UnwritableError, UsageError
+from numapredict.collect.host.durable import write_whole
+from numapredict.native.errors import UsageError
 
 FORMATS = ("png", "svg")
 BELOW = "below"
@@ -73,7 +73,10 @@ def _settle(figure: Figure) -> None:
 
 
 def write_figure(figure: Figure, path: Path, dpi: int = 150) -> None:
-    """Write a figure in one step, in the format that the name ends with; equal figures give equal files."""
+    """Write a figure in one step, in the format that the name ends with; equal figures give equal files.
+
+    Raises UsageError for another ending, and UnwritableError.
+    """
     kind = format_of(path)
     buffer = io.BytesIO()
     FigureCanvasAgg(figure)
@@ -90,8 +93,4 @@ def write_figure(figure: Figure, path: Path, dpi: int = 150) -> None:
             bbox_inches=extent(figure),
             metadata={"Date": None} if kind == "svg" else None,
         )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, buffer.getvalue())
-    except OSError as error:
-        raise UnwritableError(f"cannot write the figure {path}: {reason_and_advice(error)}") from error
+    write_whole(path, buffer.getvalue(), f"cannot write the figure {path}")

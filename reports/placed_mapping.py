@@ -2,7 +2,6 @@
 
 import textwrap
 from collections import Counter
-from pathlib import Path
 from typing import assert_never
 
 import msgspec
@@ -17,7 +16,6 @@ from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice_text import mapping_in_words
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.node_map import NodeBox, NodeMap, boxes_of
 
 LEAST_WIDTH = 6.0  # inches
@@ -53,12 +51,6 @@ def placed_mapping_data(placement: Placement, profile: Profile | None = None) ->
         boxes=tuple(boxes),
         note=note,
     )
-
-
-def draw_placed_mapping(data: PlacedMappingData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; raises UnwritableError."""
-    format_of(path)
-    write_figure(mapping_figure(data), path)
 
 
 def mapping_figure(data: PlacedMappingData) -> Figure:

@@ -1,13 +1,10 @@
 """Draws the figure of related work: a row per way of choosing, a panel per machine, table 1 at the left."""
 
-from pathlib import Path
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.related_work import LEARNERS, NEVER_WRONG, OTHERS, OURS, SAME, RelatedData, RelatedPanel
 from numapredict.reports.source import sign
 
@@ -21,12 +18,6 @@ COLOURS = {
 ROW = 0.24  # inches
 MOST_LETTERS = 34
 """Letters of a machine's or a mapping's name that fit into a panel's width."""
-
-
-def draw_related(data: RelatedData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; raises UnwritableError."""
-    format_of(path)
-    write_figure(related_figure(data), path)
 
 
 def related_figure(data: RelatedData) -> Figure:

@@ -1,7 +1,6 @@
 """The figure of speedup over the number of clusters for each feature set (thesis figures 26 to 29)."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 from matplotlib.artist import Artist
@@ -12,7 +11,6 @@ from matplotlib.ticker import MaxNLocator
 from numapredict.predictor.evaluation.thesis import FEATURE_SETS, FeatureSet, Sweep
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import Origin, sign, source_line
 
 MOST_CLUSTERS = 30
@@ -72,12 +70,6 @@ def sweep_curves_data(sweeps: Sequence[Sweep], origin: Origin) -> SweepCurvesDat
     programs = len(sweeps[0].points)
     title = f"{programs} programs on {drawable(origin.machine)} ({palette.made_in_words(origin.modelled)})"
     return SweepCurvesData(title, tuple(panels), source_line([origin]))
-
-
-def draw_sweep_curves(data: SweepCurvesData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; raises UnwritableError."""
-    format_of(path)
-    write_figure(sweep_figure(data), path)
 
 
 def sweep_figure(data: SweepCurvesData) -> Figure:

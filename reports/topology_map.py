@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -14,7 +13,6 @@ from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.node_map import NodeBox, NodeMap, Wire, boxes_of
 
 Rows = tuple[tuple[float, ...], ...]
@@ -102,12 +100,6 @@ def computer_map_data(topology: Topology, packages: Sequence[Package] = ()) -> T
         tables=(PairTable(title="distance", unit="local memory = 10", rows=topology.distances, low_is_good=True),),
         sources=("distance: the firmware's table (ACPI SLIT) by way of hwloc, relative; 20 where there is none",),
     )
-
-
-def draw_topology_map(data: TopologyMapData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; raises UnwritableError."""
-    format_of(path)
-    write_figure(topology_figure(data), path)
 
 
 def topology_figure(data: TopologyMapData) -> Figure:

@@ -134,13 +134,15 @@ def quoted_messages(text: str) -> list[str]:
 
 @functools.cache
 def messages_in_source() -> tuple[str, ...]:
-    """Return every text of the Python sources, with what is filled in as UNKNOWN."""
-    return tuple(
-        _text_of(node)
-        for source in python_sources()
-        for node in ast.walk(ast.parse(source.read_text()))
-        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-    )
+    """Return every text of the Python sources, with what is filled in as UNKNOWN; also what durable.py adds to one."""
+    nodes = [node for source in python_sources() for node in ast.walk(ast.parse(source.read_text()))]
+    texts = [
+        n for n in nodes if isinstance(n, ast.JoinedStr) or (isinstance(n, ast.Constant) and isinstance(n.value, str))
+    ]
+    calls = [n for n in nodes if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    refusals = {"refused_as": 0, "write_whole": 2}
+    begun = [call.args[refusals[name]] for call in calls if (name := getattr(call.func, "id", "")) in refusals]
+    return (*map(_text_of, texts), *(f"{_text_of(text)}: {UNKNOWN}" for text in begun))
 
 
 def python_sources() -> list[Path]:

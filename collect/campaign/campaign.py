@@ -13,7 +13,7 @@ from numapredict.collect.campaign.run_count import RunCount, failure_in_words, r
 from numapredict.collect.campaign.workers import Refusal, run_here, run_in_workers
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, read_dataset, write_dataset
 from numapredict.collect.data.journal import JOURNAL_FILE, Header, Journal, Record, create_journal, read_journal
-from numapredict.collect.host.durable import reason_and_advice
+from numapredict.collect.host.durable import refused_as
 from numapredict.collect.host.environment import host_environment
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping, order_of
@@ -22,7 +22,7 @@ from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.printable import printable
 from numapredict.collect.terminal.progress import showing
-from numapredict.native.errors import InvalidInputError, UnwritableError
+from numapredict.native.errors import InvalidInputError
 
 # What a caller needs to make a campaign and read its answers.
 __all__ = ["Campaign", "Estimate", "Options", "Plan", "Summary"]
@@ -79,10 +79,8 @@ class Campaign:
 
     def run(self) -> Summary:
         """Run what is left; InvalidInputError for a folder or journal that cannot be used. Finished runs are kept."""
-        try:
+        with refused_as(f"cannot make the folder {self.folder}"):
             self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UnwritableError(f"cannot make the folder {self.folder}: {reason_and_advice(error)}") from error
         if not self.journal_path.exists() and (self.folder / DESCRIPTION_FILE).exists():
             create_journal(self.journal_path, self._record())
         with Journal(self.journal_path, self._header()) as journal:

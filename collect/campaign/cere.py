@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.bounded_file import MIB, read_bounded
-from numapredict.collect.host.durable import reason_and_advice
+from numapredict.collect.host.durable import refused_as
 from numapredict.collect.program import Program
 from numapredict.native.errors import InvalidInputError, MissingNativePartError, UnrunnableProgramError
 
@@ -116,11 +116,9 @@ class Cere:
 
     def _keep(self, kept: Path) -> None:
         built = self.folder / self.run_words[self._binary()]
-        try:
+        with refused_as(f"cannot keep the replay {kept}", InvalidInputError):
             kept.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(built, kept)
-        except OSError as error:
-            raise InvalidInputError(f"cannot keep the replay {kept}: {reason_and_advice(error)}") from error
 
     def _call(self, *words: str) -> None:
         try:

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from numapredict.collect.host.bounded_file import MIB, read_bounded
-from numapredict.collect.host.durable import reason_and_advice, replace_file
+from numapredict.collect.host.durable import reason_and_advice, refused_as, replace_file
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InvalidInputError, InvalidTopologyError, UnwritableError
+from numapredict.native.errors import InvalidInputError, InvalidTopologyError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,12 +202,10 @@ def write_dataset(dataset: Dataset, path: Path) -> None:
         topology=dataset.topology,
     )
     text = msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
-    try:
+    with refused_as(f"cannot write the dataset {path}"):
         path.mkdir(parents=True, exist_ok=True)
         replace_file(path / TABLE_FILE, data)
         replace_file(path / DESCRIPTION_FILE, text)
-    except OSError as error:
-        raise UnwritableError(f"cannot write the dataset {path}: {reason_and_advice(error)}") from error
 
 
 def _read(path: Path) -> bytes:

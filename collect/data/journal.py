@@ -24,7 +24,7 @@ import msgspec
 from numapredict.collect.data.dataset import same_command
 from numapredict.collect.data.measurement_fault import fault_of
 from numapredict.collect.host.bounded_file import read_bounded
-from numapredict.collect.host.durable import reason_and_advice, replace_file, sync_folder
+from numapredict.collect.host.durable import reason_and_advice, refused_as, replace_file, sync_folder
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement, Repetition, Status
 from numapredict.collect.program import Program
@@ -122,14 +122,12 @@ def create_journal(path: Path, record: Record) -> None:
     lines += [Introduced(program) for program in record.programs]
     lines += [_finished(m, took_s) for m, took_s in zip(record.measurements, record.took_s, strict=True)]
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
+    with refused_as(f"cannot write {path}"):
         replace_file(temporary, b"".join(_encode(line) for line in lines))
         with contextlib.suppress(FileExistsError):
             os.link(temporary, path)  # unlike a rename, it cannot put an old record over a journal in use
         temporary.unlink()
         sync_folder(path.parent)
-    except OSError as error:
-        raise UnwritableError(f"cannot write {path}: {reason_and_advice(error)}") from error
 
 
 class Journal:
@@ -141,10 +139,8 @@ class Journal:
 
     def __init__(self, path: Path, header: Header) -> None:
         self.path = path
-        try:
+        with refused_as(f"cannot write {path}"):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
-        except OSError as error:
-            raise UnwritableError(f"cannot write {path}: {reason_and_advice(error)}") from error
         try:
             _check_regular(path, self._file)
             self._size = 0
@@ -197,11 +193,9 @@ class Journal:
             ) from error
         except OSError as error:
             raise InvalidInputError(f"cannot lock {self.path}: {reason_and_advice(error)}") from error
-        try:
+        with refused_as(f"cannot write {self.path}"):
             record, self._size = _parse(self.path, read_bounded(self.path, MOST_BYTES))
             os.ftruncate(self._file, self._size)
-        except OSError as error:
-            raise UnwritableError(f"cannot write {self.path}: {reason_and_advice(error)}") from error
         if record.header is None:
             self._append(header)
             sync_folder(self.path.parent)

@@ -3,7 +3,10 @@
 import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
+
+from numapredict.native.errors import NumapredictError, UnwritableError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -38,6 +41,22 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def write_whole(path: Path, data: bytes, refusal: str) -> None:
+    """Write a file as ``replace_file`` does, in a folder made if need be; UnwritableError begins with ``refusal``."""
+    with refused_as(refusal):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, data)
+
+
+@contextlib.contextmanager
+def refused_as(refusal: str, kind: type[NumapredictError] = UnwritableError) -> Iterator[None]:
+    """Turn an OSError of this context into an error of ``kind``: ``refusal``, the reason, and what to do about it."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{refusal}: {reason_and_advice(error)}") from error
 
 
 def reason_and_advice(error: OSError) -> str:

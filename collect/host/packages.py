@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.index_list import parse_index_list
+from numapredict.collect.host.kernel_file import kernel_line, kernel_numbers
 
 
 class Package(msgspec.Struct, frozen=True):
@@ -23,28 +23,14 @@ def packages(root: Path = Path("/")) -> tuple[Package, ...]:
     """Return the packages with online PUs by number, none if sysfs lists none; in tests ``root`` replaces /."""
     pus: dict[int, list[int]] = {}
     for folder in (root / "sys/devices/system/cpu").glob("cpu[0-9]*"):
-        number = _text(folder / "topology/physical_package_id")
+        number = kernel_line(folder / "topology/physical_package_id")
         if number.isdecimal():  # -1 where the firmware says nothing; offline PUs have no such file
             pus.setdefault(int(number), []).append(int(folder.name.removeprefix("cpu")))
     of_node = {
-        int(folder.name.removeprefix("node")): _listed(folder / "cpulist")
+        int(folder.name.removeprefix("node")): kernel_numbers(folder / "cpulist")
         for folder in (root / "sys/devices/system/node").glob("node[0-9]*")
     }
     return tuple(
         Package(number, tuple(sorted(own)), tuple(sorted(node for node in of_node if of_node[node] & set(own))))
         for number, own in sorted(pus.items())
     )
-
-
-def _listed(path: Path) -> frozenset[int]:
-    try:
-        return parse_index_list(_text(path))
-    except ValueError:
-        return frozenset()
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""

@@ -61,13 +61,6 @@ def facts_in_words(facts: Sequence[Fact]) -> Iterator[str]:
             yield f"  {'':{width}}  -> {fact.remedy}"
 
 
-def disturbances_in_words(facts: Sequence[Fact]) -> Iterator[str]:
-    """Return one line for each fact that disturbs measurements: what it is, why, and what to do."""
-    for fact in facts:
-        if fact.disturbs:
-            yield f"{fact.name} is {fact.value}: {fact.why}" + (f" ({fact.remedy})" if fact.remedy else "")
-
-
 def diagnosis_in_words(diagnosis: Diagnosis) -> str:
     """Return the whole diagnosis: the computer, its facts, its counters, and what that means for measurements."""
     lines = [f"{diagnosis.machine}: {counted(diagnosis.nodes, 'NUMA node')}, {diagnosis.cores} cores"]

@@ -3,10 +3,9 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 import msgspec
 
@@ -24,15 +23,16 @@ from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import may_be_habit, refusal
 from numapredict.collect.placing.launcher import Launching, launcher_command, read_time_s
 from numapredict.collect.placing.preload import VARIABLE
-from numapredict.collect.placing.process import Ending, run_process
+from numapredict.collect.placing.process import Ending, cannot_start, run_process
 from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.placing.teams import timed_teams
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.progress import Count
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import CounterError, MissingNativePartError, UnrunnableProgramError
+from numapredict.native.errors import CounterError, MissingNativePartError
 
 _FOR_THE_PROGRAM = ("LD_PRELOAD", VARIABLE)
+_Wrapped = tuple[tuple[str, ...], dict[str, str]]  # a command and its environment
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class HardwareRun:
             command = (executable_of(self.program), *self.program.command[1:])
             environment = {**os.environ, **dict(self.program.environment)}
             start = Start(command, environment, tuple(sorted(os.sched_getaffinity(0))), "numactl")
-            ending = self._run(start)
+            ending = self._run(_wrapped(start, None, None), start.cpus)
             known[self.program.identity] = None if ending.timed_out else ending.exit_code
         usual = known[self.program.identity]
         return usual is not None and usual != 0 and may_be_habit(usual)
@@ -211,30 +211,18 @@ class HardwareRun:
         clock: Path | None = None,
         meanwhile: Callable[[], None] | None = None,
     ) -> Ending:
-        """Run once, as ``_run`` does, after removing an earlier run's files."""
+        """Run once after removing an earlier run's files; its time is written to ``clock``."""
         self.report.unlink(missing_ok=True)
-        ending = self._run(start, counting, clock, meanwhile)
+        ending = self._run(_wrapped(start, counting, clock), start.cpus, meanwhile)
         self.count.step()
         return ending
 
-    def _run(
-        self,
-        start: Start,
-        counting: Counting | None = None,
-        clock: Path | None = None,
-        meanwhile: Callable[[], None] | None = None,
-    ) -> Ending:
-        """Run once; the program's time is written to ``clock``; ``meanwhile`` is called periodically."""
-        command, environment = _wrapped(start, counting, clock)
-        directory, limit_s = self.program.directory, self.conditions.timeout_s
+    def _run(self, wrapped: _Wrapped, cpus: Sequence[int], meanwhile: Callable[[], None] | None = None) -> Ending:
+        """Run a command once, ``meanwhile`` called periodically; raise UnrunnableProgramError where it cannot start."""
         try:
-            ending = run_process(command, environment, directory, limit_s, start.cpus, meanwhile)
+            return run_process(*wrapped, self.program.directory, self.conditions.timeout_s, cpus, meanwhile)
         except (OSError, ValueError) as error:  # ValueError: a null character in an argument
-            self._refuse(error.strerror if isinstance(error, OSError) else error)
-        return ending
-
-    def _refuse(self, reason: object) -> NoReturn:
-        raise UnrunnableProgramError(f"cannot start {self.program.command[0]}: {reason}; check the program") from None
+            raise cannot_start(self.program.command[0], error) from None
 
 
 def _traffic_of(counting: Counting) -> tuple[Traffic | None, str]:
@@ -253,7 +241,7 @@ def _closed(stack: contextlib.ExitStack) -> str:
     return ""
 
 
-def _wrapped(start: Start, counting: Counting | None, clock: Path | None) -> tuple[tuple[str, ...], dict[str, str]]:
+def _wrapped(start: Start, counting: Counting | None, clock: Path | None) -> _Wrapped:
     """Return the command and the environment of a run, timed if there is a clock, and counted if need be.
 
     The preload library is set for the program alone, else it would also place the guard and the counting tool.

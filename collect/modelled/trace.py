@@ -5,12 +5,10 @@ The file's contract is native/tracer/trace_file.h; this is its only reader.
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.placing.exit_code import exit_code_in
 from numapredict.native.errors import InvalidInputError
 
@@ -97,15 +95,6 @@ class Trace:
         """Return how many threads the program had in its regions, which may differ from the mapping's."""
         segments = self.segments[self.segments["region"] != 0]
         return max(int(segments["team"].max(initial=0)), len(np.unique(segments["contiguous"])))
-
-
-def read_trace(path: Path) -> Trace:
-    """Return the trace in a file; raise InvalidInputError, naming it, if it is incomplete or malformed."""
-    try:
-        data = read_bounded(path, MOST_BYTES)
-    except OSError as error:
-        raise InvalidInputError(f"{path}: cannot read the trace: {error.strerror}") from error
-    return parse_trace(data, str(path))
 
 
 def parse_trace(data: bytes, where: str) -> Trace:

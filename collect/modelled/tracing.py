@@ -19,13 +19,12 @@ from numapredict.collect.placing.census import CENSUS_THREADS, Census, parse_cen
 from numapredict.collect.placing.elf import check_traceable
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import may_be_habit, with_exit_code
-from numapredict.collect.placing.process import Ending, run_process
+from numapredict.collect.placing.process import Ending, cannot_start, run_process
 from numapredict.collect.program import Program
 from numapredict.native.errors import (
     InvalidInputError,
     MissingNativePartError,
     TracingError,
-    UnrunnableProgramError,
 )
 from numapredict.native.library import marks_library, tracer_plugin
 
@@ -207,8 +206,7 @@ def _run(command: list[str], environment: dict[str, str], program: Program, allo
     try:
         return run_process(command, environment, program.directory, allowed)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise UnrunnableProgramError(f"cannot start {program.command[0]}: {reason}; check the program") from error
+        raise cannot_start(program.command[0], error) from error
 
 
 def _check_written(failure: Path) -> None:

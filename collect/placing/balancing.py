@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from numapredict.collect.host.environment import NUMA_BALANCING
+from numapredict.collect.host.kernel_file import kernel_line
 
 SHARED = Path("/run/numapredict-balancing")
 """As for the setting itself, only root may write there, and a reboot resets it."""
@@ -23,7 +24,7 @@ _LOOKS, _LOOK_S = 500, 0.02
 
 def balancing_is_on(path: Path = NUMA_BALANCING) -> bool:
     """Return whether the kernel moves pages by itself."""
-    return _setting(path) not in {"", _OFF}
+    return kernel_line(path) not in {"", _OFF}
 
 
 @contextmanager
@@ -64,7 +65,7 @@ def without_balancing(
 
 def _switch_off(path: Path, remembered: TextIO | None) -> str:
     """Switch it off and return what it was, empty where it was off already; from then on this process is a user."""
-    setting = _setting(path)
+    setting = kernel_line(path)
     if remembered is None:
         if setting in {"", _OFF}:
             return ""
@@ -139,11 +140,3 @@ def _write(remembered: TextIO, text: str) -> None:
     remembered.truncate()
     remembered.write(text)
     remembered.flush()
-
-
-def _setting(path: Path) -> str:
-    """Return the kernel's setting, empty where it has none."""
-    try:
-        return path.read_text(errors="replace").strip()
-    except OSError:
-        return ""

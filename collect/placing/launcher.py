@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.index_list import index_list
 from numapredict.native.library import launcher_program
 
 
@@ -27,10 +28,10 @@ class LaunchedEvent(msgspec.Struct, frozen=True):
 
     @property
     def argument(self) -> str:
-        """Return the event as the launcher spells it."""
+        """Return the event as the launcher spells it, its CPUs as a list: hundreds of them are one short argument."""
         numbers = ":".join([str(self.pmu_type), *(hex(config) for config in self.configs)])
         where = "cpu" if self.system_wide else "task"
-        return f"{self.name}={numbers}@{where}" + (f":{_listed(self.cpus)}" if self.cpus else "")
+        return f"{self.name}={numbers}@{where}" + (f":{index_list(self.cpus)}" if self.cpus else "")
 
 
 class Launching(msgspec.Struct, frozen=True):
@@ -89,14 +90,3 @@ def write_arguments(words: Sequence[str], file: Path) -> tuple[str, ...]:
     """
     file.write_bytes(b"\0".join(word.encode(errors="surrogateescape") for word in words[1:]) + b"\0")
     return (words[0], "--arguments", str(file))
-
-
-def _listed(cpus: Sequence[int]) -> str:
-    """Return CPUs as the kernel writes a list, 0-3,8: hundreds of them are one short argument."""
-    ranges: list[list[int]] = []
-    for cpu in sorted(set(cpus)):
-        if ranges and ranges[-1][1] == cpu - 1:
-            ranges[-1][1] = cpu
-        else:
-            ranges.append([cpu, cpu])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)

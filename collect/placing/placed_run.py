@@ -36,11 +36,12 @@ from numapredict.collect.placing.placed_run_record import PlacedRun
 from numapredict.collect.placing.placed_run_text import placement_in_words, plan_in_words, regions_in_words
 from numapredict.collect.placing.policies import page_queries_refused
 from numapredict.collect.placing.preload import PlacementFiles
+from numapredict.collect.placing.process import cannot_start
 from numapredict.collect.placing.profile_file import read_profile
 from numapredict.collect.placing.run_file import check_place, target
 from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.program import program_as_typed
-from numapredict.native.errors import InvalidInputError, UnrunnableProgramError, UnwritableError
+from numapredict.native.errors import InvalidInputError, UnwritableError
 
 log = logging.getLogger(__name__)
 
@@ -98,8 +99,7 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions) -> int
             with contextlib.nullcontext() if options.balancing else without_balancing(note, NUMA_BALANCING, SHARED):
                 code = run_child(start.command, start.environment, start.cpus, blocked)
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise UnrunnableProgramError(f"cannot start {command[0]}: {reason}; check the program") from error
+            raise cannot_start(command[0], error) from error
         time_s = time.perf_counter() - began_s
         if options.stays:
             note_all(_unwritten(folder), note)

@@ -15,6 +15,7 @@ import msgspec
 from numapredict.collect.placing.affinity import kept_to
 from numapredict.collect.placing.allowance import Meter, TimeAllowance
 from numapredict.collect.placing.guard import guarded, start_error
+from numapredict.native.errors import UnrunnableProgramError
 
 _CHUNK_BYTES = 1 << 16
 _TAIL_BYTES = 4096
@@ -31,6 +32,12 @@ def signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def cannot_start(name: str, error: OSError | ValueError) -> UnrunnableProgramError:
+    """Return the error for a program that the system refuses to start."""
+    reason = error.strerror if isinstance(error, OSError) else error
+    return UnrunnableProgramError(f"cannot start {name}: {reason}; check the program")
 
 
 class Ending(msgspec.Struct, frozen=True):

@@ -14,8 +14,7 @@ import msgspec
 from numapredict.collect.data.outliers import without_outliers
 from numapredict.collect.data.similar_programs import similar_programs
 from numapredict.collect.host.cache import cache_folder, require_room
-from numapredict.collect.host.durable import reason_and_advice, replace_file
-from numapredict.native.errors import UnwritableError
+from numapredict.collect.host.durable import write_whole
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.evaluation.transfer import evaluate_transfer
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
@@ -64,11 +63,7 @@ def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = N
         title += "-" + hashlib.sha256("\n".join(_identity(name) for name in different).encode()).hexdigest()[:8]
     path = output or data_folder() / "evaluations" / f"{title}.json"
     document = msgspec.json.format(msgspec.json.encode(evaluations))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, document + b"\n")
-    except OSError as error:
-        raise UnwritableError(f"{path}: cannot save the evaluation: {reason_and_advice(error)}") from error
+    write_whole(path, document + b"\n", f"{path}: cannot save the evaluation")
     return path, document.decode()
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
-from numapredict.collect.host.durable import reason_and_advice, replace_file
+from numapredict.collect.host.durable import reason_and_advice, write_whole
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InvalidInputError, NoModelError, NumapredictError, UnwritableError
+from numapredict.native.errors import InvalidInputError, NoModelError, NumapredictError
 from numapredict.predictor.learning.model import SCHEMA_VERSION, Model
 
 SIZE_LIMIT_BYTES = 64 * 1024 * 1024
@@ -54,11 +54,7 @@ def write_model(model: Model, path: Path) -> None:
         msgspec.json.decode(data, type=Model)
     except (msgspec.DecodeError, NumapredictError) as error:
         raise InvalidInputError(f"model of {model.machine}: {_one_line(error)}; nothing was written") from error
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, data)
-    except OSError as error:
-        raise UnwritableError(f"cannot write the model {path}: {reason_and_advice(error)}") from error
+    write_whole(path, data, f"cannot write the model {path}")
 
 
 def check_topology(model: Model, topology: Topology) -> None:

@@ -5,16 +5,16 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
+from matplotlib.figure import Figure
 
 from numapredict.collect.campaign.characterisation.result import Characterisation
-from numapredict.collect.host.durable import reason_and_advice, replace_file
+from numapredict.collect.host.durable import refused_as, replace_file
 from numapredict.collect.terminal.progress import counting
-from numapredict.native.errors import UnwritableError
-from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data
+from numapredict.reports.characterisation.page_policies import policy_times_data, policy_times_figure
 from numapredict.reports.characterisation.tables import nodes_csv, runs_csv, times_csv
-from numapredict.reports.characterisation.times import draw_times, times_data
-from numapredict.reports.characterisation.traffic import draw_traffic, traffic_data
-from numapredict.reports.figure_file import FORMATS
+from numapredict.reports.characterisation.times import times_data, times_figure
+from numapredict.reports.characterisation.traffic import traffic_data, traffic_figure
+from numapredict.reports.figure_file import FORMATS, write_figure
 from numapredict.reports.source import Origin
 
 
@@ -37,7 +37,7 @@ def write_characterisation(found: Characterisation, folder: Path, origin: Origin
     }
     figures = _figures(found, origin)
     written = []
-    try:
+    with refused_as(f"cannot write into {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             if text is None:
@@ -52,23 +52,21 @@ def write_characterisation(found: Characterisation, folder: Path, origin: Origin
                     if draw is None:
                         path.unlink(missing_ok=True)
                         continue
-                    draw(path)
+                    write_figure(draw(), path)
                     written.append(path.name)
                 if draw is not None:
                     count.step()
-    except OSError as error:
-        raise UnwritableError(f"cannot write into {folder}: {reason_and_advice(error)}") from error
     return tuple(written)
 
 
-def _figures(found: Characterisation, origin: Origin | None) -> dict[str, Callable[[Path], None] | None]:
+def _figures(found: Characterisation, origin: Origin | None) -> dict[str, Callable[[], Figure] | None]:
     """Return the function that draws each figure by file name, None for one without data."""
     policies = policy_times_data(found, origin)
-    figures: dict[str, Callable[[Path], None] | None] = {
-        "times": partial(draw_times, times_data(found, origin)),
-        "page-policies": partial(draw_policy_times, policies) if policies else None,
+    figures: dict[str, Callable[[], Figure] | None] = {
+        "times": partial(times_figure, times_data(found, origin)),
+        "page-policies": partial(policy_times_figure, policies) if policies else None,
     }
     for quantity in ("accesses", "bandwidth"):
         traffic = traffic_data(found, quantity, origin)
-        figures[quantity] = partial(draw_traffic, traffic) if traffic else None
+        figures[quantity] = partial(traffic_figure, traffic) if traffic else None
     return figures

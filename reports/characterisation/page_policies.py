@@ -1,7 +1,5 @@
 """The figure of times by page policy, with the most threads on the most nodes (thesis figures 10 and 18)."""
 
-from pathlib import Path
-
 import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,7 +8,6 @@ from matplotlib.patheffects import withStroke
 from numapredict.collect.campaign.characterisation.result import Characterisation, Place
 from numapredict.reports import palette
 from numapredict.reports.characterisation import look
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import Origin, sign
 
 
@@ -52,12 +49,6 @@ def policy_times_data(found: Characterisation, origin: Origin | None = None) -> 
         default_s=default.time_s if default else None,
         source=look.source(found, origin),
     )
-
-
-def draw_policy_times(data: PolicyTimesData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; raises UnwritableError."""
-    format_of(path)
-    write_figure(policy_times_figure(data), path)
 
 
 def policy_times_figure(data: PolicyTimesData) -> Figure:

@@ -1,7 +1,5 @@
 """The figure of times over threads, nodes and thread policies (thesis figures 8, 9, 16 and 17)."""
 
-from pathlib import Path
-
 import msgspec
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,7 +9,6 @@ from numapredict.collect.campaign.characterisation.result import Characterisatio
 from numapredict.collect.terminal.printable import counted
 from numapredict.reports import palette
 from numapredict.reports.characterisation import look
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import Origin, sign
 
 
@@ -72,12 +69,6 @@ def times_data(found: Characterisation, origin: Origin | None = None) -> TimesDa
         tuple(tuple(row) for row in rows.values()),
         look.source(found, origin),
     )
-
-
-def draw_times(data: TimesData, path: Path) -> None:
-    """Draw the figure as PNG or SVG; raises UnwritableError."""
-    format_of(path)
-    write_figure(times_figure(data), path)
 
 
 def times_figure(data: TimesData) -> Figure:

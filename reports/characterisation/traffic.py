@@ -1,7 +1,6 @@
 """The figures of local and remote accesses and bandwidth per node (thesis figures 11 to 15 and 19 to 23)."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -11,7 +10,6 @@ from matplotlib.figure import Figure
 from numapredict.collect.campaign.characterisation.result import Characterisation, Place, Run
 from numapredict.reports import palette
 from numapredict.reports.characterisation import look
-from numapredict.reports.figure_file import format_of, write_figure
 from numapredict.reports.source import Origin, sign
 
 Quantity = Literal["accesses", "bandwidth"]
@@ -99,12 +97,6 @@ def _busy(groups: Sequence[MappingBars]) -> tuple[int, ...]:
     """Return the nodes with any accesses; all if none has."""
     every = range(len(groups[0].local))
     return tuple(n for n in every if any(group.local[n] or group.remote[n] for group in groups)) or tuple(every)
-
-
-def draw_traffic(data: TrafficData, path: Path) -> None:
-    """Draw a figure as PNG or SVG; raises UnwritableError."""
-    format_of(path)
-    write_figure(traffic_figure(data), path)
 
 
 def traffic_figure(data: TrafficData) -> Figure:

@@ -25,8 +25,9 @@ def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: 
     """Draw expected against measured speedups of held-out programs, and how regret is spread over them."""
     evaluations, opened = evaluated_datasets(datasets, output, jobs, default)
     with doing(f"drawing {output}"):
-        from numapredict.reports.accuracy import accuracy_data, draw_accuracy
+        from numapredict.reports.accuracy import accuracy_data, accuracy_figure
+        from numapredict.reports.figure_file import write_figure
 
         data = accuracy_data(evaluations, opened)
-        draw_accuracy(data, output)
+        write_figure(accuracy_figure(data), output)
     print_drawn(data, output, as_json)

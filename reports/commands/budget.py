@@ -30,8 +30,8 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
         from numapredict.predictor.learning.datasets import open_datasets
         from numapredict.predictor.learning.learning import options_of
         from numapredict.predictor.learning.train import default_label
-        from numapredict.reports.budget_curve import budget_curves_data, curves_in_words, draw_budget_curves
-        from numapredict.reports.figure_file import format_of
+        from numapredict.reports.budget_curve import budget_curves_data, budget_figure, curves_in_words
+        from numapredict.reports.figure_file import format_of, write_figure
         from numapredict.reports.source import origin_of
 
     format_of(output)
@@ -40,6 +40,6 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
     curves = [budget_curve(dataset, each, jobs=jobs) for dataset, each in zip(opened, options, strict=True)]
     origins = [origin_of(dataset, default_label(dataset, each)) for dataset, each in zip(opened, options, strict=True)]
     with doing(f"drawing {output}"):
-        draw_budget_curves(budget_curves_data(curves, origins), output)
+        write_figure(budget_figure(budget_curves_data(curves, origins)), output)
     print_answer(curves, as_json, curves_in_words)
     log.info(f"{output}: {', '.join(curve.machine for curve in curves)}")

@@ -24,8 +24,9 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: boo
     """Draw how sure the advice was of held-out programs, and how often it was right (what `evaluate` finds)."""
     evaluations, opened = evaluated_datasets(datasets, output, jobs)
     with doing(f"drawing {output}"):
-        from numapredict.reports.calibration import calibration_data, draw_calibration
+        from numapredict.reports.calibration import calibration_data, calibration_figure
+        from numapredict.reports.figure_file import write_figure
 
         data = calibration_data(evaluations, opened)
-        draw_calibration(data, output)
+        write_figure(calibration_figure(data), output)
     print_drawn(data, output, as_json)

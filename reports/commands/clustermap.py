@@ -39,10 +39,11 @@ def clustermap(
     with doing("loading what draws"):
         from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.reports.clustermap import clustermap_data
-        from numapredict.reports.clustermap_figure import draw_clustermap
+        from numapredict.reports.clustermap_figure import figure_of
+        from numapredict.reports.figure_file import write_figure
 
     with counting(2, "steps of drawing") as count:
         data = clustermap_data(open_dataset(dataset), default, clusters, scale)
         count.step()
-        draw_clustermap(data, output)
+        write_figure(figure_of(data), output)
     print_drawn(data, output, as_json)

@@ -31,10 +31,11 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
         from numapredict.collect.modelled.description import load_description
         from numapredict.collect.placement import resolve
         from numapredict.collect.placing.profile_file import read_profile
-        from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
+        from numapredict.reports.figure_file import write_figure
+        from numapredict.reports.placed_mapping import mapping_figure, placed_mapping_data
 
         wanted = parse_label(label)
         placement = resolve(wanted, load_description(machine).topology if machine else host_topology())
         data = placed_mapping_data(placement, read_profile(profile) if profile else None)
-        draw_placed_mapping(data, output)
+        write_figure(mapping_figure(data), output)
     print_drawn(data, output, as_json)

@@ -29,10 +29,11 @@ def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: P
     evaluations, opened = evaluated_datasets(datasets, output, jobs, default)
     with doing(f"drawing {output}"):
         from numapredict.collect.terminal.answer import print_answer
+        from numapredict.reports.figure_file import write_figure
         from numapredict.reports.related_work import related_data, related_in_words
-        from numapredict.reports.related_work_figure import draw_related
+        from numapredict.reports.related_work_figure import related_figure
 
         data = related_data(evaluations, [dataset.topology for dataset in opened], opened)
-        draw_related(data, output)
+        write_figure(related_figure(data), output)
     print_answer(data, as_json, related_in_words)
     log.info(f"{output}: {', '.join(panel.machine for panel in data.panels)}")

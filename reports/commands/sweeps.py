@@ -36,9 +36,9 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
         from numapredict.predictor.evaluation.thesis import sweeps_of
         from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.predictor.learning.features import observe
-        from numapredict.reports.figure_file import format_of
+        from numapredict.reports.figure_file import format_of, write_figure
         from numapredict.reports.source import origin_of
-        from numapredict.reports.sweep_curves import draw_sweep_curves, sweep_curves_data
+        from numapredict.reports.sweep_curves import sweep_curves_data, sweep_figure
 
     if figure is not None:
         format_of(figure)
@@ -53,7 +53,7 @@ def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     if figure is not None:
         with doing(f"drawing {figure}"):
             data = sweep_curves_data(found, origin_of(opened))
-            draw_sweep_curves(data, figure)
+            write_figure(sweep_figure(data), figure)
         log.info(f"{figure}: {data.title}")
 
 

@@ -24,11 +24,12 @@ def topology(machine: str | None, output: Path, as_json: bool) -> None:
         from numapredict.collect.host.host import describes_this_computer, host_topology
         from numapredict.collect.host.packages import packages
         from numapredict.collect.modelled.description import load_description
-        from numapredict.reports.topology_map import computer_map_data, described_map_data, draw_topology_map
+        from numapredict.reports.figure_file import write_figure
+        from numapredict.reports.topology_map import computer_map_data, described_map_data, topology_figure
 
         if machine:
             data = described_map_data(load_description(machine))
         else:
             data = computer_map_data(host_topology(), packages() if describes_this_computer() else ())
-        draw_topology_map(data, output)
+        write_figure(topology_figure(data), output)
     print_drawn(data, output, as_json)

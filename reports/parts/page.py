@@ -17,9 +17,9 @@ import msgspec
 from markupsafe import Markup
 
 import numapredict
-from numapredict.collect.host.durable import reason_and_advice, replace_file
+from numapredict.collect.host.durable import write_whole
 from numapredict.collect.terminal.printable import counted, percent, printable_lines, shortened
-from numapredict.native.errors import UnwritableError, UsageError
+from numapredict.native.errors import UsageError
 from numapredict.reports.parts import quantity
 from numapredict.reports.parts.contents import PageData
 
@@ -42,11 +42,7 @@ def write_page(page: PageData, path: Path) -> int:
     """Write a page in one step and return its size in bytes; raises UnwritableError."""
     check_name(path)
     data = render(page).encode()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, data)
-    except OSError as error:
-        raise UnwritableError(f"cannot write the page {path}: {reason_and_advice(error)}") from error
+    write_whole(path, data, f"cannot write the page {path}")
     return len(data)
 
 

@@ -15,21 +15,22 @@ from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoin
 from numapredict.predictor.evaluation.evaluate import Evaluations, together
 from numapredict.predictor.evaluation.thesis import sweeps_of
 from numapredict.predictor.learning.features import observe
-from numapredict.reports.accuracy import accuracy_data, draw_accuracy
-from numapredict.reports.budget_curve import budget_curves_data, draw_budget_curves
-from numapredict.reports.calibration import calibration_data, draw_calibration
-from numapredict.reports.characterisation.page_policies import draw_policy_times, policy_times_data
-from numapredict.reports.characterisation.times import draw_times, times_data
-from numapredict.reports.characterisation.traffic import draw_traffic, traffic_data
+from numapredict.reports.accuracy import accuracy_data, accuracy_figure
+from numapredict.reports.budget_curve import budget_curves_data, budget_figure
+from numapredict.reports.calibration import calibration_data, calibration_figure
+from numapredict.reports.characterisation.page_policies import policy_times_data, policy_times_figure
+from numapredict.reports.characterisation.times import times_data, times_figure
+from numapredict.reports.characterisation.traffic import traffic_data, traffic_figure
 from numapredict.reports.clustermap import clustermap_data
-from numapredict.reports.clustermap_figure import draw_clustermap
+from numapredict.reports.clustermap_figure import figure_of
 from numapredict.reports.drawable import drawable
-from numapredict.reports.placed_mapping import draw_placed_mapping, placed_mapping_data
+from numapredict.reports.figure_file import write_figure
+from numapredict.reports.placed_mapping import mapping_figure, placed_mapping_data
 from numapredict.reports.related_work import related_data
-from numapredict.reports.related_work_figure import draw_related
+from numapredict.reports.related_work_figure import related_figure
 from numapredict.reports.source import origin_of
-from numapredict.reports.sweep_curves import draw_sweep_curves, sweep_curves_data
-from numapredict.reports.topology_map import computer_map_data, draw_topology_map
+from numapredict.reports.sweep_curves import sweep_curves_data, sweep_figure
+from numapredict.reports.topology_map import computer_map_data, topology_figure
 from tests.evaluations import evaluation, held_out
 from tests.hostile import NAMES, SHAPELESS, with_hostile_names
 from tests.planted import four_by_eight, planted_dataset
@@ -53,60 +54,64 @@ def evaluations(machine: str) -> Evaluations:
 
 
 def clustermap(name: str, path: Path) -> None:
-    draw_clustermap(clustermap_data(dataset_of(name)), path)
+    write_figure(figure_of(clustermap_data(dataset_of(name))), path)
 
 
 def sweeps(name: str, path: Path) -> None:
     dataset = dataset_of(name)
     found = sweeps_of(observe(dataset), TOPOLOGY)
     odd = [msgspec.structs.replace(sweep, default=name) for sweep in found[:2]]
-    draw_sweep_curves(sweep_curves_data(odd, origin_of(dataset, name)), path)
+    write_figure(sweep_figure(sweep_curves_data(odd, origin_of(dataset, name))), path)
 
 
 def related(name: str, path: Path) -> None:
     found = evaluations(name)
     odd = tuple(msgspec.structs.replace(each, default=name) for each in found.datasets)
-    draw_related(related_data(msgspec.structs.replace(found, datasets=odd), [TOPOLOGY, None]), path)
+    write_figure(related_figure(related_data(msgspec.structs.replace(found, datasets=odd), [TOPOLOGY, None])), path)
 
 
 def accuracy(name: str, path: Path) -> None:
-    draw_accuracy(accuracy_data(evaluations(name)), path)
+    write_figure(accuracy_figure(accuracy_data(evaluations(name))), path)
 
 
 def calibration(name: str, path: Path) -> None:
-    draw_calibration(calibration_data(evaluations(name)), path)
+    write_figure(calibration_figure(calibration_data(evaluations(name))), path)
 
 
 def budget(name: str, path: Path) -> None:
     point = CurvePoint(share=0.3, pilots=2, mappings=9, gain_captured=0.5, low=0.4, high=0.6, by_chance=0.2)
     curve = BudgetCurve(machine=name, modelled=True, programs=9, mappings=20, full=0.8, points=(point,))
     nothing = msgspec.structs.replace(curve, full=0.0)
-    draw_budget_curves(budget_curves_data([curve, nothing], [origin_of(dataset_of(name), name)]), path)
+    write_figure(budget_figure(budget_curves_data([curve, nothing], [origin_of(dataset_of(name), name)])), path)
 
 
 def topology(name: str, path: Path) -> None:
-    draw_topology_map(computer_map_data(msgspec.structs.replace(TOPOLOGY, name=name)), path)
+    write_figure(topology_figure(computer_map_data(msgspec.structs.replace(TOPOLOGY, name=name))), path)
 
 
 def mapping(name: str, path: Path) -> None:
     label = planted_dataset(1).measurements[0].mapping
-    draw_placed_mapping(placed_mapping_data(resolve(label, msgspec.structs.replace(TOPOLOGY, name=name))), path)
+    write_figure(
+        mapping_figure(placed_mapping_data(resolve(label, msgspec.structs.replace(TOPOLOGY, name=name)))), path
+    )
 
 
 def times(name: str, path: Path) -> None:
-    draw_times(times_data(msgspec.structs.replace(characterised(), machine=name, command=("./app", name))), path)
+    write_figure(
+        times_figure(times_data(msgspec.structs.replace(characterised(), machine=name, command=("./app", name)))), path
+    )
 
 
 def page_policies(name: str, path: Path) -> None:
     data = policy_times_data(msgspec.structs.replace(characterised(), machine=name, command=("./app", name)))
     assert data is not None
-    draw_policy_times(data, path)
+    write_figure(policy_times_figure(data), path)
 
 
 def accesses(name: str, path: Path) -> None:
     data = traffic_data(msgspec.structs.replace(characterised(), machine=name, command=("./app", name)), "accesses")
     assert data is not None
-    draw_traffic(data, path)
+    write_figure(traffic_figure(data), path)
 
 
 FIGURES: tuple[Draw, ...] = (

@@ -197,16 +197,8 @@ def _tables(grid: Sequence[Asked], times: dict[str, float]) -> tuple[TimeTable, 
 
 
 def _place(place: Asked, times: dict[str, float]) -> Place:
-    asked, label = place.asked, place.run.label
-    return Place(
-        asked.threads,
-        asked.thread_nodes,
-        asked.thread_policy,
-        asked.page_nodes,
-        asked.page_policy,
-        label,
-        times.get(label),
-    )
+    label = place.run.label
+    return Place(**msgspec.structs.asdict(place.asked), mapping=label, time_s=times.get(label))
 
 
 def _effects(places: Sequence[Asked], times: dict[str, float]) -> tuple[Effect, ...]:

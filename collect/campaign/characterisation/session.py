@@ -14,7 +14,7 @@ from numapredict.collect.campaign.machine_choice import modelled_machine, this_c
 from numapredict.collect.campaign.request import made_by, say_estimate
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, TABLE_FILE, read_dataset
 from numapredict.collect.data.journal import JOURNAL_FILE, read_journal
-from numapredict.collect.host.durable import reason_and_advice
+from numapredict.collect.host.durable import refused_as
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.machine import Machine
@@ -155,10 +155,8 @@ def forget(folder: Path) -> None:
     """Remove the runs of an earlier characterisation."""
     for name in (JOURNAL_FILE, DESCRIPTION_FILE, TABLE_FILE):
         path = folder / RUNS_FOLDER / name
-        try:
+        with refused_as(f"cannot remove {path}", InvalidInputError):
             path.unlink(missing_ok=True)
-        except OSError as error:
-            raise InvalidInputError(f"cannot remove {path}: {reason_and_advice(error)}") from error
 
 
 def check_unchanged(executable: Path, folder: Path) -> None:

@@ -6,11 +6,11 @@ Source: Linux, admin-guide/cgroup-v2.rst ("cpu.max", "memory.max"), scheduler/sc
 from collections.abc import Iterator
 from pathlib import Path
 
-from numapredict.collect.host.cgroup import CgroupFolder, levels, own_cgroup_folders
+from numapredict.collect.host.cgroup import levels, own_cgroup_folders
 from numapredict.collect.host.facts.fact import UNKNOWN, Fact
 from numapredict.collect.host.host import allowance
-from numapredict.collect.host.kernel_file import kernel_line, kernel_text
-from numapredict.collect.index_list import index_list, parse_index_list
+from numapredict.collect.host.kernel_file import kernel_line, kernel_numbers, kernel_text
+from numapredict.collect.index_list import index_list
 
 _NONE = "no limit"
 _UNLIMITED_BYTES = 1 << 60  # version 1 writes a limit of nearly 2^63 for none
@@ -19,10 +19,7 @@ _LEAST_LEFT = 0.1
 
 def online_pus(root: Path) -> frozenset[int]:
     """Return the PUs that are online, as OS indices; empty where the kernel does not list them."""
-    try:
-        return parse_index_list(kernel_line(root / "sys/devices/system/cpu/online"))
-    except ValueError:
-        return frozenset()
+    return kernel_numbers(root / "sys/devices/system/cpu/online")
 
 
 def processor_quota(root: Path) -> Fact:
@@ -81,8 +78,7 @@ def allowed_pus(root: Path) -> Fact:
 
 def _places(root: Path, controller: str) -> Iterator[tuple[Path, bool]]:
     """Return the folders that may limit this process, its group's and all parents', and if they are version 2."""
-    folders: tuple[CgroupFolder, ...] = own_cgroup_folders(root, controller)
-    for folder in folders:
+    for folder in own_cgroup_folders(root, controller):
         for place in levels(root, folder):
             yield place, folder.version2
 

@@ -7,8 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from numapredict.collect.host.facts.fact import UNKNOWN, Fact
-from numapredict.collect.host.kernel_file import kernel_line
-from numapredict.collect.index_list import parse_index_list
+from numapredict.collect.host.kernel_file import kernel_line, kernel_numbers
 
 _CPUS = "sys/devices/system/cpu"
 _STEADY = "performance"
@@ -63,11 +62,4 @@ def threads_a_core(root: Path) -> Fact:
 
 def _siblings(folder: Path) -> frozenset[int]:
     """Return the PUs of a core; the file's name changed in Linux 5.3."""
-    for name in ("core_cpus_list", "thread_siblings_list"):
-        try:
-            found = parse_index_list(kernel_line(folder / name))
-        except ValueError:
-            continue
-        if found:
-            return found
-    return frozenset()
+    return kernel_numbers(folder / "core_cpus_list") or kernel_numbers(folder / "thread_siblings_list")

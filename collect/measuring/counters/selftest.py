@@ -116,11 +116,5 @@ def _counted(source: CounterSource, load: Load, passes: int) -> tuple[Moved, Tra
 
 
 def _difference(many: NodeTraffic, few: NodeTraffic) -> NodeTraffic:
-    def less(a: float | None, b: float | None) -> float | None:
-        return None if a is None or b is None else a - b
-
-    return NodeTraffic(
-        local_bytes=less(many.local_bytes, few.local_bytes),
-        remote_bytes=less(many.remote_bytes, few.remote_bytes),
-        controller_bytes=less(many.controller_bytes, few.controller_bytes),
-    )
+    pairs = zip(msgspec.structs.astuple(many), msgspec.structs.astuple(few), strict=True)
+    return NodeTraffic(*(None if a is None or b is None else a - b for a, b in pairs))

@@ -5,6 +5,7 @@ from collections.abc import Mapping as Variables
 import msgspec
 
 from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import EXPRESSIBLE
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.command import applied, nearest_expressible, without_page_policy
 from numapredict.collect.placing.tools.hwloc_bind import hwloc_bind
@@ -77,7 +78,10 @@ def emit(
 def _wrapping(
     tool: Tool, placement: Placement, command: tuple[str, ...], shell: Variables[str, str]
 ) -> Wrapping | None:
-    return _EXPRESSIONS[tool](applied(placement), command, shell)
+    nearest = applied(placement)
+    if nearest.mapping.page_policy not in EXPRESSIBLE:
+        return None  # by no tool: what first touch alone applies is first touch or bind in its canonical form
+    return _EXPRESSIONS[tool](nearest, command, shell)
 
 
 def _shortfall(tool: Tool, placement: Placement, nearest: Mapping) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping as Variables
 
 from numapredict.collect.index_list import index_list
-from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
+from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import openmp_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
@@ -18,11 +18,9 @@ from numapredict.collect.placing.variables import CONFLICTING
 _ELSEWHERE = ("HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_CPUID_PATH", "HWLOC_COMPONENTS")
 
 
-def hwloc_bind(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
+def hwloc_bind(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping:
     """Return the call of hwloc-bind: all PUs of the threads, and a memory binding unless first touch is meant."""
     del shell
-    if placement.mapping.page_policy not in EXPRESSIBLE:
-        return None
     cpus = _objects("pu", placement.pus)
     words = ("hwloc-bind", "--physical", "--cpubind", *cpus, *_memory(placement), "--", *command)
     return Wrapping(openmp_variables(placement), words, (*CONFLICTING, *_ELSEWHERE), late_binding(placement))

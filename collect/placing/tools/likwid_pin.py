@@ -11,7 +11,7 @@ short, so that processors after the last thread's add their nodes.
 import re
 from collections.abc import Mapping as Variables
 
-from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
+from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import left_to_first_touch, memory_words
 from numapredict.collect.placing.tools.wrapping import RUN_ANYTHING, Wrapping, late_binding
@@ -32,11 +32,9 @@ _PLACING = (
 )
 
 
-def likwid_pin(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
+def likwid_pin(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping:
     """Return the call of likwid-pin, with numactl in it where its own policies do not reach exactly the page nodes."""
     del shell
-    if placement.mapping.page_policy not in EXPRESSIBLE:
-        return None
     own = _memory(placement)
     extra, policy = own or ((), ())
     pages = () if own else memory_words(placement)

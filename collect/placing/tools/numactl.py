@@ -2,18 +2,15 @@
 
 from collections.abc import Mapping as Variables
 
-from numapredict.collect.page_policy import EXPRESSIBLE
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import launch
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 
 
-def numactl(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
+def numactl(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping:
     """Return the call of numactl: --interleave, --membind (which fails where the node is full), or no policy."""
     del shell
-    if placement.mapping.page_policy not in EXPRESSIBLE:
-        return None
     start = launch(placement)
     words = (*start.numactl, *command)
     return Wrapping(start.environment, words, CONFLICTING, late_binding(placement))

@@ -9,7 +9,6 @@ does nothing without a plugin: numactl sets the policy. --hint excludes --cpu-bi
 
 from collections.abc import Mapping as Variables
 
-from numapredict.collect.page_policy import EXPRESSIBLE
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import memory_words, openmp_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
@@ -26,10 +25,8 @@ _NARROWING = (
 )
 
 
-def srun(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping | None:
+def srun(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping:
     """Return the call of srun, in the shell's allocation where SLURM_JOB_ID names one, else with a whole node."""
-    if placement.mapping.page_policy not in EXPRESSIBLE:
-        return None
     topology = placement.topology
     mask = sum(1 << pu for pu in placement.pus)
     pages = memory_words(placement)

@@ -28,7 +28,7 @@ class Wrapping(msgspec.Struct, frozen=True):
 Expression = Callable[[Placement, tuple[str, ...], Variables[str, str]], Wrapping | None]
 """From a placement, a program's words and the shell's variables to the wrapping, None where a tool has none.
 
-The threads are expressed by every tool; None means that its page policy is not.
+The page policy is one of EXPRESSIBLE. The threads are expressed by every tool; None means that its pages are not.
 """
 
 

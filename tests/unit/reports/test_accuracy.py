@@ -11,7 +11,8 @@ from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.learning import options_of
-from numapredict.reports.accuracy import AccuracyData, accuracy_data, accuracy_figure, draw_accuracy
+from numapredict.reports.accuracy import AccuracyData, accuracy_data, accuracy_figure
+from numapredict.reports.figure_file import write_figure
 from tests.evaluations import DEFAULT, PROBE, evaluation, held_out
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
@@ -80,7 +81,7 @@ def test_every_machine_is_drawn_and_named(tmp_path: Path, machines: tuple[str, .
     read = [line for line in figure.axes[0].lines if "read, not expected" in str(line.get_label())]
     assert sum(len(np.asarray(line.get_xdata())) for line in read) == len(machines)
     assert_legible(figure, apart=False)
-    draw_accuracy(data, tmp_path / "figure.svg")
+    write_figure(accuracy_figure(data), tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for machine in machines:
         assert f">{machine}, 3 advised what was no probe</text>" in text
@@ -92,10 +93,10 @@ def test_every_machine_is_drawn_and_named(tmp_path: Path, machines: tuple[str, .
 def test_nothing_to_advise_can_be_drawn(tmp_path: Path) -> None:
     data = accuracy_data(together([evaluation("there", [held_out("kept", 1.0, 1.0, mapping=DEFAULT)])]))
     assert data.points == ()
-    draw_accuracy(data, tmp_path / "figure.png")
+    write_figure(accuracy_figure(data), tmp_path / "figure.png")
     assert (tmp_path / "figure.png").stat().st_size > 10_000
     with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
-        draw_accuracy(data, tmp_path / "figure.gif")
+        write_figure(accuracy_figure(data), tmp_path / "figure.gif")
 
 
 def test_many_programs_stay_legible() -> None:

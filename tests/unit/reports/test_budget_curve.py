@@ -12,8 +12,8 @@ from numapredict.reports.budget_curve import (
     budget_curves_data,
     budget_figure,
     curves_in_words,
-    draw_budget_curves,
 )
+from numapredict.reports.figure_file import write_figure
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
 
@@ -53,12 +53,12 @@ def test_the_table_and_the_figure_say_what_they_show(curve: BudgetCurve, tmp_pat
     text = curves_in_words([curve])
     assert f"of all runs: {curve.full:.2f} of the gain" in text
     assert f"{curve.points[0].gain_captured:6.2f} (" in text
-    draw_budget_curves(budget_curves_data([curve, curve]), tmp_path / "figure.svg")
+    write_figure(budget_figure(budget_curves_data([curve, curve])), tmp_path / "figure.svg")
     drawn = (tmp_path / "figure.svg").read_text()
     assert "planted-4x8 (modelled)" in drawn
     assert "30%" in drawn
     with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
-        draw_budget_curves(budget_curves_data([curve]), tmp_path / "figure.gif")
+        write_figure(budget_figure(budget_curves_data([curve])), tmp_path / "figure.gif")
 
 
 def point(share: float, captured: float, low: float, high: float, by_chance: float) -> CurvePoint:

@@ -10,7 +10,8 @@ from scipy.stats import binomtest
 from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.learning.learning import options_of
-from numapredict.reports.calibration import CalibrationPoint, calibration_data, calibration_figure, draw_calibration
+from numapredict.reports.calibration import CalibrationPoint, calibration_data, calibration_figure
+from numapredict.reports.figure_file import write_figure
 from tests.evaluations import DEFAULT, PROBE, evaluation, held_out
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
@@ -36,15 +37,15 @@ def test_the_points_are_the_bins_with_programs(evaluations: Evaluations) -> None
 
 def test_the_figure_is_written_and_says_what_it_shows(evaluations: Evaluations, tmp_path: Path) -> None:
     data = calibration_data(evaluations)
-    draw_calibration(data, tmp_path / "figure.svg")
+    write_figure(calibration_figure(data), tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     assert "stated probability" in text
     assert data.title in text
     assert f"{data.programs} programs advised" in text
-    draw_calibration(msgspec.structs.replace(data, points=()), tmp_path / "empty.png")
+    write_figure(calibration_figure(msgspec.structs.replace(data, points=())), tmp_path / "empty.png")
     assert (tmp_path / "empty.png").stat().st_size > 1000
     with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
-        draw_calibration(data, tmp_path / "figure.gif")
+        write_figure(calibration_figure(data), tmp_path / "figure.gif")
 
 
 POINTS = (

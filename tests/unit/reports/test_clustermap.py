@@ -16,7 +16,8 @@ from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.train import default_label
 from numapredict.reports.clustermap import ClustermapData, clustermap_data
-from numapredict.reports.clustermap_figure import draw_clustermap, figure_of
+from numapredict.reports.clustermap_figure import figure_of
+from numapredict.reports.figure_file import write_figure
 from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from tests.planted import planted_dataset
 
@@ -82,8 +83,8 @@ def test_too_little_data_is_said() -> None:
 @pytest.mark.parametrize(("programs", "subset"), [(2, "thesis"), (12, "thesis"), (60, "full")])
 def test_both_formats_hold_every_name(tmp_path: Path, programs: int, subset: str) -> None:
     data = clustermap_data(planted_dataset(programs, subset=subset), n_clusters=min(programs, 5))
-    draw_clustermap(data, tmp_path / "map.png")
-    draw_clustermap(data, tmp_path / "map.svg")
+    write_figure(figure_of(data), tmp_path / "map.png")
+    write_figure(figure_of(data), tmp_path / "map.svg")
     assert (tmp_path / "map.png").stat().st_size > 10_000
     svg = (tmp_path / "map.svg").read_text()
     for text in (data.title, data.default.label, "4x slower", "contiguous", "thread nodes", *data.programs):
@@ -115,13 +116,15 @@ def test_programs_that_react_alike_can_be_drawn(tmp_path: Path) -> None:
     first, second = dataset.programs
     own = [m for m in dataset.measurements if m.program == first.name]
     twins = tuple(own + [msgspec.structs.replace(m, program=second.name) for m in own])
-    draw_clustermap(clustermap_data(msgspec.structs.replace(dataset, measurements=twins)), tmp_path / "twins.png")
+    write_figure(
+        figure_of(clustermap_data(msgspec.structs.replace(dataset, measurements=twins))), tmp_path / "twins.png"
+    )
     assert (tmp_path / "twins.png").exists()
 
 
 def test_another_format_is_refused_before_drawing(data: ClustermapData, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"map\.bmp"):
-        draw_clustermap(data, tmp_path / "map.bmp")
+        write_figure(figure_of(data), tmp_path / "map.bmp")
 
 
 def heat_of(figure: Figure) -> tuple[Axes, QuadMesh]:

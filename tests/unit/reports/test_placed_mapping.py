@@ -10,9 +10,9 @@ from numapredict.collect.placing.profile_file import parse_profile
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError, InvalidMappingError, UsageError
+from numapredict.reports.figure_file import write_figure
 from numapredict.reports.placed_mapping import (
     PlacedMappingData,
-    draw_placed_mapping,
     mapping_figure,
     placed_mapping_data,
 )
@@ -129,8 +129,8 @@ def test_two_four_and_eight_nodes_are_legible(machine: str, label: str, tmp_path
     shown = [text for text, _ in texts_of(figure)]
     assert sum(text.isdecimal() for text in shown) == mapping.threads
     assert sum(text.startswith("PU ") for text in shown) == topology.core_count
-    draw_placed_mapping(data, tmp_path / "figure.png")
-    draw_placed_mapping(data, tmp_path / "figure.svg")
+    write_figure(mapping_figure(data), tmp_path / "figure.png")
+    write_figure(mapping_figure(data), tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     assert f"{label} on {machine}" in text
     assert "of the accesses" in text or "used most from node 0" in text

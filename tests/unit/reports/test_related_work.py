@@ -7,6 +7,7 @@ from matplotlib.colors import to_rgba
 from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.learning.learning import options_of
+from numapredict.reports.figure_file import write_figure
 from numapredict.reports.related_work import (
     NEVER_WRONG,
     OTHERS,
@@ -17,7 +18,7 @@ from numapredict.reports.related_work import (
     related_data,
     related_in_words,
 )
-from numapredict.reports.related_work_figure import COLOURS, draw_related, related_figure
+from numapredict.reports.related_work_figure import COLOURS, related_figure
 from tests.evaluations import evaluation, held_out
 from tests.planted import four_by_eight, planted_dataset
 from tests.shapes import shape
@@ -108,8 +109,8 @@ def test_the_text_has_the_table_and_the_bars() -> None:
 def test_the_figure_names_what_it_shows(tmp_path: Path, machines: tuple[str, ...]) -> None:
     data = made_up(*machines)
     assert_legible(related_figure(data))
-    draw_related(data, tmp_path / "figure.png")
-    draw_related(data, tmp_path / "figure.svg")
+    write_figure(related_figure(data), tmp_path / "figure.png")
+    write_figure(related_figure(data), tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     assert "planted-4x8 (modelled)" in text
     assert ("real (measured)" in text) == ("real" in machines)
@@ -125,9 +126,9 @@ def test_other_people_s_mappings_have_no_table_1(tmp_path: Path) -> None:
     data = related_data(together([evaluation("foreign", [held_out("one", 2.0, 4.0)])]), [None])
     assert data.panels[0].table == ()
     assert "Diener" not in related_in_words(data)
-    draw_related(data, tmp_path / "figure.png")
+    write_figure(related_figure(data), tmp_path / "figure.png")
     with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
-        draw_related(data, tmp_path / "figure.gif")
+        write_figure(related_figure(data), tmp_path / "figure.gif")
 
 
 def test_a_machine_with_one_node_has_a_table_too() -> None:

@@ -16,7 +16,6 @@ from numapredict.reports.sweep_curves import (
     SweepCurve,
     SweepCurvesData,
     SweepPanel,
-    draw_sweep_curves,
     sweep_curves_data,
     sweep_figure,
 )
@@ -67,8 +66,8 @@ def test_every_curve_and_unit_is_named_and_legible(tmp_path: Path, programs: int
     data = sweep_curves_data(sweeps_of(observe(dataset), four_by_eight()), origin_of(dataset))
     assert {curve.features for panel in data.panels for curve in panel.curves} == set(FEATURE_SETS)
     assert_legible(sweep_figure(data))
-    draw_sweep_curves(data, tmp_path / "figure.png")
-    draw_sweep_curves(data, tmp_path / "figure.svg")
+    write_figure(sweep_figure(data), tmp_path / "figure.png")
+    write_figure(sweep_figure(data), tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for words in (data.title, "(modelled)", "clusters", "speedup over the default", "in sample", *WHAT.values()):
         assert words in text
@@ -78,7 +77,7 @@ def test_every_curve_and_unit_is_named_and_legible(tmp_path: Path, programs: int
 
 def test_another_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"\.png or \.svg"):
-        draw_sweep_curves(sweep_curves_data([sweep("times", "x", [1.0])], THERE), tmp_path / "a.pdf")
+        write_figure(sweep_figure(sweep_curves_data([sweep("times", "x", [1.0])], THERE)), tmp_path / "a.pdf")
 
 
 def test_curves_are_drawn_in_the_panels_of_their_defaults() -> None:
@@ -123,5 +122,5 @@ def test_the_legend_does_not_lie_on_the_source(tmp_path: Path) -> None:
 
 
 def _svg(data: SweepCurvesData, folder: Path) -> Path:
-    draw_sweep_curves(data, folder / "a.svg")
+    write_figure(sweep_figure(data), folder / "a.svg")
     return folder / "a.svg"

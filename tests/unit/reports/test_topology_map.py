@@ -9,11 +9,11 @@ from numapredict.collect.host.packages import Package
 from numapredict.collect.modelled.description import Link, load_description, machine_names
 from numapredict.collect.modelled.routes import routes_over
 from numapredict.native.errors import UsageError
+from numapredict.reports.figure_file import write_figure
 from numapredict.reports.node_map import CoreCell, Wire
 from numapredict.reports.topology_map import (
     computer_map_data,
     described_map_data,
-    draw_topology_map,
     topology_figure,
 )
 from tests.shapes import shape
@@ -89,7 +89,7 @@ def test_every_described_machine_is_legible(name: str, tmp_path: Path) -> None:
     nodes = len(data.boxes)
     assert sum(text.startswith("node ") for text in shown) == nodes
     assert sum(text.startswith("PU ") for text in shown) == sum(len(box.cells) for box in data.boxes)
-    draw_topology_map(data, tmp_path / "figure.svg")
+    write_figure(topology_figure(data), tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for words in (name, "described machine", "read latency", "(ns)", "(GB/s)", "memory of node", "lighter is better"):
         assert words in text
@@ -111,7 +111,7 @@ def test_nodes_of_a_ring_stand_beside_their_neighbours(tmp_path: Path) -> None:
     assert at["node 0"].y0 == at["node 1"].y0 > at["node 2"].y0 == at["node 3"].y0
     assert at["node 0"].x0 == at["node 3"].x0 < at["node 1"].x0 == at["node 2"].x0
     with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
-        draw_topology_map(data, tmp_path / "figure.gif")
+        write_figure(topology_figure(data), tmp_path / "figure.gif")
 
 
 @pytest.mark.parametrize("name", ["sandybridge-4x8", "lpd48core"])

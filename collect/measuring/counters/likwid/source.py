@@ -20,10 +20,11 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.host.kernel_file import kernel_text
 from numapredict.collect.host.packages import Package, packages
 from numapredict.collect.measuring.counters.likwid.output import read_output
 from numapredict.collect.measuring.counters.likwid.refusal import INSTALL, access_obstacle, paranoid_obstacle
-from numapredict.collect.measuring.counters.likwid.tool import LikwidTool, installed, text_of
+from numapredict.collect.measuring.counters.likwid.tool import LikwidTool, installed
 from numapredict.collect.measuring.counters.likwid.traffic import NAME, traffic_of, volumes_of
 from numapredict.collect.measuring.counters.source import Obstacle, Traffic
 from numapredict.collect.placing.launcher import launcher_command, write_arguments
@@ -43,6 +44,8 @@ class LikwidSource:
     tests.
     """
 
+    name = NAME
+
     def __init__(
         self, topology: Topology, tool: str = "likwid-perfctr", root: Path = Path("/"), group: str | None = None
     ) -> None:
@@ -51,11 +54,6 @@ class LikwidSource:
         self._root = root
         self._asked = group
         self._way: _Way | None = None  # once LIKWID has shown that it counts
-
-    @property
-    def name(self) -> str:
-        """Return the source's name."""
-        return NAME
 
     def obstacle(self) -> Obstacle | None:
         """Return why LIKWID cannot count here, or None; it runs LIKWID for its version and groups only."""
@@ -159,7 +157,7 @@ class LikwidCounting:
     def traffic(self) -> Traffic:
         """Return what the run moved."""
         run = self._run
-        output = read_output(text_of(self._folder / "counts.csv"))
+        output = read_output(kernel_text(self._folder / "counts.csv"))
         traffic = traffic_of(run.group, output, run.topology, run.packages, run.pus)
         return msgspec.structs.replace(traffic, notes=(*traffic.notes, *run.notes))
 

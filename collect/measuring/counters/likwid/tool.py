@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.host.kernel_file import kernel_text
 from numapredict.collect.measuring.counters.likwid.refusal import refusal
 from numapredict.native.errors import CounterError
 
@@ -71,7 +72,7 @@ class LikwidTool(msgspec.Struct, frozen=True):
     def try_out(self, group: str, pus: Sequence[int], file: Path) -> str:
         """Count a group for a moment and return the output file's text; raise CounterError with LIKWID's message."""
         answer = self.ask("-c", ",".join(map(str, pus)), "-g", group, "-O", "-o", str(file), "true")
-        text = text_of(file)
+        text = kernel_text(file)
         if answer.code != 0 or not text.strip() or _LEFT_OUT in answer.said:
             raise refusal(answer.said, self.daemon)
         return text
@@ -85,11 +86,3 @@ def installed(tool: str) -> LikwidTool | None:
     folders = (str(Path(path).resolve().parent.parent / "sbin"), "/usr/local/sbin", "/usr/sbin")
     daemon = shutil.which("likwid-accessD", path=os.pathsep.join(folders))
     return LikwidTool(path, Path(daemon) if daemon else None)
-
-
-def text_of(file: Path) -> str:
-    """Return the text of an output file, empty where there is none."""
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.index_list import parse_index_list
+from numapredict.collect.host.kernel_file import kernel_line, kernel_numbers
 from numapredict.native.errors import CounterError
 
 _DEVICES = "sys/bus/event_source/devices"
@@ -35,7 +35,7 @@ class Pmu(msgspec.Struct, frozen=True):
         """Return config, config1 and config2 of an event; raise CounterError where the PMU has no such field."""
         words = [0, 0, 0]
         for field, value in fields.items():
-            place = _text(self.folder / "format" / field)
+            place = kernel_line(self.folder / "format" / field)
             match = re.fullmatch(r"(config[12]?):([0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)", place)
             if match is None:
                 raise CounterError(f"the PMU {self.name} has no field {field!r}")
@@ -52,11 +52,11 @@ class Pmu(msgspec.Struct, frozen=True):
 
         None too where its unit is not one of bytes: the meaning of its counts is then unknown.
         """
-        terms = _text(self.folder / "events" / name)
-        unit = _text(self.folder / "events" / f"{name}.unit")
+        terms = kernel_line(self.folder / "events" / name)
+        unit = kernel_line(self.folder / "events" / f"{name}.unit")
         matches = [re.fullmatch(r"(\w+)(?:=(0x[0-9a-fA-F]+|[0-9]+))?", term) for term in terms.split(",")]
         try:
-            scale = float(_text(self.folder / "events" / f"{name}.scale") or "nan") * _UNITS[unit]
+            scale = float(kernel_line(self.folder / "events" / f"{name}.scale") or "nan") * _UNITS[unit]
         except (ValueError, KeyError):
             return None
         if not scale > 0 or not all(matches):
@@ -72,17 +72,10 @@ def pmus_of(root: Path, pattern: str) -> tuple[Pmu, ...]:
         return ()
     found = []
     for folder in folders:
-        pmu_type = _text(folder / "type")
+        pmu_type = kernel_line(folder / "type")
         if re.fullmatch(pattern, folder.name) and pmu_type.isdecimal():
-            found.append(Pmu(folder, int(pmu_type), _cpus(_text(folder / "cpumask"))))
+            found.append(Pmu(folder, int(pmu_type), tuple(sorted(kernel_numbers(folder / "cpumask")))))
     return tuple(found)
-
-
-def _cpus(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(sorted(parse_index_list(text)))
-    except ValueError:
-        return ()
 
 
 def _bits(text: str) -> list[int]:
@@ -92,11 +85,3 @@ def _bits(text: str) -> list[int]:
         first, _, last = part.partition("-")
         bits += range(int(first), int(last or first) + 1)
     return bits
-
-
-def _text(path: Path) -> str:
-    """Return a file's text without white space at its ends, empty where there is none."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.host.kernel_file import kernel_text
+
 
 class Processor(msgspec.Struct, frozen=True):
     """A processor's kind: vendor, family and model; on Arm the implementer, the architecture and the part.
@@ -24,10 +26,7 @@ class Processor(msgspec.Struct, frozen=True):
 
 def processor_of(root: Path) -> Processor | None:
     """Return the kind of the first processor in a computer's file tree, or None where unknown."""
-    try:
-        text = (root / "proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
+    text = kernel_text(root / "proc/cpuinfo")
     fields = dict(re.findall(r"^([^\t:]+?)\s*:[ \t]*(.*)$", text.partition("\n\n")[0], re.MULTILINE))
     try:
         if "CPU implementer" in fields:

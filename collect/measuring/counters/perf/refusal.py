@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from numapredict.collect.host.kernel_file import kernel_text
 from numapredict.collect.measuring.counters.perf.event_table import family_of
 from numapredict.collect.measuring.counters.perf.events import core_pmu
 from numapredict.collect.measuring.counters.perf.processor import processor_of
@@ -94,11 +95,7 @@ def remedies(level: int) -> tuple[str, ...]:
 
 def _is_capable(root: Path) -> bool:
     """Return whether this process has a capability that lifts perf_event_paranoid."""
-    try:
-        status = (root / "proc/self/status").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    match = re.search(r"^CapEff:\s*([0-9a-f]+)$", status, re.MULTILINE)
+    match = re.search(r"^CapEff:\s*([0-9a-f]+)$", kernel_text(root / "proc/self/status"), re.MULTILINE)
     return match is not None and bool(int(match[1], 16) & _CAPABILITIES)
 
 

@@ -55,14 +55,11 @@ class PerfCounting:
 class PerfSource:
     """The kernel's perf events as a source; in tests ``root`` replaces /."""
 
+    name = "perf"
+
     def __init__(self, topology: Topology, root: Path = _THIS_COMPUTER) -> None:
         self._topology = topology
         self._root = root
-
-    @property
-    def name(self) -> str:
-        """Return `perf`."""
-        return "perf"
 
     def obstacle(self) -> Obstacle | None:
         """Return why perf cannot count here, or None.

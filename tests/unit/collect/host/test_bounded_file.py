@@ -33,7 +33,6 @@ READERS = {
     "def read(path): held_out_data(path, None)",
     "a profile": "from numapredict.collect.placing.profile_file import read_profile as read",
     "a journal": "from numapredict.collect.data.journal import read_journal as read",
-    "a trace": "from numapredict.collect.modelled.trace import read_trace as read",
     "counts": "from numapredict.collect.measuring.counters.perf.counts import read_counts as read",
     "dataset.json": "from numapredict.collect.data.dataset import read_dataset\n"
     "def read(path): put(path, FOLDER / 'data' / 'dataset.json'); read_dataset(FOLDER / 'data')",

@@ -1,11 +1,9 @@
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.modelled import trace as t
-from numapredict.collect.modelled.trace import ENDS, Trace, parse_trace, read_trace
+from numapredict.collect.modelled.trace import ENDS, Trace, parse_trace
 from numapredict.native.errors import InvalidInputError
 from tests.traces import Segment, trace_bytes
 
@@ -85,13 +83,6 @@ def test_counts_that_only_wrap_around_to_the_right_sum_are_refused() -> None:
 
 def test_a_sampling_that_the_tracer_never_makes_is_refused() -> None:
     assert "sampling" in refusal(trace_bytes([], shift=64))
-
-
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match=r"no\.trace: cannot read the trace: No such file"):
-        read_trace(tmp_path / "no.trace")
-    (tmp_path / "a.trace").write_bytes(WHOLE)
-    assert read_trace(tmp_path / "a.trace").instructions == 40
 
 
 def test_every_end_is_in_words() -> None:

@@ -10,15 +10,16 @@ from matplotlib.patches import Rectangle
 from numapredict.collect.campaign.characterisation.plan import plan_of
 from numapredict.collect.campaign.characterisation.result import Characterisation, characterisation_of
 from numapredict.collect.measurement import Measurement, Repetition
+from numapredict.reports.figure_file import write_figure
 from tests.shapes import shape
 from tests.unit.collect.campaign.characterisation.test_result import PROGRAM
 
 
-def svg(folder: Path, draw: Any, data: Any) -> str:  # noqa: ANN401 - any figure
+def svg(folder: Path, figure_of: Any, data: Any) -> str:  # noqa: ANN401 - any figure
     """Return the text of a figure that was drawn as SVG, having drawn it as PNG too."""
-    draw(data, folder / "figure.png")
+    write_figure(figure_of(data), folder / "figure.png")
     assert (folder / "figure.png").stat().st_size > 5000
-    draw(data, folder / "figure.svg")
+    write_figure(figure_of(data), folder / "figure.svg")
     return (folder / "figure.svg").read_text()
 
 

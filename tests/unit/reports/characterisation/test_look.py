@@ -12,8 +12,9 @@ from numapredict.reports.characterisation.page_policies import (
     policy_times_data,
     policy_times_figure,
 )
-from numapredict.reports.characterisation.times import draw_times, times_data, times_figure
+from numapredict.reports.characterisation.times import times_data, times_figure
 from numapredict.reports.characterisation.traffic import traffic_data, traffic_figure
+from numapredict.reports.figure_file import write_figure
 from numapredict.reports.source import Origin
 from tests.unit.collect.campaign.characterisation.test_result import characterised
 from tests.unit.reports.characterisation.drawn import one_node
@@ -22,7 +23,7 @@ from tests.unit.reports.legible import assert_legible
 
 def test_a_figure_of_another_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"figures are written as \.png or \.svg"):
-        draw_times(times_data(one_node()), tmp_path / "figure.gif")
+        write_figure(times_figure(times_data(one_node())), tmp_path / "figure.gif")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from matplotlib.patches import Rectangle
 from numapredict.reports.characterisation import look
 from numapredict.reports.characterisation.page_policies import (
     Bar,
-    draw_policy_times,
     policy_times_data,
     policy_times_figure,
 )
@@ -30,7 +29,7 @@ def test_the_bars_are_the_page_policies(tmp_path: Path) -> None:
         "remote": [20.0],
     }
     assert (data.default, data.default_s) == ("4x2-contiguous-first-touch", 6.0)
-    text = svg(tmp_path, draw_policy_times, data)
+    text = svg(tmp_path, policy_times_figure, data)
     for words in (
         "run time in s",
         "4 threads on 2 nodes",

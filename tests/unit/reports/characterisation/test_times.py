@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.terminal.printable import counted
-from numapredict.reports.characterisation.times import Curve, draw_times, times_data, times_figure
+from numapredict.reports.characterisation.times import Curve, times_data, times_figure
 from tests.unit.collect.campaign.characterisation.test_result import characterised
 from tests.unit.reports.characterisation.drawn import lines_of, one_node, svg
 
@@ -17,7 +17,7 @@ def test_the_curves_are_the_table_s_columns(tmp_path: Path) -> None:
     ((contiguous, scatter),) = data.rows
     assert contiguous.curves == (Curve(1, (1, 2), (16.0, 9.0)), Curve(2, (2, 4), (8.0, 6.0)))
     assert (contiguous.fastest, scatter.fastest) == ((4, 2, 6.0), (4, 2, 7.5))
-    text = svg(tmp_path, draw_times, data)
+    text = svg(tmp_path, times_figure, data)
     for words in ("run time in s", "lower is better", "2 nodes", "fastest: 4 threads on 2 nodes, 7.50 s", data.title):
         assert words in text
 
@@ -27,7 +27,7 @@ def test_thread_policies_that_are_one_have_one_panel(tmp_path: Path) -> None:
     assert data.title == "app 7 on one (measured)"
     assert [panel.title for row in data.rows for panel in row] == ["contiguous threads, first-touch pages"]
     assert data.rows[0][0].curves == (Curve(1, (1, 2), (6.0, 3.0)),)
-    svg(tmp_path, draw_times, data)
+    svg(tmp_path, times_figure, data)
 
 
 def test_runs_without_a_time_leave_a_gap(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_runs_without_a_time_leave_a_gap(tmp_path: Path) -> None:
     nothing = tuple(msgspec.structs.replace(t, times_s=tuple((None,) * 2 for _ in t.times_s)) for t in found.tables)
     data = times_data(msgspec.structs.replace(found, tables=nothing))
     assert data.rows[0][0].fastest is None
-    svg(tmp_path, draw_times, data)
+    svg(tmp_path, times_figure, data)
 
 
 @pytest.mark.parametrize(("factor", "unit", "of"), [(1.0, "s", 1.0), (1e-3, "ms", 1e3)])

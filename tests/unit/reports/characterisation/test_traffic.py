@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.measurement import NodeCounters
-from numapredict.reports.characterisation.traffic import Quantity, draw_traffic, traffic_data, traffic_figure
+from numapredict.reports.characterisation.traffic import Quantity, traffic_data, traffic_figure
 from tests.unit.collect.campaign.characterisation.test_result import NODES, characterised
 from tests.unit.reports.characterisation.drawn import bars_of, svg
 
@@ -22,7 +22,7 @@ def test_the_accesses_are_millions_by_node(tmp_path: Path) -> None:
     group = data.panels[1].groups[1]
     assert (group.name, group.mapping) == ("locality", "4x2-scatter-locality")
     assert (group.local, group.remote, group.local_share) == ((9.0, 6.0), (1.0, 4.0), 0.75)
-    text = svg(tmp_path, draw_traffic, data)
+    text = svg(tmp_path, traffic_figure, data)
     for words in ("remote accesses", "in millions of cache lines", "75% local", "node 1", "(modelled)"):
         assert words in text
 
@@ -31,7 +31,7 @@ def test_the_bandwidths_are_by_node(tmp_path: Path) -> None:
     data = traffic_data(characterised(), "bandwidth")
     assert data is not None
     assert (data.panels[0].groups[0].local, data.panels[0].groups[0].remote) == ((3.0, 2.0), (0.5, 1.5))
-    assert "in GB/s" in svg(tmp_path, draw_traffic, data)
+    assert "in GB/s" in svg(tmp_path, traffic_figure, data)
 
 
 def test_nodes_without_accesses_have_no_bars(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_nodes_without_accesses_have_no_bars(tmp_path: Path) -> None:
     data = traffic_data(msgspec.structs.replace(found, runs=runs), "accesses")
     assert data is not None
     assert [panel.nodes for panel in data.panels] == [(0, 1), (0, 1), (0,)]
-    assert "a scale of its own" in svg(tmp_path, draw_traffic, data)
+    assert "a scale of its own" in svg(tmp_path, traffic_figure, data)
 
 
 def test_without_counters_there_are_no_such_figures() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from numapredict.collect.host.facts.facts import facts
 from numapredict.collect.host.facts.limits import allowed_pus, memory_limit, online_pus, processor_quota
-from numapredict.collect.measuring.diagnosis import disturbances_in_words, facts_in_words
+from numapredict.collect.measuring.diagnosis import facts_in_words
 from tests.planted_files import plant
 
 GiB = 1 << 30
@@ -114,8 +114,6 @@ def test_all_facts_of_this_computer_are_one_line_each() -> None:
     shown = list(facts_in_words(found))
     assert all(line.strip() and "\n" not in line for line in shown)
     assert len(shown) == len(found) + sum(bool(fact.remedy) for fact in found)
-    told = list(disturbances_in_words(found))
-    assert len(told) == sum(fact.disturbs for fact in found)
 
 
 def test_the_words_mark_what_disturbs_and_name_the_command(tmp_path: Path) -> None:
@@ -126,9 +124,6 @@ def test_the_words_mark_what_disturbs_and_name_the_command(tmp_path: Path) -> No
     assert shown[at].startswith("! governor ")
     assert shown[at + 1].strip() == "-> sudo cpupower frequency-set -g performance"
     assert sum(line.startswith("!") for line in shown) == 1
-    (told,) = disturbances_in_words(found)
-    assert told.startswith("governor is powersave: ")
-    assert told.endswith("(sudo cpupower frequency-set -g performance)")
 
 
 def test_a_real_affinity_is_seen() -> None:
