@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.host.host import host_topology
+from numapredict.collect.measuring.counters import selftest
 from numapredict.collect.measuring.counters.calibration import (
     FILE,
     RETRY_S,
@@ -81,6 +82,14 @@ def made_up(**settings: object) -> MadeUp:
     return source
 
 
+@pytest.fixture
+def small_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the loads small and short, for tests of what follows from their counts."""
+    monkeypatch.setattr(selftest, "LEAST_BYTES", 16 << 20)
+    monkeypatch.setattr(selftest, "LASTS_S", 0.01)
+    monkeypatch.setattr(selftest, "CACHES", 0)
+
+
 def test_what_comes_before_the_passes_is_not_counted() -> None:
     source = made_up(factor=2.0)
     verdict = self_test(source, one_node())
@@ -95,6 +104,7 @@ def test_what_comes_before_the_passes_is_not_counted() -> None:
     assert source.wrote == [False, False, True, True]
 
 
+@pytest.mark.usefixtures("small_loads")
 def test_a_source_that_counts_nothing_is_not_believed() -> None:
     assert self_test(made_up(factor=0.0), one_node()).reasons == ("it counts nothing of node 0's local accesses",)
 
@@ -168,6 +178,7 @@ def test_a_tool_that_hides_the_load_is_an_error() -> None:
         run_stream(("sleep", "10"), timeout_s=0.05)
 
 
+@pytest.mark.usefixtures("small_loads")
 def test_the_first_source_that_is_right_is_used_and_tested_once(tmp_path: Path, said: list[str]) -> None:
     topology = one_node()
     absent = made_up(name="absent", obstacle=Obstacle("it is not installed"))
@@ -187,6 +198,7 @@ def test_the_first_source_that_is_right_is_used_and_tested_once(tmp_path: Path, 
     assert calibrated_source([absent, wrong], topology, tmp_path) is None
 
 
+@pytest.mark.usefixtures("small_loads")
 def test_a_source_that_failed_is_tested_again_after_a_while(tmp_path: Path) -> None:
     topology = one_node()
     source = made_up(factor=0.0)
@@ -210,6 +222,7 @@ def test_a_verdict_is_of_one_computer_and_of_a_file_that_can_be_read(tmp_path: P
         assert read_calibrations(tmp_path, topology) == ()
 
 
+@pytest.mark.usefixtures("small_loads")
 def test_all_sources_are_examined_with_what_stands_in_their_way(tmp_path: Path) -> None:
     sources = [made_up(name="absent", obstacle=Obstacle("it is not installed", ("install it",))), made_up()]
     absent, tested = examine(sources, one_node())
