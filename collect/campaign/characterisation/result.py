@@ -198,7 +198,7 @@ def _tables(grid: Sequence[Asked], times: dict[str, float]) -> tuple[TimeTable, 
 
 def _place(place: Asked, times: dict[str, float]) -> Place:
     label = place.run.label
-    return Place(**msgspec.structs.asdict(place.asked), mapping=label, time_s=times.get(label))
+    return Place(*place.asked.choices, label, times.get(label))
 
 
 def _effects(places: Sequence[Asked], times: dict[str, float]) -> tuple[Effect, ...]:
