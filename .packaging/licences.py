@@ -33,9 +33,10 @@ PARTS = Path(__file__).parent / "system_parts.json"
 HEAD = """# What numapredict depends on
 
 `.packaging/licences.py` makes this list. `.ci/run shipped` fails if a direct or indirect dependency is missing from it
-or has a licence that is not allowed. The wheel contains none of these packages: it holds our own code and data, and its
-programs use the installed C library and libgomp. `.packaging/sbom.py` writes the versions in an environment as a bill
-of materials (CycloneDX); `.ci/run shipped` puts it next to the wheel.
+or has a licence that is not allowed. The wheel contains none of these packages: it holds our own code and data, and one
+program that libnuma is linked into (last table). Its programs use the installed C library and libgomp.
+`.packaging/sbom.py` writes the versions in an environment as a bill of materials (CycloneDX); `.ci/run shipped` puts it
+next to the wheel.
 
 | package | licence | page |
 | --- | --- | --- |
@@ -43,6 +44,15 @@ of materials (CycloneDX); `.ci/run shipped` puts it next to the wheel.
 
 FOOT = """
 ## Programs and libraries it uses but does not ship
+
+| part | Debian's package | licence | use | page |
+| --- | --- | --- | --- | --- |
+"""
+
+SHIPPED = """
+## Libraries inside the wheel
+
+Their licences are in the wheel. To link a program with another version, build from source.
 
 | part | Debian's package | licence | use | page |
 | --- | --- | --- | --- | --- |
@@ -88,11 +98,14 @@ def complaints(found: Sequence[Dependency], names: set[str]) -> list[str]:
 def table(found: Sequence[Dependency]) -> str:
     """Return the list as Markdown."""
     parts = msgspec.json.decode(PARTS.read_bytes(), type=list[list[str]])
+    called, shipped = ("".join(f"| {' | '.join(part[:5])} |\n" for part in parts if len(part) == n) for n in (5, 6))
     return (
         HEAD
         + "".join(f"| {one.name} | {one.licence} | {one.page} |\n" for one in found)
         + FOOT
-        + "".join(f"| {' | '.join(part)} |\n" for part in parts)
+        + called
+        + SHIPPED
+        + shipped
     )
 
 

@@ -23,13 +23,14 @@ PARTS = Path(__file__).parent / "system_parts.json"
 
 
 class Part(NamedTuple):
-    """What numapredict calls or links against, and the system provides: Debian's package and SPDX's licence."""
+    """What numapredict calls or links against: Debian's package, SPDX's licence, and whether it is in the wheel."""
 
     name: str
     package: str
     licence: str
     use: str
     page: str
+    where: str = "not shipped"
 
 
 def system_parts() -> tuple[Part, ...]:
@@ -62,8 +63,8 @@ def complete(bom: Bom) -> None:
             version=installed_version(part.package) or None,
             type=ComponentType.LIBRARY if part.name.startswith("lib") else ComponentType.APPLICATION,
             licenses=[factory.make_from_string(part.licence)],
-            scope=ComponentScope.EXCLUDED,
-            description=f"not shipped; {part.use}",
+            scope=ComponentScope.EXCLUDED if part.where == "not shipped" else ComponentScope.REQUIRED,
+            description=f"{part.where}; {part.use}",
             bom_ref=f"system:{part.name}",
         )
         for part in system_parts()

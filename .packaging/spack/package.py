@@ -52,7 +52,7 @@ class PyNumapredict(PythonPackage):
     depends_on("py-scipy@1.11:", type=("build", "run"))
     depends_on("py-seaborn@0.13:", type=("build", "run"))
 
-    # lstopo-no-graphics and numactl, for this computer. qemu-x86_64 (described machines), setarch, likwid-perfctr and
-    # cere are called where they are there, and are the system's.
+    # lstopo-no-graphics and numactl, for this computer; libnuma comes with numactl. qemu-x86_64 (described machines),
+    # setarch, likwid-perfctr and cere are called where they are there, and are the system's.
     depends_on("hwloc", type="run")
-    depends_on("numactl", type="run")
+    depends_on("numactl", type=("build", "link", "run"))

@@ -30,10 +30,10 @@ static bool read_number(char **text, uint64_t limit, uint64_t *number) {
     return true;
 }
 
-/* Read a list such as 0-3,8 to its end. Not by libnuma's numa_parse_cpustring_all (tried with 2.0.16): it
- * refuses the whole list where this computer lacks one of its CPUs, where this code reports the error for
- * that CPU's counter alone; and it prints a line of its own. At each start libnuma would also read the nodes
- * (69 system calls instead of 29), and set and reset the memory policy that the program inherits. */
+/* Read a list such as 0-3,8 to its end. Not by libnuma's numa_parse_cpustring_all, which refuses the whole
+ * list where this computer lacks one of its CPUs: here that CPU's counter alone reports the error
+ * (tests/integration/test_launcher.py). Nothing else here is about CPUs or nodes, and libnuma sets and resets
+ * the memory policy that the program inherits when it is loaded. */
 static bool read_cpus(char *text, struct event *event) {
     event->cpus = malloc(MOST_CPUS * sizeof *event->cpus);
     while (event->cpus) {

@@ -1,11 +1,11 @@
 /* clang-format off */
 /* numapredict-stream: moves a known number of bytes from and to the memory of one node, by threads on given PUs.
  *
- *     numapredict-stream BYTES PASSES NODE CPU[,CPU...] [write]
+ *     numapredict-stream BYTES PASSES NODE CPUS [write]
  *
- * Each thread is bound to one PU, maps its share of BYTES on NODE (the operating system's number, -1: wherever it
- * falls), writes it once, and then reads it PASSES times from beginning to end. Lines are read in order and once a
- * pass, so that a pass over memory that is much larger than the caches moves BYTES; what comes before the first pass
+ * CPUS is a list of PUs, such as 0-3,8. A thread on each maps its share of BYTES on NODE (the operating system's
+ * number, -1: wherever it falls), writes it once, and then reads it PASSES times from beginning to end. Lines are read
+ * in order and once a pass, so that a pass over memory that is much larger than the caches moves BYTES; what comes before the first pass
  * is the same for any number of them. With `write` a pass writes to each line instead, which moves it there and,
  * later, back. In the end one line of JSON:
  *
@@ -22,24 +22,20 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <numa.h>
 #include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MOST_THREADS 4096
 #define LINE_WORDS 8 /* of 8 bytes: a line of 64 */
-#define MOST_NODES 1024
-#define MPOL_BIND_MODE 2 /* linux/mempolicy.h, whose names libnuma's numaif.h has too */
-#define ASKED 64         /* pages queried by a thread */
+#define ASKED 64     /* pages queried by a thread */
 
 struct share {
     pthread_t thread;
@@ -64,17 +60,15 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Not by libnuma (tried with 2.0.16): it saves one line of this file, doubles the system calls of a start
- * (57, then 94) and is one more library that a wheel bundles and an install without root lacks the headers
- * of. numa_tonode_memory would save more, but reports a failure only by printing a line of its own. */
-static bool bind_memory(void *start, size_t bytes) {
-    unsigned long mask[MOST_NODES / (8 * sizeof(unsigned long))] = {0};
-    const unsigned bits = 8 * sizeof *mask;
-    if (node < 0)
-        return true;
-    mask[(unsigned)node / bits] = 1ul << ((unsigned)node % bits);
-    return syscall(SYS_mbind, start, bytes, MPOL_BIND_MODE, mask, MOST_NODES, 0) == 0;
+static _Thread_local int libnuma_error;
+
+/* libnuma calls these where a call fails, instead of printing lines of its own: numa(3). */
+void numa_error(char *where) {
+    (void)where;
+    libnuma_error = errno;
 }
+
+void numa_warn(int number, char *format, ...) { (void)number, (void)format; }
 
 static void ask_kernel(struct share *s) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = s->words * 8 / page;
@@ -82,7 +76,7 @@ static void ask_kernel(struct share *s) {
     int status[ASKED];
     for (size_t n = 0; n < ASKED; n++)
         where[n] = (char *)s->data + n * pages / ASKED * page;
-    if (node < 0 || syscall(SYS_move_pages, 0, (unsigned long)ASKED, where, NULL, status, 0) != 0)
+    if (node < 0 || numa_move_pages(0, ASKED, where, NULL, status, 0) != 0)
         return;
     for (size_t n = 0; n < ASKED; n++) {
         s->right += status[n] == node;
@@ -90,25 +84,21 @@ static void ask_kernel(struct share *s) {
     }
 }
 
+static bool fails(struct share *s, const char *what, int error) {
+    s->failed = what;
+    s->error = error;
+    return false;
+}
+
 static bool prepare(struct share *s) {
-    cpu_set_t *set = CPU_ALLOC((size_t)s->cpu + 1);
-    const size_t size = CPU_ALLOC_SIZE((size_t)s->cpu + 1);
-    if (set) {
-        CPU_ZERO_S(size, set);
-        CPU_SET_S((size_t)s->cpu, size, set);
-        if (sched_setaffinity(0, size, set) != 0)
-            s->failed = "bind a thread to its PU";
-        s->error = errno;
-        CPU_FREE(set);
-    }
-    if (s->failed)
-        return false;
-    s->data = mmap(NULL, s->words * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (s->data == MAP_FAILED || !bind_memory(s->data, s->words * 8)) {
-        s->failed = s->data == MAP_FAILED ? "map memory" : "bind memory to the node";
-        s->error = errno;
-        return false;
-    }
+    struct bitmask *one = numa_bitmask_setbit(numa_allocate_cpumask(), (unsigned)s->cpu);
+    if (numa_sched_setaffinity(0, one) != 0)
+        return fails(s, "bind a thread to its PU", errno);
+    numa_free_cpumask(one);
+    numa_set_bind_policy(1); /* no page elsewhere, should the node be full */
+    s->data = node < 0 ? numa_alloc(s->words * 8) : numa_alloc_onnode(s->words * 8, node);
+    if (!s->data || libnuma_error)
+        return fails(s, s->data ? "bind memory to the node" : "map memory", s->data ? libnuma_error : errno);
     for (size_t n = 0; n < s->words; n++)
         s->data[n] = n;
     ask_kernel(s);
@@ -145,14 +135,11 @@ static bool number(const char *text, long least, long *into) {
     return !errno && end != text && !*end && *into >= least;
 }
 
-static bool read_cpus(char *list) {
-    char *rest = NULL;
-    for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-        long cpu;
-        if (threads == MOST_THREADS || !number(word, 0, &cpu) || cpu > 1 << 20)
-            return false;
-        shares[threads++].cpu = (int)cpu;
-    }
+static bool read_cpus(const char *list) {
+    const struct bitmask *cpus = numa_parse_cpustring_all(list);
+    for (unsigned cpu = 0; cpus && cpu < cpus->size && threads < MOST_THREADS; cpu++)
+        if (numa_bitmask_isbitset(cpus, cpu))
+            shares[threads++].cpu = (int)cpu;
     return threads > 0;
 }
 
@@ -160,11 +147,11 @@ int main(int count, char **argument) {
     long bytes, where;
     writing = count == 6 && strcmp(argument[5], "write") == 0;
     if (count != 5 + writing || !number(argument[1], 1, &bytes) || !number(argument[2], 0, &passes) ||
-        !number(argument[3], -1, &where) || where >= MOST_NODES || !read_cpus(argument[4]) ||
+        !number(argument[3], -1, &where) || where > INT_MAX || !read_cpus(argument[4]) ||
         bytes / threads < (1 << 20)) {
-        (void)fprintf(
-            stderr,
-            "usage: numapredict-stream BYTES PASSES NODE CPU[,CPU...] [write], BYTES at least 1 MiB a CPU\n");
+        (void)fprintf(stderr,
+                      "usage: numapredict-stream BYTES PASSES NODE CPUS [write], BYTES at least 1 MiB a "
+                      "CPU, all CPUS of this computer\n");
         return 2;
     }
     node = (int)where;

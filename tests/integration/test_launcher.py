@@ -125,6 +125,19 @@ def test_an_event_that_cannot_be_opened_keeps_nothing_from_running(tmp_path: Pat
     assert counts[2].errno != 0
 
 
+def test_libnuma_would_refuse_the_whole_list_of_cpus(tmp_path: Path) -> None:
+    """This is why native/launcher/request.c reads lists itself: above, only the missing CPU's counter fails."""
+    source, program = tmp_path / "parse.c", tmp_path / "parse"
+    source.write_text(
+        "#include <numa.h>\nint main(int n, char **list) { return !numa_parse_cpustring_all(list[n - 1]); }"
+    )
+    subprocess.run([GCC, "-o", program, source, "-lnuma"], check=True)
+    known, beyond = CPUS[0], max(CPUS) + 1000
+    parsed = {text: subprocess.run([program, text], check=False, capture_output=True).returncode == 0
+              for text in (f"{known}", f"{known},{beyond}")}  # fmt: skip
+    assert parsed == {f"{known}": True, f"{known},{beyond}": False}
+
+
 def test_all_on_a_cpu_are_counted_system_wide(tmp_path: Path) -> None:
     clock = LaunchedEvent("clock", 1, (0, 0, 0), (CPUS[0],), system_wide=True)
     count = counted(("sleep", "0.2"), tmp_path, clock)[0]

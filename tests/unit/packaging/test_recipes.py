@@ -119,7 +119,7 @@ class TestConda:
             assert CMAKE
             assert f"cmake >={CMAKE[1]}" in one["requirements"]["build"]
             assert {"ninja", "git"} <= set(one["requirements"]["build"])
-            assert {"python", "pip"} <= {text.partition(" ")[0] for text in one["requirements"]["host"]}
+            assert {"python", "pip", "libnuma"} <= {text.partition(" ")[0] for text in one["requirements"]["host"]}
 
     def test_it_builds_the_checkout_with_pip(self) -> None:
         """As the recipe has it, since what is rendered names a shell and its files."""
@@ -194,7 +194,7 @@ class TestSpack:
     def test_it_has_what_is_built_with_and_called(self) -> None:
         wanted = {arguments[0]: words["type"] for arguments, words in self.directives("depends_on")}
         assert (wanted["c"], wanted["ninja"]) == ("build", "build")
-        assert (wanted["hwloc"], wanted["numactl"]) == ("run", "run")
+        assert (wanted["hwloc"], wanted["numactl"]) == ("run", ("build", "link", "run"))
         assert [arguments[0] for arguments, _ in self.directives("requires")] == ["target=x86_64:", "platform=linux"]
 
     def test_it_takes_the_archive_that_is_made(self) -> None:
@@ -214,7 +214,7 @@ class TestContainer:
             for stage in self.STAGES
         ]  # fmt: skip
         assert set(said[1].split()) <= installed[0] | installed[1]
-        to_build = {"cmake", "ninja-build", "python3-venv"}
+        to_build = {"cmake", "libnuma-dev", "ninja-build", "python3-venv"}
         assert set(said[1].split()) - to_build <= installed[1], "what runs is in the second stage"
 
     def test_what_is_copied_was_made(self) -> None:
