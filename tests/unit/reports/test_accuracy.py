@@ -17,6 +17,7 @@ from tests.evaluations import DEFAULT, PROBE, evaluation, held_out
 from tests.planted import planted_dataset
 from tests.unit.reports.legible import assert_legible
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 PROGRAMS = [
     held_out("right", 2.0, 2.0, (1.5, 2.1, 3.0)),
     held_out("below", 1.0, 4.0, (2.0, 3.0, 4.0)),

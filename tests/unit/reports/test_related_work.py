@@ -24,6 +24,8 @@ from tests.planted import four_by_eight, planted_dataset
 from tests.shapes import shape
 from tests.unit.reports.legible import assert_legible
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 @pytest.fixture(scope="module")
 def learned() -> Evaluations:

@@ -59,7 +59,7 @@ def test_what_a_program_leaves_behind_is_killed(tmp_path: Path) -> None:
 
 
 def test_floods_are_not_kept() -> None:
-    flood = "head -c 300000000 /dev/zero | tr '\\0' x"
+    flood = "head -c 30000000 /dev/zero | tr '\\0' x"
     ending = run(f"{flood}; {{ {flood}; }} >&2; echo >&2; echo the end >&2; exit 1")
     assert ending.reason == "exit code 1: the end"
     endless = run(f"{flood} >&2; exit 1")

@@ -9,7 +9,7 @@ import pytest
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import InsufficientDataError
-from numapredict.predictor.evaluation import folds
+from numapredict.predictor.evaluation import folds, ml_baselines
 from numapredict.predictor.evaluation.evaluate import Evaluation, evaluate_held_out, together
 from numapredict.predictor.evaluation.thesis import measured_probes
 from numapredict.predictor.learning.features import gains_of, observe
@@ -17,6 +17,7 @@ from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.options import TrainingOptions
 from tests.planted import planted_dataset
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 DEFAULTS = TrainingOptions()
 DEFAULT = "32x4-contiguous-first-touch"
 
@@ -40,6 +41,13 @@ def with_times(dataset: Dataset, program: str, keep: tuple[str, ...], seed: int)
     return msgspec.structs.replace(dataset, measurements=tuple(map(wild, dataset.measurements)))
 
 
+def fold_of(dataset: Dataset, group: str, options: TrainingOptions) -> folds.Fold:
+    """Return the fold of an evaluation that holds out one group."""
+    observations = observe(dataset, DEFAULT)
+    recipe = measured_probes(observations, dataset.topology)
+    return folds.evaluate_group(observations, folds.dataset_frame(dataset), options, recipe, group)
+
+
 RECIPE = ("16x4-contiguous-balance", "16x2-contiguous-locality")
 
 
@@ -50,7 +58,7 @@ def test_a_held_out_program_is_judged_by_its_probes_alone(program: str, options:
     dataset = planted_dataset(10)
     before = next(h for h in evaluated(10, options).held_out if h.program == program)
     changed = with_times(dataset, program, (*before.probes, *RECIPE, DEFAULT), seed=5)
-    after = next(h for h in evaluate_held_out(changed, options).held_out if h.program == program)
+    (after,) = fold_of(changed, program, options).held
     same = ("mapping", "expected_speedup", "confidence", "probes", "features", "n_clusters", "ambiguity", "familiar")
     assert [getattr(after, name) for name in same] == [getattr(before, name) for name in same]
     assert after.regret != before.regret, "the judgement itself does use the program's times"
@@ -74,10 +82,8 @@ def test_the_other_learners_choose_without_the_held_out_program(program: str) ->
 
 def chosen_by_ml_baselines(dataset: Dataset, row: int) -> dict[str, list[str]]:
     """Return the mappings whose gain each learner got in the fold of one program, and the fold's probes."""
-    options = options_of(None, None)
     observations = observe(dataset, DEFAULT)
-    recipe = measured_probes(observations, dataset.topology)
-    fold = folds.evaluate_group(observations, folds.dataset_frame(dataset), options, recipe, observations.groups[row])
+    fold = fold_of(dataset, observations.groups[row], options_of(None, None))
     gains = gains_of(observations.time_s, observations.column(DEFAULT))[row]
     found = {"probes": list(fold.held[0].probes)}
     for name, by_program in fold.ml_baselines.items():
@@ -95,7 +101,7 @@ def test_variants_of_the_held_out_program_do_not_help(options: TrainingOptions) 
     )
     before = {h.program: h for h in evaluate_held_out(grouped, options).held_out}
     changed = with_times(grouped, "stream-1", (*before["stream-0"].probes, DEFAULT), seed=6)
-    after = {h.program: h for h in evaluate_held_out(changed, options).held_out}
+    after = {h.program: h for h in fold_of(changed, "stream", options).held}
     assert after["stream-0"].mapping == before["stream-0"].mapping
     assert after["stream-0"].expected_speedup == before["stream-0"].expected_speedup
 
@@ -130,9 +136,10 @@ def test_planted_kinds_are_predicted_nearly_as_well_as_can_be() -> None:
     assert evaluation.speedup.geometric <= baselines["oracle"].speedup.geometric + 1e-12
 
 
-def test_folds_in_two_processes_give_the_same() -> None:
-    dataset = planted_dataset(5)
-    assert evaluate_held_out(dataset, jobs=2) == evaluated(5)
+def test_folds_in_two_processes_give_the_same(few_trees: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ml_baselines, "TREES", few_trees)  # as in the other processes
+    dataset = planted_dataset(3)
+    assert evaluate_held_out(dataset, jobs=2) == evaluate_held_out(dataset)
 
 
 def test_options_reach_the_folds() -> None:

@@ -10,6 +10,7 @@ from numapredict.predictor.command_line.cli import evaluate, train
 from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets, fold_memory, save
 from tests.planted import planted_dataset
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 DEFAULT = "32x4-contiguous-first-touch"
 
 

@@ -236,6 +236,7 @@ def test_one_group_alone_expects_nothing() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("counters", [True, False])
 def test_held_out_programs_get_most_of_their_gain(counters: bool) -> None:
     evaluation = evaluate_held_out(planted_dataset(15, counters=counters), OPTIONS)

@@ -38,16 +38,18 @@ def test_scoring_all_pairs_at_once_equals_doing_one_after_the_other(ranking: Ran
         feature_kinds=("ratio", "thesis", "times"),
     )
     scores = score_choices(observations, default, options)
-    for (a, kind), (b, rule), (c, count) in itertools.product(
-        enumerate(scores.kinds), enumerate(options.rules), enumerate(scores.counts)
-    ):
-        for (i, first), (j, second) in itertools.permutations(enumerate(CANDIDATES), 2):
+    for c, count in enumerate(scores.counts):
+        learned = []
+        for row in range(9):
+            train = observations.rows(other for other in range(9) if other != row)
+            rows = clustering_rows(train.time_s, default, scale)
+            labels = WardClustering(count).fit(rows).labels_
+            learned.append((train, labels, mapping_costs(train.time_s, default, rows, labels, ranking).argmin(axis=1)))
+        for (a, kind), (b, rule), ((i, first), (j, second)) in itertools.product(
+            enumerate(scores.kinds), enumerate(options.rules), itertools.permutations(enumerate(CANDIDATES), 2)
+        ):
             gains = []
-            for row in range(9):
-                train = observations.rows(other for other in range(9) if other != row)
-                rows = clustering_rows(train.time_s, default, scale)
-                labels = WardClustering(count).fit(rows).labels_
-                chosen = mapping_costs(train.time_s, default, rows, labels, ranking).argmin(axis=1)
+            for row, (train, labels, chosen) in enumerate(learned):
                 assigned = ProbeAssignment(kind, rule).fit(probe_readings(train, first, second), labels)
                 cluster = assigned.predict(probe_readings(observations.rows([row]), first, second))[0]
                 gains.append(np.log2(observations.time_s[row, default] / observations.time_s[row, chosen[cluster]]))
