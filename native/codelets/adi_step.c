@@ -201,10 +201,5 @@ const struct codelet adi_step = {
         "Inverts a small block at each cell, then adds another times the result, streaming seven arrays.",
     .iterations = 12,
     .tolerance = 1e-11,
-    .working_set_bytes = adi_bytes,
-    .create = adi_create,
-    .iterate = adi_iterate,
-    .checksum = adi_checksum,
-    .deviation = adi_deviation,
-    .destroy = adi_destroy,
+    CODELET_FUNCTIONS(adi),
 };

@@ -202,12 +202,7 @@ const struct codelet needleman_wunsch = {
     .summary = "Fills a table of alignment scores in tiles, with a barrier between its anti-diagonals.",
     .iterations = 30,
     .tolerance = 0,
-    .working_set_bytes = alignment_bytes,
-    .create = alignment_create,
-    .iterate = alignment_iterate,
-    .checksum = alignment_checksum,
-    .deviation = alignment_deviation,
-    .destroy = alignment_destroy,
+    CODELET_FUNCTIONS(alignment),
 };
 
 /* ---- pathfinder ---- */
@@ -378,10 +373,5 @@ const struct codelet pathfinder = {
         "Streams a wide grid of costs row by row, with barriers and a small exchange between groups of rows.",
     .iterations = 80,
     .tolerance = 0,
-    .working_set_bytes = paths_bytes,
-    .create = paths_create,
-    .iterate = paths_iterate,
-    .checksum = paths_checksum,
-    .deviation = paths_deviation,
-    .destroy = paths_destroy,
+    CODELET_FUNCTIONS(paths),
 };

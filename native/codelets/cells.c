@@ -218,10 +218,5 @@ const struct codelet nbody_cells = {
         "Computes forces between particles binned in 3-D cells: reads the cells around, writes its own.",
     .iterations = 2,
     .tolerance = 1e-11,
-    .working_set_bytes = cells_bytes,
-    .create = cells_create,
-    .iterate = cells_iterate,
-    .checksum = cells_checksum,
-    .deviation = cells_deviation,
-    .destroy = cells_destroy,
+    CODELET_FUNCTIONS(cells),
 };

@@ -180,10 +180,5 @@ const struct codelet kmeans_assignment = {
                "caches.",
     .iterations = 10,
     .tolerance = 1e-5, /* single precision decides between nearly equal distances */
-    .working_set_bytes = kmeans_bytes,
-    .create = kmeans_create,
-    .iterate = kmeans_iterate,
-    .checksum = kmeans_checksum,
-    .deviation = kmeans_deviation,
-    .destroy = kmeans_destroy,
+    CODELET_FUNCTIONS(kmeans),
 };

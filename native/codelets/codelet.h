@@ -57,6 +57,11 @@ struct codelet {
     void (*destroy)(void *state);
 };
 
+/* The functions of a codelet that are all named after it. */
+#define CODELET_FUNCTIONS(name)                                                                              \
+    .working_set_bytes = name##_bytes, .create = name##_create, .iterate = name##_iterate,                   \
+    .checksum = name##_checksum, .deviation = name##_deviation, .destroy = name##_destroy
+
 /* The registry: all codelets in a fixed order, and NULL after the last. */
 extern const struct codelet *const codelets[];
 const struct codelet *codelet_find(const char *name);

@@ -208,10 +208,5 @@ const struct codelet btree_search = {
     .summary = "Looks numbers up in a large B+tree that all threads read: a few dependent random reads each.",
     .iterations = 8,
     .tolerance = 0,
-    .working_set_bytes = tree_bytes,
-    .create = tree_create,
-    .iterate = tree_iterate,
-    .checksum = tree_checksum,
-    .deviation = tree_deviation,
-    .destroy = tree_destroy,
+    CODELET_FUNCTIONS(tree),
 };

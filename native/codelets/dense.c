@@ -144,12 +144,7 @@ const struct codelet matrix_product = {
                "memory.",
     .iterations = 16,
     .tolerance = 1e-11,
-    .working_set_bytes = product_bytes,
-    .create = product_create,
-    .iterate = product_iterate,
-    .checksum = product_checksum,
-    .deviation = product_deviation,
-    .destroy = product_destroy,
+    CODELET_FUNCTIONS(product),
 };
 
 /* ---- matrix-transpose ---- */
@@ -252,10 +247,5 @@ const struct codelet matrix_transpose = {
         "Transposes a large matrix tile by tile, reading own rows and writing into pages of all threads.",
     .iterations = 60,
     .tolerance = 0,
-    .working_set_bytes = transposition_bytes,
-    .create = transposition_create,
-    .iterate = transposition_iterate,
-    .checksum = transposition_checksum,
-    .deviation = transposition_deviation,
-    .destroy = transposition_destroy,
+    CODELET_FUNCTIONS(transposition),
 };

@@ -209,10 +209,5 @@ const struct codelet lu_decomposition = {
         "Factors a dense matrix block by block: panels read by all threads, fewer units in every step.",
     .iterations = 2,
     .tolerance = 1e-11,
-    .working_set_bytes = factors_bytes,
-    .create = factors_create,
-    .iterate = factors_iterate,
-    .checksum = factors_checksum,
-    .deviation = factors_deviation,
-    .destroy = factors_destroy,
+    CODELET_FUNCTIONS(factors),
 };

@@ -201,10 +201,5 @@ const struct codelet triangular_solve = {
     .summary = "Solves many right-hand sides by forward substitution: all threads stream one shared matrix.",
     .iterations = 2,
     .tolerance = 1e-11,
-    .working_set_bytes = substitution_bytes,
-    .create = substitution_create,
-    .iterate = substitution_iterate,
-    .checksum = substitution_checksum,
-    .deviation = substitution_deviation,
-    .destroy = substitution_destroy,
+    CODELET_FUNCTIONS(substitution),
 };

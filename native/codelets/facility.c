@@ -330,10 +330,5 @@ const struct codelet pgain = {
                "by centre.",
     .iterations = 36,
     .tolerance = 0,
-    .working_set_bytes = facility_bytes,
-    .create = facility_create,
-    .iterate = facility_iterate,
-    .checksum = facility_checksum,
-    .deviation = facility_deviation,
-    .destroy = facility_destroy,
+    CODELET_FUNCTIONS(facility),
 };

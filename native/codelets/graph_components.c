@@ -182,10 +182,5 @@ const struct codelet connected_components = {
                "all write.",
     .iterations = 2,
     .tolerance = 0,
-    .working_set_bytes = components_bytes,
-    .create = components_create,
-    .iterate = components_iterate,
-    .checksum = components_checksum,
-    .deviation = components_deviation,
-    .destroy = components_destroy,
+    CODELET_FUNCTIONS(components),
 };

@@ -152,10 +152,5 @@ const struct codelet sssp_relax = {
                "minima.",
     .iterations = 16,
     .tolerance = 0,
-    .working_set_bytes = paths_bytes,
-    .create = paths_create,
-    .iterate = paths_iterate,
-    .checksum = paths_checksum,
-    .deviation = paths_deviation,
-    .destroy = paths_destroy,
+    CODELET_FUNCTIONS(paths),
 };

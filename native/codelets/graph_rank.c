@@ -193,10 +193,5 @@ const struct codelet pagerank = {
                "order.",
     .iterations = 8,
     .tolerance = 1e-6, /* integer ranks are rounded down at each vertex */
-    .working_set_bytes = ranking_bytes,
-    .create = ranking_create,
-    .iterate = ranking_iterate,
-    .checksum = ranking_checksum,
-    .deviation = ranking_deviation,
-    .destroy = ranking_destroy,
+    CODELET_FUNCTIONS(ranking),
 };

@@ -192,10 +192,5 @@ const struct codelet bfs_level = {
                "by all.",
     .iterations = 10,
     .tolerance = 0,
-    .working_set_bytes = search_bytes,
-    .create = search_create,
-    .iterate = search_iterate,
-    .checksum = search_checksum,
-    .deviation = search_deviation,
-    .destroy = search_destroy,
+    CODELET_FUNCTIONS(search),
 };

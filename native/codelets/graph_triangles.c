@@ -202,10 +202,5 @@ const struct codelet triangle_count = {
         "written.",
     .iterations = 4,
     .tolerance = 0,
-    .working_set_bytes = triangles_bytes,
-    .create = triangles_create,
-    .iterate = triangles_iterate,
-    .checksum = triangles_checksum,
-    .deviation = triangles_deviation,
-    .destroy = triangles_destroy,
+    CODELET_FUNCTIONS(triangles),
 };

@@ -186,12 +186,7 @@ const struct codelet hash_build = {
     .summary = "Empties a hash table shared by all, and counts a stream of keys in it by scattered atomics.",
     .iterations = 3,
     .tolerance = 0,
-    .working_set_bytes = build_bytes,
-    .create = build_create,
-    .iterate = build_iterate,
-    .checksum = build_checksum,
-    .deviation = build_deviation,
-    .destroy = build_destroy,
+    CODELET_FUNCTIONS(build),
 };
 
 /* ---- hash-join ---- */
@@ -380,10 +375,5 @@ const struct codelet hash_join = {
         "Streams tuples and looks each up in a hash table that all threads read: one random line each.",
     .iterations = 6,
     .tolerance = 0,
-    .working_set_bytes = join_bytes,
-    .create = join_create,
-    .iterate = join_iterate,
-    .checksum = join_checksum,
-    .deviation = join_deviation,
-    .destroy = join_destroy,
+    CODELET_FUNCTIONS(join),
 };

@@ -172,10 +172,5 @@ const struct codelet hotspot = {
         "Steps a grid of temperatures into another, with a third grid of power, each thread its own rows.",
     .iterations = 60,
     .tolerance = 1e-5,
-    .working_set_bytes = chip_bytes,
-    .create = chip_create,
-    .iterate = chip_iterate,
-    .checksum = chip_checksum,
-    .deviation = chip_deviation,
-    .destroy = chip_destroy,
+    CODELET_FUNCTIONS(chip),
 };

@@ -262,10 +262,5 @@ const struct codelet table_lookup = {
         "Searches a large energy grid at random and interpolates in scattered rows of read-only tables.",
     .iterations = 8,
     .tolerance = 0,
-    .working_set_bytes = lookup_bytes,
-    .create = lookup_create,
-    .iterate = lookup_iterate,
-    .checksum = lookup_checksum,
-    .deviation = lookup_deviation,
-    .destroy = lookup_destroy,
+    CODELET_FUNCTIONS(lookup),
 };

@@ -359,10 +359,5 @@ const struct codelet mesh_gather_scatter = {
         "Gathers node data through an element's corner indices, and element data through a node's list.",
     .iterations = 16,
     .tolerance = 1e-12,
-    .working_set_bytes = mesh_bytes,
-    .create = mesh_create,
-    .iterate = mesh_iterate,
-    .checksum = mesh_checksum,
-    .deviation = mesh_deviation,
-    .destroy = mesh_destroy,
+    CODELET_FUNCTIONS(mesh),
 };

@@ -156,10 +156,5 @@ const struct codelet nearest_neighbour = {
                "nearest.",
     .iterations = 100,
     .tolerance = 0,
-    .working_set_bytes = records_bytes,
-    .create = records_create,
-    .iterate = records_iterate,
-    .checksum = records_checksum,
-    .deviation = records_deviation,
-    .destroy = records_destroy,
+    CODELET_FUNCTIONS(records),
 };

@@ -302,10 +302,5 @@ const struct codelet particle_push = {
         "read.",
     .iterations = 6,
     .tolerance = 0,
-    .working_set_bytes = push_bytes,
-    .create = push_create,
-    .iterate = push_iterate,
-    .checksum = push_checksum,
-    .deviation = push_deviation,
-    .destroy = push_destroy,
+    CODELET_FUNCTIONS(push),
 };

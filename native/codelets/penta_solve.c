@@ -222,10 +222,5 @@ const struct codelet penta_solve_x = {
         "Solves scalar pentadiagonal systems along contiguous grid lines, each thread planes of its own.",
     .iterations = 12,
     .tolerance = 1e-12,
-    .working_set_bytes = penta_bytes,
-    .create = penta_create,
-    .iterate = penta_iterate,
-    .checksum = penta_checksum,
-    .deviation = penta_deviation,
-    .destroy = penta_destroy,
+    CODELET_FUNCTIONS(penta),
 };

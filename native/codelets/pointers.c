@@ -160,10 +160,5 @@ const struct codelet pointer_chase = {
         "last.",
     .iterations = 16,
     .tolerance = 0,
-    .working_set_bytes = chase_bytes,
-    .create = chase_create,
-    .iterate = chase_iterate,
-    .checksum = chase_checksum,
-    .deviation = chase_deviation,
-    .destroy = chase_destroy,
+    CODELET_FUNCTIONS(chase),
 };

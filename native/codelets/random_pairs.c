@@ -151,10 +151,5 @@ const struct codelet ep_pairs = {
                "traffic.",
     .iterations = 16,
     .tolerance = 0,
-    .working_set_bytes = pairs_bytes,
-    .create = pairs_create,
-    .iterate = pairs_iterate,
-    .checksum = pairs_checksum,
-    .deviation = pairs_deviation,
-    .destroy = pairs_destroy,
+    CODELET_FUNCTIONS(pairs),
 };

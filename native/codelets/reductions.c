@@ -139,12 +139,7 @@ const struct codelet histogram = {
         "Streams a large input without storing, counting in private bins and now and then in shared ones.",
     .iterations = 16,
     .tolerance = 0,
-    .working_set_bytes = counts_bytes,
-    .create = counts_create,
-    .iterate = counts_iterate,
-    .checksum = counts_checksum,
-    .deviation = counts_deviation,
-    .destroy = counts_destroy,
+    CODELET_FUNCTIONS(counts),
 };
 
 /* ---- reduction-tree ---- */
@@ -275,10 +270,5 @@ const struct codelet reduction_tree = {
                "wrote.",
     .iterations = 60,
     .tolerance = 0,
-    .working_set_bytes = reduction_bytes,
-    .create = reduction_create,
-    .iterate = reduction_iterate,
-    .checksum = reduction_checksum,
-    .deviation = reduction_deviation,
-    .destroy = reduction_destroy,
+    CODELET_FUNCTIONS(reduction),
 };

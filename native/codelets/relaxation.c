@@ -176,12 +176,7 @@ const struct codelet gauss_seidel = {
                "change threads.",
     .iterations = 40,
     .tolerance = 1e-12,
-    .working_set_bytes = seidel_bytes,
-    .create = seidel_create,
-    .iterate = seidel_iterate,
-    .checksum = seidel_checksum,
-    .deviation = seidel_deviation,
-    .destroy = seidel_destroy,
+    CODELET_FUNCTIONS(seidel),
 };
 
 /* ---- red-black ---- */
@@ -368,10 +363,5 @@ const struct codelet red_black = {
         "Relaxes a 3-D grid in place by two half sweeps, each reading every line and writing half of it.",
     .iterations = 60,
     .tolerance = 1e-11,
-    .working_set_bytes = chessboard_bytes,
-    .create = chessboard_create,
-    .iterate = chessboard_iterate,
-    .checksum = chessboard_checksum,
-    .deviation = chessboard_deviation,
-    .destroy = chessboard_destroy,
+    CODELET_FUNCTIONS(chessboard),
 };

@@ -320,10 +320,5 @@ const struct codelet particle_filter = {
         "Weighs particles by a shared frame, accumulates the weights, and searches and copies by them.",
     .iterations = 6,
     .tolerance = 0,
-    .working_set_bytes = filter_bytes,
-    .create = filter_create,
-    .iterate = filter_iterate,
-    .checksum = filter_checksum,
-    .deviation = filter_deviation,
-    .destroy = filter_destroy,
+    CODELET_FUNCTIONS(filter),
 };

@@ -140,10 +140,5 @@ const struct codelet prefix_sum = {
                "between.",
     .iterations = 40,
     .tolerance = 0,
-    .working_set_bytes = scan_bytes,
-    .create = scan_create,
-    .iterate = scan_iterate,
-    .checksum = scan_checksum,
-    .deviation = scan_deviation,
-    .destroy = scan_destroy,
+    CODELET_FUNCTIONS(scan),
 };

@@ -166,12 +166,7 @@ const struct codelet shared_table = {
         "Reads at random in a large table that all threads share and none writes, and stores own results.",
     .iterations = 8,
     .tolerance = 0,
-    .working_set_bytes = table_bytes,
-    .create = table_create,
-    .iterate = table_iterate,
-    .checksum = table_checksum,
-    .deviation = table_deviation,
-    .destroy = table_destroy,
+    CODELET_FUNCTIONS(table),
 };
 
 /* ---- false-sharing ---- */
@@ -284,10 +279,5 @@ const struct codelet false_sharing = {
     .summary = "Counts in counters of its own that lie in the same cache lines as those of other threads.",
     .iterations = 100,
     .tolerance = 0,
-    .working_set_bytes = counters_bytes,
-    .create = counters_create,
-    .iterate = counters_iterate,
-    .checksum = counters_checksum,
-    .deviation = counters_deviation,
-    .destroy = counters_destroy,
+    CODELET_FUNCTIONS(counters),
 };

@@ -156,10 +156,5 @@ const struct codelet mg_smooth = {
         "writes one.",
     .iterations = 16,
     .tolerance = 1e-14,
-    .working_set_bytes = smoother_bytes,
-    .create = smoother_create,
-    .iterate = smoother_iterate,
-    .checksum = smoother_checksum,
-    .deviation = smoother_deviation,
-    .destroy = smoother_destroy,
+    CODELET_FUNCTIONS(smoother),
 };

@@ -178,12 +178,7 @@ const struct codelet is_ranking = {
         "share.",
     .iterations = 16,
     .tolerance = 0,
-    .working_set_bytes = ranking_bytes,
-    .create = ranking_create,
-    .iterate = ranking_iterate,
-    .checksum = ranking_checksum,
-    .deviation = ranking_deviation,
-    .destroy = ranking_destroy,
+    CODELET_FUNCTIONS(ranking),
 };
 
 /* ---- radix-sort ---- */
@@ -348,10 +343,5 @@ const struct codelet radix_sort = {
         "Sorts pairs by one digit of their keys, scattering each share over all pages of another array.",
     .iterations = 12,
     .tolerance = 0,
-    .working_set_bytes = radix_bytes,
-    .create = radix_create,
-    .iterate = radix_iterate,
-    .checksum = radix_checksum,
-    .deviation = radix_deviation,
-    .destroy = radix_destroy,
+    CODELET_FUNCTIONS(radix),
 };

@@ -191,10 +191,5 @@ const struct codelet spmv_csr = {
         "Streams a sparse matrix row by row and gathers, at random, from one vector shared by all threads.",
     .iterations = 30,
     .tolerance = 1e-12,
-    .working_set_bytes = sparse_bytes,
-    .create = sparse_create,
-    .iterate = sparse_iterate,
-    .checksum = sparse_checksum,
-    .deviation = sparse_deviation,
-    .destroy = sparse_destroy,
+    CODELET_FUNCTIONS(sparse),
 };

@@ -277,10 +277,5 @@ const struct codelet srad = {
                "update.",
     .iterations = 20,
     .tolerance = 1e-9,
-    .working_set_bytes = image_bytes,
-    .create = image_create,
-    .iterate = image_iterate,
-    .checksum = image_checksum,
-    .deviation = image_deviation,
-    .destroy = image_destroy,
+    CODELET_FUNCTIONS(image),
 };

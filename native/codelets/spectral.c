@@ -196,12 +196,7 @@ const struct codelet fft_pass = {
                "others' pages.",
     .iterations = 3 * PASSES, /* ends where the check sees most: after all forward passes */
     .tolerance = 1e-11,
-    .working_set_bytes = spectrum_bytes,
-    .create = spectrum_create,
-    .iterate = spectrum_iterate,
-    .checksum = spectrum_checksum,
-    .deviation = spectrum_deviation,
-    .destroy = spectrum_destroy,
+    CODELET_FUNCTIONS(spectrum),
 };
 
 /* ---- fft-transpose ---- */
@@ -335,10 +330,5 @@ const struct codelet fft_transpose = {
                "wrote.",
     .iterations = 11, /* odd: ends transposed */
     .tolerance = 0,
-    .working_set_bytes = cube_bytes,
-    .create = cube_create,
-    .iterate = cube_iterate,
-    .checksum = cube_checksum,
-    .deviation = cube_deviation,
-    .destroy = cube_destroy,
+    CODELET_FUNCTIONS(cube),
 };

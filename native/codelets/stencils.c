@@ -135,12 +135,7 @@ const struct codelet jacobi_2d = {
         "Sweeps a 5-point stencil over a 2-D grid, each thread its own rows, sharing only rows at the edges.",
     .iterations = 60,
     .tolerance = 1e-10,
-    .working_set_bytes = jacobi_bytes,
-    .create = jacobi_create,
-    .iterate = jacobi_iterate,
-    .checksum = jacobi_checksum,
-    .deviation = jacobi_deviation,
-    .destroy = jacobi_destroy,
+    CODELET_FUNCTIONS(jacobi),
 };
 
 /* ---- rhs-3d ---- */
@@ -289,10 +284,5 @@ const struct codelet rhs_3d = {
         "neighbour.",
     .iterations = 12,
     .tolerance = 1e-13,
-    .working_set_bytes = rhs_bytes,
-    .create = rhs_create,
-    .iterate = rhs_iterate,
-    .checksum = rhs_checksum,
-    .deviation = rhs_deviation,
-    .destroy = rhs_destroy,
+    CODELET_FUNCTIONS(rhs),
 };

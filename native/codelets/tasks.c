@@ -206,10 +206,5 @@ const struct codelet task_recursion = {
         "Sorts an array by recursive merging in tasks: which thread touches what is decided at run time.",
     .iterations = 3,
     .tolerance = 0,
-    .working_set_bytes = sorting_bytes,
-    .create = sorting_create,
-    .iterate = sorting_iterate,
-    .checksum = sorting_checksum,
-    .deviation = sorting_deviation,
-    .destroy = sorting_destroy,
+    CODELET_FUNCTIONS(sorting),
 };

@@ -123,12 +123,7 @@ const struct codelet cg_dot = {
     .summary = "Reads two vectors for a dot product and one again for a norm, writing nothing but the sums.",
     .iterations = 60,
     .tolerance = 0,
-    .working_set_bytes = dot_bytes,
-    .create = dot_create,
-    .iterate = dot_iterate,
-    .checksum = dot_checksum,
-    .deviation = dot_deviation,
-    .destroy = dot_destroy,
+    CODELET_FUNCTIONS(dot),
 };
 
 /* ---- cg-axpy ---- */
@@ -235,10 +230,5 @@ const struct codelet cg_axpy = {
         "Updates two vectors in place from two others, streaming four arrays, each thread its own share.",
     .iterations = 40,
     .tolerance = 0,
-    .working_set_bytes = axpy_bytes,
-    .create = axpy_create,
-    .iterate = axpy_iterate,
-    .checksum = axpy_checksum,
-    .deviation = axpy_deviation,
-    .destroy = axpy_destroy,
+    CODELET_FUNCTIONS(axpy),
 };

@@ -211,10 +211,5 @@ const struct codelet lu_wavefront = {
     .summary = "Sweeps a 3-D grid by diagonal wavefronts of rows that grow and shrink, a barrier after each.",
     .iterations = 4,
     .tolerance = 1e-12,
-    .working_set_bytes = sweep_bytes,
-    .create = sweep_create,
-    .iterate = sweep_iterate,
-    .checksum = sweep_checksum,
-    .deviation = sweep_deviation,
-    .destroy = sweep_destroy,
+    CODELET_FUNCTIONS(sweep),
 };
