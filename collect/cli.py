@@ -58,7 +58,7 @@ def topology(machine: str | None, listed: bool, as_json: bool) -> None:
 )
 @JSON
 def doctor(as_json: bool) -> None:
-    """Say what disturbs measuring here, and which counters can be believed: each is tested on known loads."""
+    """Show what disturbs measuring here, and which counters pass a self-test on known loads."""
     from numapredict.collect.host.host import host_topology
     from numapredict.collect.measuring.counter_sources import all_sources
     from numapredict.collect.measuring.diagnosis import diagnose, diagnosis_in_words
@@ -93,7 +93,7 @@ def codelets(as_json: bool) -> None:
     answers=["numapredict.collect.campaign.request:CampaignSummary", "numapredict.collect.campaign.plan:Estimate"],
     examples={
         "numapredict collect campaign --machine lpdquad --codelet stream-triad --space thesis --into data": (
-            "Run one codelet under the mappings of the thesis; the same command goes on where it was interrupted."
+            "Run one codelet under the mappings of the thesis; the same command resumes after an interruption."
         )
     },
 )
@@ -101,7 +101,7 @@ def codelets(as_json: bool) -> None:
 @click.option(
     "--into", type=click.Path(path_type=Path), required=True, help="The dataset's folder; resumed if it exists."
 )
-@click.option("--dry-run", is_flag=True, help="Only say how many runs there are and how long they will take.")
+@click.option("--dry-run", is_flag=True, help="Only print the number of runs and the estimated time.")
 @JSON
 def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: bool) -> None:
     """Run programs under mappings and keep what was measured as a dataset."""
@@ -131,7 +131,7 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
     answers=["numapredict.collect.data.foreign_table:Tally"],
     examples={
         "numapredict collect import times.csv -o data --program code --mapping policy,threads --time seconds": (
-            "Make a dataset of a table with a row a run."
+            "Make a dataset of a table with one row per run."
         )
     },
 )

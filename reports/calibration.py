@@ -116,5 +116,4 @@ def calibration_figure(data: CalibrationData) -> Figure:
 
 
 def _wrapped(names: Sequence[str]) -> str:
-    """Return the names, three on a line."""
     return "\n".join(", ".join(names[at : at + 3]) for at in range(0, len(names), 3))

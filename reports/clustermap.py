@@ -90,9 +90,7 @@ def clustermap_data(
     default or all programs are missing, or if they do not form the requested number of clusters.
     """
     if dataset.topology is None:
-        raise InsufficientDataError(
-            f"dataset of {dataset.machine} has mappings of other people's, whose choices the figure cannot show"
-        )
+        raise InsufficientDataError(f"dataset of {dataset.machine} has foreign mappings, which the figure cannot show")
     label = default_label(dataset, TrainingOptions(default=default))
     observations = observe(dataset, label)
     column = observations.column(label)

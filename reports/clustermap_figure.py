@@ -119,7 +119,6 @@ def _colour(cluster: int) -> str:
 
 
 def _draw_clusters(axes: Axes, data: ClustermapData) -> None:
-    """Draw one colour per cluster, with its number."""
     for cluster, start, stop in _runs(data.clusters):
         colour = _colour(cluster)
         axes.axhspan(start, stop, color=colour, linewidth=0)
@@ -251,7 +250,6 @@ def _signed_square(values: Array) -> Array:
 
 
 def _factor(log2: int) -> str:
-    """Return a power of two in words."""
     return "default" if log2 == 0 else f"{2 ** abs(log2)}x {'slower' if log2 > 0 else 'faster'}"
 
 

@@ -185,5 +185,4 @@ class Campaign:
 
 
 def _of(measurements: Sequence[Measurement], program: str) -> tuple[Measurement, ...]:
-    """Return the measurements of one program."""
     return tuple(m for m in measurements if m.program == program)

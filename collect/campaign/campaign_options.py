@@ -66,7 +66,7 @@ _OPTIONS = (
         type=click.IntRange(1),
         default=5,
         show_default=True,
-        help="Timed runs of each pair; up to twice as many where they scatter.",
+        help="Timed runs of each pair; up to twice as many if times vary.",
     ),
     click.option("--retry-failed", is_flag=True, help="Run again what failed before."),
     STRICT,

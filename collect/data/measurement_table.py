@@ -265,7 +265,7 @@ def _mappings(columns: dict[str, list[Any]]) -> dict[str, AnyMapping]:
         mapping = mappings[label] = mapping_named(label)
         row = _Row(*values)
         if not isinstance(mapping, Mapping) and any(value is not None for value in row):
-            raise ValueError(f"column mapping: {label!r} is none of our labels, and yet its five columns are filled")
+            raise ValueError(f"column mapping: {label!r} is not a mapping's label, but its five columns are filled")
         for name in _Row._fields:
             if getattr(row, name) != getattr(mapping, name, None):
                 raise ValueError(f"column {name} is {getattr(row, name)!r} where mapping is {label!r}")

@@ -297,7 +297,6 @@ def _bits(mask: int) -> list[int]:
 
 
 def _processor(machine: Element) -> str:
-    """Return the processor's model name, or nothing."""
     models = (info.get("value", "") for info in machine.iter("info") if info.get("name") == "CPUModel")
     return " ".join(next(models, "").split())[:80]
 

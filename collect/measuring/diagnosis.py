@@ -45,7 +45,7 @@ def diagnose(topology: Topology, sources: Sequence[CounterSource]) -> Diagnosis:
         cores=topology.core_count,
         allocation=given if given is not None and given.restricts else None,
         facts=found,
-        counters=next((source.name for source in examined if source.believed), None),
+        counters=next((source.name for source in examined if source.passed), None),
         sources=examined,
     )
 
@@ -72,14 +72,14 @@ def diagnosis_in_words(diagnosis: Diagnosis) -> str:
     if diagnosis.counters is not None:
         lines += ["", f"measurements here use {diagnosis.counters}"]
     else:
-        lines += ["", "measurements here use no counters: run times, and samples of who touches which page"]
+        lines += ["", "measurements here use no counters: run times, and samples of which thread touches which page"]
     return "\n".join(lines)
 
 
 def _source_lines(source: Examined) -> Iterator[str]:
     """Yield one source's state: trusted or not, why, and the commands that would help, least privilege first."""
     verdict = source.verdict
-    if verdict is not None and verdict.believed:
+    if verdict is not None and verdict.passed:
         tested = "local and remote loads" if verdict.remote_tested else "a local load (there is no remote node here)"
         yield f"  {source.name:8} passed: it counts {verdict.factor:.2f} bytes for each one moved, tested by {tested}"
     elif source.obstacle is not None:

@@ -29,7 +29,7 @@ from numapredict.collect.space import placement_if_any
 from numapredict.collect.terminal.progress import counting
 from numapredict.collect.topology import Topology
 
-_WITHOUT_TURN = ("turn", "none could be had: others may have measured at the same time")
+_WITHOUT_TURN = ("turn", "the lock was not available: others may have measured at the same time")
 
 
 def no_counters() -> None:

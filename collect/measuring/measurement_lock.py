@@ -80,7 +80,7 @@ class MeasurementLock:
                         return False
                     if not announced and waited_s >= self._patience.announce_after_s:
                         log.info(
-                            f"{holder_of(file)} is measuring on this computer: waiting for its turn to end, at most"
+                            f"{holder_of(file)} is measuring on this computer: waiting for it to finish, at most"
                             f" {most_s:.0f} s"
                         )
                         announced = True
@@ -93,8 +93,8 @@ class MeasurementLock:
     def _give_up(self, file: int) -> None:
         if not self._gave_up:
             log.info(
-                f"no turn to measure within {self._patience.most_s:.0f} s, as {holder_of(file)} has it: going on"
-                " without; where both measure, they disturb each other"
+                f"no measurement lock within {self._patience.most_s:.0f} s, as {holder_of(file)} has it: measuring"
+                " without; measurements at the same time disturb each other"
             )
         self._gave_up = True
 
@@ -103,7 +103,7 @@ class MeasurementLock:
         refused = (error.filename or self._folder, error.strerror)
         if refused != self._refused:
             log.info(
-                f"measurements on this computer are not kept apart: cannot lock {refused[0]}: {refused[1]}; remove"
+                f"measurements on this computer are not serialised: cannot lock {refused[0]}: {refused[1]}; remove"
                 " that file, or have its owner do so"
             )
         self._refused = refused

@@ -95,7 +95,7 @@ def disturbed_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
     lines = []
     for name, text in (
         (REDONE, "disturbed runs were redone"),
-        (DISTURBED, "disturbed runs stay, for redoing was of no use: measure when nobody else works"),
+        (DISTURBED, "runs are still disturbed after repetition: measure when the computer is idle"),
     ):
         counts = [noted_runs(dict(m.provenance)[name]) for m in _with(measurements, name)]
         if counts:

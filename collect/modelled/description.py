@@ -158,12 +158,10 @@ def load_description(name_or_path: str) -> MachineDescription:
 
 
 def _folder() -> Traversable:
-    """Return the folder of the installed descriptions."""
     return importlib.resources.files("numapredict.models") / "machines"
 
 
 def _is_file(entry: Traversable) -> bool:
-    """Return whether a folder's entry is a description."""
     return entry.is_file() and entry.name.endswith(".toml")
 
 

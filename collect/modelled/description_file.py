@@ -174,7 +174,6 @@ def parse_file(data: bytes, where: str) -> MachineFile:
 
 
 def _figures(table: Table) -> tuple[str, ...]:
-    """Return the names of the figures that a table gives."""
     fields = (name for name in table.__struct_fields__ if name not in ("source", "unit"))
     return tuple(name for name in fields if getattr(table, name) not in (None, ()))
 

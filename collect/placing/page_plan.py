@@ -119,7 +119,6 @@ def _block_accesses(samples: _Samples, pages: int, slots: int, threads: int, blo
 
 
 def _runs(nodes: npt.NDArray[np.int64], pages: int, block_pages: int) -> tuple[tuple[int, int, int], ...]:
-    """Return the runs of equal nodes in pages."""
     starts = np.flatnonzero(np.diff(nodes, prepend=nodes[0] - 1))
     ends = np.minimum(np.append(starts[1:], len(nodes)) * block_pages, pages)
     begins = starts * block_pages

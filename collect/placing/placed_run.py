@@ -141,7 +141,7 @@ def _files(options: RunOptions, placement: Placement, folder: Path, note: Note) 
         plan = _plan(options.use_profile, placement, folder / "plan", note)
     for profile in (options.profile, options.use_profile):
         if options.json is not None and profile is not None and _is_profiles(options.json, profile):
-            raise InvalidInputError(f"{options.json} is to hold a profile: name another file for --json")
+            raise InvalidInputError(f"{options.json} is the profile's file: name another for --json")
     return PlacementFiles(
         plan=None if plan is None else str(plan),
         report=str(folder / "regions") if options.regions or options.json is not None else None,
@@ -184,7 +184,7 @@ def _unwritten(folder: Path) -> Iterator[str]:
 def _before(start: Start, placement: Placement, options: RunOptions) -> Iterator[str]:
     """Return the lines to log before the program starts: none where the mapping is applied exactly."""
     if start.overridden:
-        yield f"the mapping decides over your environment: {start.overridden}"
+        yield f"the mapping overrides your environment: {start.overridden}"
     if start.obstacle:
         yield (
             f"the preload library cannot place {Path(start.command[len(start.numactl)]).name}: {start.obstacle}; its"
@@ -195,11 +195,11 @@ def _before(start: Start, placement: Placement, options: RunOptions) -> Iterator
         if options.json is not None:
             lost.append("what --json says of threads, pages and regions")
         if lost:
-            yield f"left out, for want of the library: {', '.join(lost)}"
+            yield f"left out without the library: {', '.join(lost)}"
     yield from start.doubts
     if (options.verify or options.json is not None) and (unseen := page_queries_refused()):
         yield (
-            f"this system does not say where pages stand ({unseen}): only threads are verified; run outside the"
+            f"this system does not show where pages are ({unseen}): only threads are verified; run outside the"
             " container or give it the capability SYS_NICE"
         )
     unguarded = start.way == "numactl" and applied(placement).mapping.page_policy == "first-touch"

@@ -14,18 +14,18 @@ from numapredict.collect.placing.start import Way
 class ThreadTally(msgspec.Struct, frozen=True):
     """The mapping's threads that were checked, in each process; ``right`` of them were on their PU each time.
 
-    Threads of the program that share a place of the mapping count as one. The others are in ``astray``; ``slots`` are
-    the mapping's threads that the program used.
+    Threads of the program that share a place of the mapping count as one. The others are listed; ``slots``
+    are the mapping's threads that the program used.
     """
 
     looked_at: int
     right: int
     slots: int
-    astray: tuple[PlacedThread, ...]
+    misplaced: tuple[PlacedThread, ...] = msgspec.field(name="astray")
 
 
 class PageTally(msgspec.Struct, frozen=True):
-    """The pages that were checked, ``right`` of them where the mapping puts them, the others in ``astray`` by range.
+    """The pages that were checked, ``right`` of them where the mapping puts them, the others listed by range.
 
     A page is right on the node that the library had decided on; for ``undecided`` pages it had decided on none, and any
     of ``allowed`` is right. ``nodes`` has the number of pages on each node. Nodes are OS indices.
@@ -36,7 +36,7 @@ class PageTally(msgspec.Struct, frozen=True):
     undecided: int
     allowed: tuple[int, ...]
     nodes: dict[int, int]
-    astray: tuple[RangeTally, ...]
+    misplaced: tuple[RangeTally, ...] = msgspec.field(name="astray")
 
 
 class ObservedPlacement(msgspec.Struct, frozen=True):
@@ -85,13 +85,13 @@ def observed_placement(found: PlacementMap, placement: Placement) -> ObservedPla
     nodes: Counter[int] = Counter()
     for run in runs:
         nodes[run.node] += run.count
-    astray = tuple(thread for thread in found.threads if thread.wrong)
+    misplaced = tuple(thread for thread in found.threads if thread.wrong)
     return ObservedPlacement(
         threads=ThreadTally(
             looked_at=len(found.threads),
-            right=len(found.threads) - len(astray),
+            right=len(found.threads) - len(misplaced),
             slots=len({thread.slot for thread in found.threads}),
-            astray=astray,
+            misplaced=misplaced,
         ),
         pages=PageTally(
             looked_at=sum(tallied.pages for tallied in tallies),
@@ -99,7 +99,7 @@ def observed_placement(found: PlacementMap, placement: Placement) -> ObservedPla
             undecided=sum(run.count for run in runs if run.wanted == NOWHERE),
             allowed=tuple(sorted(allowed)),
             nodes=dict(sorted(nodes.items())),
-            astray=tuple(tallied for tallied in tallies if tallied.right < tallied.pages),
+            misplaced=tuple(tallied for tallied in tallies if tallied.right < tallied.pages),
         ),
         late=found.late,
         left=found.left,

@@ -27,7 +27,7 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
     if found.threads.looked_at:
         yield _threads_in_words(found.threads, mapping)
     elif not found.unplaced or found.pages.looked_at:
-        yield "verify: no threads were looked at: the program did not come to its end, or bound none"
+        yield "verify: no threads were checked: the program did not end normally, or bound none"
     if found.late:
         yield (
             "verify: the OpenMP runtime was loaded while the program ran: memory from before its first parallel region "
@@ -41,7 +41,7 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
     if found.pages.looked_at:
         yield from _pages_in_words(found.pages, mapping)
     elif not found.unplaced:
-        yield "verify: no pages were looked at"
+        yield "verify: no pages were checked"
     yield from _unseen_in_words(found)
 
 
@@ -50,7 +50,7 @@ def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
     if not processes:
         yield "regions: no OpenMP parallel region began"
     if len(processes) > 1:
-        yield f"regions: {len(processes)} programs had parallel regions: each by itself, the first to have one first"
+        yield f"regions: {len(processes)} programs had parallel regions, in order of the first one"
     for times in processes:
         yield from _process_in_words(times)
 
@@ -98,11 +98,11 @@ def plan_in_words(plan: PagePlan, profile: Profile, mapping: Mapping) -> Iterato
 
 
 def _threads_in_words(found: ThreadTally, mapping: Mapping) -> str:
-    text = f"verify: {found.right} of {found.looked_at} threads were bound to their PU each time they were looked at"
+    text = f"verify: {found.right} of {found.looked_at} threads were bound to their PU at each check"
     if found.slots < mapping.threads:
         text += f"; the program used {found.slots} of the mapping's {mapping.threads}"
-    if found.astray:
-        first = found.astray[0]
+    if found.misplaced:
+        first = found.misplaced[0]
         text += f"; thread {first.slot} was off PU {first.pu} {first.wrong} times of {first.wrong + first.right}"
     return text
 
@@ -122,7 +122,7 @@ def _pages_in_words(found: PageTally, mapping: Mapping) -> Iterator[str]:
     if len(found.nodes) > 1:
         shares = ", ".join(f"node {node} {_percent(count, pages)}" for node, count in found.nodes.items())
         yield f"verify: pages by node: {shares}"
-    yield from _astray_in_words(found.astray)
+    yield from _misplaced_in_words(found.misplaced)
 
 
 def _unseen_in_words(found: ObservedPlacement) -> Iterator[str]:
@@ -133,18 +133,18 @@ def _unseen_in_words(found: ObservedPlacement) -> Iterator[str]:
     }
     parts = [f"{pages} pages of {what.get(kind, kind)}" for kind, pages in reversed(found.unseen.items()) if pages]
     if parts:
-        yield f"verify: not placed and not looked at: {', '.join(parts)}"
+        yield f"verify: not placed and not checked: {', '.join(parts)}"
 
 
-def _astray_in_words(astray: tuple[RangeTally, ...]) -> Iterator[str]:
-    if not astray:
+def _misplaced_in_words(misplaced: tuple[RangeTally, ...]) -> Iterator[str]:
+    if not misplaced:
         return
     yield f"  {'pages':>10} {'misplaced':>10}  range (where they were)"
-    for tallied in astray[:_SHOWN_RANGES]:
+    for tallied in misplaced[:_SHOWN_RANGES]:
         where = ", ".join(f"node {node}: {count}" for node, count in tallied.elsewhere.items())
         yield f"  {tallied.pages:>10} {tallied.pages - tallied.right:>10}  {tallied.name} ({where})"
-    if len(astray) > _SHOWN_RANGES:
-        yield f"  and {len(astray) - _SHOWN_RANGES} more ranges"
+    if len(misplaced) > _SHOWN_RANGES:
+        yield f"  and {len(misplaced) - _SHOWN_RANGES} more ranges"
 
 
 def _percent(part: int, whole: int) -> str:

@@ -115,7 +115,7 @@ def is_profile(path: Path) -> bool:
 
 
 def _size_bytes(header: bytes) -> int:
-    """Return how long the file is by its header's word; 0 where it begins otherwise."""
+    """Return how long the file is by its header's word; 0 where it does not begin like a profile."""
     fields = np.frombuffer(header, _HEADER, 1)[0]
     if int(fields["magic"]) != MAGIC:
         return 0
@@ -129,7 +129,7 @@ def parse_profile(data: bytes) -> Profile:
         raise ValueError("it is shorter than a header")
     header = np.frombuffer(data, _HEADER, 1)[0]
     if int(header["magic"]) != MAGIC:
-        raise ValueError("it begins otherwise")
+        raise ValueError("it does not begin like a profile")
     if int(header["version"]) != VERSION:
         raise ValueError(f"it has version {int(header['version'])}, and {VERSION} is known")
     slots, count, samples = int(header["slots"]), int(header["ranges"]), int(header["samples"])

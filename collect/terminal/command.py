@@ -46,8 +46,8 @@ def _set_verbosity(ctx: click.Context, parameter: click.Parameter, value: bool) 
 def verbosity_options() -> list[click.Parameter]:
     """Return the options of verbosity, `-q` and `-v`."""
     texts = {
-        "quiet": "Say nothing on the way; warnings and errors stay.",
-        "verbose": "Say more: which model, what the cache had, how long things took.",
+        "quiet": "Print warnings and errors only.",
+        "verbose": "Print more: which model, cache hits, durations.",
     }
     return [
         click.Option([f"-{name[0]}", f"--{name}"], is_flag=True, expose_value=False, callback=_set_verbosity, help=text)

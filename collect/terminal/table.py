@@ -60,7 +60,6 @@ def _parts(spans: Sequence[Span], room: int) -> list[list[Span]]:
 
 
 def _row(row: str, spans: Sequence[Span], widths: Sequence[int]) -> list[str]:
-    """Return the lines of one row of a part."""
     cells = []
     for (start, end), width in zip(spans, widths, strict=True):
         cell = row[start:end]
@@ -73,7 +72,6 @@ def _row(row: str, spans: Sequence[Span], widths: Sequence[int]) -> list[str]:
 
 
 def _broken(cell: str, width: int) -> list[str]:
-    """Return a cell's text in lines."""
     lines = [""]
     for piece in _JOINTS.split(cell):
         if len((lines[-1] + piece).rstrip()) <= width:

@@ -164,7 +164,7 @@ def advise(
     showing = next((m for m in measured if own_team(m) is not None), None)
     if showing is not None:
         try:
-            with doing("learning about mappings of as many threads"):
+            with doing("training on mappings with as many threads"):
                 model, own = model_of_threads(model, showing, machine.topology)
         except InsufficientDataError as error:
             return _unknown(program, chosen, measured, str(error), (_TRAIN, _ASK_FOR_THREADS))

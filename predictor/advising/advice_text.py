@@ -130,7 +130,6 @@ def _close_in_words(close: Close) -> str:
 
 
 def _under(title: str, text: str) -> list[str]:
-    """Return the lines of a title and its wrapped text."""
     return textwrap.fill(text, _WIDTH, initial_indent=f"  {title:18}", subsequent_indent=_COLUMN).splitlines()
 
 

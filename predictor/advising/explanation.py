@@ -211,7 +211,6 @@ def _change_findings(evidence: Evidence, pages: Pages, binds: Bound, default: Ma
 
 
 def _finding(topic: Topic, rule: str, text: str, evidence: Evidence, *read: str) -> Finding:
-    """Return a finding with the numbers that it rests on."""
     values = {name: getattr(evidence, name) for name in read}
     return Finding(topic, rule, text, {name: float(value) for name, value in values.items() if value is not None})
 

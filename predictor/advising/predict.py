@@ -79,7 +79,7 @@ def reading_of(measurement: Measurement, clock: Clock) -> ProbeReading:
     time_s = time_by(clock, measurement)
     if time_s is None:
         raise InsufficientDataError(
-            f"probe run of {measurement.program} under {label} did not tell the time in parallel regions, which this "
+            f"probe run of {measurement.program} under {label} gave no time in parallel regions, which this "
             "model was learned from: train a model on this machine"
         )
     counters = measurement.counters

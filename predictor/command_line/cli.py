@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
     kept="finished traces are kept",
     answers=["numapredict.predictor.advising.advice:Advice", "numapredict.predictor.advising.unknown:Unknown"],
     examples={
-        "numapredict predict --verify ./app": "Ask, and run the default and the advised mapping in turn.",
+        "numapredict predict --verify ./app": "Advise, then run the default and the advised mapping in turn.",
         "numapredict predict --emit slurm ./app": "Print the srun command that applies the advice.",
     },
 )
@@ -85,7 +85,7 @@ def predict(
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
-    """Say where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
+    """Advise where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.advising.advice_text import advice_in_words
     from numapredict.predictor.advising.session import Question, ask
@@ -137,10 +137,10 @@ def predict(
     "--budget",
     "budget_text",
     metavar="RUNS|SHARE|TIME",
-    help="Run no more than 2000 runs, 15% of all runs, or 45min: those that teach most.",
+    help="Run no more than 2000 runs, 15% of all runs, or 45min: the most informative ones.",
 )
 @KEEP_OUTLIERS
-@click.option("--dry-run", is_flag=True, help="Only say how many runs there are and how long they will take.")
+@click.option("--dry-run", is_flag=True, help="Only print the number of runs and the estimated time.")
 @JSON
 def train(
     request: "CampaignRequest",
@@ -155,7 +155,7 @@ def train(
     as_json: bool,
 ) -> None:
     """Learn a model: run a campaign on a machine (this computer if none is named), then cluster its programs."""
-    with doing("loading what learns"):
+    with doing("loading libraries"):
         from numapredict.collect.campaign.request import estimate_in_words
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.learning.budget import parse_budget, plan_budget, plan_in_words
@@ -231,7 +231,7 @@ def run(
         from numapredict.predictor.advising.emitted_command import command_for_mapping
 
         if any((verify, regions, profile, use_profile, json_file, no_numa_balancing)):
-            raise click.UsageError("--emit only prints a command: leave out what is asked of a run")
+            raise click.UsageError("--emit only prints a command: leave out the options of a run")
         click.echo(command_for_mapping(tool, label, command), color=True)  # to the letter
         return 0
     if profile is not None and use_profile is not None:
@@ -262,7 +262,7 @@ def evaluate(
     keep_outliers: bool,
     as_json: bool,
 ) -> None:
-    """Tell how good the advice is: every program of each DATASET is held out once, with all its variants.
+    """Measure how good the advice is: every program of each DATASET is held out once, with all its variants.
 
     DATASET is a shipped dataset by name, or a folder. Finished folds are kept: an evaluation that was interrupted goes
     on where it was.

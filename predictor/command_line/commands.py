@@ -77,7 +77,7 @@ class Commands(Group):
 
 
 # A \b tells click to keep the line breaks of a paragraph.
-_HELP = """Say, after two short runs of PROGRAM, where its threads and memory pages should live on a NUMA machine.
+_HELP = """Advise, after two short runs of PROGRAM, where its threads and memory pages should live on a NUMA machine.
 
 \b
 numapredict ./app input.dat                             on this computer
@@ -116,12 +116,17 @@ def _tell_version(context: click.Context, _parameter: click.Parameter, wanted: b
     subcommand_metavar="[OPTIONS] PROGRAM [ARGUMENTS]...",
     epilog=_EPILOG,
     examples={
-        "numapredict ./app input.dat": "Ask about a program on this computer.",
-        "numapredict --machine sandybridge-4x8 ./app input.dat": "Ask about it on a described machine, modelled.",
+        "numapredict ./app input.dat": "Get advice for a program on this computer.",
+        "numapredict --machine sandybridge-4x8 ./app input.dat": "Get advice for a described machine, modelled.",
     },
 )
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Say what is installed."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_tell_version,
+    help="Print the version and what is installed.",
 )
 def commands() -> None:
     """Hold the commands; a click group needs a function."""

@@ -149,7 +149,7 @@ def _interrupted(words: list[str], kept: str, forgetting: tuple[str, ...]) -> in
         left.remove(option)
     from numapredict.collect.terminal.printable import command_line
 
-    text = f"{kept}; to go on:" if kept else "nothing is left of it; to start again:"
+    text = f"{kept}; to continue:" if kept else "nothing is kept; to start again:"
     return _say(f"interrupted; {text}", INTERRUPTED, command_line(["numapredict", *left]))
 
 

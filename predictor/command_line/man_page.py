@@ -19,13 +19,13 @@ from numapredict.predictor.command_line.registry import GROUP
 NAME = "numapredict"
 
 ARGUMENTS = {
-    "command": "The program and its arguments. What stands behind its name is its own, options too.",
+    "command": "The program and its arguments. Everything after its name belongs to it, options too.",
     "dataset": "A shipped dataset by name, or a folder.",
     "datasets": "Shipped datasets by name, or folders.",
     "file": "A table with a head line, of comma-separated values.",
     "folder": "The folder of the application.",
     "label": "A mapping, such as 16x2-contiguous-interleave.",
-    "shell": "The shell that shall complete.",
+    "shell": "The shell to complete commands in.",
     "subject": "A shipped name, a dataset's folder, a model's or prediction's file; - reads a prediction from a pipe.",
     "words": "A command by its words; every one if none is given.",
 }

@@ -26,7 +26,7 @@ DATASETS = click.argument("datasets", nargs=-1, required=True, metavar="DATASET.
 DEFAULT = click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
 JOBS = click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
 KEEP_OUTLIERS = click.option(
-    "--keep-outliers", is_flag=True, help="Believe times, too, that are far from all others of program and mapping."
+    "--keep-outliers", is_flag=True, help="Keep times that are far from all others of program and mapping."
 )
 
 FILE = click.Path(path_type=Path, dir_okay=False)

@@ -135,7 +135,6 @@ def _score(machine: str, reads: Reads, rule: str, cases: Sequence[Case]) -> Rule
 
 
 def _said(evidence: Evidence) -> set[str]:
-    """Return the rules that apply to these readings."""
     pages = pages_of(evidence)
     binds = bound_of(evidence, pages)
     nothing = pages_gain_nothing(evidence, pages)

@@ -261,5 +261,4 @@ def _filled(shares: Array) -> Array:
 
 
 def _others(names: Sequence[str], kept: list[int]) -> tuple[str, ...]:
-    """Return the names that were not kept."""
     return tuple(name for index, name in enumerate(names) if index not in set(kept))

@@ -119,8 +119,8 @@ def learn_from(name: str, output: Path | None, wishes: Wishes) -> Learned:
 def _learn(dataset: Dataset, output: Path | None, wishes: Wishes) -> Learned:
     if dataset.topology is None:
         raise NoModelError(
-            f"the dataset of {dataset.machine} has mappings of other people's, which nothing here could apply: "
-            "`numapredict evaluate` says what predicting among them would give"
+            f"the dataset of {dataset.machine} has foreign mappings, which numapredict cannot apply: "
+            "`numapredict evaluate` shows how well they are predicted"
         )
     options, topology = options_of(wishes.default, wishes.clusters, dataset), dataset.topology
     outliers: tuple[Outlier, ...] = ()

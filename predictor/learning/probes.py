@@ -80,7 +80,6 @@ def scaled_features(scales: Scales, readings: Array) -> Array:
 
 
 def _raw(kind: FeatureKind, readings: Array, floor: float) -> Array:
-    """Return the features before division."""
     if kind == "thesis":
         return readings[:, [0, 2]]
     ratio = np.log2(readings[:, 0] / readings[:, 1])

@@ -120,7 +120,6 @@ def _kinds(observations: Observations, options: TrainingOptions) -> tuple[Featur
 
 
 def _candidates(observations: Observations, options: TrainingOptions) -> tuple[int, ...]:
-    """Return the columns that may become probes."""
     if options.probe_candidates:
         columns = [observations.column(label) for label in dict.fromkeys(options.probe_candidates)]
     else:

@@ -115,7 +115,6 @@ def train_on(
 
 
 def _probes(choice: Choice, gain_model: GainModel | None) -> tuple[Probe, Probe]:
-    """Return the probes with all their features."""
     if gain_model is None or gain_model.extra_reading == "times":
         return probes_of(choice.kind, choice.first, choice.second)
     read = (TIME, BANDWIDTH if gain_model.extra_reading == "bandwidth" else SHARE)
@@ -140,7 +139,6 @@ def probe_readings(observations: Observations, first: str, second: str) -> Array
 
 
 def _members(observations: Observations, default: int, inside: Labels, features: Array) -> tuple[Member, ...]:
-    """Return a cluster's members in the dataset's order."""
     best = observations.time_s.argmin(axis=1)
     return tuple(
         Member(

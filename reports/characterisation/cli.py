@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
     type=click.IntRange(1),
     default=5,
     show_default=True,
-    help="Timed runs of a mapping on this computer; up to twice as many where they scatter.",
+    help="Timed runs of a mapping on this computer; up to twice as many if times vary.",
 )
 @click.option("--fresh", is_flag=True, help="Forget the runs that an earlier characterisation has finished.")
 @click.option("--retry-failed", is_flag=True, help="Run again what failed before.")
@@ -68,7 +68,7 @@ def characterize(
     command: tuple[str, ...],
 ) -> None:
     """Show what threads, nodes and policies do to COMMAND: times, and accesses and bandwidth per node."""
-    with doing("loading what draws"):
+    with doing("loading libraries"):
         from numapredict.collect.campaign.characterisation.session import (
             RUNS_FOLDER,
             CharacterisationRequest,

@@ -94,7 +94,6 @@ def _values(run: Run, quantity: Quantity) -> tuple[list[float], list[float]]:
 
 
 def _busy(groups: Sequence[MappingBars]) -> tuple[int, ...]:
-    """Return the nodes with any accesses; all if none has."""
     every = range(len(groups[0].local))
     return tuple(n for n in every if any(group.local[n] or group.remote[n] for group in groups)) or tuple(every)
 

@@ -26,7 +26,6 @@ def characterisation_in_words(found: Characterisation) -> str:
 
 
 def _tables(found: Characterisation, unit: look.Unit) -> Iterable[list[str]]:
-    """Return the tables over threads and nodes, each once."""
     shown = set()
     for table in found.tables:
         if table.mappings in shown:
@@ -41,7 +40,6 @@ def _tables(found: Characterisation, unit: look.Unit) -> Iterable[list[str]]:
 
 
 def _policies(found: Characterisation, unit: look.Unit) -> list[str]:
-    """Return the table of page policies, unless all are one."""
     if len({place.mapping for place in found.whole}) < 2:
         return []
     policies = list(dict.fromkeys(place.thread_policy for place in found.whole))
@@ -57,7 +55,6 @@ def _policies(found: Characterisation, unit: look.Unit) -> list[str]:
 
 
 def _one_node(found: Characterisation, unit: look.Unit) -> list[str]:
-    """Return the times on one node, by where the pages are."""
     if not found.one_node:
         return []
     lines = [f"{look.size_in_words(found.one_node[0])}, by page policy"]
@@ -80,7 +77,6 @@ def _extreme(what: str, run: Run, unit: look.Unit) -> str:
 
 
 def _effects(found: Characterisation) -> list[str]:
-    """Return the largest effect of each choice."""
     if not found.effects:
         return []
     lines = ["the most that a choice alone changes"]

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 @JSON
 def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
     """Draw how much gain is left when a model is learned from a part of all runs (`train --budget`): minutes."""
-    with doing("loading what learns"):
+    with doing("loading libraries"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.budget_curve import budget_curve
         from numapredict.predictor.learning.datasets import open_datasets

@@ -36,7 +36,7 @@ def clustermap(
     dataset: str, output: Path, default: str | None, clusters: int | None, scale: "Scale", as_json: bool
 ) -> None:
     """Draw a dataset's dendrogram and heatmap in one figure (thesis figures 24 and 25)."""
-    with doing("loading what draws"):
+    with doing("loading libraries"):
         from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.reports.clustermap import clustermap_data
         from numapredict.reports.clustermap_figure import figure_of

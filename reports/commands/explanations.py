@@ -28,7 +28,7 @@ HEADINGS: dict["Reads", str] = {
 @JSON
 def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
     """Show how often each rule of the advice's explanation is right, of codelets, whose nature is known."""
-    with doing("loading what judges"):
+    with doing("loading libraries"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.explanation_check import check_datasets
 

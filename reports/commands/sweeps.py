@@ -30,7 +30,7 @@ SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
 @JSON
 def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     """Show the speedup over the number of clusters for the thesis's feature sets (figures 26 to 29)."""
-    with doing("loading what draws"):
+    with doing("loading libraries"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.native.errors import InsufficientDataError
         from numapredict.predictor.evaluation.thesis import sweeps_of

@@ -56,7 +56,7 @@ def model_about(model: Model, origin: str) -> AboutData:
     """Return what a model was learned from and how."""
     machine = model.machine if model.topology.fingerprint == UNKNOWN else f"{model.machine}, {model.topology.text}"
     chooser = (
-        "what its probes let a program expect of each mapping; the cluster explains"
+        "the predicted gain of each mapping, by the probes; the cluster only explains"
         if model.gain_model is not None
         else "the cluster that its probes assign a program to"
     )
@@ -73,7 +73,7 @@ def model_about(model: Model, origin: str) -> AboutData:
             (
                 "In choosing the probes",
                 f"{factor(model.selection_speedup)} over the default, geometric mean of the cross-validation that "
-                "chose them: the best of many, and so flattering",
+                "chose them: the best of many, hence optimistic",
             ),
         )
     )

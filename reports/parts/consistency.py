@@ -62,7 +62,6 @@ def _mapping_problems(advice: Advice, topology: Topology | None) -> Iterator[tup
 
 
 def _speedups(advice: Advice) -> Iterator[tuple[str, ExpectedSpeedup]]:
-    """Yield every expected speedup with its field."""
     yield "expected_speedup", advice.expected_speedup
     for alternative in (advice.alternative, *advice.alternatives):
         if alternative.expected_speedup is not None:

@@ -21,7 +21,7 @@ HOW_TO_SEE_SHARES = (
     "How many pages that is depends on the program: profile it (numapredict run --profile FILE) and make this page "
     "with --profile FILE, which shows each node's share."
 )
-FIRST_TOUCH = "How many pages that is depends on which thread of the program writes to them first; a run tells."
+FIRST_TOUCH = "How many pages that is depends on which thread of the program writes to them first; run it to see."
 
 
 class CoreData(msgspec.Struct, frozen=True):
@@ -179,7 +179,6 @@ def draw_mapping(
 
 
 def _pages(placement: Placement) -> dict[int, str]:
-    """Return in words which pages each node's memory gets."""
     mapping, nodes = placement.mapping, placement.page_nodes
     if FACTS[mapping.page_policy].decided_by == "chunk":
         chunks = placement.chunks
@@ -205,7 +204,6 @@ def _words(mapping: Mapping, share: str) -> str:
 
 
 def _caches(caches: tuple[Cache, ...], cores: set[int]) -> str:
-    """Return the shared caches of a node in words."""
     found: dict[tuple[int, int], int] = {}
     for cache in caches:
         if cores & set(cache.cores) and len(cache.cores) > 1:

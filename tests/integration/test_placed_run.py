@@ -320,10 +320,7 @@ def test_what_placed_it_is_verified(app: Path) -> None:
     done = placed("run", "--mapping", f"{CORES}x1-contiguous-bind", "--verify", "--", str(app), "3")
     assert (done.returncode, done.stdout) == (3, f"{CORES} threads, 786432\n")
     threads, pages, unseen = done.stderr.splitlines()
-    assert (
-        threads
-        == f"numapredict: verify: {CORES} of {CORES} threads were bound to their PU each time they were looked at"
-    )
+    assert threads == f"numapredict: verify: {CORES} of {CORES} threads were bound to their PU at each check"
     assert pages.startswith("numapredict: verify: ")
     assert "(100%) were on node 0" in pages
     assert re.search(r"not placed and not looked at: [1-9]\d* pages of other memory \(stacks", unseen)  # at least those

@@ -81,7 +81,7 @@ def test_what_takes_a_second_says_what_it_does(tmp_path: Path) -> None:
     data, to = str(tmp_path / "data"), str(tmp_path / "page.html")
     for words, shown in (
         (("report", data, "-o", to), [f"reading {data}", f"writing {to}"]),
-        (("train", *SANDY, "--into", data + "2", "--dry-run"), ["loading what learns", "counting the runs"]),
+        (("train", *SANDY, "--into", data + "2", "--dry-run"), ["loading libraries", "counting the runs"]),
         (("report", "explanations", "sandybridge-4x8"), ["0/1 datasets read"]),
         (("evaluate", data, "--output", to), ["0/1 datasets read", "0/3 folds of planted-4x8"]),
         (("train", "--dataset", data, "--output", to), [f"reading {data}", "0/5 steps of learning"]),

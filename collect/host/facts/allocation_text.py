@@ -59,7 +59,7 @@ def contradictions_in_words(found: Allocation) -> Iterator[str]:
     bound = f" ({job.binding})" if job.binding else ""
     if found.pus > max(granted):
         yield (
-            f"{given}, but nothing keeps this process to that{bound}: it takes {found.pus}; start it bound, with "
+            f"{given}, but this process is not bound to that{bound}: it takes {found.pus}; start it bound, with "
             "srun --cpu-bind=cores or taskset"
         )
     else:

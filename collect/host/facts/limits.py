@@ -36,7 +36,7 @@ def processor_quota(root: Path) -> Fact:
         name,
         f"{least:g} PUs' time" + (f" on {len(allowed)} PUs" if allowed else ""),
         disturbs=True,
-        why="when it is used up all threads stand still until the next period, of mostly 100 ms",
+        why="when it is used up, all threads stop until the next period, usually 100 ms",
         remedy="use PUs instead of a share of their time: docker run --cpuset-cpus, AllowedCPUs= of systemd",
     )
 

@@ -57,7 +57,7 @@ def _load(loadavg: str, found: dict[int, Busyness]) -> Fact:
     tasks = re.fullmatch(r"([0-9]{1,9})/[0-9]{1,9}", words[3]) if len(words) > 3 else None
     parts = []
     if tasks:
-        parts.append(f"{words[0]} tasks over the last minute, {max(int(tasks[1]) - 1, 0)} beside this one runnable now")
+        parts.append(f"{words[0]} tasks over the last minute, {max(int(tasks[1]) - 1, 0)} others runnable now")
     if not found:
         return Fact("load of others", "; ".join(parts) or UNKNOWN)
     busiest = max(found, key=lambda pu: found[pu].busy)

@@ -48,9 +48,9 @@ class Examined(msgspec.Struct, frozen=True, kw_only=True):
     tested_s: float = 0.0
 
     @property
-    def believed(self) -> bool:
+    def passed(self) -> bool:
         """Return whether the source passed the self-test."""
-        return self.verdict is not None and self.verdict.believed
+        return self.verdict is not None and self.verdict.passed
 
     @property
     def reason(self) -> str:
@@ -93,7 +93,7 @@ def calibrated_source(sources: Sequence[CounterSource], topology: Topology, fold
         if tested is None or _is_old(tested):
             tested = known[source.name] = _examined(source, topology)
             fresh = True
-        if tested.verdict is not None and tested.verdict.believed:
+        if tested.verdict is not None and tested.verdict.passed:
             found = CalibratedSource(source, tested.verdict.factor)
             break
         log.info(f"the counters of {source.name} are not used: {tested.reason} (numapredict doctor tests again)")
@@ -137,7 +137,7 @@ def _examined(source: CounterSource, topology: Topology) -> Examined:
 
 def _is_old(tested: Examined) -> bool:
     """Return whether to test a source again: without a verdict, or when its failure is old enough."""
-    return tested.verdict is None or not (tested.verdict.believed or 0 <= time.time() - tested.tested_s < RETRY_S)
+    return tested.verdict is None or not (tested.verdict.passed or 0 <= time.time() - tested.tested_s < RETRY_S)
 
 
 def _computer(topology: Topology) -> str:

@@ -38,7 +38,7 @@ def self_test(source: CounterSource, topology: Topology, count: Count | None = N
     """
     found = judge(trials(source, topology, count))
     for _ in range(AGAIN):  # other programs may have disturbed it
-        if found.believed:
+        if found.passed:
             break
         found = judge(trials(source, topology))
     return found
@@ -111,7 +111,7 @@ def _counted(source: CounterSource, load: Load, passes: int) -> tuple[Moved, Tra
             moved = run_stream(run.command(stream_command(load, passes), {}))
             traffic = run.traffic()
     if any(not math.isfinite(value) for node in traffic.nodes for value in msgspec.structs.astuple(node) if value):
-        raise CounterError("it counted what is no number")
+        raise CounterError("it counted a value that is not a number")
     return moved, traffic
 
 

@@ -44,13 +44,13 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a source is trusted, and the bytes that it counts for each byte moved.
+    """Whether a source passed the self-test, and the bytes that it counts for each byte moved.
 
-    ``remote_tested`` is false on a computer with one node. ``reasons`` say why it is not trusted; ``controllers`` is
+    ``remote_tested`` is false on a computer with one node. ``reasons`` say why it failed; ``controllers`` is
     the factor of its memory controllers' counts, None where it does not count these.
     """
 
-    believed: bool
+    passed: bool = msgspec.field(name="believed")
     factor: float
     remote_tested: bool
     reasons: tuple[str, ...] = ()
@@ -62,9 +62,9 @@ def judge(trials: Sequence[Trial]) -> Verdict:
     remote_tested = any(trial.kind == "remote" for trial in trials)
     controllers = _controllers(trials)
     if not all(node.local_bytes is not None and node.remote_bytes is not None for t in trials for node in t.counted):
-        reason = "it does not tell local accesses from remote ones"
+        reason = "it does not separate local accesses from remote ones"
         return Verdict(
-            believed=False, factor=1.0, remote_tested=remote_tested, reasons=(reason,), controllers=controllers
+            passed=False, factor=1.0, remote_tested=remote_tested, reasons=(reason,), controllers=controllers
         )
     reading = [trial for trial in trials if not trial.writes]
     factors = [_booked(trial) / trial.moved_bytes for trial in reading]
@@ -82,7 +82,7 @@ def judge(trials: Sequence[Trial]) -> Verdict:
         elif not FACTORS[0] <= middle <= FACTORS[1]:
             reasons.append(f"it counts {middle:.2f} bytes for one moved")
     return Verdict(
-        believed=not reasons,
+        passed=not reasons,
         factor=statistics.geometric_mean(factors) if not reasons else 1.0,
         remote_tested=remote_tested,
         reasons=tuple(reasons),
@@ -104,7 +104,7 @@ def _strays(trial: Trial) -> list[str]:
             share = (counted or 0.0) / trial.moved_bytes
             if (number, kind) != (trial.threads, trial.kind) and share > STRAY:
                 moved = f"{trial.kind} {'writes' if trial.writes else 'accesses'}"
-                what = f"it books {share:.0%} of node {trial.threads}'s {moved} as {kind} ones of node {number}"
+                what = f"it counts {share:.0%} of node {trial.threads}'s {moved} as {kind} ones of node {number}"
                 found.append((share, what))
     return [text for _, text in sorted(found, reverse=True)]
 

@@ -52,7 +52,7 @@ def likwid_pin(placement: Placement, command: tuple[str, ...], shell: Variables[
         environment,
         ("likwid-pin", *policy, "-c", listed, *pages, *words),
         (*CONFLICTING, *_PLACING),
-        (*(("the pages need numactl beside likwid-pin",) if pages else ()), *late_binding(placement)),
+        (*(("the pages need numactl in addition to likwid-pin",) if pages else ()), *late_binding(placement)),
     )
 
 

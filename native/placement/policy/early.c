@@ -58,7 +58,7 @@ static void flush(struct batch *batch) {
 }
 
 /* A move is expensive for the kernel even for few pages: only misplaced pages are passed to it. */
-static void look(const struct mapping *m, struct batch *astray) {
+static void look(const struct mapping *m, struct batch *misplaced) {
     void *page[BATCH];
     int status[BATCH];
     for (uintptr_t at = m->start; at < m->end && pages_left;) {
@@ -73,9 +73,9 @@ static void look(const struct mapping *m, struct batch *astray) {
             const int node = node_of(m, (uintptr_t)page[i]);
             if (status[i] < 0 || status[i] == node)
                 continue;
-            if (astray->count == BATCH)
-                flush(astray);
-            add(astray, page[i], node);
+            if (misplaced->count == BATCH)
+                flush(misplaced);
+            add(misplaced, page[i], node);
         }
     }
 }
@@ -103,7 +103,7 @@ static bool read_line(char *line, bool alone, struct mapping *m) {
     return strcmp(name, "[heap]") == 0 || (alone && (*name == '\0' || strncmp(name, "[anon", 5) == 0));
 }
 
-static void look_at_lines(int file, struct batch *astray) {
+static void look_at_lines(int file, struct batch *misplaced) {
     char text[LINE_BYTES + 1];
     const bool alone = system_is_single();
     size_t had = 0;
@@ -118,7 +118,7 @@ static void look_at_lines(int file, struct batch *astray) {
             struct mapping mapping;
             *end = '\0';
             if (read_line(line, alone, &mapping))
-                look(&mapping, astray);
+                look(&mapping, misplaced);
         }
         had -= (size_t)(line - text);
         memmove(text, line, had);
@@ -135,15 +135,15 @@ static void set_targets(const uint16_t *nodes, size_t count) {
 }
 
 void early_move(const uint16_t *nodes, size_t count) {
-    static struct batch astray;
+    static struct batch misplaced;
     const int before = errno;
     const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     set_targets(nodes, count);
     pages_left = MOST_PAGES;
     if (file >= 0) {
-        look_at_lines(file, &astray);
+        look_at_lines(file, &misplaced);
         close(file);
-        flush(&astray);
+        flush(&misplaced);
     }
     errno = before;
 }

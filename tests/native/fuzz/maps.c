@@ -24,14 +24,14 @@ int system_move_pages(size_t count, void **pages, const int *nodes, int *status)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     static const uint16_t nodes[] = {3, 0, 1};
-    struct batch astray = {.count = 0};
+    struct batch misplaced = {.count = 0};
     set_targets(nodes, sizeof nodes / sizeof *nodes);
     MUST(target[0] == 0 && target[1] == 1 && target[2] == 3);
     pages_left = 4 * BATCH;
     const int file = open(fuzz_file(bytes, count), O_RDONLY | O_CLOEXEC);
     MUST(file >= 0);
-    look_at_lines(file, &astray);
-    flush(&astray);
+    look_at_lines(file, &misplaced);
+    flush(&misplaced);
     close(file);
     return 0;
 }

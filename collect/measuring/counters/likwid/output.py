@@ -104,5 +104,5 @@ def _value(cell: str, name: str) -> float | None:
     try:
         value = float(cell)
     except ValueError:
-        raise CounterError(f"LIKWID's output has a figure that is none: {name!r} is {cell[:40]!r}") from None
+        raise CounterError(f"LIKWID's output has a value that is not a number: {name!r} is {cell[:40]!r}") from None
     return value if math.isfinite(value) else None

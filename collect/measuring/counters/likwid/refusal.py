@@ -13,7 +13,7 @@ from numapredict.native.errors import CounterError
 
 INSTALL = "sudo apt-get install likwid"
 _LOAD = "sudo modprobe msr"
-_ELSEWHERE = "another source of counters may do: perf, resctrl"
+_ELSEWHERE = "other sources of counters may work: perf, resctrl"
 _PARANOID = "sudo sysctl kernel.perf_event_paranoid={}"
 _NOISE = re.compile(r"(?:ERROR|WARN(?:ING)?) - \[[^\]]*\] ?|-{5,}")
 _HEADER = re.compile(r"CPU (name|type|clock)\b")
@@ -37,7 +37,7 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...], bool], ...] = (
     (r"is locked", "LIKWID's lock is another user's", ("ask the owner of /var/run/likwid.lock to remove it",), False),
     (
         r"register \S+ is in use",
-        "somebody else counts, or left a counter behind",
+        "another tool counts, or left a counter configured",
         ("stop other tools that count", "sudo sysctl kernel.nmi_watchdog=0"),
         False,
     ),

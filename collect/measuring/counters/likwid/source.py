@@ -34,7 +34,9 @@ from numapredict.native.errors import CounterError
 GROUPS = ("NUMA", "MEM")
 """The supported groups, the most informative first."""
 _UNSAFE = re.compile(r"[\s%]")  # blanks end a word for LIKWID; %h, %j, %p, %r in a file's name are replaced
-_BY_PERF = "LIKWID counts by perf here, without the kernel's own traffic, and does not tell whether it was multiplexed"
+_BY_PERF = (
+    "LIKWID counts by perf here, without the kernel's own traffic, and does not report whether it was multiplexed"
+)
 
 
 class LikwidSource:

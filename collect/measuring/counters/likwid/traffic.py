@@ -56,15 +56,15 @@ def traffic_of(
         else:
             raise CounterError(f"LIKWID counts {group} by {', '.join(sorted(counters))} here, which is not known")
     if not packages and group == "MEM":
-        notes = (*notes, "sysfs does not tell the packages")
+        notes = (*notes, "sysfs does not show the packages")
     values = [value for node in nodes for value in (node.local_bytes, node.remote_bytes, node.controller_bytes)]
     figures = [value for value in values if value is not None]
     if not figures:
-        raise CounterError(f"LIKWID's group {group} tells nothing about NUMA nodes here: {'; '.join(notes)}")
+        raise CounterError(f"LIKWID's group {group} shows nothing about NUMA nodes here: {'; '.join(notes)}")
     if not any(figures):
         raise CounterError(
-            f"LIKWID counted nothing at all in group {group}: the counters are another's or not there; built for perf "
-            "it counts controllers only with sudo sysctl kernel.perf_event_paranoid=0"
+            f"LIKWID counted nothing at all in group {group}: the counters are missing or used by another tool; built "
+            "for perf it counts controllers only with sudo sysctl kernel.perf_event_paranoid=0"
         )
     return Traffic(NAME, nodes, notes=notes)
 
@@ -76,7 +76,6 @@ def volumes_of(group: str, output: LikwidOutput) -> tuple[OutputRow, ...]:
 
 
 def _required(output: LikwidOutput, pattern: re.Pattern[str], group: str) -> OutputRow:
-    """Return the metric with such a name."""
     row = output.metric(pattern)
     if row is None:
         names = ", ".join(repr(metric.name) for metric in output.metrics[-3:])
@@ -121,7 +120,7 @@ def _home_agents(
     local, remote = ([_of_package(package, pus, row) for package in packages] for row in volumes)
     notes = _apart(topology.nodes, packages, "local and remote bytes")
     if len(packages) > 2:
-        notes = (*notes, f"the home agents of {len(packages)} packages do not tell which of the others asked")
+        notes = (*notes, f"the home agents of {len(packages)} packages do not show which of the others asked")
     nodes = []
     for node in topology.nodes:
         at = _own_package(node, packages)
@@ -168,7 +167,6 @@ def _several(nodes: Sequence[Node], packages: Sequence[Package]) -> Package | No
 
 
 def _pus(node: Node) -> Iterator[int]:
-    """Yield the OS indices of a node's PUs."""
     return (pu for core in node.cores for pu in core.pus)
 
 

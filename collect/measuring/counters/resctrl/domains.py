@@ -72,8 +72,8 @@ def places(domains: tuple[Domain, ...], mon_data: Path) -> tuple[DomainFolder, .
             if not (mon_data / folder).is_dir():
                 nodes = " and ".join(str(node) for node, _ in domain.pus_of_nodes)
                 raise CounterError(
-                    f"L3 cache {domain.cache_id} serves the NUMA nodes {nodes}, which this kernel does not tell apart: "
-                    "use Linux 6.10 or later, or switch sub-NUMA clustering off in the firmware"
+                    f"L3 cache {domain.cache_id} serves the NUMA nodes {nodes}, which this kernel does not "
+                    "distinguish: use Linux 6.10 or later, or switch sub-NUMA clustering off in the firmware"
                 )
             found.append(DomainFolder(node, folder, pus))
     return tuple(found)

@@ -147,7 +147,7 @@ def _refusal(folder: Path, error: OSError) -> str:
         )
     if error.errno == errno.EBUSY:  # "max_threshold_occupancy": ids stay in limbo while caches hold their lines
         return f"{text}; the caches still hold data of groups that were removed just now: try again in some seconds"
-    return f"{text}; as root it would"
+    return f"{text}; it works as root"
 
 
 def _remove(group: Path, folders: KernelFolders) -> str:

@@ -32,7 +32,7 @@ def test_what_stands_in_the_way_is_named_with_its_remedies(
         "-> sudo apt-get install absent",
         "-> or ask an administrator",
     ]
-    assert lines[-1] == "measurements here use no counters: run times, and samples of who touches which page"
+    assert lines[-1] == "measurements here use no counters: run times, and samples of which thread touches which page"
     assert any(line.lstrip("! ").startswith("NUMA balancing") for line in lines)
     assert json.loads(msgspec.json.encode(found))["sources"][0]["obstacle"]["reason"] == "it is not installed"
     assert read_calibrations(tmp_path, topology_of()) == ()
@@ -40,9 +40,9 @@ def test_what_stands_in_the_way_is_named_with_its_remedies(
 
 def test_verdicts_are_put_into_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(cache.FOLDER_VARIABLE, str(tmp_path))
-    good = Verdict(believed=True, factor=2.0, remote_tested=True, controllers=1.5)
-    alone = Verdict(believed=True, factor=1.0, remote_tested=False)
-    wrong = Verdict(believed=False, factor=1.0, remote_tested=True, reasons=("it counts nothing", "it books 9%"))
+    good = Verdict(passed=True, factor=2.0, remote_tested=True, controllers=1.5)
+    alone = Verdict(passed=True, factor=1.0, remote_tested=False)
+    wrong = Verdict(passed=False, factor=1.0, remote_tested=True, reasons=("it counts nothing", "it books 9%"))
     base = diagnose(topology_of(), [])
     sources = (
         Examined(name="wrong", verdict=wrong),

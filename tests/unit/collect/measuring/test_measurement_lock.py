@@ -143,9 +143,9 @@ def test_who_has_the_turn_is_named_and_a_wait_has_an_end(tmp_path: Path, name: s
                     with lock.open() as file:
                         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert said == [
-        f"{holder} is measuring on this computer: waiting for its turn to end, at most 0 s",
-        f"no turn to measure within 0 s, as {holder} has it: going on without; where both measure, they disturb each"
-        " other",
+        f"{holder} is measuring on this computer: waiting for it to finish, at most 0 s",
+        f"no measurement lock within 0 s, as {holder} has it: measuring without; measurements at the same time disturb"
+        " each other",
     ]
 
 

@@ -40,9 +40,9 @@ def test_what_needs_the_library_is_said_to_be_left_out(monkeypatch: pytest.Monke
     monkeypatch.setattr(placed_run, "balancing_is_on", lambda: False)
     how = start("numactl", obstacle="it is statically linked", doubts=("a doubt",), overridden="X=1 left out")
     assert said(how, options=RunOptions(verify=True, regions=True)) == [
-        "the mapping decides over your environment: X=1 left out",
+        "the mapping overrides your environment: X=1 left out",
         "the preload library cannot place app: it is statically linked; its threads are placed by OMP_PLACES",
-        "left out, for want of the library: --verify, --regions",
+        "left out without the library: --verify, --regions",
         "a doubt",
     ]
 
@@ -52,4 +52,4 @@ def test_pages_that_nobody_can_be_asked_about_are_said(monkeypatch: pytest.Monke
     assert said(start("library")) == []
     for options in (RunOptions(verify=True), RunOptions(json=Path("found"))):
         (line,) = said(start("library"), options=options)
-        assert line.startswith("this system does not say where pages stand (move_pages: Operation not permitted)")
+        assert line.startswith("this system does not show where pages are (move_pages: Operation not permitted)")

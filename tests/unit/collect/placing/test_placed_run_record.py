@@ -25,11 +25,11 @@ def test_what_a_map_says_is_added_up() -> None:
     placement = observed_placement(parse_map(MAP), resolve(mapping, shape([2, 2, 2])))  # nodes 10, 11 and 12
     threads, pages = placement.threads, placement.pages
     assert (threads.looked_at, threads.right, threads.slots) == (3, 2, 2)
-    assert [(thread.slot, thread.wrong) for thread in threads.astray] == [(1, 1)]
+    assert [(thread.slot, thread.wrong) for thread in threads.misplaced] == [(1, 1)]
     assert (pages.looked_at, pages.right, pages.undecided) == (14, 11, 7)
     assert pages.nodes == {10: 11, 11: 3}
     assert pages.allowed == (10, 11)
-    assert [(each.pages, each.right, each.elsewhere) for each in pages.astray] == [(9, 6, {11: 3})]
+    assert [(each.pages, each.right, each.elsewhere) for each in pages.misplaced] == [(9, 6, {11: 3})]
 
 
 def test_bytes_that_are_no_text_are_written_as_their_codes() -> None:

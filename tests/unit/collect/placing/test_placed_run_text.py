@@ -36,7 +36,7 @@ def heap(number: int, pages: int, *runs: tuple[int, int]) -> str:
 def test_all_as_the_mapping_says(tmp_path: Path) -> None:
     text = HEAD + THREADS + heap(1, 500, (10, 10)) + heap(2, 500, (11, 11))
     assert words(tmp_path, text, "4x2-contiguous-locality") == [
-        "verify: 4 of 4 threads were bound to their PU each time they were looked at",
+        "verify: 4 of 4 threads were bound to their PU at each check",
         "verify: 1000 of 1000 pages (100%) were on the node decided for each, or where none was on any of the "
         "mapping's page nodes (10, 11)",
         "verify: pages by node: node 10 50.0%, node 11 50.0%",
@@ -79,14 +79,14 @@ def test_what_nobody_decided_or_looked_at_is_counted(tmp_path: Path) -> None:
     text = HEAD + THREADS + heap(1, 600, (10, 10)) + heap(2, 400, (11, -1)) + HEAD + unseen + HEAD + unseen
     lines = words(tmp_path, text, "4x2-contiguous-locality")
     assert lines[2] == "verify: for 400 of them (40.0%) no node was decided: any one is right"
-    assert lines[-1] == "verify: not placed and not looked at: 2048 pages of shared memory"
+    assert lines[-1] == "verify: not placed and not checked: 2048 pages of shared memory"
 
 
-def test_what_went_astray_is_said_range_by_range(tmp_path: Path) -> None:
+def test_misplaced_pages_are_listed_by_range(tmp_path: Path) -> None:
     text = HEAD + "thread 0 0 7 2\n" + heap(1, 9999, (10, 10)) + heap(0x4A2, 1, (12, 10))
     lines = words(tmp_path, text, "2x1-contiguous-bind")
     assert lines[0] == (
-        "verify: 0 of 1 threads were bound to their PU each time they were looked at; the program used 1 of the "
+        "verify: 0 of 1 threads were bound to their PU at each check; the program used 1 of the "
         "mapping's 2; thread 0 was off PU 0 2 times of 9"
     )
     assert lines[1] == "verify: 9999 of 10000 pages (99.9%) were on node 10"

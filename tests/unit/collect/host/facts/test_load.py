@@ -45,7 +45,7 @@ def seen(root: Path, allowed: str = "0-1", after: str = AFTER) -> list[tuple[str
 
 def test_others_at_work(tmp_path: Path) -> None:
     load, stolen = seen(tmp_path)
-    tasks = "0.72 tasks over the last minute, 4 beside this one runnable now"
+    tasks = "0.72 tasks over the last minute, 4 others runnable now"
     assert load == (f"0.4 of 2 PUs busy, PU 0 most (41%); {tasks}", True)
     assert stolen == ("2%", True)  # 5 of 200 ticks
 
@@ -58,7 +58,7 @@ def test_what_runs_on_pus_that_are_not_ours_does_not_disturb(tmp_path: Path) -> 
 
 def test_a_look_that_tells_nothing_says_so(tmp_path: Path) -> None:
     load, stolen = seen(tmp_path, after=BEFORE)
-    assert load == ("0.72 tasks over the last minute, 4 beside this one runnable now", False)
+    assert load == ("0.72 tasks over the last minute, 4 others runnable now", False)
     assert stolen == ("unknown", False)
     assert [fact.value for fact in look(tmp_path / "nothing", lambda _: None)] == ["unknown", "unknown"]
 

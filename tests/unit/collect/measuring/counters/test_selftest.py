@@ -93,7 +93,7 @@ def small_loads(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_comes_before_the_passes_is_not_counted() -> None:
     source = made_up(factor=2.0)
     verdict = self_test(source, one_node())
-    assert verdict.believed
+    assert verdict.passed
     assert verdict.factor == pytest.approx(2.0, rel=1e-3)
     assert not verdict.remote_tested
     (size, few), (same, many), *writing = source.runs
@@ -212,7 +212,7 @@ def test_a_source_that_failed_is_tested_again_after_a_while(tmp_path: Path) -> N
 
 def test_a_verdict_is_of_one_computer_and_of_a_file_that_can_be_read(tmp_path: Path) -> None:
     topology = one_node()
-    tested = Examined(name="x", verdict=Verdict(believed=True, factor=2.0, remote_tested=False))
+    tested = Examined(name="x", verdict=Verdict(passed=True, factor=2.0, remote_tested=False))
     write_calibrations(tmp_path, topology, [tested, Examined(name="y", failure="no")])
     assert read_calibrations(tmp_path, topology) == (tested,)
     assert read_calibrations(tmp_path, topology_of((1, 1, 1))) == ()
@@ -227,6 +227,6 @@ def test_all_sources_are_examined_with_what_stands_in_their_way(tmp_path: Path) 
     sources = [made_up(name="absent", obstacle=Obstacle("it is not installed", ("install it",))), made_up()]
     absent, tested = examine(sources, one_node())
     assert absent.reason == "it is not installed"
-    assert not absent.believed
-    assert tested.believed
+    assert not absent.passed
+    assert tested.passed
     assert tested.reason == ""

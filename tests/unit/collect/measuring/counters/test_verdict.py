@@ -27,12 +27,12 @@ def all_four(factor: float = 1.0) -> list[Trial]:
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0, 3.0])
 def test_a_source_that_is_right_is_believed_at_its_factor(factor: float) -> None:
     verdict = judge(all_four(factor))
-    assert verdict == Verdict(believed=True, factor=pytest.approx(factor), remote_tested=True)
+    assert verdict == Verdict(passed=True, factor=pytest.approx(factor), remote_tested=True)
 
 
 def test_a_little_noise_is_none() -> None:
     verdict = judge([trial(0, 0, 1.05, remote_0=0.03), trial(0, 1, 0.97, local_1=0.05), trial(1, 1), trial(1, 0, 1.1)])
-    assert verdict.believed
+    assert verdict.passed
     assert verdict.factor == pytest.approx((1.05 * 0.97 * 1.1) ** 0.25)
 
 
@@ -49,7 +49,7 @@ def test_a_little_noise_is_none() -> None:
 def test_what_is_wrong_with_a_source_is_named(wrong: Trial, reason: str) -> None:
     trials = [t for t in all_four() if (t.threads, t.memory) != (wrong.threads, wrong.memory)]
     verdict = judge([*trials, wrong])
-    assert not verdict.believed
+    assert not verdict.passed
     assert verdict.reasons == (reason,)
 
 
@@ -57,7 +57,7 @@ def test_what_is_wrong_with_a_source_is_named(wrong: Trial, reason: str) -> None
 def test_a_factor_that_nothing_explains_is_not_believed(factor: float) -> None:
     verdict = judge(all_four(factor))
     assert verdict.reasons == (f"it counts {factor:.2f} bytes for one moved",)
-    assert not verdict.believed
+    assert not verdict.passed
 
 
 def test_swapped_kinds_are_two_faults() -> None:
@@ -77,7 +77,7 @@ def test_writes_are_only_asked_where_they_are_booked() -> None:
         return msgspec.structs.replace(trial(0, 0, local, remote_0=remote), writes=True)
 
     for local in (0.0, 1.0, 2.0):
-        assert judge([*all_four(), writing(local, 0.05)]).believed
+        assert judge([*all_four(), writing(local, 0.05)]).passed
     verdict = judge([*all_four(), writing(1.0, 1.0)])  # total counts write-backs, local does not: they look remote
     assert verdict.reasons == ("it books 100% of node 0's local writes as remote ones of node 0",)
 
@@ -93,7 +93,7 @@ def test_memory_controllers_alone_do_not_tell_local_from_remote() -> None:
         return Trial(threads=threads, memory=memory, moved_bytes=MOVED, counted=tuple(nodes))
 
     verdict = judge([controllers(0, 0, 2.0), controllers(0, 1, 2.1)])
-    assert not verdict.believed
+    assert not verdict.passed
     assert verdict.reasons == ("it does not tell local accesses from remote ones",)
     assert verdict.controllers == pytest.approx((2.0 * 2.1) ** 0.5)
     assert judge([controllers(0, 0, 2.0), controllers(0, 1, 0.0)]).controllers is None
@@ -105,6 +105,6 @@ def test_both_may_be_told() -> None:
         trial(0, 0), counted=(NodeTraffic(MOVED, 0.0, 1.1 * MOVED), NodeTraffic(0.0, 0.0, 0.0))
     )
     verdict = judge([both])
-    assert verdict.believed
+    assert verdict.passed
     assert verdict.controllers == pytest.approx(1.1)
     assert not verdict.remote_tested

@@ -82,7 +82,7 @@ def test_numactl_sets_the_pages_that_likwid_pin_has_no_option_for(label: str, op
     assert (emission.exact, emission.note) == (True, "")
     assert words[:2] == ["likwid-pin", "-c"]
     assert words[3:] == ["numactl", option, "./app"]
-    assert "the pages need numactl beside likwid-pin" in emission.cautions
+    assert "the pages need numactl in addition to likwid-pin" in emission.cautions
 
 
 def test_likwid_pin_counts_nodes_so_with_gaps_numactl_names_them() -> None:

@@ -16,7 +16,7 @@ RIGHTS = (
     "sudo setcap cap_sys_rawio,cap_dac_override=ep /opt/likwid/sbin/likwid-accessD",
     "sudo chown root /opt/likwid/sbin/likwid-accessD && sudo chmod u+s /opt/likwid/sbin/likwid-accessD",
 )
-ELSEWHERE = ("another source of counters may do: perf, resctrl",)
+ELSEWHERE = ("other sources of counters may work: perf, resctrl",)
 EXPECTED = {
     "unsupported-no-registers": ("does not know this processor: 'Unsupported Processor'", ELSEWHERE),
     "unsupported-daemon": ("does not know this processor: 'Unsupported Processor'", ELSEWHERE),
@@ -37,7 +37,7 @@ EXPECTED = {
     "group": ("lacks the group: 'Cannot read group file NUMA.txt", ("sudo apt-get install likwid",)),
     "direct-pci": ("only as root: 'Direct access to the PCI", RIGHTS),
     "in-use": (
-        "somebody else counts, or left a counter behind: 'ERROR: The selected register PMC0 is in use.'",
+        "another tool counts, or left a counter configured: 'ERROR: The selected register PMC0 is in use.'",
         ("stop other tools that count", "sudo sysctl kernel.nmi_watchdog=0"),
     ),
 }

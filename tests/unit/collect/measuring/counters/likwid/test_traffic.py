@@ -96,7 +96,7 @@ def test_a_node_hidden_from_the_program_still_shares_the_package() -> None:
 
 def test_without_sysfs_controllers_have_no_nodes() -> None:
     told, text = recorded("skylake-mem-2")
-    with pytest.raises(CounterError, match="sysfs does not tell the packages"):
+    with pytest.raises(CounterError, match="sysfs does not show the packages"):
         traffic_of("MEM", read_output(text), told.topology, (), told.pus)
 
 
