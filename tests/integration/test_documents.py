@@ -29,7 +29,7 @@ from tests.guide import (
     quoted_messages,
     told_commands,
 )
-from tests.told_command import WrongCommandError, check_command, option_names
+from tests.quoted_command import WrongCommandError, check_command, option_names
 
 NAMES = [document.name for document in documents()]
 OTHERS = ["../../README.md", "../../CONTRIBUTING.md", "../../models/machines/README.md"]

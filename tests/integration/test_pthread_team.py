@@ -33,7 +33,7 @@ def test_threads_may_go_on_on_stacks_in_the_heap(compiler: str, start: str, page
 def test_regions_that_come_later_take_over(compiler: str, tmp_path: Path) -> None:
     """A thread of the program's own is at work all the while; were that still the region, OpenMP's would be none."""
     loader, module = tmp_path / "loader", tmp_path / "module.so"
-    subprocess.run([compiler, "-O1", "-pthread", "-o", loader, SOURCES / "crew_loader.c"], check=True)
+    subprocess.run([compiler, "-O1", "-pthread", "-o", loader, SOURCES / "team_loader.c"], check=True)
     subprocess.run([compiler, "-O1", "-fopenmp", "-shared", "-fPIC", "-o", module, SOURCES / "module.c"], check=True)
     alone = subprocess.run([loader, module], check=True, capture_output=True, text=True, timeout=240).stdout
     environment = placed(f"{MAPPING};pages=locality;map={tmp_path / 'map'}", 4)

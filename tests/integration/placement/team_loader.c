@@ -1,4 +1,4 @@
-/* crew_loader.c: with memory and a thread of its own at work all the while, loads the library that it is
+/* team_loader.c: with memory and a thread of its own at work all the while, loads the library that it is
  * given and calls it. */
 #include <dlfcn.h>
 #include <pthread.h>
