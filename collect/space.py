@@ -8,20 +8,6 @@ from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError, UsageError
 
-__all__ = [
-    "SUBSETS",
-    "canonical",
-    "canonical_form",
-    "default_mapping",
-    "fits",
-    "full_counts",
-    "full_space",
-    "node_counts",
-    "placement_if_any",
-    "powers_of_two",
-    "subset",
-]
-
 SUBSETS = ("full", "thesis", "dashti", "diener", "wang", "denoyelle")
 
 

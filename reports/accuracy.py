@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 
@@ -129,7 +130,11 @@ def accuracy_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ()) ->
         within=sum(point.miss <= 1e-9 and not point.probed for point in points),
         curves=(
             _curve(Strategy.TWO_PROBES, [each.regret for each in held]),
-            *(_curve(text, _regrets(held, name)) for name, text in COMPARED.items() if name in evaluations.baselines),
+            *(
+                _curve(text, [each.oracle_speedup / each.baselines[name] - 1 for each in held])
+                for name, text in COMPARED.items()
+                if name in evaluations.baselines
+            ),
         ),
         source=source_line(evaluated_origins(evaluations, datasets)),
     )
@@ -145,10 +150,6 @@ def accuracy_figure(data: AccuracyData) -> Figure:
     figure.suptitle(textwrap.fill(data.title, 120), fontsize=11)
     sign(figure, data.source)
     return figure
-
-
-def _regrets(held: Sequence[HeldOut], baseline: str) -> list[float]:
-    return [each.oracle_speedup / each.baselines[baseline] - 1 for each in held]
 
 
 def _curve(name: str, regrets: Sequence[float]) -> RegretCurve:
@@ -169,7 +170,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
             axes.plot(
                 [point.expected for point in points],
                 [point.measured for point in points],
-                color=(*_rgb(colour), 0.5),
+                color=to_rgba(colour, 0.5),
                 marker="|",
                 markersize=7,
                 linestyle="none",
@@ -191,7 +192,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
                 markersize=4.5 if many else 6,
                 linestyle="none",
                 elinewidth=0.6 if many else 1,
-                ecolor=(*_rgb(colour), 0.45),
+                ecolor=to_rgba(colour, 0.45),
                 label=f"{drawable(machine, MOST_LETTERS)}, {len(points)} advised what was no probe",
             )
     values = [v for point in data.points for v in (point.low, point.high, point.measured)] or [1.0]
@@ -271,7 +272,3 @@ def _legend(axes: Axes, columns: int) -> None:
 
 def _percent(share: float) -> str:
     return f"{share:.1%}" if 0.0005 <= share < 0.1 else f"{share:.0%}"
-
-
-def _rgb(colour: str) -> tuple[float, float, float]:
-    return (int(colour[1:3], 16) / 255, int(colour[3:5], 16) / 255, int(colour[5:7], 16) / 255)

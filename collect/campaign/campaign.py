@@ -17,7 +17,6 @@ from numapredict.collect.host.durable import refused_as
 from numapredict.collect.host.environment import host_environment
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping, order_of
-from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.printable import printable
@@ -26,6 +25,8 @@ from numapredict.native.errors import InvalidInputError
 
 # What a caller needs to make a campaign and read its answers.
 __all__ = ["Campaign", "Estimate", "Options", "Plan", "Summary"]
+
+_ABOUT = tuple(name for name in Header.__struct_fields__ if name != "schema")  # of a dataset, too
 
 log = logging.getLogger(__name__)
 
@@ -94,18 +95,14 @@ class Campaign:
             raise InvalidInputError(
                 f"{self.folder}: no run has finished, so there is no dataset to write; run the campaign"
             )
-        measurements = [m for program in record.programs for m in in_common(_of(record.measurements, program.name))]
+        by_program = {p.name: [m for m in record.measurements if m.program == p.name] for p in record.programs}
+        measurements = [m for own in by_program.values() for m in in_common(own)]
         asked = {program.name: number for number, program in enumerate(self.programs)}
         # In the order requested, not the order of completion: the same campaign always gives the same dataset.
         programs = tuple(sorted(record.programs, key=lambda program: asked.get(program.name, len(asked))))
         rank = {program.name: number for number, program in enumerate(programs)}
         dataset = Dataset(
-            machine=record.header.machine,
-            modelled=record.header.modelled,
-            topology=record.header.topology,
-            made_by=record.header.made_by,
-            created=record.header.created,
-            environment=record.header.environment,
+            **{name: getattr(record.header, name) for name in _ABOUT},
             programs=programs,
             measurements=tuple(sorted(measurements, key=lambda m: (rank[m.program], order_of(m.mapping)))),
         )
@@ -162,14 +159,7 @@ class Campaign:
             raise InvalidInputError(
                 f"{self.folder}: holds imported measurements, to which no campaign can add; name another folder"
             )
-        header = Header(
-            machine=dataset.machine,
-            modelled=dataset.modelled,
-            made_by=dataset.made_by,
-            created=dataset.created,
-            environment=dataset.environment,
-            topology=dataset.topology,
-        )
+        header = Header(**{name: getattr(dataset, name) for name in _ABOUT})
         took_s = tuple(sum(r.time_s for r in m.repetitions) for m in dataset.measurements)
         return Record(header, dataset.programs, dataset.measurements, took_s)
 
@@ -182,7 +172,3 @@ class Campaign:
             environment=host_environment(),
             topology=self.machine.topology,
         )
-
-
-def _of(measurements: Sequence[Measurement], program: str) -> tuple[Measurement, ...]:
-    return tuple(m for m in measurements if m.program == program)

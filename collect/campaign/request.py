@@ -87,7 +87,10 @@ def summary_in_words(summary: CampaignSummary) -> str:
 def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     """Return the campaign that a request describes; nothing is run or written."""
     machine: Machine
-    machine = modelled_machine(request.machine, strict=request.strict) if request.machine else _this_computer(request)
+    if request.machine:
+        machine = modelled_machine(request.machine, strict=request.strict)
+    else:
+        machine = this_computer(stopping_rule_of(request.repetitions), strict=request.strict)
     if not machine.modelled and request.jobs > 1:
         raise UsageError("--jobs is for modelled machines: programs that run at the same time disturb each other")
     topology = machine.topology
@@ -146,10 +149,6 @@ def run_campaign(campaign: Campaign) -> Dataset:
 def made_by() -> str:
     """Return the command that is running, without the path of the interpreter or the tool."""
     return command_line(["numapredict", *sys.argv[1:]])
-
-
-def _this_computer(request: CampaignRequest) -> Machine:
-    return this_computer(stopping_rule_of(request.repetitions), strict=request.strict)
 
 
 def _replayed(request: CampaignRequest) -> tuple[Program, ...]:

@@ -108,6 +108,10 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
         return frame
 
 
+_DESCRIBED = tuple(name for name in Dataset.__struct_fields__ if name != "measurements")
+"""What ``dataset.json`` says of a dataset, as both records name it."""
+
+
 class _Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The contents of ``dataset.json``."""
 
@@ -160,17 +164,7 @@ def read_dataset(path: Path) -> Dataset:
     except ValueError as error:
         raise InvalidInputError(f"{table_path}: {error}; restore the file or collect the dataset again") from error
     try:
-        return Dataset(
-            machine=description.machine,
-            modelled=description.modelled,
-            topology=description.topology,
-            made_by=description.made_by,
-            created=description.created,
-            default=description.default,
-            environment=description.environment,
-            programs=description.programs,
-            measurements=measurements,
-        )
+        return Dataset(**{name: getattr(description, name) for name in _DESCRIBED}, measurements=measurements)
     except ValueError as error:
         raise InvalidInputError(f"{path}: {error}; restore both files or collect the dataset again") from error
 
@@ -189,17 +183,10 @@ def write_dataset(dataset: Dataset, path: Path) -> None:
         raise InvalidInputError(f"dataset of {dataset.machine}: {error}; nothing was written") from error
     description = _Description(
         schema=SCHEMA_VERSION,
-        machine=dataset.machine,
-        modelled=dataset.modelled,
-        made_by=dataset.made_by,
-        created=dataset.created,
-        default=dataset.default,
-        environment=dataset.environment,
         units=dict(UNITS),
         rows=rows,
         measurements_sha256=hashlib.sha256(data).hexdigest(),
-        programs=dataset.programs,
-        topology=dataset.topology,
+        **{name: getattr(dataset, name) for name in _DESCRIBED},
     )
     text = msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
     with refused_as(f"cannot write the dataset {path}"):

@@ -165,7 +165,8 @@ def dataset_of_rows(
         count[status if repetition is None else "ok"] += 1
         found.setdefault((program, label), []).append((status, repetition))
         known = seen.setdefault((program, label), row)
-        varying |= {name for name in others if row.cells[name] != known.cells[name] and not _is_number(row.cells[name])}
+        changed = (name for name in others if row.cells[name] != known.cells[name])
+        varying |= {name for name in changed if not _NUMBER.fullmatch(row.cells[name].strip())}
     measurements = tuple(
         measurement
         for (program, label), runs in found.items()
@@ -233,10 +234,6 @@ def _number(row: Row, column: str) -> float:
             " fix the row"
         )
     return value
-
-
-def _is_number(text: str) -> bool:
-    return bool(_NUMBER.fullmatch(text.strip()))
 
 
 def _measurement(

@@ -88,7 +88,9 @@ class RecordedMachine:
         measurement = self._found.get((program.name, meaning))
         if measurement is None:
             resolve(mapping, self.topology)  # raises where it never could have run
-            known = sorted((m.label for name, m in self._found if name == program.name), key=_length)
+            known = sorted(
+                (m.label for name, m in self._found if name == program.name), key=lambda label: (len(label), label)
+            )
             near = difflib.get_close_matches(mapping.label, known, n=_NEAREST, cutoff=0.0)
             raise UnsupportedMappingError(
                 f"program {program.name!r} was not recorded on {self.name} under {mapping.label};"
@@ -110,7 +112,3 @@ class RecordedMachine:
             return f"program {program.name!r} was recorded on {self.name} with other arguments or variables"
         near = difflib.get_close_matches(program.name, self._programs, n=_NEAREST, cutoff=0.0)
         return f"program {program.name!r} was not recorded on {self.name}; nearest names: {', '.join(near) or 'none'}"
-
-
-def _length(label: str) -> tuple[int, str]:
-    return len(label), label

@@ -65,4 +65,4 @@ class Bench:
         thread_node = tuple(threads)
         page_nodes = np.array(list(pages), dtype=np.int32)
         address = machine.traced(program, len(thread_node)).pages.address
-        return machine.run_placed(program, thread_node, page_nodes[address % len(page_nodes)])
+        return machine.run_placed(program, thread_node, page_nodes[address % len(page_nodes)])[0]

@@ -6,7 +6,6 @@ from scipy.stats import spearmanr
 from numapredict.collect.fidelity.bench import Bench, counters_of
 from numapredict.collect.fidelity.claim import Claim, Comparison, at_least, at_most
 from numapredict.collect.mapping import Mapping
-from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
 
 MACHINE = "sandybridge-4x8"
@@ -34,15 +33,17 @@ def comparisons(bench: Bench) -> tuple[Comparison, ...]:
     )
 
 
-def _label(shape: str, policy: str = "contiguous-first-touch") -> str:
+def _label(shape: str) -> str:
     """Return the label of a shape such as 8x2; on one node the pages are all there."""
-    return f"{shape}-contiguous-bind" if shape.endswith("x1") else f"{shape}-{policy}"
+    return f"{shape}-contiguous-{'bind' if shape.endswith('x1') else 'first-touch'}"
 
 
 def _order(bench: Bench) -> tuple[Claim, ...]:
     """Return the order of BT's six times; first touch, as BT initialises in parallel."""
     machine = bench.machine(MACHINE)
-    programs = [_with_iterations(bench.codelet(name, BT_SIZE)) for name in BT_CODELETS]
+    codelets = [bench.codelet(name, BT_SIZE) for name in BT_CODELETS]
+    longer = ("--iterations", str(ITERATIONS))
+    programs = [msgspec.structs.replace(each, command=(*each.command, *longer)) for each in codelets]
     modelled = {
         shape: sum(bench.region_s(machine, program, _label(shape)) for program in programs) for shape in BT_SECONDS
     }
@@ -52,10 +53,6 @@ def _order(bench: Bench) -> tuple[Claim, ...]:
         for shape in BT_SECONDS
     )
     return (at_least(f"order of the six times of fig. 8, over 32x4 (published): {times}", "rho", (1.0, ranks), 0.8),)
-
-
-def _with_iterations(program: Program) -> Program:
-    return msgspec.structs.replace(program, command=(*program.command, "--iterations", str(ITERATIONS)))
 
 
 def _line_solve(bench: Bench) -> tuple[Claim, ...]:

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -157,9 +156,8 @@ def _listed(text: str) -> frozenset[int] | None:
         return None
 
 
-def _meet(one: Collection[int] | None, other: Collection[int] | None) -> frozenset[int] | None:
+def _meet(one: frozenset[int] | None, other: frozenset[int] | None) -> frozenset[int] | None:
     """Return the numbers in both; None means no restriction."""
     if one is None or other is None:
-        present = other if one is None else one
-        return None if present is None else frozenset(present)
-    return frozenset(one) & frozenset(other)
+        return other if one is None else one
+    return one & other

@@ -2,7 +2,7 @@
 
 from numapredict.collect.index_list import index_list
 from numapredict.collect.terminal.printable import counted
-from numapredict.collect.topology import Node, Topology
+from numapredict.collect.topology import Topology
 
 
 def describe(topology: Topology) -> str:
@@ -28,11 +28,7 @@ def shape_of(topology: Topology) -> str:
     cores = f"{counts[0]} cores" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)} cores"
     text = f"{counted(nodes, 'NUMA node')} with {cores}{' each' if nodes > 1 else ''}"
     extra = [node for node in topology.nodes if not node.cores]
-    return text + (f" and {_memory_only(extra)}" if extra else "")
-
-
-def _memory_only(nodes: list[Node]) -> str:
-    return f"{len(nodes)} with memory only"
+    return text + (f" and {len(extra)} with memory only" if extra else "")
 
 
 def _size(size_bytes: int) -> str:

@@ -32,10 +32,6 @@ from numapredict.collect.topology import Topology
 _WITHOUT_TURN = ("turn", "the lock was not available: others may have measured at the same time")
 
 
-def no_counters() -> None:
-    """Return None: no source of counters."""
-
-
 class HardwareMachine:
     """The computer that this runs on: starts the real program, its threads and pages placed by the preload library.
 
@@ -60,7 +56,7 @@ class HardwareMachine:
         repetitions: int | StoppingRule = 5,
         warm_up: int = 1,
         timeout_s: float = 600.0,
-        counters: Callable[[], CalibratedSource | None] = no_counters,
+        counters: Callable[[], CalibratedSource | None] = lambda: None,
     ) -> None:
         if warm_up < 0 or not timeout_s > 0:
             raise ValueError("the time-out must be positive, and the warm-up not negative")

@@ -12,16 +12,6 @@ from numapredict.collect.modelled.routes import routes_over
 from numapredict.collect.topology import LOCAL_DISTANCE, Cache, Core, Node, Topology
 from numapredict.native.errors import InvalidInputError, InvalidTopologyError
 
-__all__ = [
-    "CacheShape",
-    "Link",
-    "MachineDescription",
-    "NodeShape",
-    "SharedCache",
-    "load_description",
-    "machine_names",
-]
-
 PRIVATE_LEVEL = 2  # the described private cache is the last one before the shared level
 SHARED_LEVEL = 3
 
@@ -110,7 +100,8 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
 
 def machine_names() -> tuple[str, ...]:
     """Return the names of the machines whose descriptions are installed, in alphabetical order."""
-    return tuple(sorted(entry.name.removesuffix(".toml") for entry in _folder().iterdir() if _is_file(entry)))
+    files = (entry.name for entry in _folder().iterdir() if entry.is_file())
+    return tuple(sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml")))
 
 
 class DescribedMachine(msgspec.Struct, frozen=True):
@@ -159,10 +150,6 @@ def load_description(name_or_path: str) -> MachineDescription:
 
 def _folder() -> Traversable:
     return importlib.resources.files("numapredict.models") / "machines"
-
-
-def _is_file(entry: Traversable) -> bool:
-    return entry.is_file() and entry.name.endswith(".toml")
 
 
 def _description(file: MachineFile) -> MachineDescription:

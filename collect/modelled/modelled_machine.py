@@ -21,7 +21,7 @@ from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lin
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.placement import PageAccesses, Placement, place_pages, resolve
-from numapredict.collect.placing.census import CENSUS_THREADS, Census, CensusRegion
+from numapredict.collect.placing.census import CENSUS_THREADS, Census
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.exit_code import refusal
 from numapredict.collect.placing.teams import Team, teams_by_time, teams_note
@@ -166,23 +166,13 @@ class ModelledMachine:
         thread_node: tuple[int, ...],
         page_node: npt.NDArray[np.int32],
         thread_policy: ThreadPolicy = "contiguous",
-    ) -> Repetition:
-        """Return the modelled time and counters where threads and pages stand as given, which no mapping need name.
-
-        ``thread_node``: the node of every slot; ``page_node``: int32[P], of every page of ``placement``;
-        ``thread_policy``: which slots a nested or smaller team uses. Raises as ``run`` does, and TracingError for a
-        program that fails.
-        """
-        return self._run_placed(program, thread_node, page_node, thread_policy)[0]
-
-    def _run_placed(
-        self,
-        program: Program,
-        thread_node: tuple[int, ...],
-        page_node: npt.NDArray[np.int32],
-        thread_policy: ThreadPolicy,
     ) -> tuple[Repetition, dict[int, float]]:
-        """Return the modelled time and counters, and the time of each region, by its key, in seconds."""
+        """Return the modelled time and counters, and the time of each region, by its key, in seconds.
+
+        Threads and pages stand as given, which no mapping need name. ``thread_node``: the node of every slot;
+        ``page_node``: int32[P], of every page of ``placement``; ``thread_policy``: which slots a nested or smaller team
+        uses. Raises as ``run`` does, and TracingError for a program that fails.
+        """
         traced = self.traced(program, len(thread_node), thread_policy)
         phased = traced.phased
         demand = _kept(
@@ -218,7 +208,7 @@ class ModelledMachine:
         node = tuple(slot.node for slot in placement.slots)
         pages = place_pages(placement, traced.pages)
         exit_code = traced.census.exit_code or traced.trace.exit_code
-        repetition, times_s = self._run_placed(program, node, pages, mapping.thread_policy)
+        repetition, times_s = self.run_placed(program, node, pages, mapping.thread_policy)
         native_s = {region.key: region.time_s for region in traced.census.regions}
         return Measurement(
             program=program.name,
@@ -316,10 +306,6 @@ def traced_teams(census: Census, trace: Trace, asked: int) -> tuple[Team, ...]:
     for key in np.unique(segments["region"]):
         mine = segments[segments["region"] == key]
         threads[int(key)] = max(int(mine["team"].max()), len(np.unique(mine["contiguous"])))
-    return teams_by_time(
-        (threads.get(region.key, _untraced(region, asked)), region.time_s) for region in census.regions
-    )
-
-
-def _untraced(region: CensusRegion, asked: int) -> int:
-    return region.team if region.team > CENSUS_THREADS else asked
+    untraced = {region.key: region.team if region.team > CENSUS_THREADS else asked for region in census.regions}
+    threads = untraced | threads
+    return teams_by_time((threads[region.key], region.time_s) for region in census.regions)

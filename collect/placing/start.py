@@ -58,7 +58,8 @@ def start_of(
     """
     executable = executable_of(program)
     command = (executable, *program.command[1:])
-    obstacle = library_obstacle() or preload_obstacle(_file(program, executable), placement_library())
+    file = Path(program.directory or ".") / executable
+    obstacle = library_obstacle() or preload_obstacle(file, placement_library())
     caller = {**os.environ, **dict(program.environment)}
     if obstacle:
         environment, prefix, doubts = _with_numactl(caller, placement, program.name, obstacle, near)
@@ -99,10 +100,6 @@ def policies_obstacle(placement: Placement) -> str:
         return ""  # the kernel's default
     refused = memory_policies_refused()
     return f"{mapping.label}: {_refusal(refused)}" if refused else ""
-
-
-def _file(program: Program, executable: str) -> Path:
-    return Path(program.directory or ".") / executable
 
 
 def _refusal(reason: str) -> str:

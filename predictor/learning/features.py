@@ -102,22 +102,9 @@ class Observations:
         return self._part((slice(None), chosen), self.programs, tuple(self.labels[i] for i in chosen))
 
     def _part(self, chosen: tuple[Any, Any], programs: tuple[Program, ...], labels: tuple[str, ...]) -> "Observations":
-        def part(values: Array | None) -> Array | None:
-            return None if values is None else values[chosen]
-
-        return Observations(
-            programs=programs,
-            labels=labels,
-            time_s=self.time_s[chosen],
-            local_bandwidth_GBps=part(self.local_bandwidth_GBps),
-            remote_bandwidth_GBps=part(self.remote_bandwidth_GBps),
-            local_accesses=part(self.local_accesses),
-            remote_accesses=part(self.remote_accesses),
-            local_share=part(self.local_share),
-            noise=part(self.noise),
-            runs=self.runs,
-            clock=self.clock,
-        )
+        matrices = {name: getattr(self, name) for name in ("time_s", *COUNTERS, "local_share", "noise")}
+        parts: dict[str, Any] = {name: None if whole is None else whole[chosen] for name, whole in matrices.items()}
+        return Observations(programs=programs, labels=labels, runs=self.runs, clock=self.clock, **parts)
 
 
 def group_of(program: Program) -> str:

@@ -8,7 +8,6 @@ uncertain is the one with the greatest likelihood over both the programs and the
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.learning.clustering import Labels, cut, ward_linkage
@@ -62,10 +61,6 @@ def choose_relative(
     for each in (expected, without_kind(readings, gains, groups, kinds_of(gains))):
         for index, relative in enumerate(RELATIVES):
             spread = spread_of(deviation, factors.both, each, relative)[:, inferred]
-            surprise[index] += float(weights @ _surprise((gains - each)[:, inferred], spread).mean(axis=1))
+            density = np.log(spread) + ((gains - each)[:, inferred] / spread) ** 2 / 2
+            surprise[index] += float(weights @ density.mean(axis=1))
     return RELATIVES[int(surprise.argmin())]
-
-
-def _surprise(error: Array, spread: Array) -> npt.NDArray[np.float64]:
-    found: Array = np.log(spread) + (error / spread) ** 2 / 2
-    return found

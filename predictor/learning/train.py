@@ -7,7 +7,6 @@ from numapredict.collect import space
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.terminal.progress import Count, counting
 from numapredict.native.errors import InsufficientDataError
-from numapredict.predictor.learning.assignment import ProbeAssignment
 from numapredict.predictor.learning.clustering import Array, Labels, WardClustering
 from numapredict.predictor.learning.features import Observations, clustering_rows, observe
 from numapredict.predictor.learning.gain_model import GainModel
@@ -22,7 +21,15 @@ from numapredict.predictor.learning.model import (
 )
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.probe_search import learn_gain_model, search_probes
-from numapredict.predictor.learning.probes import BANDWIDTH, SHARE, TIME, Probe, probes_of
+from numapredict.predictor.learning.probes import (
+    BANDWIDTH,
+    SHARE,
+    TIME,
+    Probe,
+    learn_scales,
+    probes_of,
+    scaled_features,
+)
 from numapredict.predictor.learning.selection import Choice, mapping_costs, select
 
 _STEPS = 5
@@ -60,7 +67,8 @@ def train_on(
     gain_model: GainModel | None = None
     fallbacks: tuple[GainModel, ...] = ()
     if options.method == "expectation" and len(set(observations.groups)) > 1:  # else its error cannot be estimated
-        pair = search_probes(observations, default, _candidates(observations, options))
+        candidates = tuple(observations.column(label) for label in dict.fromkeys(options.probe_candidates))
+        pair = search_probes(observations, default, candidates)
         count.step()
         probes = (observations.labels[pair.first], observations.labels[pair.second])
         # The cluster is the explanation: it is chosen for these probes.
@@ -79,9 +87,9 @@ def train_on(
         choice = select(observations, default, options)
     rows = clustering_rows(observations.time_s, default, options.scale)
     clustering = WardClustering(choice.n_clusters).fit(rows)
-    assignment = ProbeAssignment(choice.kind, choice.rule).fit(
-        probe_readings(observations, choice.first, choice.second), clustering.labels_
-    )
+    readings = probe_readings(observations, choice.first, choice.second)
+    scales = learn_scales(choice.kind, readings)
+    features = scaled_features(scales, readings)
     costs = mapping_costs(observations.time_s, default, rows, clustering.labels_, options.ranking)
     return Model(
         machine=dataset.machine,
@@ -92,7 +100,7 @@ def train_on(
         clock=observations.clock,
         default=observations.labels[default],
         probes=_probes(choice, gain_model),
-        scales=assignment.scales_,
+        scales=scales,
         rule=choice.rule,
         selection_speedup=choice.speedup,
         programs=observations.names,
@@ -102,9 +110,9 @@ def train_on(
         clusters=tuple(
             Cluster(
                 id=cluster,
-                members=_members(observations, default, clustering.members(cluster), assignment.rows_),
+                members=_members(observations, default, clustering.members(cluster), features),
                 centroid=observations.names[clustering.centroid_members_[cluster]],
-                centre=tuple(map(float, assignment.rows_[clustering.members(cluster)].mean(axis=0))),
+                centre=tuple(map(float, features[clustering.members(cluster)].mean(axis=0))),
                 ranked=_ranked(observations, default, clustering.members(cluster), costs[cluster]),
             )
             for cluster in range(clustering.n_clusters_)
@@ -119,10 +127,6 @@ def _probes(choice: Choice, gain_model: GainModel | None) -> tuple[Probe, Probe]
         return probes_of(choice.kind, choice.first, choice.second)
     read = (TIME, BANDWIDTH if gain_model.extra_reading == "bandwidth" else SHARE)
     return Probe(choice.first, read), Probe(choice.second, read)
-
-
-def _candidates(observations: Observations, options: TrainingOptions) -> tuple[int, ...]:
-    return tuple(observations.column(label) for label in dict.fromkeys(options.probe_candidates))
 
 
 def probe_readings(observations: Observations, first: str, second: str) -> Array:

@@ -17,7 +17,7 @@ from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import data_folder
 from numapredict.predictor.learning.train import default_label
 from numapredict.reports.parts.about import dataset_about, model_about, prediction_about
-from numapredict.reports.parts.clusters import clusters_data, tree_data
+from numapredict.reports.parts.clusters import tree_data
 from numapredict.reports.parts.distribution import distribution_data
 from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from numapredict.reports.parts.held_out import HeldOutData, held_out_data
@@ -107,7 +107,7 @@ def _model_sections(
 ) -> list[Section]:
     found = [
         Section("about-model", "The model", model_about(model, subject.origin)),
-        Section("clusters", "What the model knows", clusters_data(model)),
+        Section("clusters", "What the model knows", model),
     ]
     if subject.dataset is None:
         drawn["tree"] = tree_data(model)

@@ -7,7 +7,6 @@ import msgspec
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice
 from numapredict.native.errors import InvalidInputError
-from numapredict.predictor.evaluation.calibration import Calibration
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.model import Model
@@ -15,22 +14,16 @@ from numapredict.predictor.learning.scores import Score
 from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES
 
 
-class ScoreRow(msgspec.Struct, frozen=True):
-    """The score of one way of choosing mappings on the held-out programs."""
-
-    name: str
-    score: Score
-
-
 class HeldOutData(msgspec.Struct, frozen=True, kw_only=True):
-    """The scores, ours first, and their ``file``."""
+    """The evaluation of a model's machine, and its ``file``."""
 
     file: str
-    programs: int
-    groups: int
-    mappings: int
-    rows: tuple[ScoreRow, ...]
-    calibration: Calibration
+    evaluation: Evaluation
+
+    @property
+    def scores(self) -> dict[str, Score]:
+        """Return the scores by the way of choosing mappings, ours first."""
+        return {Strategy.TWO_PROBES: self.evaluation, **self.evaluation.baselines}
 
 
 def held_out_data(path: Path, model: Model) -> HeldOutData:
@@ -43,7 +36,7 @@ def held_out_data(path: Path, model: Model) -> HeldOutData:
         raise InvalidInputError(f"{path}: {error}; name a file that 'numapredict evaluate' saved") from error
     for evaluation in found.datasets:
         if _is_of(evaluation, model):
-            return _data(evaluation, path)
+            return HeldOutData(file=str(path), evaluation=evaluation)
     named = ", ".join(f"{each.machine} over {each.default}" for each in found.datasets) or "nothing"
     raise InvalidInputError(
         f"{path} is of {named}, not of {model.machine} over {model.default} with this model's mappings and options: "
@@ -59,18 +52,4 @@ def _is_of(evaluation: Evaluation, model: Model) -> bool:
         model.default,
         len(model.clusters[0].ranked),
         model.options,
-    )
-
-
-def _data(evaluation: Evaluation, path: Path) -> HeldOutData:
-    return HeldOutData(
-        file=str(path),
-        programs=evaluation.programs,
-        groups=evaluation.groups,
-        mappings=evaluation.mappings,
-        rows=(
-            ScoreRow(Strategy.TWO_PROBES, evaluation),
-            *(ScoreRow(name, score) for name, score in evaluation.baselines.items()),
-        ),
-        calibration=evaluation.calibration,
     )

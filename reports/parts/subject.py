@@ -54,8 +54,9 @@ def open_subject(name: str) -> Subject:
     if path.name == DESCRIPTION_FILE and path.is_file():
         return open_subject(str(path.parent))
     if not path.exists():
+        shipped = ", ".join(sorted({*shipped_datasets(), *shipped_models()}))
         raise UsageError(
-            f"no dataset, model or prediction {name!r}: the shipped ones are {', '.join(_shipped())}; else name a "
+            f"no dataset, model or prediction {name!r}: the shipped ones are {shipped}; else name a "
             "dataset's folder, a model's .json file, or a file with what 'numapredict predict --json' printed"
         )
     return _file(path)
@@ -90,10 +91,6 @@ def _file(path: Path) -> Subject:
 def _advice(data: bytes, where: str) -> Subject:
     advice = read_advice(data, where)
     return Subject(name=advice.program, advice=advice)
-
-
-def _shipped() -> tuple[str, ...]:
-    return tuple(sorted({*shipped_datasets(), *shipped_models()}))
 
 
 def _one_line(error: Exception) -> str:

@@ -52,7 +52,7 @@ def dealt_out(
     machine: ModelledMachine, program: Program, threads: tuple[int, ...], pages: tuple[int, ...]
 ) -> Repetition:
     address = machine.traced(program, len(threads)).pages.address
-    return machine.run_placed(program, threads, np.array(pages, dtype=np.int32)[address % len(pages)])
+    return machine.run_placed(program, threads, np.array(pages, dtype=np.int32)[address % len(pages)])[0]
 
 
 def region_s(run: Repetition) -> float:
@@ -151,8 +151,8 @@ def test_relabelling_the_nodes_of_a_symmetric_machine_changes_nothing(kernels: P
     )
     def relabelled(names: list[int], threads: list[int], seed: int) -> None:
         page_node = np.random.default_rng(seed).integers(0, NODES, pages).astype(np.int32)
-        one = machine.run_placed(program, tuple(threads), page_node)
-        other = machine.run_placed(
+        one, _ = machine.run_placed(program, tuple(threads), page_node)
+        other, _ = machine.run_placed(
             program, tuple(names[node] for node in threads), np.array(names, dtype=np.int32)[page_node]
         )
         assert region_s(other) == pytest.approx(region_s(one), rel=1e-9)

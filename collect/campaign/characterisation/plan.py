@@ -85,8 +85,8 @@ def plan_of(
     for policy in wanted:
         if not any(place.asked.page_policy == policy for place in grid):
             raise UsageError(
-                f"{topology.name} has no mapping with page policy {policy!r} and {_in_words(counts)} threads; "
-                "choose another policy or fewer threads"
+                f"{topology.name} has no mapping with page policy {policy!r} and "
+                f"{', '.join(map(str, counts))} threads; choose another policy or fewer threads"
             )
     most = max(counts)
     widest = [nodes for nodes in node_counts(topology) if _some_fit(topology, most, nodes)][-1:]
@@ -146,7 +146,3 @@ def _page_nodes(topology: Topology, thread_nodes: int, page_policy: PagePolicy) 
 def _some_fit(topology: Topology, threads: int, nodes: int) -> bool:
     thread_policies: tuple[ThreadPolicy, ...] = THREAD_POLICIES
     return any(fits(Mapping(threads, nodes, policy, nodes, BASE), topology) for policy in thread_policies)
-
-
-def _in_words(counts: Sequence[int]) -> str:
-    return ", ".join(map(str, counts))

@@ -89,7 +89,7 @@ def _cores(
     """Return the sums over the columns of each node's PUs; a PU without a figure leaves its node without one."""
     nodes, notes = [], []
     for node in topology.nodes:
-        own = set(_pus(node)) & set(pus)
+        own = {pu for core in node.cores for pu in core.pus} & set(pus)
         columns = [column for column, pu in enumerate(output.pus) if pu in own]
         local, remote = (_sum([row.values[column] for column in columns]) for row in volumes)
         if local is None or remote is None:
@@ -164,10 +164,6 @@ def _several(nodes: Sequence[Node], packages: Sequence[Package]) -> Package | No
     """Return the first package that holds one of the nodes and another one."""
     known = {node.os_index for node in nodes}
     return next((package for package in packages if len(package.nodes) > 1 and known & set(package.nodes)), None)
-
-
-def _pus(node: Node) -> Iterator[int]:
-    return (pu for core in node.cores for pu in core.pus)
 
 
 def _sum(values: Sequence[float | None]) -> float | None:

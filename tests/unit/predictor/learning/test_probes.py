@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
-from numapredict.predictor.learning.assignment import ProbeAssignment
 from numapredict.predictor.learning.options import FeatureKind, Rule
 from numapredict.predictor.learning.probes import (
     MIN_DEVIATION,
@@ -83,17 +81,9 @@ def test_distances_by_centre_and_by_member() -> None:
 @pytest.mark.parametrize("rule", ["centre", "member"])
 def test_training_programs_that_lie_apart_are_recognised(kind: FeatureKind, rule: Rule) -> None:
     readings = np.array([[1.0, 1.0, 1.0], [1.1, 1.0, 1.1], [8.0, 1.0, 60.0], [8.2, 1.0, 64.0]])
-    fitted = ProbeAssignment(kind, rule).fit(readings, [0, 0, 1, 1])
-    assert fitted.predict(readings).tolist() == [0, 0, 1, 1]
-
-
-def test_unequal_lengths_are_refused() -> None:
-    with pytest.raises(ValueError, match="4 readings cannot have 2 labels"):
-        ProbeAssignment().fit(READINGS, [0, 1])
-
-
-def test_it_is_an_estimator() -> None:
-    assert clone(ProbeAssignment("thesis", "member")).get_params() == {"kind": "thesis", "rule": "member"}
+    features = scaled_features(learn_scales(kind, readings), readings)
+    distances = cluster_distances(rule, features, features, np.array([0, 0, 1, 1]))
+    assert distances.argmin(axis=1).tolist() == [0, 0, 1, 1]
 
 
 def test_probes_say_what_they_read() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from numapredict.native.errors import InsufficientDataError
-from numapredict.predictor.learning.assignment import ProbeAssignment
 from numapredict.predictor.learning.clustering import WardClustering
 from numapredict.predictor.learning.features import Observations, clustering_rows, observe
 from numapredict.predictor.learning.options import Ranking, Scale, TrainingOptions
+from numapredict.predictor.learning.probes import cluster_distances, learn_scales, scaled_features
 from numapredict.predictor.learning.selection import mapping_costs, score_choices, select
 from numapredict.predictor.learning.train import probe_readings
 from tests.planted import planted_dataset
@@ -50,8 +50,10 @@ def test_scoring_all_pairs_at_once_equals_doing_one_after_the_other(ranking: Ran
         ):
             gains = []
             for row, (train, labels, chosen) in enumerate(learned):
-                assigned = ProbeAssignment(kind, rule).fit(probe_readings(train, first, second), labels)
-                cluster = assigned.predict(probe_readings(observations.rows([row]), first, second))[0]
+                readings = probe_readings(train, first, second)
+                scales = learn_scales(kind, readings)
+                asked = scaled_features(scales, probe_readings(observations.rows([row]), first, second))
+                cluster = cluster_distances(rule, asked, scaled_features(scales, readings), labels)[0].argmin()
                 gains.append(np.log2(observations.time_s[row, default] / observations.time_s[row, chosen[cluster]]))
             assert scores.log2_gain[a, b, c, i, j] == pytest.approx(np.mean(gains), abs=1e-6), (kind, rule, count)
 
