@@ -1,7 +1,7 @@
 /* address_space.c: says how much address space the process has had at most (KB) when it has run two regions
  * and has allocated and mapped some memory.
  *
- *     address_space THREADS
+ *     address_space THREADS [SECONDS]    computes for at least so long
  */
 #include <omp.h>
 #include <stdio.h>
@@ -34,12 +34,13 @@ static long peak_kb(void) {
 
 int main(int count, char **words) {
     const int threads = count > 1 ? atoi(words[1]) : 1;
+    const double least_s = count > 2 ? atof(words[2]) : 0;
     char *block = calloc(1, BYTES), *small = malloc(80000);
     char *mapped = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (!block || !small || mapped == MAP_FAILED)
         return 1;
     long sum = 0;
-    const double until = omp_get_wtime() + 0.3; /* a profile's thread has begun by then */
+    const double until = omp_get_wtime() + least_s;
     do
         sum += use(array, threads) + use(block, threads) + use(mapped, threads);
     while (omp_get_wtime() < until);
