@@ -1,5 +1,6 @@
 """Every figure with names that try to be formulas, terminal codes or another direction of writing."""
 
+import functools
 import struct
 import warnings
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.placement import resolve
 from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoint
 from numapredict.predictor.evaluation.evaluate import Evaluations, together
-from numapredict.predictor.evaluation.thesis import sweeps_of
+from numapredict.predictor.evaluation.thesis import Sweep, sweeps_of
 from numapredict.predictor.learning.features import observe
 from numapredict.reports.accuracy import accuracy_data, accuracy_figure
 from numapredict.reports.budget_curve import budget_curves_data, budget_figure
@@ -42,8 +43,18 @@ Draw = Callable[[str, Path], None]
 TOPOLOGY = four_by_eight()
 
 
+@functools.cache
+def measured() -> Dataset:
+    return with_hostile_names(planted_dataset(25), HOSTILE)
+
+
+@functools.cache
+def swept() -> tuple[Sweep, ...]:
+    return tuple(sweeps_of(observe(measured()), TOPOLOGY)[:2])
+
+
 def dataset_of(machine: str) -> Dataset:
-    dataset = with_hostile_names(planted_dataset(25), HOSTILE)
+    dataset = measured()
     own = tuple(msgspec.structs.replace(each, machine=machine) for each in dataset.measurements)
     return msgspec.structs.replace(dataset, machine=machine, measurements=own)
 
@@ -58,10 +69,8 @@ def clustermap(name: str, path: Path) -> None:
 
 
 def sweeps(name: str, path: Path) -> None:
-    dataset = dataset_of(name)
-    found = sweeps_of(observe(dataset), TOPOLOGY)
-    odd = [msgspec.structs.replace(sweep, default=name) for sweep in found[:2]]
-    write_figure(sweep_figure(sweep_curves_data(odd, origin_of(dataset, name))), path)
+    odd = [msgspec.structs.replace(sweep, default=name) for sweep in swept()]
+    write_figure(sweep_figure(sweep_curves_data(odd, origin_of(dataset_of(name), name))), path)
 
 
 def related(name: str, path: Path) -> None:

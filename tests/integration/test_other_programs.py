@@ -189,7 +189,7 @@ ENDS = {
     "vfork": 'if (vfork() == 0) { execlp("echo", "echo", "from vfork", (char *)NULL); _exit(1); } wait(NULL); exit(4);',
     "exec": 'execlp("sh", "sh", "-c", "echo from exec; exit 6", (char *)NULL);',
     "dlopen": 'void *m = dlopen("libm.so.6", RTLD_NOW); printf("%d\\n", m && dlsym(m, "cos")); exit(2);',
-    "alarm": "signal(SIGALRM, handler); alarm(1); pause(); exit(3);",
+    "alarm": "signal(SIGALRM, handler); ualarm(50000, 50000); pause(); exit(3);",
 }
 ENDING = r"""
 #define _GNU_SOURCE
