@@ -88,9 +88,15 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(scope="session", autouse=True)
 def folders_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the user's traces and models out of the tests, and the tests' out of the user's folders."""
+    """Keep the user's traces and models out of the tests, and the tests' out of the user's folders.
+
+    All processes of the tests share their traces and evaluations, as a user's commands do: none is made twice.
+    """
+    own = tmp_path_factory.getbasetemp()
+    cache = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "numapredict-cache"
+    cache.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NUMAPREDICT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("NUMAPREDICT_CACHE", str(cache))
         patch.setenv("NUMAPREDICT_DATA", str(tmp_path_factory.mktemp("data")))
         yield
 

@@ -1,6 +1,7 @@
 """Programs that set their own number of threads: mappings of that number compete, and the answer says so first."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -35,9 +36,11 @@ def foreign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> str:
-    os.environ["NUMAPREDICT_CACHE"] = str(tmp_path_factory.mktemp("cache"))
-    return os.environ["NUMAPREDICT_CACHE"]
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = str(tmp_path_factory.mktemp("cache"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMAPREDICT_CACHE", folder)
+        yield folder
 
 
 def answer(program: Path, *arguments: str) -> tuple[Advice, str]:
