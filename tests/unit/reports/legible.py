@@ -21,8 +21,8 @@ def texts_of(figure: Figure) -> list[tuple[str, Bbox]]:
     ]
 
 
-def assert_legible(figure: Figure, apart: bool = True) -> None:
-    """Fail where a text leaves the figure or, with ``apart``, lies on another."""
+def assert_legible(figure: Figure, apart: bool = True) -> list[str]:
+    """Return the texts that show; fail where one leaves the figure or, with ``apart``, lies on another."""
     texts = texts_of(figure)
     whole = TransformedBbox(extent(figure), figure.dpi_scale_trans)
     for text, box in texts:
@@ -32,6 +32,7 @@ def assert_legible(figure: Figure, apart: bool = True) -> None:
         across = min(first.x1, second.x1) - max(first.x0, second.x0)
         up = min(first.y1, second.y1) - max(first.y0, second.y0)
         assert min(across, up) <= 1.5, f"{one!r} lies on {other!r}"
+    return [text for text, _ in texts]
 
 
 def _beyond_the_limits(figure: Figure) -> Iterator[Text]:

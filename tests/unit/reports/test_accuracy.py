@@ -82,7 +82,7 @@ def test_every_machine_is_drawn_and_named(tmp_path: Path, machines: tuple[str, .
     read = [line for line in figure.axes[0].lines if "read, not expected" in str(line.get_label())]
     assert sum(len(np.asarray(line.get_xdata())) for line in read) == len(machines)
     assert_legible(figure, apart=False)
-    write_figure(accuracy_figure(data), tmp_path / "figure.svg")
+    write_figure(figure, tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for machine in machines:
         assert f">{machine}, 3 advised what was no probe</text>" in text

@@ -20,7 +20,7 @@ from tests.unit.reports.legible import assert_legible
 
 @pytest.fixture(scope="module")
 def curve() -> BudgetCurve:
-    return budget_curve(planted_dataset(20, jitter=0.2), options_of(None, None), shares=(0.01, 0.3, 1.0), draws=2)
+    return budget_curve(planted_dataset(15, jitter=0.2), options_of(None, None), shares=(0.01, 0.3, 1.0), draws=2)
 
 
 def test_a_share_too_small_to_learn_from_is_left_out(curve: BudgetCurve) -> None:

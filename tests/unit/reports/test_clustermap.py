@@ -10,6 +10,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from numapredict.collect.mapping import order_of
 from numapredict.native.errors import InsufficientDataError, UsageError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.features import observe
@@ -46,7 +47,7 @@ def test_colours_are_times_over_the_default(data: ClustermapData) -> None:
 
 
 def test_mappings_are_ordered_and_complete(data: ClustermapData) -> None:
-    assert list(data.mappings) == sorted({m.mapping for m in planted_dataset(1).measurements})
+    assert list(data.mappings) == sorted({m.mapping for m in planted_dataset(1).measurements}, key=order_of)
 
 
 def test_brackets_join_every_program_once(data: ClustermapData) -> None:
@@ -80,7 +81,7 @@ def test_too_little_data_is_said() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("programs", "subset"), [(2, "thesis"), (12, "thesis"), (60, "full")])
+@pytest.mark.parametrize(("programs", "subset"), [(2, "thesis"), (60, "full")])
 def test_both_formats_hold_every_name(tmp_path: Path, programs: int, subset: str) -> None:
     data = clustermap_data(planted_dataset(programs, subset=subset), n_clusters=min(programs, 5))
     write_figure(figure_of(data), tmp_path / "map.png")

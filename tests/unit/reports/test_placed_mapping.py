@@ -18,7 +18,7 @@ from numapredict.reports.placed_mapping import (
 )
 from tests.profiles import profile_bytes
 from tests.shapes import shape
-from tests.unit.reports.legible import assert_legible, texts_of
+from tests.unit.reports.legible import assert_legible
 
 FOUR = shape([2, 2, 2, 2], name="four")  # nodes 10 to 13 to the operating system
 
@@ -125,12 +125,10 @@ def test_two_four_and_eight_nodes_are_legible(machine: str, label: str, tmp_path
     mapping, topology = parse_label(label), load_description(machine).topology
     data = placed_mapping_data(resolve(mapping, topology))
     figure = mapping_figure(data)
-    assert_legible(figure)
-    shown = [text for text, _ in texts_of(figure)]
+    shown = assert_legible(figure)
     assert sum(text.isdecimal() for text in shown) == mapping.threads
     assert sum(text.startswith("PU ") for text in shown) == topology.core_count
-    write_figure(mapping_figure(data), tmp_path / "figure.png")
-    write_figure(mapping_figure(data), tmp_path / "figure.svg")
+    write_figure(figure, tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     assert f"{label} on {machine}" in text
     assert "of the accesses" in text or "used most from node 0" in text

@@ -60,14 +60,14 @@ def test_curves_end_where_the_thesis_s_do_but_the_best_is_that_of_all_programs()
     assert panel.best == 120.0
 
 
-@pytest.mark.parametrize("programs", [12, 120])
+@pytest.mark.parametrize("programs", [12, 40])  # curves end at 30 clusters
 def test_every_curve_and_unit_is_named_and_legible(tmp_path: Path, programs: int) -> None:
     dataset = planted_dataset(programs, jitter=0.3)
     data = sweep_curves_data(sweeps_of(observe(dataset), four_by_eight()), origin_of(dataset))
     assert {curve.features for panel in data.panels for curve in panel.curves} == set(FEATURE_SETS)
-    assert_legible(sweep_figure(data))
-    write_figure(sweep_figure(data), tmp_path / "figure.png")
-    write_figure(sweep_figure(data), tmp_path / "figure.svg")
+    figure = sweep_figure(data)
+    assert_legible(figure)
+    write_figure(figure, tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for words in (data.title, "(modelled)", "clusters", "speedup over the default", "in sample", *WHAT.values()):
         assert words in text

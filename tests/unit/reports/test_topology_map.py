@@ -84,12 +84,11 @@ def test_of_a_computer_the_distances_are_shown() -> None:
 def test_every_described_machine_is_legible(name: str, tmp_path: Path) -> None:
     data = described_map_data(load_description(name))
     figure = topology_figure(data)
-    assert_legible(figure)
-    shown = [text for text, _ in texts_of(figure)]
+    shown = assert_legible(figure)
     nodes = len(data.boxes)
     assert sum(text.startswith("node ") for text in shown) == nodes
     assert sum(text.startswith("PU ") for text in shown) == sum(len(box.cells) for box in data.boxes)
-    write_figure(topology_figure(data), tmp_path / "figure.svg")
+    write_figure(figure, tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for words in (name, "described machine", "read latency", "(ns)", "(GB/s)", "memory of node", "lighter is better"):
         assert words in text
@@ -99,8 +98,7 @@ def test_every_described_machine_is_legible(name: str, tmp_path: Path) -> None:
 def test_every_captured_topology_is_legible(path: Path) -> None:
     topology = topology_from_file(path)
     figure = topology_figure(computer_map_data(topology))
-    assert_legible(figure)
-    shown = [text for text, _ in texts_of(figure)]
+    shown = assert_legible(figure)
     for node in topology.nodes:
         assert f"node {node.os_index}" in shown
 
@@ -154,8 +152,7 @@ def test_packages_are_named_where_they_are_known() -> None:
     data = computer_map_data(topology, packages)
     assert [box.packages for box in data.boxes] == [(0,), (0,), (3,)]
     figure = topology_figure(data)
-    assert_legible(figure)
-    assert [text for text, _ in texts_of(figure) if "package" in text] == [
+    assert [text for text in assert_legible(figure) if "package" in text] == [
         "package 0, 2 cores", "package 0, 2 cores", "package 3, 2 cores",
     ]  # fmt: skip
     assert not any("package" in text for text, _ in texts_of(topology_figure(computer_map_data(topology))))

@@ -11,7 +11,6 @@ from numapredict.collect.data.outliers import FACTOR, Outlier, outliers_in_words
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.collect.program import Program
-from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.learning.features import observe
 from tests.golden.evaluations.measured import DEFAULTS, imported
 from tests.planted import planted_dataset
@@ -115,12 +114,6 @@ def test_too_little_says_nothing_of_what_is_usual() -> None:
     times_s = usual(3, 3)
     times_s[0, 0] = CORRUPT_S
     assert len(outliers_of(table_of(times_s))) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", shipped_datasets())
-def test_no_shipped_dataset_has_any(name: str) -> None:
-    assert outliers_of(open_dataset(name)) == ()
 
 
 @pytest.mark.shared

@@ -6,7 +6,6 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.similar_programs import similar_in_words, similar_programs
-from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from tests.planted import four_by_eight
 from tests.unit.collect.data.test_outliers import table_of
 
@@ -55,12 +54,9 @@ def test_gaps_leave_what_both_have() -> None:
     assert similar_programs(table_of(rows(gaps))) == ()  # of seven mappings
 
 
-@pytest.mark.slow
 def test_a_campaign_names_its_groups_itself() -> None:
     dataset = msgspec.structs.replace(table_of(rows(jittered(1.0))), topology=four_by_eight())
     assert similar_programs(dataset) == ()
-    for name in shipped_datasets():
-        assert similar_programs(open_dataset(name)) == ()
 
 
 def test_one_line_names_the_pairs_and_the_option() -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,11 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_everything_is_written_and_what_is_out_of_date_goes(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "folder"
-    assert set(write_characterisation(characterised(), folder)) == FIGURES | TABLES
+def test_everything_is_written_and_what_is_out_of_date_goes(written: tuple[Path, list[str]], tmp_path: Path) -> None:
+    folder = shutil.copytree(written[0], tmp_path / "copied")
+    assert set(written[1]) == FIGURES | TABLES
     assert {path.name for path in folder.iterdir()} == FIGURES | TABLES
+    assert all(path.stat().st_size > 5000 for path in folder.glob("*.png"))
     assert json.loads((folder / "characterisation.json").read_text())["fastest"] == "4x2-contiguous-locality"
     uncounted = {name for name in FIGURES | TABLES if not name.startswith(("accesses", "bandwidth", "nodes"))}
     assert set(write_characterisation(characterised(counted=False), folder)) == uncounted

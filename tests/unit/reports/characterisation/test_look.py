@@ -7,7 +7,6 @@ import pytest
 
 from numapredict.native.errors import UsageError
 from numapredict.reports.characterisation import look
-from numapredict.reports.characterisation.files import write_characterisation
 from numapredict.reports.characterisation.page_policies import (
     policy_times_data,
     policy_times_figure,
@@ -15,7 +14,6 @@ from numapredict.reports.characterisation.page_policies import (
 from numapredict.reports.characterisation.times import times_data, times_figure
 from numapredict.reports.characterisation.traffic import traffic_data, traffic_figure
 from numapredict.reports.figure_file import write_figure
-from numapredict.reports.source import Origin
 from tests.unit.collect.campaign.characterisation.test_result import characterised
 from tests.unit.reports.characterisation.drawn import one_node
 from tests.unit.reports.legible import assert_legible
@@ -41,14 +39,13 @@ def test_the_unit_makes_the_shortest_time_at_least_one(shortest: float, unit: st
 
 
 @pytest.mark.slow
-def test_every_figure_says_where_its_runs_are_from(tmp_path: Path) -> None:
-    found = characterised()
-    origin = Origin(machine="two", modelled=True, created="2026-01-02T03:04:05Z", made_by="numapredict 9")
+def test_every_figure_says_where_its_runs_are_from(written: tuple[Path, list[str]]) -> None:
     line = "Source: two, modelled, made on 2026-01-02 by numapredict 9."
-    write_characterisation(found, tmp_path, origin=origin)
-    for path in tmp_path.glob("*.svg"):
+    figures = list(written[0].glob("*.svg"))
+    assert len(figures) == 4
+    for path in figures:
         assert line in path.read_text(), path.name
-    assert times_data(found).source == "Source: two, modelled."
+    assert times_data(characterised()).source == "Source: two, modelled."
 
 
 @pytest.mark.parametrize("make", [times_data, policy_times_data, lambda found: traffic_data(found, "accesses")])
