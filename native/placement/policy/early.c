@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BATCH 512
 #define LINE_BYTES 8192 /* a path has 4095 at most */
 /* Every page is queried, even of memory that a constructor reserved and did not use: 0.1 s. */
 #define MOST_PAGES (1ul << 20)
@@ -25,12 +24,6 @@ struct mapping {
     uintptr_t start, end;
     uint64_t offset; /* in its file */
     bool of_file;
-};
-
-struct batch {
-    size_t count;
-    void *page[BATCH];
-    int node[BATCH], status[BATCH];
 };
 
 static uint16_t target[MOST_NODES]; /* in order of number, as the kernel interleaves */
@@ -46,24 +39,13 @@ static int node_of(const struct mapping *m, uintptr_t at) {
     return target[at / (huge_range(&whole) ? HUGE_BYTES : PAGE_BYTES) % targets];
 }
 
-static void add(struct batch *batch, void *page, int node) {
-    batch->page[batch->count] = page;
-    batch->node[batch->count++] = node;
-}
-
-static void flush(struct batch *batch) {
-    if (batch->count)
-        system_move_pages(batch->count, batch->page, batch->node, batch->status);
-    batch->count = 0;
-}
-
-/* A move is expensive for the kernel even for few pages: only misplaced pages are passed to it. */
-static void look(const struct mapping *m, struct batch *misplaced) {
-    void *page[BATCH];
-    int status[BATCH];
+/* Only misplaced pages are passed to the kernel to be moved. */
+static void look(const struct mapping *m, struct page_moves *misplaced) {
+    void *page[PAGE_MOVES];
+    int status[PAGE_MOVES];
     for (uintptr_t at = m->start; at < m->end && pages_left;) {
         size_t count = 0;
-        for (; at < m->end && count < BATCH && pages_left; at += PAGE_BYTES, pages_left--) {
+        for (; at < m->end && count < PAGE_MOVES && pages_left; at += PAGE_BYTES, pages_left--) {
             status[count] = -ENOENT;
             page[count++] = (void *)at;
         }
@@ -71,11 +53,8 @@ static void look(const struct mapping *m, struct batch *misplaced) {
             return;
         for (size_t i = 0; i < count; i++) {
             const int node = node_of(m, (uintptr_t)page[i]);
-            if (status[i] < 0 || status[i] == node)
-                continue;
-            if (misplaced->count == BATCH)
-                flush(misplaced);
-            add(misplaced, page[i], node);
+            if (status[i] >= 0 && status[i] != node)
+                page_moves_add(misplaced, (uintptr_t)page[i], node);
         }
     }
 }
@@ -103,7 +82,7 @@ static bool read_line(char *line, bool alone, struct mapping *m) {
     return strcmp(name, "[heap]") == 0 || (alone && (*name == '\0' || strncmp(name, "[anon", 5) == 0));
 }
 
-static void look_at_lines(int file, struct batch *misplaced) {
+static void look_at_lines(int file, struct page_moves *misplaced) {
     char text[LINE_BYTES + 1];
     const bool alone = system_is_single();
     size_t had = 0;
@@ -135,7 +114,7 @@ static void set_targets(const uint16_t *nodes, size_t count) {
 }
 
 void early_move(const uint16_t *nodes, size_t count) {
-    static struct batch misplaced;
+    static struct page_moves misplaced;
     const int before = errno;
     const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     set_targets(nodes, count);
@@ -143,7 +122,7 @@ void early_move(const uint16_t *nodes, size_t count) {
     if (file >= 0) {
         look_at_lines(file, &misplaced);
         close(file);
-        flush(&misplaced);
+        page_moves_flush(&misplaced);
     }
     errno = before;
 }

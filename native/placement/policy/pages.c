@@ -16,7 +16,6 @@
 #define MOST_POLICY_RUNS 4096
 /* Pages that were absent before the first region were mostly touched before the second. */
 #define MOST_MOVES 2
-#define BATCH 512
 
 #define BY_ACCESSES(name, word, by_accesses) by_accesses,
 static const bool by_accesses[] = {PAGE_POLICIES(BY_ACCESSES)};
@@ -62,19 +61,6 @@ static void process_policy(const struct settings *s) {
 }
 
 void pages_leave(void) { system_thread_policy(POLICY_LOCAL, NULL, 0); }
-
-struct batch {
-    size_t count;
-    void *page[BATCH];
-    int node[BATCH];
-    int status[BATCH];
-};
-
-static void flush(struct batch *batch) {
-    if (batch->count)
-        system_move_pages(batch->count, batch->page, batch->node, batch->status);
-    batch->count = 0;
-}
 
 void pages_prepare(void) {
     const struct settings *s = settings();
@@ -156,18 +142,14 @@ static bool is_waiting(const struct range *range, size_t runs) {
 }
 
 static void move_runs(const struct range *range, const struct plan_run *run, size_t runs) {
-    struct batch batch;
-    batch.count = 0;
+    struct page_moves moves;
+    moves.count = 0;
     for (size_t r = 0; r < runs; r++) {
         const size_t end = run[r].first + (size_t)run[r].count;
-        for (size_t p = huge_next(range, run[r].first); p < end; p = huge_next(range, p + 1)) {
-            batch.page[batch.count] = (void *)(range->start + p * PAGE_BYTES);
-            batch.node[batch.count++] = run[r].node;
-            if (batch.count == BATCH)
-                flush(&batch);
-        }
+        for (size_t p = huge_next(range, run[r].first); p < end; p = huge_next(range, p + 1))
+            page_moves_add(&moves, range->start + p * PAGE_BYTES, run[r].node);
     }
-    flush(&batch);
+    page_moves_flush(&moves);
 }
 
 void pages_range_added(struct range *range) {

@@ -48,17 +48,18 @@ static bool number(const char **at, unsigned long most, unsigned long *value) {
     return *value <= most;
 }
 
-/* Return how many numbers a list holds, written to `into`; 0 if it cannot be read or has more than `most`. */
-static uint32_t list(const char *text, uint16_t *into, uint32_t most) {
+/* Return how many numbers a list holds, written to `into`; 0 if it cannot be read, has more than `most`, or
+ * one is above `limit`. */
+static uint32_t list(const char *text, uint16_t *into, uint32_t most, unsigned long limit) {
     uint32_t count = 0;
     for (;;) {
         unsigned long first, last, times = 1;
-        if (!number(&text, UINT16_MAX, &first))
+        if (!number(&text, limit, &first))
             return 0;
         last = first;
         if (*text == '-') {
             text++;
-            if (!number(&text, UINT16_MAX, &last) || last < first)
+            if (!number(&text, limit, &last) || last < first)
                 return 0;
         } else if (*text == '*') {
             text++;
@@ -97,13 +98,13 @@ static bool names_an_owner(const char *text) {
 
 static bool set(struct settings *s, const char *key, char *value, uint32_t *homes, uint32_t *chunks) {
     if (strcmp(key, "cpus") == 0)
-        return (s->slots = list(value, s->cpu, MOST_SLOTS)) > 0;
+        return (s->slots = list(value, s->cpu, MOST_SLOTS, UINT16_MAX)) > 0;
     if (strcmp(key, "homes") == 0)
-        return (*homes = list(value, s->home, MOST_SLOTS)) > 0;
+        return (*homes = list(value, s->home, MOST_SLOTS, MOST_NODES - 1)) > 0;
     if (strcmp(key, "nodes") == 0)
-        return (s->nodes = list(value, s->node, MOST_NODES)) > 0;
+        return (s->nodes = list(value, s->node, MOST_NODES, MOST_NODES - 1)) > 0;
     if (strcmp(key, "chunks") == 0)
-        return (*chunks = list(value, s->chunk, MOST_SLOTS)) > 0;
+        return (*chunks = list(value, s->chunk, MOST_SLOTS, MOST_NODES - 1)) > 0;
     if (strcmp(key, "threads") == 0) {
         s->scatter = strcmp(value, "scatter") == 0;
         return s->scatter || strcmp(value, "contiguous") == 0;
@@ -144,15 +145,6 @@ bool settings_parse(char *text, struct settings *into) {
         if (!set(into, pair, value, &homes, &chunks))
             return false;
     }
-    for (uint32_t i = 0; i < into->nodes; i++)
-        if (into->node[i] >= MOST_NODES)
-            return false;
-    for (uint32_t i = 0; i < homes; i++)
-        if (into->home[i] >= MOST_NODES)
-            return false;
-    for (uint32_t i = 0; i < chunks; i++)
-        if (into->chunk[i] >= MOST_NODES)
-            return false;
     return into->slots > 0 && homes == into->slots && into->nodes > 0 &&
            (into->pages != PAGES_DATASET || chunks == into->slots);
 }

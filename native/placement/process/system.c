@@ -66,6 +66,19 @@ int system_move_pages(size_t count, void **pages, const int *nodes, int *status)
     return (int)quiet(syscall(SYS_move_pages, 0, count, pages, nodes, status, MOVE), before);
 }
 
+void page_moves_flush(struct page_moves *moves) {
+    if (moves->count)
+        system_move_pages(moves->count, moves->page, moves->node, moves->status);
+    moves->count = 0;
+}
+
+void page_moves_add(struct page_moves *moves, uintptr_t page, int node) {
+    if (moves->count == PAGE_MOVES)
+        page_moves_flush(moves);
+    moves->page[moves->count] = (void *)page;
+    moves->node[moves->count++] = node;
+}
+
 int system_where(size_t count, void **pages, int *status) {
     int before = errno;
     return (int)quiet(syscall(SYS_move_pages, 0, count, pages, NULL, status, 0), before);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define MOST_NODES 1024 /* as in the kernel (MAX_NUMNODES) */
+#define PAGE_MOVES 512
 
 enum memory_policy { /* linux/mempolicy.h */
                      POLICY_DEFAULT = 0,
@@ -29,6 +30,16 @@ int system_range_policy(uintptr_t start, size_t bytes, enum memory_policy policy
                         size_t count, bool move);
 /* Move pages: page[i] to node[i]; status[i] becomes the node, or a negative error. */
 int system_move_pages(size_t count, void **pages, const int *nodes, int *status);
+/* Pages to be moved together: a call is expensive for the kernel even for few pages. */
+struct page_moves {
+    size_t count;
+    void *page[PAGE_MOVES];
+    int node[PAGE_MOVES], status[PAGE_MOVES];
+};
+/* Add a page; if there is no room, move the others first. */
+void page_moves_add(struct page_moves *moves, uintptr_t page, int node);
+/* Move the pages that were added. */
+void page_moves_flush(struct page_moves *moves);
 /* Query where pages are: status[i] becomes the node, or a negative error (-ENOENT: not touched yet). */
 int system_where(size_t count, void **pages, int *status);
 /* Allocate the pages of writable memory (Linux 5.14: MADV_POPULATE_WRITE); their contents stay. */
