@@ -20,7 +20,7 @@
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@task         the same, wherever they run
  *     NAME=TYPE:CONFIG[:CONFIG1[:CONFIG2]]@cpu:CPUS     all processes, on each of CPUS
  *
- * with numbers as C spells them, and CPUS such as 0-3,8. The counters' file is described in report.h.
+ * with numbers as C spells them, and CPUS such as 0-3,8. The counters' file is described in counters.h.
  *
  * Contract. Without events, --time and --with the launcher becomes the program. With them it waits, writes
  * the files once the program has ended, and ends as the program did: with its exit code, or by its signal.
@@ -37,7 +37,6 @@
 #include "counters.h"
 #include "descendants.h"
 #include "program.h"
-#include "report.h"
 #include "request.h"
 
 #include <errno.h>
@@ -98,7 +97,7 @@ static int run_watched(const struct request *request) {
     counters_read(counters);
     if (time >= 0 && !write_time(time, time_ns))
         return not_written(request->time);
-    if (output >= 0 && !report_write(output, counters))
+    if (output >= 0 && !counters_write(output, counters))
         return not_written(request->output);
     return program_end_as(status);
 }

@@ -1,4 +1,4 @@
-"""The launcher's counts; the only reader of its file, whose format is described in native/launcher/report.h."""
+"""The launcher's counts; the only reader of its file, whose format is described in native/launcher/counters.h."""
 
 from pathlib import Path
 from typing import Annotated, Literal
