@@ -1,57 +1,11 @@
 """Paths of the native parts: the placement, marks and replay libraries, the tracer and the programs."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from numapredict.native import __path__ as folders
 from numapredict.native.errors import MissingNativePartError
-
-
-def tracer_plugin() -> Path:
-    """Return the path of the QEMU plugin; raise MissingNativePartError where it was not built."""
-    return _built("lib/libnumatracer.so")
-
-
-def marks_library() -> Path:
-    """Return the path of the preload library that marks regions; raise MissingNativePartError."""
-    return _built("lib/libnumamarks.so")
-
-
-def placement_library() -> Path:
-    """Return the path of the preload library that places threads and pages; raise MissingNativePartError."""
-    return _built("lib/libnumaplace.so")
-
-
-def replay_library() -> Path:
-    """Return the path of the shared-cache replay library; raise MissingNativePartError."""
-    return _built("lib/libnumareplay.so")
-
-
-def codelets_program() -> Path:
-    """Return the path of the program that holds the codelets; raise MissingNativePartError."""
-    return _built("bin/numapredict-codelets")
-
-
-def launcher_program() -> Path:
-    """Return the path of the program that starts another one and counts it; raise MissingNativePartError."""
-    return _built("bin/numapredict-launch")
-
-
-def stream_program() -> Path:
-    """Return the path of the program that moves a known number of bytes; raise MissingNativePartError."""
-    return _built("bin/numapredict-stream")
-
-
-# Every part, by the name under which it is reported.
-PARTS: dict[str, Callable[[], Path]] = {
-    "placement": placement_library,
-    "tracer": tracer_plugin,
-    "marks": marks_library,
-    "replay": replay_library,
-    "codelets": codelets_program,
-    "launcher": launcher_program,
-    "stream": stream_program,
-}
 
 
 def built_file(name: str) -> Path:
@@ -71,3 +25,24 @@ def _built(name: str) -> Path:
             "cmake -S native -B build && cmake --build build && cmake --install build --prefix .import"
         )
     return path
+
+
+# The path of each part; MissingNativePartError where it was not built.
+tracer_plugin = partial(_built, "lib/libnumatracer.so")
+marks_library = partial(_built, "lib/libnumamarks.so")
+placement_library = partial(_built, "lib/libnumaplace.so")
+replay_library = partial(_built, "lib/libnumareplay.so")
+codelets_program = partial(_built, "bin/numapredict-codelets")
+launcher_program = partial(_built, "bin/numapredict-launch")
+stream_program = partial(_built, "bin/numapredict-stream")
+
+# Every part, by the name under which it is reported.
+PARTS: dict[str, Callable[[], Path]] = {
+    "placement": placement_library,
+    "tracer": tracer_plugin,
+    "marks": marks_library,
+    "replay": replay_library,
+    "codelets": codelets_program,
+    "launcher": launcher_program,
+    "stream": stream_program,
+}

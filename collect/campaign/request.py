@@ -3,6 +3,7 @@
 import logging
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
 from numapredict.collect.modelled.seen_regions import compared_in_words
@@ -137,13 +139,18 @@ def run_campaign(campaign: Campaign) -> Dataset:
         failed = counted(summary.failed, "run")
         log.warning(f"{failed} failed; the dataset says how, --retry-failed runs what failed again")
     dataset = campaign.finish()
-    for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
-        for line in notes(dataset.measurements):
-            log.warning(line)
+    warn_of(dataset.measurements)
     if summary.failed and summary.failed == summary.finished:
         why = next((m.message or m.status for m in dataset.measurements if m.status != "ok"), "failed")
         raise FailedRunsError(f"{campaign.folder}: all {summary.failed} runs failed, the first with: {why}")
     return dataset
+
+
+def warn_of(measurements: Sequence[Measurement]) -> None:
+    """Log exit codes other than 0, traces that saw different regions, and disturbed runs."""
+    for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
+        for line in notes(measurements):
+            log.warning(line)
 
 
 def made_by() -> str:

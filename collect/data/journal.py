@@ -85,6 +85,7 @@ class Record(msgspec.Struct, frozen=True):
     took_s: tuple[float, ...] = ()
 
 
+_MEASURED = ("program", "status", "repetitions", "message", "provenance")  # of a line as of a measurement
 _REPAIR = "restore the file, or move it away and collect again"
 _DECODER = msgspec.json.Decoder(Header | Introduced | Finished)
 
@@ -273,15 +274,8 @@ def _encode(line: _Line) -> bytes:
 
 
 def _finished(measurement: Measurement, took_s: float) -> Finished:
-    return Finished(
-        program=measurement.program,
-        mapping=measurement.mapping.label,
-        status=measurement.status,
-        took_s=took_s,
-        repetitions=measurement.repetitions,
-        message=measurement.message,
-        provenance=measurement.provenance,
-    )
+    same = {name: getattr(measurement, name) for name in _MEASURED}
+    return Finished(mapping=measurement.mapping.label, took_s=took_s, **same)
 
 
 def _measurement(where: str, line: Finished, header: Header) -> Measurement:
@@ -289,13 +283,5 @@ def _measurement(where: str, line: Finished, header: Header) -> Measurement:
         mapping = parse_label(line.mapping)
     except InvalidMappingError as error:
         raise InvalidInputError(f"{where}: mapping: {error}; {_REPAIR}") from error
-    return Measurement(
-        program=line.program,
-        mapping=mapping,
-        machine=header.machine,
-        modelled=header.modelled,
-        status=line.status,
-        repetitions=line.repetitions,
-        message=line.message,
-        provenance=line.provenance,
-    )
+    same = {name: getattr(line, name) for name in _MEASURED}
+    return Measurement(mapping=mapping, machine=header.machine, modelled=header.modelled, **same)

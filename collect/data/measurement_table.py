@@ -8,7 +8,7 @@ from a foreign counter's name to its value, ``sampled_share`` the local one of s
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 import pyarrow as pa
@@ -248,27 +248,22 @@ def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
         yield Repetition(time_s, region, counters, tuple(readings or ()), share)
 
 
-class _Row(NamedTuple):
-    """The mapping of a row, by its five columns; all are empty for an opaque one."""
-
-    threads: int | None
-    thread_nodes: int | None
-    thread_policy: str | None
-    page_nodes: int | None
-    page_policy: str | None
+_CHOICES = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy")
 
 
 def _mappings(columns: dict[str, list[Any]]) -> dict[str, AnyMapping]:
-    """Return the mapping of every label; raise ValueError where a label and the five columns disagree."""
+    """Return the mapping of every label; raise ValueError where a label and the five columns disagree.
+
+    The columns of an opaque mapping are empty.
+    """
     mappings: dict[str, AnyMapping] = {}
-    for label, *values in set(zip(*(columns[name] for name in ("mapping", *_Row._fields)), strict=True)):
+    for label, *values in set(zip(*(columns[name] for name in ("mapping", *_CHOICES)), strict=True)):
         mapping = mappings[label] = mapping_named(label)
-        row = _Row(*values)
-        if not isinstance(mapping, Mapping) and any(value is not None for value in row):
+        if not isinstance(mapping, Mapping) and any(value is not None for value in values):
             raise ValueError(f"column mapping: {label!r} is not a mapping's label, but its five columns are filled")
-        for name in _Row._fields:
-            if getattr(row, name) != getattr(mapping, name, None):
-                raise ValueError(f"column {name} is {getattr(row, name)!r} where mapping is {label!r}")
+        for name, value in zip(_CHOICES, values, strict=True):
+            if value != getattr(mapping, name, None):
+                raise ValueError(f"column {name} is {value!r} where mapping is {label!r}")
     return mappings
 
 

@@ -11,7 +11,6 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.placement import resolve
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical
-from numapredict.collect.topology import Topology
 from numapredict.native.errors import (
     InvalidInputError,
     InvalidMappingError,
@@ -41,7 +40,7 @@ class RecordedMachine:
                 "there; evaluate it instead"
             )
         self.dataset = dataset
-        self._topology = dataset.topology
+        self.name, self.topology, self.modelled = dataset.machine, dataset.topology, dataset.modelled
         self._programs = {program.name: program for program in dataset.programs}
         self._meanings: dict[Mapping, Mapping] = {}
         self._found: dict[tuple[str, Mapping], Measurement] = {}
@@ -49,21 +48,6 @@ class RecordedMachine:
             if isinstance(measurement.mapping, Mapping):
                 self._found[measurement.program, self._meaning(measurement.mapping)] = measurement
         self._mappings = {mapping for _, mapping in self._found}
-
-    @property
-    def name(self) -> str:
-        """Return the name of the recorded machine."""
-        return self.dataset.machine
-
-    @property
-    def topology(self) -> Topology:
-        """Return the topology of the recorded machine."""
-        return self._topology
-
-    @property
-    def modelled(self) -> bool:
-        """Return whether the recorded figures came from a model."""
-        return self.dataset.modelled
 
     def supports(self, mapping: Mapping) -> bool:
         """Return whether any program was recorded under the mapping."""

@@ -60,21 +60,12 @@ class HardwareMachine:
     ) -> None:
         if warm_up < 0 or not timeout_s > 0:
             raise ValueError("the time-out must be positive, and the warm-up not negative")
-        self.topology = topology
+        self.name, self.topology = topology.name, topology
         rule = repetitions if isinstance(repetitions, StoppingRule) else fixed_repetitions(repetitions)
         self.conditions = Conditions(topology, rule, warm_up, timeout_s, None, None if rule.strict else {})
+        self.executions = warm_up + rule.least
         self._counters: Callable[[], CalibratedSource | None] | None = counters
         self._lock = MeasurementLock()
-
-    @property
-    def name(self) -> str:
-        """Return the computer's name, as its topology has it."""
-        return self.topology.name
-
-    @property
-    def executions(self) -> int:
-        """Return how often one measurement executes the program, at least."""
-        return self.conditions.warm_up + self.conditions.stopping_rule.least
 
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""

@@ -27,7 +27,6 @@ from numapredict.collect.placing.exit_code import refusal
 from numapredict.collect.placing.teams import Team, teams_by_time, teams_note
 from numapredict.collect.program import Program
 from numapredict.collect.space import fits
-from numapredict.collect.topology import Topology
 from numapredict.native.errors import TracingError
 
 _KEPT_TRACES = 8
@@ -76,29 +75,15 @@ class ModelledMachine:
         self.description = description
         self.strict = strict
         self.store = store or TraceStore(description)
-        self._topology = description.topology
+        self.name, self.topology = description.name, description.topology
+        self.controllers_GBps = description.controller_read_GBps
         self._costs = contention.costs_of(description)
         self._traced: OrderedDict[Hashable, TracedProgram] = OrderedDict()
         self._demands: OrderedDict[Hashable, Demand] = OrderedDict()
 
-    @property
-    def name(self) -> str:
-        """Return the description's name."""
-        return self.description.name
-
-    @property
-    def topology(self) -> Topology:
-        """Return the described topology."""
-        return self._topology
-
-    @property
-    def controllers_GBps(self) -> tuple[float, ...]:
-        """Return what each node's memory controllers can read, as described, in GB/s."""
-        return self.description.controller_read_GBps
-
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits the described topology."""
-        return fits(mapping, self._topology)
+        return fits(mapping, self.topology)
 
     def estimate_s(self, program: Program) -> float:
         """Return the assumed time of one run in a campaign: mostly its share of a trace, which is taken once."""
@@ -116,7 +101,7 @@ class ModelledMachine:
         Raises InvalidMappingError, UnrunnableProgramError, MissingNativePartError where QEMU is missing, and
         UnwritableError where the cache or TMPDIR cannot be. A program that fails gives a measurement that says so.
         """
-        placement = resolve(mapping, self._topology)
+        placement = resolve(mapping, self.topology)
         try:
             traced = self.traced(program, mapping.threads, mapping.thread_policy)
         except TracingError as error:
@@ -133,7 +118,7 @@ class ModelledMachine:
 
     def placement(self, program: Program, mapping: Mapping) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Return the page numbers that the model follows and the node of each under the mapping: int64[P], int32[P]."""
-        placement = resolve(mapping, self._topology)
+        placement = resolve(mapping, self.topology)
         pages = self.traced(program, mapping.threads, mapping.thread_policy).pages
         return pages.address, place_pages(placement, pages)
 
@@ -179,7 +164,7 @@ class ModelledMachine:
             self._demands,
             (program.identity, thread_node, traced.trace.follows_thread_policy and thread_policy),
             _KEPT_GROUPINGS,
-            lambda: replay(traced.lines, thread_node, len(self._topology.nodes)),
+            lambda: replay(traced.lines, thread_node, len(self.topology.nodes)),
         )
         scale = (phased.lines_per_record * phased.stands_for)[:, None, None]
         memory = demand.by_memory_node(page_node) * scale[..., None]

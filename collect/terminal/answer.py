@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from numapredict.collect.terminal.capability import has_colours, is_animated
 from numapredict.collect.terminal.paint import fitted, painted
 from numapredict.collect.terminal.printable import printable_lines
+from numapredict.collect.terminal.terminal import has_colours, is_animated
 
 
 def print_answer(

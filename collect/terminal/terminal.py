@@ -13,7 +13,6 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TextIO
 
-from numapredict.collect.terminal.capability import has_colours, is_animated
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import printable
 from numapredict.collect.terminal.progress import Count, shown_on
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 LINE_EVERY_S = 10.0
 """The interval of progress lines where there is no bar, in seconds."""
 
+_DUMB = frozenset({"", "dumb", "unknown"})
 _STYLES = {logging.DEBUG: "dim", logging.INFO: "", logging.WARNING: "yellow"}
 
 log = logging.getLogger(__name__)
@@ -156,3 +156,13 @@ class AmongOutput(Terminal):
             self.stream.flush()
         except OSError:  # a full disk, a closed channel, a reader that has gone
             sys.stderr = io.StringIO()  # what is left in the buffer would fail once more at the end
+
+
+def is_animated(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Return whether the stream is a terminal that can redraw lines."""
+    return stream.isatty() and environment.get("TERM", "") not in _DUMB
+
+
+def has_colours(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Return whether the stream may be given colours: not where NO_COLOR is set and not empty (no-color.org)."""
+    return is_animated(stream, environment) and not environment.get("NO_COLOR")

@@ -156,14 +156,15 @@ def train(
 ) -> None:
     """Learn a model: run a campaign on a machine (this computer if none is named), then cluster its programs."""
     with doing("loading libraries"):
+        from numapredict.collect.campaign.plan import Estimate
         from numapredict.collect.campaign.request import estimate_in_words
         from numapredict.collect.terminal.answer import print_answer
-        from numapredict.predictor.learning.budget import parse_budget, plan_budget, plan_in_words
+        from numapredict.predictor.learning.budget import BudgetPlan, parse_budget, plan_in_words
         from numapredict.predictor.learning.learning import (
+            Learned,
             Wishes,
-            campaign_for,
+            learn_by_measuring,
             learn_from,
-            learn_from_campaign,
             learned_in_words,
         )
 
@@ -173,23 +174,19 @@ def train(
         raise click.UsageError("--budget is for measuring: a dataset that is there already costs no runs")
     if dataset is not None:
         try:
-            learned = learn_from(dataset, output, wishes)
+            found: Learned | Estimate | BudgetPlan = learn_from(dataset, output, wishes)
         except KeyboardInterrupt:  # no campaign was run that could go on
             raise Interruption("") from None
     else:
-        with doing("counting the runs"):
-            campaign = campaign_for(request, into, default)
-            estimate = campaign.estimate() if dry_run and budget is None else None
-        if estimate is not None:
-            print_answer(estimate, as_json, estimate_in_words)
-            return
-        if dry_run and budget is not None:
-            print_answer(plan_budget(campaign, budget), as_json, plan_in_words)
-            return
-        learned = learn_from_campaign(campaign, output, wishes, budget)
-    log.info(learned_in_words(learned))
-    if as_json:
-        print_answer(learned, as_json, learned_in_words)
+        found = learn_by_measuring(request, into, output, wishes, budget, dry_run)
+    if isinstance(found, Estimate):
+        print_answer(found, as_json, estimate_in_words)
+    elif isinstance(found, BudgetPlan):
+        print_answer(found, as_json, plan_in_words)
+    else:
+        log.info(learned_in_words(found))
+        if as_json:
+            print_answer(found, as_json, learned_in_words)
 
 
 @click.command(

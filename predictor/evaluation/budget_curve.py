@@ -13,7 +13,7 @@ from numapredict.collect.terminal.progress import follow
 from numapredict.native.errors import InsufficientDataError, UsageError
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.pivots import pilot_groups, pivot_columns, split_budget
+from numapredict.predictor.learning.pivots import Split, pilot_groups, pivot_columns, split_budget
 from numapredict.predictor.learning.probe_search import advised_columns
 from numapredict.predictor.learning.train import default_label
 
@@ -77,15 +77,14 @@ def budget_curve(
     points = []
     for number, share in enumerate(shares):
         splits = [_split(observations, name, share) for name in names]
-        split = splits[0]
-        if split is None or None in splits:
+        if None in splits or (split := splits[0]) is None:
             continue
         gained = np.array([fold.gained[number] for fold in folds]).sum(axis=0) / oracle
         points.append(
             CurvePoint(
                 share=share,
-                pilots=split[0],
-                mappings=split[1],
+                pilots=split.pilots,
+                mappings=split.mappings,
                 gain_captured=float(np.median(gained)),
                 low=float(gained.min()),
                 high=float(gained.max()),
@@ -121,12 +120,13 @@ def _fold(observations: Observations, default: int, held_out: str, shares: tuple
     for share in shares:
         split = _split(observations, held_out, share)
         by_draw, at_random = [], []
-        for draw in range(draws) if split is not None else ():
-            pilots, count = split or (0, 0)
-            chosen = pilot_groups(train.groups, pilots, draw)
+        for draw in range(draws):
+            if split is None:
+                break
+            chosen = pilot_groups(train.groups, split.pilots, draw)
             rows = [row for row, name in enumerate(train.groups) if name in chosen]
-            by_draw.append(_gain(train, test, pivot_columns(gains[rows], count, default), default))
-            others = np.random.default_rng(draw).permutation(np.delete(every, default))[: count - 1]
+            by_draw.append(_gain(train, test, pivot_columns(gains[rows], split.mappings, default), default))
+            others = np.random.default_rng(draw).permutation(np.delete(every, default))[: split.mappings - 1]
             at_random.append(_gain(train, test, np.append(default, others), default))
         gained.append(tuple(by_draw))
         chance.append(tuple(at_random))
@@ -138,15 +138,14 @@ def _fold(observations: Observations, default: int, held_out: str, shares: tuple
     )
 
 
-def _split(observations: Observations, held_out: str, share: float) -> tuple[int, int] | None:
+def _split(observations: Observations, held_out: str, share: float) -> Split | None:
     """Return how many pilots and mappings a share of the others' runs allows, or None if it is too small."""
     _, sizes = np.unique([name for name in observations.groups if name != held_out], return_counts=True)
     runs = int(share * sizes.sum() * len(observations.labels))
     try:
-        split = split_budget(runs, [int(size) for size in sizes], len(observations.labels))
+        return split_budget(runs, [int(size) for size in sizes], len(observations.labels))
     except UsageError:
         return None
-    return split.pilots, split.mappings
 
 
 def _gain(train: Observations, test: Observations, columns: npt.NDArray[np.int64], default: int) -> float:

@@ -21,7 +21,7 @@ from numapredict.predictor.evaluation.calibration import Calibration, calibratio
 from numapredict.predictor.evaluation.folds import Fold, HeldOut, dataset_frame, evaluate_group
 from numapredict.predictor.evaluation.thesis import measured_probes
 from numapredict.predictor.evaluation.transfer import Transfer
-from numapredict.predictor.learning.features import Array, gains_of, observe
+from numapredict.predictor.learning.features import gains_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.scores import Score, score_of
 from numapredict.predictor.learning.train import default_label
@@ -104,15 +104,13 @@ def evaluate_held_out(
         options=options,
         baselines={name: score_of(values, best, observations.groups) for name, values in chosen.items()},
         calibration=calibration_of(programs),
-        held_out=tuple(with_ml_baselines(held, chosen, row) for row, held in enumerate(programs)),
+        held_out=tuple(
+            msgspec.structs.replace(held, baselines={name: float(2 ** gained[row]) for name, gained in chosen.items()})
+            for row, held in enumerate(programs)
+        ),
         dropped_programs=observations.dropped_programs,
         dropped_mappings=observations.dropped_labels,
     )
-
-
-def with_ml_baselines(held: HeldOut, chosen: dict[str, Array], row: int) -> HeldOut:
-    """Return the program with the speedups that the baselines would have given it."""
-    return msgspec.structs.replace(held, baselines={name: float(2 ** gains[row]) for name, gains in chosen.items()})
 
 
 def together(evaluations: Sequence[Evaluation], across: tuple[Transfer, ...] = ()) -> Evaluations:

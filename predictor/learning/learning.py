@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.campaign.campaign import Campaign
+from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.campaign.request import CampaignRequest, prepare, run_campaign
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.outliers import Outlier, outliers_in_words, without_outliers
@@ -16,7 +17,7 @@ from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.progress import doing
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NoModelError
-from numapredict.predictor.learning.budget import Budget, run_within
+from numapredict.predictor.learning.budget import Budget, BudgetPlan, plan_budget, run_within
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import EMULATED, check_choice, data_folder, trained_model_path
@@ -90,11 +91,21 @@ def campaign_for(request: CampaignRequest, into: Path | None, default: str | Non
     return campaign
 
 
+def learn_by_measuring(
+    request: CampaignRequest, into: Path | None, output: Path | None, wishes: Wishes, budget: Budget | None, dry: bool
+) -> Learned | Estimate | BudgetPlan:
+    """Run a request's campaign and learn from it; if ``dry``, only say what it, or the part within a budget, costs."""
+    with doing("counting the runs"):
+        campaign = campaign_for(request, into, wishes.default)
+        if dry and budget is None:
+            return campaign.estimate()
+    if dry and budget is not None:
+        return plan_budget(campaign, budget)
+    return learn_from_campaign(campaign, output, wishes, budget)
+
+
 def learn_from_campaign(
-    campaign: Campaign,
-    output: Path | None,
-    wishes: Wishes,
-    budget: Budget | None = None,
+    campaign: Campaign, output: Path | None, wishes: Wishes, budget: Budget | None = None
 ) -> Learned:
     """Run a campaign, or the part that a budget allows, train and write a model, and return its summary."""
     if wishes.default:

@@ -11,20 +11,17 @@ from numapredict.collect.campaign.campaign import Campaign, Options
 from numapredict.collect.campaign.characterisation.plan import CharacterisationPlan, plan_of
 from numapredict.collect.campaign.characterisation.result import Characterisation, characterisation_of
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
-from numapredict.collect.campaign.request import made_by, say_estimate
+from numapredict.collect.campaign.request import made_by, say_estimate, warn_of
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, TABLE_FILE, read_dataset
 from numapredict.collect.data.journal import JOURNAL_FILE, read_journal
 from numapredict.collect.host.durable import refused_as
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.machine import Machine
-from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
-from numapredict.collect.modelled.seen_regions import compared_in_words
 from numapredict.collect.modelled.tracing import TraceBudget, check_program
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placing.executable import executable_of
-from numapredict.collect.placing.exit_code import exit_codes_in_words
 from numapredict.collect.program import Program, program_of
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import counted
@@ -114,9 +111,7 @@ def characterise(campaign: Campaign, plan: CharacterisationPlan) -> Characterisa
         raise FailedRunsError(f"{program.name}: all {len(failed)} runs failed, the first with: {failed[0].message}")
     if failed:
         log.warning(f"{len(failed)} runs failed and are left out; --retry-failed runs them again")
-    for notes in (exit_codes_in_words, compared_in_words, disturbed_in_words):
-        for line in notes(dataset.measurements):
-            log.warning(line)
+    warn_of(dataset.measurements)
     return found
 
 

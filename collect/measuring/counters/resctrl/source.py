@@ -39,11 +39,8 @@ class ResctrlSource:
     def __init__(self, topology: Topology, root: Path = Path("/"), folders: KernelFolders | None = None) -> None:
         self.topology = topology
         self.root = root
+        self._resctrl = root / _MOUNT
         self.folders = folders or KernelFolders()
-
-    @property
-    def _resctrl(self) -> Path:
-        return self.root / _MOUNT
 
     def obstacle(self) -> Obstacle | None:
         """Return why resctrl cannot count here, and what would enable it, or None."""
@@ -135,7 +132,8 @@ class ResctrlCounting:
     def traffic(self) -> Traffic:
         """Return what each node's cores moved; see CounterSource."""
         after = self._read()
-        local, remote = dict.fromkeys(self._nodes, 0.0), dict.fromkeys(self._nodes, 0.0)
+        nodes = [node.os_index for node in self.source.topology.nodes]
+        local, remote = dict.fromkeys(nodes, 0.0), dict.fromkeys(nodes, 0.0)
         for place in self.places:
             pair = after[place]
             if not self._counted(place, pair) or place.node not in local:
@@ -150,13 +148,9 @@ class ResctrlCounting:
             )
         return Traffic(
             source=self.source.name,
-            nodes=tuple(NodeTraffic(local[node], remote[node]) for node in self._nodes),
+            nodes=tuple(NodeTraffic(local[node], remote[node]) for node in nodes),
             notes=self.notes + self._stayed(),
         )
-
-    @property
-    def _nodes(self) -> tuple[int, ...]:
-        return tuple(node.os_index for node in self.source.topology.nodes)
 
     def _read(self) -> dict[DomainFolder, Pair]:
         read = self.source.folders.read
