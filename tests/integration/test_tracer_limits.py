@@ -1,9 +1,7 @@
 """Tracing is bounded, leaves nothing behind, and says in one line why a program cannot be traced."""
 
 import os
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,10 +16,9 @@ from numapredict.collect.modelled import tracing
 from numapredict.collect.modelled.phases import phase_trace
 from numapredict.collect.modelled.tracing import take_census, take_trace
 from numapredict.collect.placing.allowance import TimeAllowance
-from numapredict.collect.placing.census import Census, parse_census
+from numapredict.collect.placing.census import parse_census
 from numapredict.collect.placing.process import Ending
-from numapredict.collect.program import Program
-from numapredict.native.errors import MissingNativePartError, NumapredictError, TracingError, UnrunnableProgramError
+from numapredict.native.errors import TracingError
 from numapredict.native.library import marks_library
 from tests.openmp import BUDGET, CAN_TRACE, CLANG, GCC, MACHINE, Traced, build, program_of, traced
 from tests.traces import census_of
@@ -292,93 +289,6 @@ def test_what_a_program_prints_is_its_own(hostile: Path, monkeypatch: pytest.Mon
     assert printed[-1] == (census.stdout, census.stderr) == (plain.stdout, plain.stderr)
 
 
-# ---- programs that cannot be traced ----
-
-
-def refusal(kind: type[NumapredictError], program: Program, threads: int = 2, **limits: float) -> str:
-    with pytest.raises(kind) as error:
-        traced(program, threads, limits=limits)
-    message = str(error.value)
-    assert "\n" not in message
-    return message
-
-
-@pytest.mark.parametrize(
-    ("name", "reasons"),
-    [
-        ("double-free", ("failed when it ran here", "SIGABRT")),
-        ("segfault", ("failed when it ran here", "SIGSEGV")),
-        ("exit-early", ("failed when it ran here", "exit code 5")),
-        ("no-region", ("ran no OpenMP parallel region", "-fopenmp")),
-        ("serial-loop", ("began no parallel region within 2 CPU seconds", "--budget")),
-    ],
-)
-def test_a_failing_program_is_said_to_fail(hostile: Path, name: str, reasons: tuple[str, ...]) -> None:
-    message = refusal(TracingError, program_of(hostile, name), census_s=1.0)
-    assert message.startswith(hostile.name)
-    for reason in reasons:
-        assert reason in message
-    assert remaining(str(hostile)) == []
-
-
-def test_a_program_that_fails_with_this_many_threads_only_is_said_to(hostile: Path) -> None:
-    message = refusal(TracingError, program_of(hostile, "four-fail"), threads=4)
-    assert "SIGABRT" in message
-    assert "OMP_NUM_THREADS=4" in message
-    assert traced(program_of(hostile, "four-fail"), threads=3).trace.segments.size
-
-
-def test_a_run_that_the_emulator_lost_is_tried_again(hostile: Path, tmp_path: Path) -> None:
-    program = program_of(hostile, "crash-once", tmp_path / "was-here")
-    data = take_trace(program, 2, MACHINE, census_of((1, 1, 1.0)), BUDGET)
-    assert (tmp_path / "was-here").exists()
-    assert t.parse_trace(data, "x").end == 1
-
-
-def test_a_program_whose_regions_come_too_late_is_said_to_need_time(kernels: Path) -> None:
-    message = refusal(TracingError, program_of(kernels, "gather", 4_000_000), trace_s=0.05)
-    assert "reached no parallel region within 0 CPU seconds" in message
-
-
-def test_what_is_no_program_is_refused(kernels: Path, tmp_path: Path) -> None:
-    script = tmp_path / "run.sh"
-    script.write_text(f"#!/bin/sh\nexec {kernels} regions\n")
-    script.chmod(0o755)
-    assert "is a script" in refusal(UnrunnableProgramError, program_of(script))
-    static = build("kernels.c", tmp_path, GCC, "-static")
-    assert "statically linked" in refusal(UnrunnableProgramError, program_of(static, "regions"))
-    (tmp_path / "text").write_text("hello")
-    assert "not executable" in refusal(UnrunnableProgramError, program_of(tmp_path / "text"))
-    assert "no such file" in refusal(UnrunnableProgramError, program_of(tmp_path / "missing"))
-    assert "no such folder" in refusal(
-        UnrunnableProgramError, msgspec.structs.replace(program_of(kernels), directory=str(tmp_path / "missing"))
-    )
-    assert "cannot start" in refusal(UnrunnableProgramError, program_of(kernels, "a\0b"))
-
-
-def test_a_missing_emulator_is_named(kernels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(MissingNativePartError, match="qemu-user"):
-        take_trace(program_of(kernels, "regions"), 2, MACHINE, Census((), 1.0, 0.0, complete=True), BUDGET)
-
-
-def test_an_emulator_without_plugins_is_named(kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ubuntu 24.04's, by its own words."""
-    emulator = tmp_path / "qemu-x86_64"
-    emulator.write_text("#!/bin/sh\necho \"qemu: unknown option 'plugin'\" >&2\nexit 1\n")
-    emulator.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    with pytest.raises(MissingNativePartError, match="built without plugins"):
-        take_trace(program_of(kernels, "regions"), 2, MACHINE, Census((), 1.0, 0.0, complete=True), BUDGET)
-
-
-def test_a_relative_path_is_found_in_the_program_s_folder(kernels: Path) -> None:
-    program = Program(name="k", command=(f"./{kernels.name}", "regions", "100"), directory=str(kernels.parent))
-    assert [region.count for region in traced(program).census.regions] == [5, 2]
-
-
-# ---- an interrupted trace ----
-
 SCRIPT = """
 import sys
 from pathlib import Path
@@ -410,46 +320,3 @@ def processes(path: str, word: str = "") -> list[int]:
             if path in command and word in command and SCRIPT[:20] not in command:
                 found.append(int(entry.name))
     return found
-
-
-@pytest.mark.parametrize(
-    ("what", "word", "left"), [(("loop-after",), "", []), (("regions", "300000000"), "qemu", ["census"])]
-)
-def test_an_interrupt_leaves_nothing_half_done(
-    kernels: Path, hostile: Path, tmp_path: Path, what: tuple[str, ...], word: str, left: list[str]
-) -> None:
-    program = hostile if what[0] == "loop-after" else kernels
-    temporary, cache = tmp_path / "temporary", tmp_path / "cache"
-    temporary.mkdir()
-    environment = dict(
-        os.environ,
-        TMPDIR=str(temporary),
-        NUMAPREDICT_CACHE=str(cache),
-        PYTHONPATH=os.pathsep.join(path for path in sys.path if path),
-    )
-    running = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(program), *what], stderr=subprocess.PIPE, env=environment
-    )
-    try:
-        while not processes(str(program), word):
-            assert running.poll() is None
-            time.sleep(0.02)
-        time.sleep(0.1)
-        running.send_signal(signal.SIGINT)
-        _, errors = running.communicate()
-    finally:
-        running.kill()
-    assert running.returncode == -signal.SIGINT, errors.decode()
-    assert b"KeyboardInterrupt" in errors
-    assert list(temporary.iterdir()) == []
-    assert [path.suffix[1:] for path in cache.rglob("*") if path.is_file()] == left
-    assert remaining(str(program)) == []
-
-
-def test_a_program_is_counted_with_the_census_file_gone_afterwards(
-    hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    assert parse_census(take_census(program_of(hostile, "well"), BUDGET)) is not None
-    traced(program_of(hostile, "well"))
-    assert list(tmp_path.iterdir()) == []
