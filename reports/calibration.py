@@ -74,20 +74,23 @@ def calibration_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ())
 
 
 def calibration_figure(data: CalibrationData) -> Figure:
-    """Return the figure: a point per bin, and the diagonal of perfect calibration."""
+    """Return the figure: a point per bin, and the diagonal of perfect calibration.
+
+    Not by seaborn's pointplot, which takes single outcomes and computes means and intervals while it draws: here the
+    exact binomial intervals are part of the data, and the figure shows them as they are.
+    """
     figure = Figure(figsize=(6.4, 5.6), layout="constrained")
     axes = figure.add_subplot()
     axes.plot([0.45, 1], [0.45, 1], color=palette.GREY, linestyle="--", linewidth=1, label="as sure as it is right")
     stated = [point.stated for point in data.points]
     faster = [point.faster for point in data.points]
-    spread = [
-        [point.faster - point.low for point in data.points],
-        [point.high - point.faster for point in data.points],
-    ]
     axes.errorbar(
         stated,
         faster,
-        yerr=spread,
+        yerr=[
+            [point.faster - point.low for point in data.points],
+            [point.high - point.faster for point in data.points],
+        ],
         color=palette.BLUE,
         marker="o",
         linestyle="none",
