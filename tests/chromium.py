@@ -41,8 +41,8 @@ class Chromium:
 
     def requests(self) -> list[str]:
         """Return the address of everything that was asked for since the page was opened, the page first."""
-        told = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
-        return [each["params"]["request"]["url"] for each in told if each["method"] == "Network.requestWillBeSent"]
+        reported = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        return [each["params"]["request"]["url"] for each in reported if each["method"] == "Network.requestWillBeSent"]
 
     def find(self, selector: str) -> WebElement:
         return self.driver.find_element(By.CSS_SELECTOR, selector)

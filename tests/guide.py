@@ -103,7 +103,7 @@ def readings_apart(expected: tuple[str, ...], printed: str, tolerance: float) ->
     ]
 
 
-def told_commands(text: str) -> Iterator[tuple[str, bool]]:
+def quoted_commands(text: str) -> Iterator[tuple[str, bool]]:
     """Yield every command line of numapredict in a document, and whether it stands in a block, as a whole to type.
 
     Those of a block that is refused are left out: running them says more.
@@ -112,8 +112,8 @@ def told_commands(text: str) -> Iterator[tuple[str, bool]]:
         console, refused = block.words[:1] == ("console",), block.words[1:] in {("refused",), ("failed",)}
         for line in () if refused else block.lines:
             if not console or line.startswith("$ "):
-                told = re.finditer(r"(?:^|[ '(/])(numapredict [^'|<>;)]*(?:'[^']*'[^'|<>;)]*)*)", line)
-                yield from ((match[1].strip(), True) for match in told)
+                reported = re.finditer(r"(?:^|[ '(/])(numapredict [^'|<>;)]*(?:'[^']*'[^'|<>;)]*)*)", line)
+                yield from ((match[1].strip(), True) for match in reported)
     yield from ((text.replace("\n", " "), False) for text in quoted_code(text) if re.match(r"numapredict\s", text))
 
 

@@ -193,14 +193,14 @@ def crowded(program: str) -> dict[str, dict[str, int | str]]:
 def userfaults(program: str) -> dict[str, str]:
     """Return what a program that fills in its pages itself prints, alone and under mappings."""
     command, environment = [program, "mapped", "8"], {**os.environ, "OMP_WAIT_POLICY": "passive"}
-    told = {"alone": _output(command, {**environment, "OMP_NUM_THREADS": "6"})}
+    reported = {"alone": _output(command, {**environment, "OMP_NUM_THREADS": "6"})}
     for policy in ("locality", "mix", "dataset"):
         label = f"6x3-contiguous-{policy}"  # of three chunks, none ends where eight pages end
         placed = preload_environment(
             dict(environment), resolve(parse_label(label), host_topology()), str(placement_library())
         )
-        told[label] = _output(command, placed)
-    return told
+        reported[label] = _output(command, placed)
+    return reported
 
 
 def _output(command: list[str], environment: dict[str, str]) -> str:

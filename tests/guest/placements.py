@@ -31,7 +31,7 @@ ARRAY_SLACK = 2  # pages: an array lies within a range, and has fewer whole page
 HUGE_PAGES = 512
 HUGE_RANGE_PAGES = 1024  # native/placement/memory/huge.h: smaller ranges are placed page by page
 RUN_S = 120
-TOLD = re.compile(rb" (threads|seconds)=\S+")  # what a codelet says of its run, beside its result
+REPORTED = re.compile(rb" (threads|seconds)=\S+")  # what a codelet says of its run, beside its result
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -68,8 +68,8 @@ class Outcome(msgspec.Struct, frozen=True):
     ``placed`` of ``pages`` pages are on a node where the mapping may have them, by what this module works out itself;
     ``kept`` of ``decided`` pages are on the node that the library had decided on. ``loads`` are the ranges' pages by
     node, ``rest`` the judged pages outside of ranges, and ``huge`` the blocks of 2 MB that are judged as one page.
-    ``told_right`` of ``told`` pages of its arrays are where they may be by what the kernel told the program itself,
-    ``told_loads`` by node: no word of the library is in that. ``silent``: it should have told and did not.
+    ``reported_right`` of ``reported`` pages of its arrays are where they may be, as the kernel reports to the program;
+    ``reported_loads`` by node, without the library. ``silent``: it should have reported and did not.
     """
 
     subject: str
@@ -86,9 +86,9 @@ class Outcome(msgspec.Struct, frozen=True):
     loads: dict[int, int]
     rest: int
     huge: int
-    told: int
-    told_right: int
-    told_loads: dict[int, int]
+    reported: int
+    reported_right: int
+    reported_loads: dict[int, int]
     silent: bool
 
 
@@ -137,9 +137,9 @@ def _outcome(
     threads, ranges = found.threads, [paged(placed) for placed in found.ranges]
     judge = Judge(mapping, topology, subject)
     judged = [judge.count(placed_range) for placed_range in ranges]
-    arrays = told_arrays(nodes_file)
+    arrays = reported_arrays(nodes_file)
     by_itself = Judge(mapping, topology, subject, slack=ARRAY_SLACK)
-    told_right = sum(by_itself.count(array)[1] for array in arrays)
+    reported_right = sum(by_itself.count(array)[1] for array in arrays)
     loads = Counter(node for one in ranges if one.kind != REST for node in one.nodes if node != NOWHERE)
     return Outcome(
         subject=subject.name,
@@ -156,9 +156,9 @@ def _outcome(
         loads=dict(loads),
         rest=sum(pages for one, (pages, _) in zip(ranges, judged, strict=True) if one.kind == REST),
         huge=sum(len(judge.huge_blocks(one)) for one in ranges),
-        told=sum(len(array.nodes) for array in arrays),
-        told_right=told_right,
-        told_loads=dict(Counter(node for array in arrays for node in array.nodes)),
+        reported=sum(len(array.nodes) for array in arrays),
+        reported_right=reported_right,
+        reported_loads=dict(Counter(node for array in arrays for node in array.nodes)),
         silent=subject.tells and not arrays,
     )
 
@@ -173,10 +173,10 @@ def _run(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, by
         close_fds=False,
         stdin=subprocess.DEVNULL,
     )
-    return done.returncode, TOLD.sub(b"", done.stdout) + b"|" + done.stderr
+    return done.returncode, REPORTED.sub(b"", done.stdout) + b"|" + done.stderr
 
 
-def told_arrays(file: Path) -> list[Range]:
+def reported_arrays(file: Path) -> list[Range]:
     """Return what a program has found out about its arrays, each as a range."""
     lines = [line.split() for line in file.read_text().splitlines()] if file.exists() else []
     arrays = [(int(start), [int(node) for node in nodes]) for _, start, *nodes in lines]

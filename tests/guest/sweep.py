@@ -92,8 +92,8 @@ def problems(outcomes: Sequence[tuple[str, Outcome]], share: float = 0.99) -> li
             said.append(f"decisions: {outcome.kept} of {outcome.decided} kept")
         # Next touch may find a page shared that a thread of another node only looked at: mix then balances it.
         least = MIX_SHARE if "-mix" in outcome.label else share
-        if outcome.silent or outcome.told_right < least * outcome.told:
-            said.append(f"by the program's own word: {outcome.told_right} of {outcome.told} pages placed")
+        if outcome.silent or outcome.reported_right < least * outcome.reported:
+            said.append(f"by the program's own word: {outcome.reported_right} of {outcome.reported} pages placed")
         found += [f"{shape} {outcome.subject} {outcome.label}: {text}" for text in said]
     return found
 

@@ -166,11 +166,11 @@ def test_the_program_keeps_half_of_its_mappings(answers: dict[str, Any]) -> None
         assert answer["astray"] <= answer["decided"] / 100
 
 
-def test_a_program_that_fills_in_its_pages_is_told_of_each(tmp_path: Path) -> None:
-    (told,) = in_guest([("userfaults", built("userfaults.c", tmp_path, GCC))], tmp_path, HUGE_PAGES)
-    assert told["alone"].count("\n128 faults, sum ") == 3
-    assert told == dict.fromkeys(told, told["alone"])
-    assert len(told) == 4
+def test_a_program_with_userfaultfd_gets_every_fault(tmp_path: Path) -> None:
+    (reported,) = in_guest([("userfaults", built("userfaults.c", tmp_path, GCC))], tmp_path, HUGE_PAGES)
+    assert reported["alone"].count("\n128 faults, sum ") == 3
+    assert reported == dict.fromkeys(reported, reported["alone"])
+    assert len(reported) == 4
 
 
 @pytest.mark.parametrize("compiler", [GCC, CLANG])
@@ -195,13 +195,13 @@ def test_the_modelled_machine_places_pages_likewise(
     source: str, answers: dict[str, Any], folder: Path, tmp_path: Path
 ) -> None:
     request = msgspec.json.decode((folder / f"{source}.request").read_bytes(), type=ArraysRequest)
-    truly, described = answers[f"arrays {source}"], machine_of((4, 4, 4, 4))
+    placed, described = answers[f"arrays {source}"], machine_of((4, 4, 4, 4))
     machine = ModelledMachine(described, TraceStore(described, BUDGET))
     for label in AGREEMENT:
         mapping = parse_label(label)
         addresses = tmp_path / f"addresses-{mapping.threads}"  # one trace for all mappings of as many threads
         modelled = _modelled(mapping, request.command, addresses, machine)
-        assert _agreement(mapping, modelled, truly[label]) >= 0.99, label
+        assert _agreement(mapping, modelled, placed[label]) >= 0.99, label
 
 
 def _modelled(mapping: Mapping, command: tuple[str, ...], file: Path, machine: ModelledMachine) -> dict[str, list[int]]:
@@ -213,7 +213,7 @@ def _modelled(mapping: Mapping, command: tuple[str, ...], file: Path, machine: M
     return {name: [node_of.get(page, NOWHERE) for page in pages_of(*where)] for name, where in latest.items()}
 
 
-def _agreement(mapping: Mapping, modelled: dict[str, list[int]], truly: dict[str, list[int]]) -> float:
+def _agreement(mapping: Mapping, modelled: dict[str, list[int]], placed: dict[str, list[int]]) -> float:
     """Return the share of pages with the same node in both, of those that both know.
 
     Addresses are not the same in two runs, and a round robin by address begins anywhere: it may be turned. Balancing
@@ -222,7 +222,7 @@ def _agreement(mapping: Mapping, modelled: dict[str, list[int]], truly: dict[str
     same = total = 0
     nodes = mapping.page_nodes
     for name, expected in modelled.items():
-        pairs = [(a, b) for a, b in zip(expected, truly[name], strict=False) if NOWHERE not in (a, b)]
+        pairs = [(a, b) for a, b in zip(expected, placed[name], strict=False) if NOWHERE not in (a, b)]
         assert len(pairs) > len(expected) // 2, f"{name}: {len(pairs)} of {len(expected)} pages are known to both"
         total += len(pairs)
         if mapping.page_policy == "balance":

@@ -105,7 +105,7 @@ def test_the_command_line_streams_and_exits_like_the_command(guests: None) -> No
 
 
 @pytest.mark.slow
-def test_a_panic_is_told_in_one_line_with_the_console_after_it(
+def test_a_panic_is_reported_in_one_line_with_the_console_after_it(
     guests: None, tmp_path: Path, nothing_left: None
 ) -> None:
     with pytest.raises(GuestError, match="while its command ran: Kernel panic") as caught:
@@ -115,7 +115,7 @@ def test_a_panic_is_told_in_one_line_with_the_console_after_it(
 
 
 @pytest.mark.slow
-def test_a_guest_that_cannot_boot_is_told(guests: None, tmp_path: Path, nothing_left: None) -> None:
+def test_a_guest_that_cannot_boot_is_reported(guests: None, tmp_path: Path, nothing_left: None) -> None:
     with pytest.raises(GuestError, match="before its command: Kernel panic"):
         Guest(SMALL, ["rdinit=/nothing"]).run(["true"], tmp_path)
 
@@ -126,7 +126,7 @@ def test_a_guest_whose_time_is_spent_is_stopped(guests: None, tmp_path: Path, no
         Guest(SMALL).run(["true"], tmp_path, timeout_s=1)
 
 
-def test_a_kernel_that_is_none_is_told(
+def test_a_file_that_is_no_kernel_is_reported(
     guests: None, tmp_path: Path, nothing_left: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = tmp_path / "vmlinuz"

@@ -19,14 +19,14 @@ PLAIN = "import sys; from numapredict.predictor.command_line.main import main; s
 def test_the_blocks_for_a_server_with_four_nodes(tmp_path: Path) -> None:
     source = ROOT / "examples" / "heat.c"
     subprocess.run(["gcc", "-O2", "-fopenmp", str(source), "-o", str(tmp_path / "heat"), "-lm"], check=True)
-    told = [
+    reported = [
         "\n".join(block.lines).replace(*SMALLER)
         for document in sorted(documents(), key=lambda document: document.name != "tutorial.md")
         for block in blocks(document.read_text())
         if block.words == ("sh", "guest")
         or (block.words == ("sh",) and block.lines[0].startswith("numapredict run ") and document.name == "tutorial.md")
     ]
-    typed = list(dict.fromkeys(told))
+    typed = list(dict.fromkeys(reported))
     assert len(typed) == 5  # the topology, region times, the profile, a run by it, and the run of servers.md
     command = f'numapredict() {{ {shlex.quote(sys.executable)} -c {shlex.quote(PLAIN)} "$@"; }}'
     (tmp_path / "typed.sh").write_text("\n".join(["set -euo pipefail", 'cd "$GUEST_FOLDER"', command, *typed]) + "\n")

@@ -114,9 +114,9 @@ def test_balance_gives_every_node_its_share(outcomes: tuple[tuple[str, Outcome],
     for outcome in found:
         assert len(outcome.loads) == parse_label(outcome.label).page_nodes, outcome
         assert max(outcome.loads.values()) - min(outcome.loads.values()) <= 20, outcome
-        told = outcome.told_loads.values()
-        assert len(told) == len(outcome.loads), outcome
-        assert max(told) - min(told) <= 20, outcome
+        reported = outcome.reported_loads.values()
+        assert len(reported) == len(outcome.loads), outcome
+        assert max(reported) - min(reported) <= 20, outcome
 
 
 def test_huge_pages_stand_as_a_whole(folder: Path) -> None:

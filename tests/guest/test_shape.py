@@ -15,11 +15,11 @@ numbers = st.integers(1, 12)
 @given(nodes=numbers, cpus=numbers, memory_only=st.integers(0, 3))
 def test_every_cpu_belongs_to_one_node_and_every_node_has_memory(nodes: int, cpus: int, memory_only: int) -> None:
     arguments = Shape.parse(f"{nodes}x{cpus}", "ring", memory_only).qemu_arguments()
-    told = [argument for argument in arguments if argument.startswith("node,")]
-    ranges = [part[5:].split("-") for node in told for part in node.split(",") if part.startswith("cpus=")]
+    reported = [argument for argument in arguments if argument.startswith("node,")]
+    ranges = [part[5:].split("-") for node in reported for part in node.split(",") if part.startswith("cpus=")]
     assert [cpu for first, last in ranges for cpu in range(int(first), int(last) + 1)] == list(range(nodes * cpus))
-    assert len(told) == nodes + memory_only
-    assert len({node.split("memdev=")[1] for node in told}) == len(told)
+    assert len(reported) == nodes + memory_only
+    assert len({node.split("memdev=")[1] for node in reported}) == len(reported)
     assert len([argument for argument in arguments if argument.startswith("dist,")]) == (nodes + memory_only) ** 2
 
 

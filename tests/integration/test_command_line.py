@@ -263,7 +263,7 @@ def test_a_computer_with_one_node_has_nothing_to_place() -> None:
         assert "numapredict --machine broadwell-2x10" in text
 
 
-def test_a_numa_computer_without_a_model_is_told_how_to_get_one(tmp_path: Path) -> None:
+def test_without_a_model_the_message_says_how_to_train_one(tmp_path: Path) -> None:
     four = {"HWLOC_SYNTHETIC": "node:4 core:6 pu:1", "NUMAPREDICT_DATA": str(tmp_path)}
     text = refusal(numapredict("ls", **four))
     assert "numapredict train makes one" in text

@@ -58,7 +58,7 @@ def test_advice_names_the_folder_without_room(how: How, heat: str, tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("limit_bytes", [100_000, 1_500_000])
-def test_a_limit_of_file_sizes_is_told_as_one(limit_bytes: int, heat: str) -> None:
+def test_a_file_size_limit_is_named(limit_bytes: int, heat: str) -> None:
     before = ["prlimit", f"--fsize={limit_bytes}"]
     line = last_line(numapredict(*SANDY, heat, before=before))
     assert "File too large" in line
@@ -147,7 +147,7 @@ def test_a_placed_run_whose_program_fills_the_folder_says_that_its_report_may_la
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["read-only", "full"])
 @pytest.mark.parametrize("words", [SANDY, ("evaluate", "sandybridge-4x8")])
-def test_a_cache_without_room_is_told_before_anything_is_run(
+def test_a_full_cache_is_reported_before_anything_runs(
     how: How, words: tuple[str, ...], heat: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "cache"

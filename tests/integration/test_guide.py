@@ -134,8 +134,8 @@ def test_the_readmes_session_is_what_a_reader_sees(place: Path, tmp_path: Path) 
 
 
 def test_what_the_gate_does_is_the_readmes_first_commands() -> None:
-    first, _ = told = [block for block in blocks(README) if block.words == ("sh",)]
-    assert len(told) == BY_THE_GATE
+    first, _ = reported = [block for block in blocks(README) if block.words == ("sh",)]
+    assert len(reported) == BY_THE_GATE
     for document in documents():
         for block in blocks(document.read_text()):
             for line in block.lines if block.words == ("sh", "gate") else ():

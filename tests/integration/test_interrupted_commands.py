@@ -178,7 +178,7 @@ def test_no_moment_of_starting_and_ending_shows_a_traceback(tmp_path: Path) -> N
     assert 130 in codes
 
 
-def test_whoever_starts_it_without_interrupts_is_not_interrupted(tmp_path: Path) -> None:
+def test_a_caller_that_ignores_interrupts_is_not_interrupted(tmp_path: Path) -> None:
     """As `nohup` and a shell's `&` in a script do."""
     process = subprocess.Popen(
         [sys.executable, "-c", CODE, "topology", "--machine", "sandybridge-4x8", "--json"],

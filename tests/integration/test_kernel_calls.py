@@ -43,7 +43,7 @@ def guarded() -> set[str]:
     return names - {""}
 
 
-def told(program: Path, folder: Path, **variables: str) -> list[str]:
+def reported(program: Path, folder: Path, **variables: str) -> list[str]:
     folder.mkdir()
     environment = {**os.environ, "OMP_NUM_THREADS": "2", **variables}
     ended = subprocess.run(
@@ -57,8 +57,8 @@ def test_every_call_ends_as_without_the_library(tmp_path: Path) -> None:
     program = tmp_path / "calls"
     command = [GCC, "-O1", "-fopenmp", "-o", program, SOURCES / "kernel_calls.c", "-lrt"]
     subprocess.run(command, check=True)
-    alone = told(program, tmp_path / "alone")
-    placed = told(program, tmp_path / "placed", LD_PRELOAD=LIBRARY, NUMAPLACE=MAPPING)
+    alone = reported(program, tmp_path / "alone")
+    placed = reported(program, tmp_path / "placed", LD_PRELOAD=LIBRARY, NUMAPLACE=MAPPING)
     # The first is a raw system call, which fails: so there are protected pages.
     assert (alone[0], placed[0]) == ("syscall done 0", "syscall -1 14")
     differing = [

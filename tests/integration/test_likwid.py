@@ -43,22 +43,22 @@ class Computer:
     """A scenario's computer: LIKWID with its counts, its sysfs and its registers' device."""
 
     def __init__(self, folder: Path, name: str, **further: object) -> None:
-        self.told, _ = recorded(name)
+        self.reported, _ = recorded(name)
         (folder / "tool").mkdir(parents=True)
         self.tool = make.tool(folder / "tool", SCENARIO[name], **further)
-        self.root = sysfs(folder / "root", self.told)
+        self.root = sysfs(folder / "root", self.reported)
         self.runs = folder / "runs"
         self.runs.mkdir()
 
     def source(self, group: str | None = None) -> LikwidSource:
-        return LikwidSource(self.told.topology, str(self.tool), self.root, group)
+        return LikwidSource(self.reported.topology, str(self.tool), self.root, group)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_the_recorded_outputs_are_what_likwid_prints(tmp_path: Path, scenario: Scenario) -> None:
-    told, text = recorded(scenario.name)
+    reported, text = recorded(scenario.name)
     assert make.output(tmp_path, scenario) == text
-    assert list(told.local_remote_controller_bytes) == scenario.expected()
+    assert list(reported.local_remote_controller_bytes) == scenario.expected()
 
 
 def test_the_installed_likwid_counts_or_its_refusal_is_recognised(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_tool_that_writes_nothing_is_refused(tmp_path: Path) -> None:
     silent = tmp_path / "silent"
     silent.write_text(f'#!/bin/sh\n[ "$1" = -c ] || exec {computer.tool} "$@"\n')
     silent.chmod(0o755)
-    source = LikwidSource(computer.told.topology, str(silent), computer.root)
+    source = LikwidSource(computer.reported.topology, str(silent), computer.root)
     with pytest.raises(CounterError, match="refuses and says nothing"), source.counting([0], computer.runs):
         pass
 
@@ -165,7 +165,7 @@ def test_a_likwid_of_another_version_is_refused(tmp_path: Path) -> None:
         f'#!/bin/sh\n[ "$1" = -v ] && echo "likwid-perfctr -- Version 4.3.4" || exec {computer.tool} "$@"\n'
     )
     other.chmod(0o755)
-    obstacle = LikwidSource(computer.told.topology, str(other), computer.root).obstacle()
+    obstacle = LikwidSource(computer.reported.topology, str(other), computer.root).obstacle()
     assert obstacle is not None
     assert "LIKWID 4.3, and only version 5" in obstacle.reason
 
@@ -207,14 +207,16 @@ def test_a_run_is_counted_from_end_to_end(
     source = computer.source()
     for path in ("/own/folder", ""):  # the second run needs no trial
         monkeypatch.setenv("LD_LIBRARY_PATH", path)
-        with source.counting(computer.told.pus, computer.runs) as counting:
+        with source.counting(computer.reported.pus, computer.runs) as counting:
             command = counting.command([sys.executable, "-c", SHOW, *arguments], {"OMP_NUM_THREADS": "3"})
             result = _run(command, {})
             assert result.returncode == 0, result.stderr
             assert result.stdout == f"{arguments} {path} 3\n"
-            told = [(node.local_bytes, node.remote_bytes, node.controller_bytes) for node in counting.traffic().nodes]
+            reported = [
+                (node.local_bytes, node.remote_bytes, node.controller_bytes) for node in counting.traffic().nodes
+            ]
         assert list(computer.runs.iterdir()) == []
-        _assert_near(told, computer.told)
+        _assert_near(reported, computer.reported)
 
 
 @pytest.mark.native
@@ -263,9 +265,9 @@ def _run(command: Sequence[str], variables: dict[str, str]) -> subprocess.Comple
     )
 
 
-def _assert_near(told: Sequence[tuple[float | None, float | None, float | None]], expected: Recorded) -> None:
+def _assert_near(reported: Sequence[tuple[float | None, float | None, float | None]], expected: Recorded) -> None:
     """LIKWID prints GB with four decimals: half of the last one may be missing for each PU."""
-    for node, right in zip(told, expected.local_remote_controller_bytes, strict=True):
+    for node, right in zip(reported, expected.local_remote_controller_bytes, strict=True):
         assert [value is None for value in node] == [value is None for value in right]
         for value, sure in zip(node, right, strict=True):
             assert value is None or value == pytest.approx(sure, abs=0.5e5 * len(expected.pus))

@@ -128,11 +128,11 @@ def test_two_campaigns_at_once_take_turns(tmp_path: Path) -> None:
     second = list(itertools.takewhile(lambda line: "waiting for its turn to end" not in line, stderr))
     waited = started[1].poll() is None
     (tmp_path / "go").touch()
-    told = [process.communicate(timeout=240)[1] for process in started]
-    told.append("".join(second))
+    reported = [process.communicate(timeout=240)[1] for process in started]
+    reported.append("".join(second))
     assert waited
-    assert [process.returncode for process in started] == [0, 0], told
-    assert not any("another one is running" in text for text in told)
+    assert [process.returncode for process in started] == [0, 0], reported
+    assert not any("another one is running" in text for text in reported)
     names = [line[0] for line in (tmp_path / "log").read_text().splitlines()]
     changes = sum(1 for before, after in itertools.pairwise(names) if before != after)
     assert changes >= 3, names  # in turns, not one after the other

@@ -169,7 +169,7 @@ def test_gcc_compiles_the_same_object(way: dict[str, str], tmp_path: Path) -> No
     assert b"hello" in same(command, way)
 
 
-def test_a_mistake_in_a_program_is_told_as_ever(way: dict[str, str], tmp_path: Path) -> None:
+def test_a_mistake_in_a_program_is_reported_as_before(way: dict[str, str], tmp_path: Path) -> None:
     source = tmp_path / "wrong.c"
     source.write_text("int main(void) { return undeclared; }\n")
     plain, placed = both([GCC, str(source)], way)

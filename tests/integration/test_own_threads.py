@@ -82,7 +82,7 @@ def test_the_answer_begins_with_it(foreign: Path) -> None:
 
 
 @pytest.mark.slow
-def test_regions_of_different_numbers_are_told_apart_by_their_time(foreign: Path) -> None:
+def test_regions_of_different_numbers_are_distinguished_by_their_time(foreign: Path) -> None:
     advice, _ = answer(foreign, "both", "8", "4")
     assert advice.own_threads is not None
     assert (advice.own_threads.threads, advice.own_threads.others) == (8, (4,))
@@ -165,7 +165,9 @@ def test_a_number_that_the_dataset_lacks_is_judged_by_the_nearest(
     assert model.default == f"{default}-contiguous-first-touch"  # on as many nodes as the dataset has of so many
 
 
-def test_without_the_dataset_nothing_is_told(dataset: Dataset, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_the_dataset_there_is_no_answer(
+    dataset: Dataset, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     assert dataset.topology is not None
     monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path))
     other = msgspec.structs.replace(named_model(MACHINE).model, dataset_created="another time")

@@ -188,7 +188,7 @@ def test_lines_part_the_clusters(opened: Chromium, heatmap: HeatmapData) -> None
 
 
 def test_a_clusters_speedups_are_those_of_its_programs(opened: Chromium, heatmap: HeatmapData) -> None:
-    told = 0
+    reported = 0
     opened.script("document.getElementById('k').focus()")
     press(opened, "Home", "ArrowRight", "ArrowRight")
     cut = heatmap.cuts[2]
@@ -201,8 +201,8 @@ def test_a_clusters_speedups_are_those_of_its_programs(opened: Chromium, heatmap
     for row, start, stop, column in zip(rows, cut.starts, ends, cut.mappings, strict=True):
         gains = [times[heatmap.default] / times[column] for times in heatmap.times_s[start:stop]]
         assert row[3:5] == [f"{geometric_mean(gains):.2f}x", f"{min(gains):.2f}x"]
-        told += len({f"{gain:.2f}" for gain in (gains[0], max(gains), min(gains), geometric_mean(gains))}) >= 3
-    assert told >= 2, "else the figures could be mistaken for each other"
+        reported += len({f"{gain:.2f}" for gain in (gains[0], max(gains), min(gains), geometric_mean(gains))}) >= 3
+    assert reported >= 2, "else the figures could be mistaken for each other"
 
 
 def test_the_curve_is_drawn_to_its_scale(opened: Chromium, heatmap: HeatmapData) -> None:
@@ -252,7 +252,7 @@ def test_the_menu_chooses_the_program(opened: Chromium, heatmap: HeatmapData) ->
         ]
 
 
-def test_beside_a_model_its_clusters_have_its_numbers(browser: Chromium, pages: dict[str, Path]) -> None:
+def test_with_a_model_its_clusters_have_its_numbers(browser: Chromium, pages: dict[str, Path]) -> None:
     browser.resize(1280, 900)
     browser.open(pages["both"])
     assert "by the model's own numbers" in browser.text("#cut-numbers")

@@ -338,20 +338,20 @@ def test_screen_readers_find_names_and_order(browser: Chromium, pages: dict[str,
     browser.driver.execute_cdp_cmd("Accessibility.enable", {})
     nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     browser.driver.execute_cdp_cmd("Accessibility.disable", {})
-    told = [
+    reported = [
         (node["role"]["value"], node.get("name", {}).get("value", ""), node.get("properties", []))
         for node in nodes
         if not node["ignored"]
     ]
     named = {"button", "link", "slider", "combobox", "searchbox", "table", "image", "application", "region", "heading"}
-    assert [role for role, name, _ in told if role in named and not name.strip()] == []
+    assert [role for role, name, _ in reported if role in named and not name.strip()] == []
     unlabelled = browser.script(
         "return Array.from(document.querySelectorAll('input, select')).filter((e) => !e.labels.length).length"
     )
     assert unlabelled == 0, "a placeholder goes when one types"
     levels = [
         each["value"]["value"]
-        for role, _, properties in told
+        for role, _, properties in reported
         if role == "heading"
         for each in properties
         if each["name"] == "level"
@@ -359,7 +359,7 @@ def test_screen_readers_find_names_and_order(browser: Chromium, pages: dict[str,
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
-    assert {"main", "banner", "navigation", "contentinfo"} <= {role for role, _, _ in told}
+    assert {"main", "banner", "navigation", "contentinfo"} <= {role for role, _, _ in reported}
     assert (
         browser.script(
             "const ids = Array.from(document.querySelectorAll('[id]'), (e) => e.id);"

@@ -85,10 +85,10 @@ def test_of_another_computer_they_are_not(
     monkeypatch.setenv("HWLOC_XMLFILE", str(MACHINES / "four-node.xml"))
     code, page = page_of(here(advice, "elsewhere"), tmp_path, "--profile", str(profile))
     assert (code, page) == (2, "")
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert "elsewhere" in told
-    assert "numapredict report mapping 4x2-contiguous-locality --profile" in told
+    reported = capsys.readouterr().err
+    assert reported.count("\n") == 1
+    assert "elsewhere" in reported
+    assert "numapredict report mapping 4x2-contiguous-locality --profile" in reported
 
 
 def test_a_profile_is_for_a_prediction(profile: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -217,11 +217,11 @@ def test_what_placed_it_is_verified(app: Path) -> None:
     assert threads == f"numapredict: verify: {CORES} of {CORES} threads were bound to their PU at each check"
     assert pages.startswith("numapredict: verify: ")
     assert "(100%) were on node 0" in pages
-    assert re.search(r"not placed and not looked at: [1-9]\d* pages of other memory \(stacks", unseen)  # at least those
+    assert re.search(r"not placed and not checked: [1-9]\d* pages of other memory \(stacks", unseen)  # at least those
     assert "shared" not in unseen
 
 
-def test_regions_are_told_by_time(app: Path) -> None:
+def test_regions_are_listed_by_time(app: Path) -> None:
     done = placed("run", "--mapping", f"{CORES}x1-contiguous-bind", "--regions", "--", str(app))
     assert done.returncode == 0
     first, head, *rows = done.stderr.splitlines()
@@ -310,7 +310,7 @@ def test_the_callers_preloaded_library_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_static_program_runs_and_is_told_to_be_placed_otherwise(app: Path, way: str) -> None:
+def test_a_static_program_runs_and_its_other_placement_is_reported(app: Path, way: str) -> None:
     words = ("run", "--mapping", f"{CORES}x1-contiguous-bind", *WAYS[way], "--", str(app.parent / "static"), "3")
     done = placed(*words)
     assert (done.returncode, done.stdout) == (3, f"{CORES} threads, 786432\n")

@@ -42,7 +42,7 @@ def test_what_was_found_is_written_as_json_and_nothing_is_said(app: Path, tmp_pa
     assert run["time_s"] < whole_s
 
 
-def test_json_goes_beside_the_words_and_tells_a_signal(app: Path, tmp_path: Path) -> None:
+def test_json_is_written_with_the_words_and_has_the_signal(app: Path, tmp_path: Path) -> None:
     found = tmp_path / "found.json"
     both = (*ONE, "--verify", "--regions", "--json", str(found))
     done = placed(*both, "--", str(app))

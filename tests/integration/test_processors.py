@@ -30,33 +30,33 @@ def processors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     return build("processors.c", tmp_path_factory.mktemp("processors"), compiler)
 
 
-def told(command: list[str], folder: Path, **environment: str) -> list[int]:
+def reported(command: list[str], folder: Path, **environment: str) -> list[int]:
     """Return the numbers that a command prints under the preload library."""
     variables = {**os.environ, "LD_PRELOAD": str(marks_library()), **environment}
     done = subprocess.run(command, env=variables, cwd=folder, check=True, capture_output=True, text=True)
     return [int(word) for word in done.stdout.split()]
 
 
-def test_it_is_told_of_the_threads_asked_for(processors: Path, tmp_path: Path) -> None:
+def test_it_gets_the_requested_number_of_threads(processors: Path, tmp_path: Path) -> None:
     program, page = [str(processors)], os.sysconf("SC_PAGESIZE")
-    true = told(program, tmp_path, LD_PRELOAD="")
-    assert told(program, tmp_path) == true
-    assert told(program, tmp_path, OMP_NUM_THREADS="5") == true  # it is not counted
-    assert told(program, tmp_path, **COUNTED) == [5] * len(WAYS) + [page]
-    assert told(program, tmp_path, NUMAPREDICT_TRACE="7", OMP_NUM_THREADS="5") == [7] * len(WAYS) + [page]
+    true = reported(program, tmp_path, LD_PRELOAD="")
+    assert reported(program, tmp_path) == true
+    assert reported(program, tmp_path, OMP_NUM_THREADS="5") == true  # it is not counted
+    assert reported(program, tmp_path, **COUNTED) == [5] * len(WAYS) + [page]
+    assert reported(program, tmp_path, NUMAPREDICT_TRACE="7", OMP_NUM_THREADS="5") == [7] * len(WAYS) + [page]
 
 
-def test_an_openmp_runtime_is_told_of_the_true_ones(tmp_path: Path) -> None:
+def test_an_openmp_runtime_gets_the_true_number_of_processors(tmp_path: Path) -> None:
     """What a runtime takes for the processors decides how its threads wait, and how large a mask it asks for."""
     source = tmp_path / "asks.c"
     source.write_text("#include <unistd.h>\nlong asks(void) { return sysconf(_SC_NPROCESSORS_CONF) + 0; }\n")
-    told_to = {}
+    reported_to = {}
     for name in ("libother.so", "libgomp-1f.so.1", "libomp.so.5", "libiomp5.so"):
         subprocess.run([GCC, "-shared", "-fPIC", "-o", tmp_path / name, source], check=True)
         ask = f"import ctypes; print(ctypes.CDLL({str(tmp_path / name)!r}).asks())"
-        (told_to[name],) = told([sys.executable, "-c", ask], tmp_path, **COUNTED | {"OMP_NUM_THREADS": "4321"})
-    assert told_to.pop("libother.so") == 4321
-    assert set(told_to.values()) == {os.sysconf("SC_NPROCESSORS_CONF")}
+        (reported_to[name],) = reported([sys.executable, "-c", ask], tmp_path, **COUNTED | {"OMP_NUM_THREADS": "4321"})
+    assert reported_to.pop("libother.so") == 4321
+    assert set(reported_to.values()) == {os.sysconf("SC_NPROCESSORS_CONF")}
 
 
 @pytest.mark.parametrize("way", range(len(WAYS)), ids=WAYS)

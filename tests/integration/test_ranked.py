@@ -111,7 +111,7 @@ def test_no_other_command_is_expected_to_give_more_than_the_advice(
     check_consistency(advice, dataset.topology)
 
 
-def test_the_fallbacks_interval_stands_beside_it(dataset: Dataset) -> None:
+def test_the_fallbacks_interval_is_shown_with_it(dataset: Dataset) -> None:
     chosen = ChosenModel(train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",))), "a test's")
     shown = 0
     for program in range(15):

@@ -48,7 +48,7 @@ def started(*words: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("command", ["predict", "characterize", "collect"])
-def test_ranks_that_ask_are_told_so_and_none_is_measured(
+def test_ranks_that_ask_for_advice_get_an_error_and_none_is_measured(
     tmp_path: Path, program: tuple[str, str], command: str
 ) -> None:
     words = program
@@ -61,7 +61,7 @@ def test_ranks_that_ask_are_told_so_and_none_is_measured(
     assert not list(tmp_path.glob("begun*"))
 
 
-def test_ranks_that_apply_a_mapping_run_beside_each_other(tmp_path: Path, program: tuple[str, str]) -> None:
+def test_ranks_that_apply_a_mapping_run_at_the_same_time(tmp_path: Path, program: tuple[str, str]) -> None:
     for code, said in started("run", "--mapping", ONE, "--", *program):
         assert code == 0, said
     assert len(list(tmp_path.glob("begun*"))) == 2

@@ -12,7 +12,7 @@ from tests.preloaded import GCC, built
 pytestmark = [
     pytest.mark.native,
     pytest.mark.skipif(not GCC, reason="gcc is not installed"),
-    pytest.mark.skipif(CORES < 2, reason="on one PU a bound program cannot be told from a free one"),
+    pytest.mark.skipif(CORES < 2, reason="on one PU a bound program cannot be distinguished from a free one"),
 ]
 MAPPING = ("run", "--mapping", f"{CORES}x1-contiguous-bind")
 PUS = " ".join(map(str, sorted(os.sched_getaffinity(0))))
@@ -36,12 +36,12 @@ def test_one_program_after_another_has_the_slots(program: Path) -> None:
     assert said("$P a; $P b; exec $P c", program)[0] == [f"{name} {FIRST}" for name in "abc"]
 
 
-def test_beside_one_that_has_the_slots_others_are_free(program: Path) -> None:
+def test_while_one_process_has_the_slots_others_are_free(program: Path) -> None:
     script = 'coproc $P a; read line <&${COPROC[0]}; echo "$line"; $P b; $P c; exec {COPROC[1]}>&-; wait; $P d'
-    lines, told = said(script, program, "--verify")
+    lines, reported = said(script, program, "--verify")
     assert lines == [f"a {FIRST}", f"b {PUS}", f"c {PUS}", f"d {FIRST}"]
-    assert "verify: 2 processes of the run found the mapping's PUs taken" in told
-    assert "verify: 2 of 2 threads were bound" in told
+    assert "verify: 2 processes of the run found the mapping's PUs taken" in reported
+    assert "verify: 2 of 2 threads were bound" in reported
 
 
 def test_the_slots_are_free_again_after_a_kill(program: Path) -> None:
@@ -85,18 +85,18 @@ def test_the_socket_takes_no_low_descriptor(program: Path) -> None:
 def test_each_program_has_its_region_times_and_its_profile(program: Path, tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     (tmp_path / "profile.2").write_text("somebody's")
-    _, told = said("$P a regions 3; true; $P b regions 4", program, "--regions", "--profile", str(profile))
-    lines = told.splitlines()
+    _, reported = said("$P a regions 3; true; $P b regions 4", program, "--regions", "--profile", str(profile))
+    lines = reported.splitlines()
     assert any("2 programs had parallel regions, in order" in line for line in lines)
     assert [line.split()[1] for line in lines if "main._omp_fn" in line] == ["3", "4"]
-    assert "profile: 2 programs had parallel regions: a profile of each, in order of writing" in told
+    assert "profile: 2 programs had parallel regions: a profile of each, in order of writing" in reported
     assert any(f"profile: {profile}: " in line for line in lines)
     assert any(f"{profile}.2 is there already and is no profile" in line for line in lines)
     assert (tmp_path / "profile.2").read_text() == "somebody's"
     (tmp_path / "profile.2").unlink()
     first = profile.read_bytes()
     for _ in range(2):  # what is there of a run before is replaced
-        _, told = said("$P a regions 3; $P b regions 4", program, "--profile", str(profile))
-        assert f"profile: {profile}.2: " in told
+        _, reported = said("$P a regions 3; $P b regions 4", program, "--profile", str(profile))
+        assert f"profile: {profile}.2: " in reported
     assert profile.read_bytes()[:8] == (tmp_path / "profile.2").read_bytes()[:8] == first[:8]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["profile", "profile.2"]

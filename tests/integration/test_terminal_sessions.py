@@ -327,7 +327,7 @@ def test_zsh_takes_the_script(tmp_path: Path) -> None:
     assert said_by(["zsh", "-fc", asked], tmp_path)[:2] == ["plain", "evaluate"]
 
 
-def test_exit_codes_are_told_and_kept(tmp_path: Path) -> None:
+def test_exit_codes_are_reported_and_kept(tmp_path: Path) -> None:
     text = numapredict("--help").stdout
     assert re.findall(r"^    (\d+) +\w", text, re.MULTILINE) == ["0", "1", "2", "130", "141"]
     full = subprocess.run(

@@ -49,7 +49,7 @@ def test_every_region_and_instance_is_counted(kernels: Path) -> None:
     )
 
 
-def test_serial_stretches_are_told_apart_from_regions(kernels: Path) -> None:
+def test_serial_stretches_are_distinguished_from_regions(kernels: Path) -> None:
     segments = run(kernels, "regions", 1000).trace.segments
     main = segments[segments["vcpu"] == 0]
     serial = main[main["region"] == 0]
@@ -100,7 +100,7 @@ def test_waiting_by_hand_is_no_work_and_ends_in_time(kernels: Path) -> None:
         assert done == pytest.approx(turn * 2000 * planes, rel=0.05)
 
 
-def test_phases_between_barriers_are_told_apart(kernels: Path) -> None:
+def test_phases_between_barriers_are_distinguished(kernels: Path) -> None:
     n = 5_000
     seen = run(kernels, "barriers", n)
     for thread in range(2):

@@ -109,7 +109,7 @@ def test_instructions_are_counted_on_when_there_is_no_room_for_records(kernels: 
 
 
 @pytest.mark.parametrize("name", ["fork-before", "fork-after", "start-another", "leave-one-behind", "print", "well"])
-def test_a_program_may_do_other_things_beside_its_regions(hostile: Path, name: str) -> None:
+def test_a_program_may_do_other_things_outside_its_regions(hostile: Path, name: str) -> None:
     seen = traced(program_of(hostile, name))
     assert [region.count for region in seen.census.regions] == [2]
     assert seen.instructions(seen.region(), thread=1, instance=0) > 20_000
@@ -242,7 +242,7 @@ def test_a_region_that_outlives_both_runs_is_traced_up_to_its_latest_barrier(com
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", [GCC, CLANG])
-def test_a_warm_up_does_not_stand_for_the_steps_at_another_pace_that_follow_it(compiler: str, tmp_path: Path) -> None:
+def test_a_warm_up_does_not_stand_for_the_steps_at_another_rate_that_follow_it(compiler: str, tmp_path: Path) -> None:
     program = program_of(build("warming.c", tmp_path, compiler), 4_000_000, 20_000, 600, 10**9)
     seen = traced(program, limits={"census_s": 1.5, "instructions": 100_000_000})
     (region,) = seen.census.regions

@@ -33,7 +33,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return built("userfaults.c", tmp_path_factory.mktemp("userfaults"), request.param)
 
 
-def told(program: Path, memory: str, batch: int, environment: dict[str, str]) -> tuple[int, str]:
+def reported(program: Path, memory: str, batch: int, environment: dict[str, str]) -> tuple[int, str]:
     """Return the exit code, and what the program says of its faults and its memory."""
     words = [str(program), memory, str(batch)]
     ended = subprocess.run(words, env=environment, check=False, capture_output=True, text=True, timeout=120)
@@ -42,15 +42,15 @@ def told(program: Path, memory: str, batch: int, environment: dict[str, str]) ->
 
 
 @pytest.mark.parametrize(("memory", "batch", "faults"), CASES)
-def test_every_missing_page_is_told_of(program: Path, tmp_path: Path, memory: str, batch: int, faults: int) -> None:
-    alone = told(program, memory, batch, {**os.environ, "OMP_NUM_THREADS": "2"})
+def test_every_missing_page_is_reported(program: Path, tmp_path: Path, memory: str, batch: int, faults: int) -> None:
+    alone = reported(program, memory, batch, {**os.environ, "OMP_NUM_THREADS": "2"})
     if alone[0] == NO_USERFAULTFD:
         pytest.skip("the kernel does not let this user have a userfaultfd")
     assert alone[0] == 0
     assert alone[1].count(f"\n{faults} faults, sum ") == 3
     for policy in POLICIES:
         settings = f"{MAPPING};pages={policy.format(folder=tmp_path)}"
-        assert (policy, told(program, memory, batch, placed(settings, 2))) == (policy, alone)
+        assert (policy, reported(program, memory, batch, placed(settings, 2))) == (policy, alone)
 
 
 def test_a_registration_that_cannot_be_read_is_the_kernels_to_refuse(tmp_path: Path) -> None:

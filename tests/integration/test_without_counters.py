@@ -86,20 +86,20 @@ def test_the_answer_says_what_it_was_judged_by(dataset: Dataset, counted: Model)
     assert predict_row(counted, observations, row, "times") == predict(counted, times)
 
 
-def test_the_share_is_truly_read(dataset: Dataset, uncounted: Model) -> None:
-    told = readings(dataset, uncounted, 1)
-    other = [msgspec.structs.replace(reading, local_share=0.05) for reading in told]
+def test_the_share_is_read(dataset: Dataset, uncounted: Model) -> None:
+    reported = readings(dataset, uncounted, 1)
+    other = [msgspec.structs.replace(reading, local_share=0.05) for reading in reported]
     gains = [
         {ranked.mapping: ranked.expected_speedup.median for ranked in predict(uncounted, each).ranked}
-        for each in (told, other)
+        for each in (reported, other)
     ]
     assert gains[0] != gains[1]
 
 
 def test_a_share_that_is_none_is_refused(dataset: Dataset, uncounted: Model) -> None:
-    told = readings(dataset, uncounted, 1)
+    reported = readings(dataset, uncounted, 1)
     with pytest.raises(InsufficientDataError, match="local_share"):
-        predict(uncounted, [msgspec.structs.replace(told[0], local_share=float("nan")), told[1]])
+        predict(uncounted, [msgspec.structs.replace(reported[0], local_share=float("nan")), reported[1]])
 
 
 def test_few_missing_shares_are_taken_as_the_mappings_median_and_many_as_none(dataset: Dataset) -> None:

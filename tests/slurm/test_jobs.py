@@ -18,7 +18,7 @@ TOPOLOGY = (*NUMAPREDICT, "topology")
 WHOLE = ("srun", "--nodes=1", "--ntasks=1", "--exclusive", f"--cpus-per-task={PUS}")
 
 
-def told(text: str) -> list[str]:
+def reported(text: str) -> list[str]:
     """Return what is said of the job, without its number."""
     return [re.sub(r"job \d+", "job", line) for line in text.splitlines() if "SLURM job" in line]
 
@@ -26,36 +26,36 @@ def told(text: str) -> list[str]:
 def test_a_step_of_a_whole_node(slurm: Cluster) -> None:
     done = slurm.run([*WHOLE, *TOPOLOGY])
     assert done.returncode == 0, done.stderr
-    assert told(done.stdout) == [f"SLURM job gave all {PUS} PUs of this computer"]
+    assert reported(done.stdout) == [f"SLURM job gave all {PUS} PUs of this computer"]
 
 
 def test_a_mask_is_named_and_how_to_do_without(slurm: Cluster) -> None:
     done = slurm.run([*WHOLE, "--cpu-bind=mask_cpu:0x1", *TOPOLOGY])
-    assert told(done.stdout) == [
+    assert reported(done.stdout) == [
         f"SLURM job gave 1 of this computer's {PUS} PUs: node 0",
         f"SLURM job has {PUS} PUs here, but this process may use only 1 (mask_cpu:1): for all of them start it unbound,"
         " with srun --cpu-bind=none or mpirun --bind-to none",
     ]
 
 
-def test_memory_that_was_asked_for_is_told_in_a_job_script(slurm: Cluster) -> None:
+def test_memory_that_was_requested_is_reported_in_a_job_script(slurm: Cluster) -> None:
     """A srun outside a job sets no variable of memory (22.05)."""
     done = slurm.batch(shlex.join(TOPOLOGY), "--nodes=1", "--exclusive", "--mem=512M")
-    assert told(done.stdout) == [f"SLURM job gave all {PUS} PUs of this computer; 0.5 GiB of memory"]
+    assert reported(done.stdout) == [f"SLURM job gave all {PUS} PUs of this computer; 0.5 GiB of memory"]
 
 
 def test_tasks_with_a_part_each_have_what_they_were_given(slurm: Cluster) -> None:
     done = slurm.run(["srun", "--nodes=1", "--ntasks=2", f"--cpus-per-task={PUS // 2}", *TOPOLOGY])
-    assert told(done.stdout) == [f"SLURM job gave {PUS // 2} of this computer's {PUS} PUs: node 0"] * 2
+    assert reported(done.stdout) == [f"SLURM job gave {PUS // 2} of this computer's {PUS} PUs: node 0"] * 2
     # SLURM sets no SLURM_CPUS_PER_TASK where that was not asked for.
     done = slurm.run(["srun", "--nodes=1", f"--ntasks={PUS}", *TOPOLOGY])
-    assert told(done.stdout) == [f"SLURM job gave 1 of this computer's {PUS} PUs: node 0"] * PUS
+    assert reported(done.stdout) == [f"SLURM job gave 1 of this computer's {PUS} PUs: node 0"] * PUS
 
 
 def test_a_batch_script_is_one_process_whatever_its_job_has(slurm: Cluster, tmp_path: Path) -> None:
     asked = shlex.join([*NUMAPREDICT, "characterize", "--dry-run", "--", "true"])
     done = slurm.batch(f"{shlex.join(TOPOLOGY)}\n{asked} 2>&1", "--nodes=1", f"--ntasks={PUS}")
-    assert told(done.stdout) == [f"SLURM job gave all {PUS} PUs of this computer"]
+    assert reported(done.stdout) == [f"SLURM job gave all {PUS} PUs of this computer"]
     assert "tasks that srun started" not in done.stdout
 
 
@@ -84,7 +84,7 @@ def test_two_tasks_that_ask_are_refused_and_do_not_wait_for_each_other(
     assert not list(tmp_path.glob("begun*"))
 
 
-def test_two_tasks_that_apply_a_mapping_run_beside_each_other(
+def test_two_tasks_that_apply_a_mapping_run_at_the_same_time(
     slurm: Cluster, tmp_path: Path, program: list[str]
 ) -> None:
     label = "1x1-contiguous-bind"

@@ -82,14 +82,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for scenario in SCENARIOS:
             (FOLDER / f"{scenario.name}.csv").write_text(output(Path(folder), scenario), encoding="utf-8")
-            told = {
+            reported = {
                 "group": scenario.group,
                 "pus": scenario.pus,
                 "nodes": scenario.node_pus,
                 "packages": scenario.package_nodes,
                 "local_remote_controller_bytes": scenario.expected(),
             }
-            lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in told.items())
+            lines = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in reported.items())
             (FOLDER / f"{scenario.name}.json").write_text("{\n" + lines + "\n}\n", encoding="utf-8")
 
 

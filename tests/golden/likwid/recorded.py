@@ -46,18 +46,18 @@ class Recorded(msgspec.Struct, frozen=True):
 
 def recorded(name: str) -> tuple[Recorded, str]:
     """Return a run and LIKWID's output of it."""
-    told = msgspec.json.decode((FOLDER / f"{name}.json").read_bytes(), type=Recorded)
-    return told, (FOLDER / f"{name}.csv").read_text(encoding="utf-8")
+    reported = msgspec.json.decode((FOLDER / f"{name}.json").read_bytes(), type=Recorded)
+    return reported, (FOLDER / f"{name}.csv").read_text(encoding="utf-8")
 
 
-def sysfs(root: Path, told: Recorded) -> Path:
+def sysfs(root: Path, reported: Recorded) -> Path:
     """Write a run's computer as sysfs tells it, with the registers' device, and return the root."""
-    for package in told.all_packages:
+    for package in reported.all_packages:
         for pu in package.pus:
             file = root / f"sys/devices/system/cpu/cpu{pu}/topology/physical_package_id"
             file.parent.mkdir(parents=True)
             file.write_text(f"{package.number}\n")
-    for node, pus in enumerate(told.nodes):
+    for node, pus in enumerate(reported.nodes):
         file = root / f"sys/devices/system/node/node{node + OS_INDEX}/cpulist"
         file.parent.mkdir(parents=True)
         file.write_text(",".join(map(str, pus)) + "\n")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 LINE = 64
 Counts = dict[str, dict[int, int]]
-Told = tuple[float | None, float | None, float | None]
+Reported = tuple[float | None, float | None, float | None]
 """Local, remote and controllers' bytes of a node."""
 
 FIXED = {"intel": ("FIXC0", "FIXC1", "FIXC2"), "amd": ("FIXC1", "FIXC2")}
@@ -64,7 +64,7 @@ class Scenario:
             self.damage(counts)
         return counts
 
-    def expected(self) -> list[Told]:
+    def expected(self) -> list[Reported]:
         """Return what each node must be told to have moved."""
         counts = self.counts()
         if self.group == "MEM":
@@ -72,12 +72,12 @@ class Scenario:
         if self.arch == "broadwellEP":
             return list(self._home_agents(counts))
         local, remote = CORE_EVENTS[self.arch]
-        told: list[Told] = []
+        reported: list[Reported] = []
         for pus in self.node_pus:
             own = set(pus) & set(self.pus)
             values = [[counts[counter].get(pu) for counter in side for pu in own] for side in (local, remote)]
-            told.append((*(None if None in side else LINE * sum(filter(None, side)) for side in values), None))
-        return told
+            reported.append((*(None if None in side else LINE * sum(filter(None, side)) for side in values), None))
+        return reported
 
     def _controllers(self, counts: Counts) -> Iterator[float | None]:
         """Yield the bytes of each node's controllers, None where the package has other nodes."""
@@ -87,7 +87,7 @@ class Scenario:
             total = sum(value for counter in uncore for pu, value in counts[counter].items() if pu in pus)
             yield from [LINE * factor * total if self.nodes == 1 else None] * self.nodes
 
-    def _home_agents(self, counts: Counts) -> Iterator[Told]:
+    def _home_agents(self, counts: Counts) -> Iterator[Reported]:
         """Yield what the nodes' cores moved: the requests of other packages' memories are theirs only among two."""
 
         def asked(package: int, ways: str) -> float:

@@ -10,7 +10,7 @@ from numapredict.native.errors import InvalidTopologyError
 from tests.shapes import shape
 
 
-def test_cpu_and_memory_nodes_are_told_apart() -> None:
+def test_cpu_and_memory_nodes_are_distinguished() -> None:
     topology = shape([2, 0, 3], memory=[0, 5, 7])
     assert [node.index for node in topology.cpu_nodes] == [0, 2]
     assert [node.index for node in topology.memory_nodes] == [1, 2]

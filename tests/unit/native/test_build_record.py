@@ -41,7 +41,7 @@ def test_a_checkout_tells_its_commit(repository: Path, tmp_path: Path) -> None:
     assert recorded(repository, tmp_path / "record.json") == BuildRecord(commit, "GNU 12.2.0")
 
 
-def test_changed_files_are_told(repository: Path, tmp_path: Path) -> None:
+def test_changed_files_are_reported(repository: Path, tmp_path: Path) -> None:
     commit = git(repository, "rev-parse", "HEAD")
     (repository / "file").write_text("two\n")
     assert recorded(repository, tmp_path / "record.json").commit == f"{commit}-dirty"

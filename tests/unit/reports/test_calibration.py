@@ -75,7 +75,7 @@ def test_points_and_their_intervals_are_drawn_where_they_are(evaluations: Evalua
     assert np.asarray(diagonal.get_xdata()).tolist() == np.asarray(diagonal.get_ydata()).tolist()
 
 
-def test_the_numbers_of_programs_are_told_apart() -> None:
+def test_the_numbers_of_programs_are_distinguished() -> None:
     programs = [
         held_out("inside", 2.0, 2.0, (1.5, 2.1, 3.0)),
         held_out("below", 1.0, 4.0, (2.0, 3.0, 4.0)),

@@ -11,9 +11,9 @@ from tests.planted import planted_dataset
 def test_the_version_and_commit_that_the_environment_tells_stand_for_the_command() -> None:
     dataset = planted_dataset(2)
     assert origin_of(dataset, "x").made_by == "tests/planted.py"
-    told = (("kernel", "Linux"), ("numapredict", "0.1.0"))
-    assert origin_of(msgspec.structs.replace(dataset, environment=told)).made_by == "numapredict 0.1.0"
-    with_commit = msgspec.structs.replace(dataset, environment=(*told, ("commit", "0123456789abcdef")))
+    reported = (("kernel", "Linux"), ("numapredict", "0.1.0"))
+    assert origin_of(msgspec.structs.replace(dataset, environment=reported)).made_by == "numapredict 0.1.0"
+    with_commit = msgspec.structs.replace(dataset, environment=(*reported, ("commit", "0123456789abcdef")))
     assert origin_of(with_commit).made_by == "numapredict 0.1.0 (commit 0123456789ab)"
 
 

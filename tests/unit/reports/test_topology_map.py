@@ -103,7 +103,7 @@ def test_every_captured_topology_is_legible(path: Path) -> None:
         assert f"node {node.os_index}" in shown
 
 
-def test_nodes_of_a_ring_stand_beside_their_neighbours(tmp_path: Path) -> None:
+def test_nodes_of_a_ring_are_drawn_next_to_their_neighbours(tmp_path: Path) -> None:
     data = described_map_data(load_description("opteron-4x4"))
     at = {text: box for text, box in texts_of(topology_figure(data)) if text.startswith("node ")}
     assert at["node 0"].y0 == at["node 1"].y0 > at["node 2"].y0 == at["node 3"].y0

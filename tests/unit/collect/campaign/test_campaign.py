@@ -112,7 +112,7 @@ def test_an_infinite_time_is_a_failed_run_and_the_campaign_goes_on(tmp_path: Pat
     assert read_dataset(tmp_path).measurements
 
 
-def test_the_display_is_told_everything(tmp_path: Path, said: list[str]) -> None:
+def test_the_display_gets_everything(tmp_path: Path, said: list[str]) -> None:
     notes = Notes()
     with shown_on(notes):
         campaign_of(tmp_path).run()

@@ -37,7 +37,9 @@ class Refusing(RecordedMachine):
         return super().run(program, mapping)
 
 
-def told(stream: io.StringIO, folder: Path, verbosity: Verbosity = Verbosity.NORMAL, **settings: object) -> list[str]:
+def reported(
+    stream: io.StringIO, folder: Path, verbosity: Verbosity = Verbosity.NORMAL, **settings: object
+) -> list[str]:
     """Run a campaign and return the lines that the stream was given."""
     machine = settings.get("machine", RecordedMachine(DATASET))
     assert isinstance(machine, RecordedMachine)
@@ -51,30 +53,30 @@ def told(stream: io.StringIO, folder: Path, verbosity: Verbosity = Verbosity.NOR
 def test_lines_come_at_the_start_and_the_end_and_at_each_failure(tmp_path: Path) -> None:
     Campaign(RecordedMachine(DATASET), tmp_path, DATASET.programs[:1], MAPPINGS, "test").run()
     stream = io.StringIO()
-    lines = told(stream, tmp_path)
+    lines = reported(stream, tmp_path)
     assert lines == ["18 runs, 6 of them finished earlier", FAILURE]
     assert "\x1b" not in stream.getvalue()
-    lines = told(io.StringIO(), tmp_path / "whole", machine=RecordedMachine(WHOLE))
+    lines = reported(io.StringIO(), tmp_path / "whole", machine=RecordedMachine(WHOLE))
     assert lines == ["6 runs", f"6 of 6 runs, 100 %: p0 {sorted(MAPPINGS, key=lambda m: m.threads)[-1].label}"]
 
 
 def test_a_line_now_and_then_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter(range(10_000))
     monkeypatch.setattr("numapredict.collect.terminal.terminal.time.monotonic", lambda: next(now) * 4.0)
-    lines = told(io.StringIO(), tmp_path, machine=RecordedMachine(WHOLE))
+    lines = reported(io.StringIO(), tmp_path, machine=RecordedMachine(WHOLE))
     assert [re.sub(r"left: .*", "left", line) for line in lines[1:-1]] == ["3 of 6 runs, 50 %, about 0 s left"]
     assert lines[-1].startswith("6 of 6 runs, 100 %: p0 ")
 
 
 def test_quiet_leaves_failures_and_refusals(tmp_path: Path) -> None:
     for number, stream in enumerate((io.StringIO(), Screen())):
-        lines = told(stream, tmp_path / str(number), Verbosity.QUIET, machine=Refusing(DATASET))
+        lines = reported(stream, tmp_path / str(number), Verbosity.QUIET, machine=Refusing(DATASET))
         assert lines == ["p0 left out: p0 is a folder; name the program in it", FAILURE]
 
 
 def test_a_terminal_shows_a_bar_that_stays_with_failures_above_it(tmp_path: Path) -> None:
     screen = Screen()
-    lines = told(screen, tmp_path, machine=Refusing(DATASET))
+    lines = reported(screen, tmp_path, machine=Refusing(DATASET))
     assert "p0 left out: p0 is a folder; name the program in it" in lines
     assert FAILURE in [line.strip() for line in lines]
     assert re.search(r"12/12 1 failed p2 ", lines[-1])
@@ -95,7 +97,7 @@ def test_names_neither_steer_a_terminal_nor_make_lines(tmp_path: Path) -> None:
         ),
     )
     for number, stream in enumerate((io.StringIO(), Screen())):
-        lines = told(stream, tmp_path / str(number), machine=RecordedMachine(dataset))
+        lines = reported(stream, tmp_path / str(number), machine=RecordedMachine(dataset))
         assert f"{tame} {MAPPINGS[-1].label} crashed: {tame}" in [line.strip() for line in lines]
         assert "\x1b]" not in stream.getvalue()
         assert "\u202e" not in stream.getvalue()

@@ -25,7 +25,7 @@ def with_holes() -> Dataset:
     return msgspec.structs.replace(dataset, measurements=(bare, *dataset.measurements[1:], foreign))
 
 
-def told(value: object) -> object:
+def reported(value: object) -> object:
     return math.nan if value is None else value
 
 
@@ -39,11 +39,11 @@ def test_a_frame_has_one_row_a_repetition_with_the_measurement_s_own_figures() -
             counters = repetition and repetition.counters
             expected = {
                 **{"machine": dataset.machine, "program": m.program, "mapping": m.mapping.label},
-                **{part: told(getattr(m.mapping, part, None)) for part in MAPPING_PARTS},
+                **{part: reported(getattr(m.mapping, part, None)) for part in MAPPING_PARTS},
                 **{"status": m.status, "message": m.message, "repetition": index if repetition else math.nan},
-                **{name: told(getattr(repetition, name, None)) for name in ("time_s", "region_time_s")},
-                **{name: told(getattr(counters, name, None)) for name in COUNTED},
-                **{"modelled": m.modelled, "sampled_share": told(getattr(repetition, "sampled_share", None))},
+                **{name: reported(getattr(repetition, name, None)) for name in ("time_s", "region_time_s")},
+                **{name: reported(getattr(counters, name, None)) for name in COUNTED},
+                **{"modelled": m.modelled, "sampled_share": reported(getattr(repetition, "sampled_share", None))},
             }
             np.testing.assert_equal(next(rows), expected)
     assert next(rows, None) is None

@@ -115,7 +115,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 @pytest.mark.parametrize("name", READERS)
 def test_no_reader_waits_or_reads_without_end(said: dict[str, list[str]], name: str) -> None:
     # Of what does not begin as a profile no more than a header is read; a folder is asked about as a dataset.
-    huge = "begins otherwise" if name == "a profile" else TOO_LARGE
+    huge = "does not begin like a profile" if name == "a profile" else TOO_LARGE
     folder = "is not a dataset" if name == "a prediction" else "Is a directory"
     assert len(said[name]) == 4
     for text, expected in zip(said[name], (NOT_REGULAR, NOT_REGULAR, huge, folder), strict=True):

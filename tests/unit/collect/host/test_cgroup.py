@@ -13,7 +13,7 @@ def test_cgroup_version_2() -> None:
     assert cgroup_folders(V2_CGROUP, V2_MOUNTS) == (expected,)
 
 
-def test_cgroup_version_1_with_version_2_beside_it() -> None:
+def test_cgroup_version_1_with_version_2() -> None:
     folders = cgroup_folders(V1_CGROUP, V1_MOUNTS)
     assert [(folder.mount, folder.path) for folder in folders] == [
         ("/sys/fs/cgroup/cpuset", "batch/job"),

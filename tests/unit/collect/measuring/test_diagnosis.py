@@ -42,7 +42,7 @@ def test_verdicts_are_put_into_words(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setenv(cache.FOLDER_VARIABLE, str(tmp_path))
     good = Verdict(passed=True, factor=2.0, remote_tested=True, controllers=1.5)
     alone = Verdict(passed=True, factor=1.0, remote_tested=False)
-    wrong = Verdict(passed=False, factor=1.0, remote_tested=True, reasons=("it counts nothing", "it books 9%"))
+    wrong = Verdict(passed=False, factor=1.0, remote_tested=True, reasons=("it counts nothing", "it counts 9%"))
     base = diagnose(topology_of(), [])
     sources = (
         Examined(name="wrong", verdict=wrong),
@@ -54,7 +54,7 @@ def test_verdicts_are_put_into_words(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     at = said.index("counters")
     assert [line.strip() for line in said[at + 1 :]] == [
         "wrong    failed: it counts nothing",
-        "and it books 9%",
+        "and it counts 9%",
         "failed   failed: it broke",
         "good     passed: it counts 2.00 bytes for each one moved, tested by local and remote loads",
         "its memory controllers count 1.50 bytes for each one moved",

@@ -66,7 +66,7 @@ asked: list[float] = []
 waited: list[object] = []
 
 
-def test_disturbed_runs_are_left_out_and_their_times_told(planned: Callable[..., Measurement]) -> None:
+def test_disturbed_runs_are_left_out_and_their_times_noted(planned: Callable[..., Measurement]) -> None:
     load = (DisturbanceReason("programs", 1.0, 1),)
     found = planned(
         [(1.0, 0.0, ()), (9.0, 0.0, load), (1.1, 0.0, ()), (8.0, 0.0, load), (1.2, 0.0, ())],
@@ -271,8 +271,8 @@ def test_the_time_is_the_programs_own(tmp_path: Path) -> None:
 
         def command(self, command: Sequence[str], variables: Variables[str, str]) -> tuple[str, ...]:
             wrapped = self.run.command(command, variables)
-            told = f"date +%s.%N >> {tmp_path}/times"
-            return ("sh", "-c", f'sleep 0.7; {told}; "$@"; {told}; sleep 0.7', "sh", *wrapped)
+            reported = f"date +%s.%N >> {tmp_path}/times"
+            return ("sh", "-c", f'sleep 0.7; {reported}; "$@"; {reported}; sleep 0.7', "sh", *wrapped)
 
         def traffic(self) -> Traffic:
             return self.run.traffic()

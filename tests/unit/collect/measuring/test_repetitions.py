@@ -20,14 +20,14 @@ def test_quiet_runs_have_little_to_say() -> None:
     assert quiet.repetitions(0.25) == tuple(Repetition(t, t / 2, None, (), 0.25) for t in (1.0, 1.02, 1.01))
 
 
-def test_outliers_are_kept_and_told() -> None:
+def test_outliers_are_kept_and_reported() -> None:
     kept = tuple(run(t) for t in (1.0, 1.01, 0.99, 1.02, 1.5))
     notes = dict(repetition_notes(Repeated(kept, ())))
     assert notes["outliers"] == "1 of 5, kept: 1.49 times the median"
     assert len(Repeated(kept, ()).repetitions(None)) == 5
 
 
-def test_what_was_redone_and_what_stays_disturbed_is_told_once_a_kind() -> None:
+def test_what_was_redone_and_what_stays_disturbed_is_reported_once_a_kind() -> None:
     load, more = DisturbanceReason("programs", 0.4, 1), DisturbanceReason("programs", 0.5, 1)
     moved = DisturbanceReason("pages", 3)
     notes = dict(repetition_notes(Repeated((run(1.0), run(2.0, moved)), (run(3.0, load), run(4.0, more, moved)))))
@@ -35,7 +35,7 @@ def test_what_was_redone_and_what_stays_disturbed_is_told_once_a_kind() -> None:
     assert notes["disturbed"] == "1 of 2: the kernel moved 3 pages between nodes"
 
 
-def test_what_the_counters_say_of_themselves_is_told() -> None:
+def test_the_counters_own_caveats_are_reported() -> None:
     counters = Counters((NodeCounters(1.0, 0.0, 1.0, 0.0),))
     base = msgspec.structs.replace(run(1.0), counters=counters, counting_notes=("without the kernel",))
     scaled = msgspec.structs.replace(base, counted_share=0.31, counting_notes=("without the kernel", "scaled"))
@@ -46,7 +46,7 @@ def test_what_the_counters_say_of_themselves_is_told() -> None:
     assert "counting" not in dict(repetition_notes(Repeated((run(1.0),), ())))
 
 
-def test_failed_counters_are_told() -> None:
+def test_failed_counters_are_reported() -> None:
     notes = dict(repetition_notes(Repeated((run(1.0), run(1.0, uncounted="it broke")), ())))
     assert notes["uncounted"] == "1 of 2: it broke"
 

@@ -33,7 +33,7 @@ def written(folder: Path, text: str | None, profile: bytes | None) -> Look:
     return look(files, resolve(MAPPING, TOPOLOGY))
 
 
-def test_what_was_written_tells_where_all_stood(tmp_path: Path) -> None:
+def test_the_file_says_where_threads_and_pages_were(tmp_path: Path) -> None:
     found = written(tmp_path, MAP, profile_bytes([(4, [(0, 0, 1.0), (2, 2, 2.0), (3, 3, 1.0)])]))
     assert found == Look(threads=6 / 7, pages=3 / 4, local_share=0.5)
     assert not found.held

@@ -52,7 +52,7 @@ def test_a_chain_of_dependent_misses_takes_their_latencies(node: int, latency: i
     assert time_of(load, machine) == pytest.approx(N * latency, rel=1e-3)
 
 
-def test_dependent_misses_wait_after_the_computing_and_streams_run_beside_it() -> None:
+def test_dependent_misses_wait_after_the_computing_and_streams_overlap_it() -> None:
     load = load_of(2, (0,))
     load.memory[0, 0, DEPENDENT, 0] = N
     load.memory[0, 0, STREAMED, 0] = N

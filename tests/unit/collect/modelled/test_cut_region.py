@@ -90,7 +90,7 @@ def test_a_trace_that_saw_more_than_the_native_run_is_left_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("passed", [60, 400, 512, 999])
-def test_a_warm_up_does_not_stand_for_what_follows_at_another_pace(passed: int) -> None:
+def test_a_warm_up_does_not_stand_for_what_follows_at_another_rate(passed: int) -> None:
     """Natively 1000 steps take 0.7 s, and what follows 29.3 s."""
     for barriers in (1040, 1500, 4000):
         made = phased(cut([100] * passed), census(barriers, warm=1000, warm_s=0.7))
@@ -129,7 +129,7 @@ def test_a_loop_that_ends_by_the_clock_stands_for_the_steps_of_the_native_run() 
         assert work_of(made) == pytest.approx(2 * 130 * 1000 + 1, rel=0.01)
 
 
-def test_a_loop_that_ends_by_the_clock_does_not_stand_for_another_pace() -> None:
+def test_a_loop_that_ends_by_the_clock_does_not_stand_for_another_rate() -> None:
     made = phased(ended([100, 30] * 100), census(2000 - 1, warm=1000, warm_s=0.7))
     assert made.share == pytest.approx((0.7 * 200 / 1000 + 10) / 40, rel=0.01)
     assert set(made.weight.tolist()) == {1.0}

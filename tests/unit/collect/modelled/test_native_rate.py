@@ -14,7 +14,7 @@ def test_the_curve_goes_from_the_start_over_the_powers_of_two_to_the_end() -> No
     assert rate == NativeRate((0, 1, 2, 4, 8, 10), (0, 1, 2, 4, 9, 30))
 
 
-def test_what_nobody_counted_has_no_pace() -> None:
+def test_what_was_not_counted_has_no_rate() -> None:
     assert native_rate(msgspec.structs.replace(REGION, barriers=0, passed_s=())) is None
 
 
@@ -35,7 +35,7 @@ def test_the_share_is_that_of_the_time_and_never_above_one() -> None:
 
 
 @pytest.mark.parametrize(("factor", "same"), [(1.3, True), (0.75, True), (1.7, False), (0.5, False)])
-def test_the_pace_of_the_rest_is_that_of_the_second_half_within_a_factor(factor: float, same: bool) -> None:
+def test_the_rate_of_the_rest_is_that_of_the_second_half_within_a_factor(factor: float, same: bool) -> None:
     rate = NativeRate((0, 16, 32, 64, 1064), (0, 90, 106, 138, 138 + 1000 * factor))
     assert rate.goes_on_after(64) is same
 

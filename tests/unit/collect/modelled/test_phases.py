@@ -159,7 +159,7 @@ def test_records_keep_their_line_flags_thread_and_phase() -> None:
     assert made.lines_per_record == 8
 
 
-def test_threads_advance_at_their_own_even_pace_within_a_part() -> None:
+def test_threads_advance_at_their_own_even_rate_within_a_part() -> None:
     segments = [
         Segment(region=A, instructions=100, records=[(1, 0, 10), (2, 0, 90)]),
         Segment(region=A, instance=1, instructions=100, records=[(3, 0, 0)]),

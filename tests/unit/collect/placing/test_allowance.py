@@ -75,8 +75,8 @@ def test_an_allowance_is_for_each_thread() -> None:
 def test_the_time_of_a_process_and_its_children_is_what_the_system_says() -> None:
     """In a process of its own: whatever else these tests have started would count, too."""
     done = subprocess.run([sys.executable, "-c", FAMILY], capture_output=True, text=True, check=True)
-    found, told, living = map(float, done.stdout.split())
-    assert found == pytest.approx(told + living, abs=0.1)
-    assert told > 0.5
+    found, reported, living = map(float, done.stdout.split())
+    assert found == pytest.approx(reported + living, abs=0.1)
+    assert reported > 0.5
     assert living > 0.1
     assert processor_time_s(2**30) == 0

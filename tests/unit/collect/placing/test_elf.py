@@ -122,7 +122,7 @@ def test_dynamically_linked_programs_and_scripts_run_with_a_preloaded_library(bu
         assert preload_obstacle(path, LIBRARY) == ""
 
 
-def test_what_runs_without_a_preloaded_library_is_told(built: Path, tmp_path: Path) -> None:
+def test_what_runs_without_a_preloaded_library_is_reported(built: Path, tmp_path: Path) -> None:
     assert preload_obstacle(built / "static", LIBRARY) == "it is statically linked"
     foreign = tmp_path / "foreign"
     foreign.write_bytes(START[:18] + b"\xb7\0" + START[20:])  # EM_AARCH64
@@ -154,7 +154,7 @@ def test_sanitizers_insist_on_being_first(built: Path, option: str, name: str) -
     assert preload_obstacle(program, LIBRARY) == f"it is built with the {name} sanitizer"
 
 
-def test_other_rights_are_told_before_the_loader_drops_the_library(
+def test_other_rights_are_detected_before_the_loader_drops_the_library(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "rights"

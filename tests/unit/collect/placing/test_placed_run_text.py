@@ -18,10 +18,10 @@ THREADS = "".join(f"thread {slot} {slot} 3 0\n" for slot in range(4))
 def words(tmp_path: Path, text: str, label: str) -> list[str]:
     path = tmp_path / "map"
     path.write_text(text)
-    return told(path, label)
+    return reported(path, label)
 
 
-def told(path: Path, label: str) -> list[str]:
+def reported(path: Path, label: str) -> list[str]:
     lines: list[str] = []
     mapping = parse_label(label)
     found = placement_found(PlacementFiles(map=str(path)), resolve(mapping, TOPOLOGY), lines.append)
@@ -112,7 +112,7 @@ def test_a_map_of_nothing_is_said(tmp_path: Path, text: str) -> None:
 
 
 def test_absent_files_are_said(tmp_path: Path) -> None:
-    (line,) = told(tmp_path / "none", "1x1-contiguous-bind")
+    (line,) = reported(tmp_path / "none", "1x1-contiguous-bind")
     assert "nothing was written" in line
     assert regions_found(PlacementFiles(report=str(tmp_path / "none"))) == ()
     assert list(regions_in_words(())) == ["regions: no OpenMP parallel region began"]

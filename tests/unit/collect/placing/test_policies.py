@@ -31,7 +31,9 @@ def answer(name: str) -> str:
 @pytest.mark.parametrize(
     ("error", "said"), [(0, ""), (errno.EPERM, "not permitted"), (errno.ENOSYS, "not implemented"), (errno.EINVAL, "")]
 )
-def test_a_refusal_is_told_from_a_mistake(monkeypatch: pytest.MonkeyPatch, name: str, error: int, said: str) -> None:
+def test_a_refusal_is_distinguished_from_a_mistake(
+    monkeypatch: pytest.MonkeyPatch, name: str, error: int, said: str
+) -> None:
     monkeypatch.setattr(policies.ctypes, "CDLL", lambda *_, **__: Kernel(error))
     found = answer(name)
     assert said in found

@@ -192,7 +192,7 @@ class Full(io.StringIO):
         raise OSError("full")
 
 
-def test_lines_beside_a_program_are_marked_and_none_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_among_a_programs_output_are_marked_and_none_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     with AmongOutput(stream).attached():
         log.info("the mapping decides")

@@ -177,7 +177,7 @@ def test_the_cluster_says_what_the_mapping_gave_its_members(dataset: Dataset, ch
         for cluster in chosen.model.clusters
         for each in cluster.ranked
     }
-    told = 0
+    reported = 0
     for program in dataset.programs:
         advice = advise(program, RecordedMachine(dataset), chosen)
         if advice.mapping == advice.default:
@@ -188,11 +188,11 @@ def test_the_cluster_says_what_the_mapping_gave_its_members(dataset: Dataset, ch
         assert advice.cluster.speedup == speed
         words = " ".join(advice_in_words(advice).split())
         assert f"they gain {speed.median:.2f}x ({speed.low:.2f}x to {speed.high:.2f}x):" in words
-        told += 1
-    assert told
+        reported += 1
+    assert reported
 
 
-def test_a_program_beyond_the_library_is_told(dataset: Dataset, chosen: ChosenModel) -> None:
+def test_a_program_beyond_the_library_is_reported(dataset: Dataset, chosen: ChosenModel) -> None:
     placed_by = "OMP_* and numactl, for the preload library cannot place it: it is statically linked"
     notes = (("placement", placed_by), ("numactl", "--physcpubind=0"))
     measurements = tuple(msgspec.structs.replace(m, provenance=notes) for m in dataset.measurements)

@@ -88,14 +88,16 @@ def test_the_advice_says_what_a_tool_applies_instead(said: list[str]) -> None:
     for program, advice in advised:
         for tool in TOOLS:
             said.clear()
-            assert command_for_advice(tool, advice, program) == told(advice, tool).command
+            assert command_for_advice(tool, advice, program) == reported(advice, tool).command
             about = [line for line in said if f"cannot express {advice.mapping}" in line]
-            assert len(about) == (not told(advice, tool).exact)
-            assert all(f"applies {told(advice, tool).mapping}, " in line and advice.command in line for line in about)
+            assert len(about) == (not reported(advice, tool).exact)
+            assert all(
+                f"applies {reported(advice, tool).mapping}, " in line and advice.command in line for line in about
+            )
             if tool in exact:
-                exact[tool] += told(advice, tool).exact
+                exact[tool] += reported(advice, tool).exact
     assert 0 < exact["env"] <= exact["numactl"] < len(advised)  # or nothing of the above was tried
 
 
-def told(advice: Advice, tool: Tool) -> Alternative:
+def reported(advice: Advice, tool: Tool) -> Alternative:
     return next(alternative for alternative in advice.alternatives if alternative.tool == tool)

@@ -125,7 +125,7 @@ def test_what_is_found(changes: dict[str, float], expected: list[tuple[str, str]
     assert rules(explained(msgspec.structs.replace(STREAM, **changes))) == expected
 
 
-def test_no_more_is_told_than_is_known() -> None:
+def test_no_more_is_said_than_is_known() -> None:
     nothing = explained(Evidence(nodes=4, other="32x4-contiguous-mix", speedup=3.0))
     assert (nothing.pages, nothing.binds) == ("unknown", "unknown")
     assert nothing.findings[0].text == (
@@ -137,7 +137,7 @@ def test_no_more_is_told_than_is_known() -> None:
     assert "none of this model's probes" in other.findings[0].text
 
 
-def test_a_gain_that_may_be_none_is_told() -> None:
+def test_a_gain_that_may_be_none_is_reported() -> None:
     doubtful = ranked(("32x4-scatter-locality", 1.2, 0.9))[0]
     last = explained(STREAM, doubtful).findings[-1]
     assert (last.topic, last.rule, last.evidence) == ("change", "uncertain", {"low": 0.9, "high": 9.0})
@@ -173,13 +173,13 @@ def test_close_mappings_give_way_where_there_is_too_much_to_say() -> None:
     assert [line[2:20].strip() for line in lines if line[2] != " "] == titles
 
 
-def test_what_is_nearly_as_good_is_told_with_its_interval() -> None:
+def test_what_is_nearly_as_good_is_reported_with_its_interval() -> None:
     close = (Close("32x4-contiguous-balance", ExpectedSpeedup(1.05, 0.8, 1.4), "pages by balance"),)
     lines = explanation_lines(msgspec.structs.replace(explained(STREAM), close=close))
     assert "  nearly as good    32x4-contiguous-balance (1.05x, 0.80x to 1.40x: pages by balance)" in lines
 
 
-def test_each_part_of_the_choice_is_set_beside_what_else_it_could_be() -> None:
+def test_each_part_of_the_choice_is_compared_with_its_alternatives() -> None:
     policies = ranked(
         ("32x4-scatter-locality", 4.0, 3.6),
         ("32x4-scatter-first-touch", 1.1, 0.9),
@@ -244,15 +244,15 @@ def test_each_binding_is_met_and_words_stay_short(answers: list[Advice]) -> None
 
 
 def test_codelets_of_known_nature(dataset: Dataset, answers: list[Advice]) -> None:
-    told = {
+    reported = {
         program.name: (advice.explanation.pages, advice.explanation.binds)
         for program, advice in zip(dataset.programs, answers, strict=True)
     }
-    assert told["stream-add.medium.serial"] == ("one node", "one node's bandwidth")
-    assert told["stream-add.medium.parallel"] == ("own nodes", "all nodes' bandwidth")
-    assert told["ep-pairs.medium.parallel"][1] == "not memory"
-    assert told["pointer-chase.medium.parallel"] == ("own nodes", "unknown")
-    assert told["shared-table.medium.parallel"] == ("unknown", "unknown")
+    assert reported["stream-add.medium.serial"] == ("one node", "one node's bandwidth")
+    assert reported["stream-add.medium.parallel"] == ("own nodes", "all nodes' bandwidth")
+    assert reported["ep-pairs.medium.parallel"][1] == "not memory"
+    assert reported["pointer-chase.medium.parallel"] == ("own nodes", "unknown")
+    assert reported["shared-table.medium.parallel"] == ("unknown", "unknown")
 
 
 def test_times_that_verification_contradicts_explain_nothing(dataset: Dataset) -> None:

@@ -92,7 +92,7 @@ def test_a_slower_choice_loses() -> None:
     assert found.speedup == pytest.approx(1 / 1.1)
 
 
-def test_a_crash_under_the_choice_is_told_and_keeps_the_default() -> None:
+def test_a_crash_under_the_advised_mapping_is_reported_and_keeps_the_default() -> None:
     found, machine = verified([1.0] * ROUNDS, [0.5, -1.0])
     assert not found.won
     assert found.speedup is None

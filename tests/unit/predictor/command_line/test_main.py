@@ -39,7 +39,7 @@ def test_a_mistake_is_one_line_and_two(capsys: pytest.CaptureFixture[str]) -> No
     assert output.err.count("\n") == 1
 
 
-def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("numapredict ")
 

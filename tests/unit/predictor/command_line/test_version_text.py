@@ -14,7 +14,7 @@ def missing() -> Path:
     raise MissingNativePartError("not built")
 
 
-def test_what_is_there_and_what_is_missing_are_told_apart() -> None:
+def test_what_is_there_and_what_is_missing_are_distinguished() -> None:
     text = version_text(BuildRecord("a1" * 20, "GNU 12.2.0"), {"placement": Path, "tracer": missing, "stream": Path})
     lines = text.splitlines()
     assert lines[1] == f"built from  commit {'a1' * 20}, by GNU 12.2.0"

@@ -45,7 +45,7 @@ def test_a_subset_limits_its_oracle() -> None:
     assert math.isclose(math.prod(baselines["thesis oracle"]), 32)
 
 
-def test_what_people_set_today_is_told_where_it_was_measured() -> None:
+def test_common_settings_are_reported_where_they_were_measured() -> None:
     assert "interleave" not in found()
     programs = (Program(name="p", command=("x",)),)
     labels = ("32x4-contiguous-first-touch", "32x4-contiguous-interleave", "32x4-scatter-first-touch")

@@ -38,7 +38,7 @@ def observations() -> Observations:
     )
 
 
-def test_truth_is_read_from_the_other_runs(observations: Observations) -> None:
+def test_ground_truth_is_read_from_the_other_runs(observations: Observations) -> None:
     serial = GroundTruth(observations, 0, DEFAULT)
     assert serial.serial
     assert serial.gain_of_pages == 4.0  # 8x on fewer nodes and 16x with pages on fewer are no placement on all

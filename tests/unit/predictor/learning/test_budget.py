@@ -104,7 +104,7 @@ class Paced(Campaign):
 
 
 @pytest.mark.parametrize(("later_s", "fewer"), [(1.0, False), (1.3, True)])
-def test_time_is_turned_into_runs_by_the_pilots_pace(
+def test_time_is_converted_to_runs_by_the_pilots_rate(
     dataset: Dataset, tmp_path: Path, later_s: float, fewer: bool
 ) -> None:
     plain = campaign_in(tmp_path, dataset)
@@ -156,7 +156,7 @@ def test_too_little_is_refused_before_anything_runs(dataset: Dataset, tmp_path: 
     assert not (tmp_path / "data").exists()
 
 
-def test_the_plan_is_told(dataset: Dataset, tmp_path: Path) -> None:
+def test_the_plan_is_reported(dataset: Dataset, tmp_path: Path) -> None:
     campaign = campaign_in(tmp_path, dataset)
     total = len(campaign.programs) * len(campaign.mappings)
     assert f"{round(0.35 * total)} of {total} runs" in plan_in_words(plan_budget(campaign, Budget(share=0.35)))

@@ -117,7 +117,7 @@ def test_a_gamble_is_left_alone() -> None:
     assert ps.held_out_choices(observations, gains, (0, 2), (0.75,)).tolist() == [[0.0] * 8]
 
 
-def test_caution_is_the_least_that_lets_no_held_out_program_lose() -> None:
+def test_the_risk_weight_is_the_least_that_lets_no_held_out_program_lose() -> None:
     # b gains as much as it loses and a little more, and c does not tell for whom: without caution b is taken.
     doubtful = few([[8.0, 4.0 if n % 2 else 14.0, 8.0] for n in range(8)])
     gains = gains_of(doubtful.time_s, 0)
@@ -128,7 +128,7 @@ def test_caution_is_the_least_that_lets_no_held_out_program_lose() -> None:
     assert all((got[n] < 0).any() for n, tried in enumerate(ps.RISK_WEIGHTS) if tried < risk_weight)
 
 
-def test_where_nobody_loses_caution_is_what_gains_most() -> None:
+def test_where_no_program_loses_the_risk_weight_is_what_gains_most() -> None:
     # c tells how much b gains, with some noise: any discount only costs.
     generator = np.random.default_rng(4)
     factor = generator.uniform(1.1, 4, 12)
@@ -172,7 +172,7 @@ def test_a_group_counts_once_among_the_losers() -> None:
     assert ps.choose_risk_weight(together, 0, 2) == 0.0
 
 
-def test_the_model_keeps_the_caution_that_was_chosen() -> None:
+def test_the_model_keeps_the_chosen_risk_weight() -> None:
     dataset = planted_dataset(15, jitter=0.3)
     model = train(dataset, OPTIONS)
     observations = observe(dataset)

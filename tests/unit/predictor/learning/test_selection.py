@@ -58,7 +58,7 @@ def test_scoring_all_pairs_at_once_equals_doing_one_after_the_other(ranking: Ran
             assert scores.log2_gain[a, b, c, i, j] == pytest.approx(np.mean(gains), abs=1e-6), (kind, rule, count)
 
 
-def test_planted_kinds_are_told_apart() -> None:
+def test_planted_kinds_are_distinguished() -> None:
     observations = observe(planted_dataset(15))
     choice = select(observations, observations.column(DEFAULT), TrainingOptions())
     oracle = np.exp(

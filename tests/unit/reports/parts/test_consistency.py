@@ -17,16 +17,16 @@ from numapredict.reports.parts.prediction import read_advice
 
 
 @pytest.fixture(scope="module")
-def told() -> bytes:
+def reported() -> bytes:
     """What `predict --json` prints for a described machine, of a program with another mapping than the default."""
     dataset, chosen = open_dataset("sandybridge-4x8"), named_model("sandybridge-4x8")
     program = next(program for program in dataset.programs if program.name == "stream-copy.medium.serial")
     return msgspec.json.encode(advise(program, RecordedMachine(dataset), chosen))
 
 
-def changed(told: bytes, path: tuple[str | int, ...], value: object) -> bytes:
+def changed(reported: bytes, path: tuple[str | int, ...], value: object) -> bytes:
     """Return a prediction in which one field is another."""
-    record: Any = json.loads(told)
+    record: Any = json.loads(reported)
     at = record
     for step in path[:-1]:
         at = at[step]
@@ -35,10 +35,10 @@ def changed(told: bytes, path: tuple[str | int, ...], value: object) -> bytes:
     return json.dumps(record).encode()
 
 
-def test_a_true_prediction_is_read(told: bytes) -> None:
-    advice = read_advice(told, "p.json")
+def test_a_true_prediction_is_read(reported: bytes) -> None:
+    advice = read_advice(reported, "p.json")
     assert advice.mapping != advice.default
-    assert msgspec.json.encode(advice) == told
+    assert msgspec.json.encode(advice) == reported
 
 
 @pytest.mark.parametrize(
@@ -79,22 +79,22 @@ def test_a_true_prediction_is_read(told: bytes) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_by_its_field(
-    told: bytes, path: tuple[str | int, ...], value: object, says: str
+    reported: bytes, path: tuple[str | int, ...], value: object, says: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=f"^p.json: {says}") as caught:
-        read_advice(changed(told, path, value), "p.json")
+        read_advice(changed(reported, path, value), "p.json")
     assert str(caught.value).count("\n") == 0
     assert "predict --json" in str(caught.value)
 
 
-def test_of_a_machine_that_is_not_described_the_labels_size_is_not_judged(told: bytes) -> None:
-    assert read_advice(changed(told, ("machine",), "a computer of ours"), "p.json").machine == "a computer of ours"
-    assert read_advice(changed(told, ("modelled",), False), "p.json").machine == "sandybridge-4x8"
+def test_of_a_machine_that_is_not_described_the_labels_size_is_not_judged(reported: bytes) -> None:
+    assert read_advice(changed(reported, ("machine",), "a computer of ours"), "p.json").machine == "a computer of ours"
+    assert read_advice(changed(reported, ("modelled",), False), "p.json").machine == "sandybridge-4x8"
 
 
-def test_the_command_says_it_in_one_line(told: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_it_in_one_line(reported: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "p.json"
-    path.write_bytes(changed(told, ("confidence",), 7))
+    path.write_bytes(changed(reported, ("confidence",), 7))
     assert main(["report", str(path), "-o", str(tmp_path / "page.html")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not (tmp_path / "page.html").exists()

@@ -267,15 +267,15 @@ def test_a_shipped_like_folder_round_trips(tmp_path: Path, dataset: Dataset, pag
     assert render(page_data(open_subject(str(tmp_path / "planted")))) == pages["dataset"]
 
 
-def test_a_models_clusters_are_told_in_tables(pages: dict[str, str], model: Model) -> None:
+def test_a_models_clusters_are_reported_in_tables(pages: dict[str, str], model: Model) -> None:
     document = Document(pages["model"])
     _, *rows = document.table("Clusters, by the model's own numbers")
     assert [row[0] for row in rows] == [str(cluster.id) for cluster in model.clusters]
     spread = 0
     for cluster, row in zip(model.clusters, rows, strict=True):
         speed = cluster.ranked[0].expected_speedup
-        told = f"{speed.median:.2f}x ({speed.low:.2f}x to {speed.high:.2f}x)"
-        assert row[1:] == [str(len(cluster.members)), cluster.centroid, cluster.ranked[0].mapping, told]
+        reported = f"{speed.median:.2f}x ({speed.low:.2f}x to {speed.high:.2f}x)"
+        assert row[1:] == [str(len(cluster.members)), cluster.centroid, cluster.ranked[0].mapping, reported]
         head, *ranked = document.table(f"Mappings ranked first in cluster {cluster.id} ")
         assert head == ["rank", "mapping", "median", "least", "greatest"]
         for each, cells in zip(cluster.ranked, ranked, strict=False):
@@ -295,7 +295,7 @@ def test_a_models_clusters_are_told_in_tables(pages: dict[str, str], model: Mode
     assert [row[1] for row in probes] == [probe.mapping for probe in model.probes]
 
 
-def test_what_the_probes_read_is_told(dataset: Dataset, model: Model) -> None:
+def test_what_the_probes_read_is_reported(dataset: Dataset, model: Model) -> None:
     """Of a program whose two probes differ, and with a share that is not its own complement."""
     asked = (advise(program, RecordedMachine(dataset), ChosenModel(model, "m")) for program in dataset.programs)
     advice = next(each for each in asked if each.probes[0].time_s != each.probes[1].time_s)
@@ -322,8 +322,8 @@ def test_the_answer_says_how_much_of_the_run_its_speedup_is_of(advice: Advice) -
         return Document(render(page_data(Subject(name="p", advice=shown)))).texts["section"][0]
 
     whole = 1 / (0.76 + 0.24 / advice.expected_speedup.median)
-    told = f"which take 24% of its run time under the probes (about {whole:.2f}x for the whole run): "
-    assert f"for its parallel regions, {told}" in answer(clock="regions", region_share=0.24)
+    reported = f"which take 24% of its run time under the probes (about {whole:.2f}x for the whole run): "
+    assert f"for its parallel regions, {reported}" in answer(clock="regions", region_share=0.24)
     assert "which take 97% of its run time under the probes: " in answer(clock="regions", region_share=0.97)
     assert "for its parallel regions:" in answer(clock="regions", region_share=None)
     assert "for the whole run:" in answer(clock="process", region_share=0.24)

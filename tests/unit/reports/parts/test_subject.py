@@ -45,7 +45,7 @@ def test_a_shipped_name_is_both() -> None:
     assert found.probes == subject.model.probes
 
 
-def test_files_are_told_by_what_is_in_them(folder: Path) -> None:
+def test_files_are_recognised_by_their_contents(folder: Path) -> None:
     assert open_subject(str(folder / "model.json")).model is not None
     subject = open_subject(str(folder / "prediction.json"))
     assert subject.advice is not None
@@ -158,7 +158,7 @@ def test_a_mistake_is_one_line(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     assert main(["report", str(folder / "model.json"), *words]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert says in told
+    reported = capsys.readouterr().err
+    assert reported.count("\n") == 1
+    assert says in reported
     assert not list(tmp_path.iterdir())

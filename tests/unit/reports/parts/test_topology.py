@@ -82,12 +82,12 @@ def profile() -> Profile:
 
 def test_a_profile_tells_the_shares_of_the_pages() -> None:
     mapping = parse_label("2x2-contiguous-locality")
-    told = topology_data(four_by_eight(), resolve(mapping, four_by_eight()), profile())
-    assert [node.share for node in told.nodes] == [0.75, 0.25, None, None]
-    assert [node.pages for node in told.nodes] == ["75% of the pages (9)", "25% of the pages (3)", "", ""]
-    assert "12 pages" in told.note
-    untold = topology_data(four_by_eight(), resolve(mapping, four_by_eight()))
-    assert {node.share for node in untold.nodes} == {None}
+    reported = topology_data(four_by_eight(), resolve(mapping, four_by_eight()), profile())
+    assert [node.share for node in reported.nodes] == [0.75, 0.25, None, None]
+    assert [node.pages for node in reported.nodes] == ["75% of the pages (9)", "25% of the pages (3)", "", ""]
+    assert "12 pages" in reported.note
+    unprofiled = topology_data(four_by_eight(), resolve(mapping, four_by_eight()))
+    assert {node.share for node in unprofiled.nodes} == {None}
 
 
 @pytest.mark.parametrize("policy", ["locality", "mix", "balance", "first-touch"])

@@ -98,7 +98,7 @@ def test_times_stand_where_the_thesis_has_them() -> None:
     assert (balance.threads, balance.thread_nodes, balance.time_s) == (4, 2, 5.25)
 
 
-def test_the_fastest_and_the_slow_are_told() -> None:
+def test_the_fastest_and_the_slow_are_reported() -> None:
     found = characterised()
     assert found.clock == "regions"
     assert (found.fastest, found.slowest) == ("4x2-contiguous-locality", "2x1-contiguous-remote")

@@ -93,7 +93,7 @@ def test_a_topology_of_another_computer_was_not_allocated(tmp_path: Path) -> Non
     [
         ({"SLURM_CPUS_ON_NODE": "16"}, ""),
         ({"SLURM_CPUS_ON_NODE": "4"}, "has 4 PUs here, but this process is not bound to that: it takes 16"),
-        ({"SLURM_CPUS_ON_NODE": "1"}, "has 1 PU here, but nothing"),
+        ({"SLURM_CPUS_ON_NODE": "1"}, "has 1 PU here, but this process is not bound"),
         ({"SLURM_CPUS_ON_NODE": "32"}, "has 32 PUs here, but this process may use only 16: for all"),
         ({"SLURM_CPUS_ON_NODE": "32", "SLURM_CPUS_PER_TASK": "16"}, ""),  # a task of two
         ({"SLURM_CPUS_ON_NODE": "32", "SLURM_CPU_BIND": "cores"}, "may use only 16 (cores)"),

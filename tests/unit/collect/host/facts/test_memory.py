@@ -43,7 +43,7 @@ def test_a_fact(tmp_path: Path, ask: Callable[[Path], Fact], files: dict[str, st
     assert_fact(asked(ask, tmp_path, files), value, disturbs)
 
 
-def test_a_full_node_beside_others(tmp_path: Path) -> None:
+def test_a_full_node_among_others(tmp_path: Path) -> None:
     fact = asked(free_memory, tmp_path, meminfo(0, 1000, 500) | meminfo(2, 1000, 99))
     assert fact.disturbs
     assert "node 2 may go elsewhere" in fact.why

@@ -105,7 +105,7 @@ def test_what_comes_before_the_passes_is_not_counted() -> None:
 
 
 @pytest.mark.usefixtures("small_loads")
-def test_a_source_that_counts_nothing_is_not_believed() -> None:
+def test_a_source_that_counts_nothing_fails() -> None:
     assert self_test(made_up(factor=0.0), one_node()).reasons == ("it counts nothing of node 0's local accesses",)
 
 

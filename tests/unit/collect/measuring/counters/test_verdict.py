@@ -25,7 +25,7 @@ def all_four(factor: float = 1.0) -> list[Trial]:
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.0, 2.0, 3.0])
-def test_a_source_that_is_right_is_believed_at_its_factor(factor: float) -> None:
+def test_a_source_that_is_right_passes_with_its_factor(factor: float) -> None:
     verdict = judge(all_four(factor))
     assert verdict == Verdict(passed=True, factor=pytest.approx(factor), remote_tested=True)
 
@@ -41,8 +41,8 @@ def test_a_little_noise_is_none() -> None:
     [
         (trial(0, 1, 0.0), "it counts nothing of node 0's remote accesses"),
         (trial(0, 0, 0.01), "it counts nothing of node 0's local accesses"),
-        (trial(0, 1, 1.0, local_0=0.6), "it books 60% of node 0's remote accesses as local ones of node 0"),
-        (trial(1, 1, 1.0, local_0=0.2), "it books 20% of node 1's local accesses as local ones of node 0"),
+        (trial(0, 1, 1.0, local_0=0.6), "it counts 60% of node 0's remote accesses as local ones of node 0"),
+        (trial(1, 1, 1.0, local_0=0.2), "it counts 20% of node 1's local accesses as local ones of node 0"),
         (trial(0, 0, 1.5), "it counts between 1.00 and 1.50 bytes for one moved"),
     ],
 )
@@ -54,7 +54,7 @@ def test_what_is_wrong_with_a_source_is_named(wrong: Trial, reason: str) -> None
 
 
 @pytest.mark.parametrize("factor", [0.2, 8.0])
-def test_a_factor_that_nothing_explains_is_not_believed(factor: float) -> None:
+def test_an_unexplained_factor_fails_the_test(factor: float) -> None:
     verdict = judge(all_four(factor))
     assert verdict.reasons == (f"it counts {factor:.2f} bytes for one moved",)
     assert not verdict.passed
@@ -65,8 +65,8 @@ def test_swapped_kinds_are_two_faults() -> None:
     assert judge(swapped).reasons == (
         "it counts nothing of node 0's local accesses",
         "it counts nothing of node 0's remote accesses",
-        "it books 100% of node 0's local accesses as remote ones of node 0",
-        "it books 100% of node 0's remote accesses as local ones of node 0",
+        "it counts 100% of node 0's local accesses as remote ones of node 0",
+        "it counts 100% of node 0's remote accesses as local ones of node 0",
     )
 
 
@@ -79,7 +79,7 @@ def test_writes_are_only_asked_where_they_are_booked() -> None:
     for local in (0.0, 1.0, 2.0):
         assert judge([*all_four(), writing(local, 0.05)]).passed
     verdict = judge([*all_four(), writing(1.0, 1.0)])  # total counts write-backs, local does not: they look remote
-    assert verdict.reasons == ("it books 100% of node 0's local writes as remote ones of node 0",)
+    assert verdict.reasons == ("it counts 100% of node 0's local writes as remote ones of node 0",)
 
 
 def test_counts_below_zero_are_nothing() -> None:
@@ -94,13 +94,13 @@ def test_memory_controllers_alone_do_not_tell_local_from_remote() -> None:
 
     verdict = judge([controllers(0, 0, 2.0), controllers(0, 1, 2.1)])
     assert not verdict.passed
-    assert verdict.reasons == ("it does not tell local accesses from remote ones",)
+    assert verdict.reasons == ("it does not separate local accesses from remote ones",)
     assert verdict.controllers == pytest.approx((2.0 * 2.1) ** 0.5)
     assert judge([controllers(0, 0, 2.0), controllers(0, 1, 0.0)]).controllers is None
     assert judge([controllers(0, 0, 2.0), controllers(0, 1, 1.0)]).controllers is None
 
 
-def test_both_may_be_told() -> None:
+def test_both_may_be_reported() -> None:
     both = msgspec.structs.replace(
         trial(0, 0), counted=(NodeTraffic(MOVED, 0.0, 1.1 * MOVED), NodeTraffic(0.0, 0.0, 0.0))
     )

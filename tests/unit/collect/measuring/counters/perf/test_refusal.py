@@ -63,7 +63,7 @@ def test_a_kernel_without_perf_events(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "processor\t: 0\nmodel\t: x\nvendor_id\t: A\ncpu family\t: 6\n", "\xff\n"])
-def test_a_processor_that_is_not_told(text: str, tmp_path: Path) -> None:
+def test_an_unknown_processor(text: str, tmp_path: Path) -> None:
     root = write_tree("skylake-sp", tmp_path)
     write(root, "proc/cpuinfo", text)
     assert refusal(root).reason == "/proc/cpuinfo does not say which processor this is"

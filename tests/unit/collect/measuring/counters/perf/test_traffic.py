@@ -102,7 +102,7 @@ def test_a_moment_on_a_node_does_not_refuse_the_run(tmp_path: Path) -> None:
     assert found.nodes[1].local_bytes == 0.0
 
 
-def test_a_program_that_was_elsewhere_is_told(tmp_path: Path) -> None:
+def test_a_program_that_was_elsewhere_is_reported(tmp_path: Path) -> None:
     everywhere = {**count("all-time", 0, running_ms=800, enabled_ms=800), "cpu": None}
     counts = [*times(), everywhere, *lines((1,) * 4, (1,) * 4)]
     assert "the program was 50% of its time on PUs that were not counted" in traffic("zen5", counts, tmp_path).notes
@@ -156,7 +156,7 @@ def test_controllers_that_are_forbidden_leave_the_programs_own_figures(tmp_path:
     assert found.notes[-1].endswith("numapredict-launch or sudo sysctl kernel.perf_event_paranoid=0")
 
 
-def test_counting_without_the_kernels_part_is_told(tmp_path: Path) -> None:
+def test_counting_without_the_kernels_part_is_reported(tmp_path: Path) -> None:
     counts = times() + lines((1,) * 4, (1,) * 4)
     counts[-1]["user_only"] = True
     assert any("kernel.perf_event_paranoid forbids" in note for note in traffic("zen5", counts, tmp_path).notes)

@@ -272,7 +272,7 @@ def _said_to_nobody(source: ResctrlSource) -> str:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_who_may_not_make_groups_is_told_the_least_that_lets_them() -> None:
+def test_without_rights_to_make_groups_the_least_privilege_is_named() -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="numapredict-resctrl-") as folder:  # tmp_path is root's alone
