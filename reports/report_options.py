@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -33,22 +33,13 @@ def figure_option(name: str) -> Callable[[_Decorated], _Decorated]:
     return click.option("--output", type=FILE, default=Path(f"{name}.png"), show_default=True, help=".png or .svg")
 
 
-class Drawn(Protocol):
-    """What a figure shows."""
-
-    @property
-    def title(self) -> str:
-        """Return the figure's title."""
-        ...
-
-
-def print_drawn(data: Drawn, output: Path, as_json: bool) -> None:
+def print_drawn(data: object, title: str, output: Path, as_json: bool) -> None:
     """Print a figure's data if JSON is requested, and log the figure's path."""
     from numapredict.collect.terminal.answer import print_answer
 
     if as_json:
         print_answer(data, as_json, str)
-    log.info(f"{output}: {data.title}")
+    log.info(f"{output}: {title}")
 
 
 def evaluated_datasets(

@@ -153,7 +153,7 @@ def _draw_table(figure: Figure, table: PairTable, nodes: list[int], place: tuple
         for j, value in enumerate(row):
             share = float(1 - rank[i, j]) if table.low_is_good and high > low else float(rank[i, j])
             colour = palette.shade(0.15 + 0.85 * share)
-            axes.add_patch(_cell(i, j, colour))
+            axes.add_patch(Rectangle((j, i), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
             axes.text(
                 j + 0.5, i + 0.5, _figure(value), fontsize=8.5, ha="center", va="center", color=palette.ink_on(colour)
             )
@@ -166,10 +166,6 @@ def _draw_table(figure: Figure, table: PairTable, nodes: list[int], place: tuple
     axes.set_xlabel("memory of node", fontsize=8)
     axes.set_ylabel("cores of node", fontsize=8)
     axes.set_title(f"{table.title}\n({table.unit})", fontsize=9)
-
-
-def _cell(row: int, column: int, colour: str) -> Rectangle:
-    return Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="white", linewidth=1)
 
 
 def _figure(value: float) -> str:

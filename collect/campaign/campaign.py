@@ -4,6 +4,7 @@ import contextlib
 import datetime
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -40,6 +41,7 @@ class Summary(msgspec.Struct, frozen=True):
     refused: tuple[tuple[str, str], ...]
 
 
+@dataclass(eq=False)
 class Campaign:
     """Programs x mappings on one machine, into the dataset in ``folder``.
 
@@ -48,21 +50,12 @@ class Campaign:
     more programs or mappings. ``made_by`` is the command to note in the dataset.
     """
 
-    def __init__(
-        self,
-        machine: Machine,
-        folder: Path,
-        programs: Sequence[Program],
-        mappings: Sequence[Mapping],
-        made_by: str,
-        options: Options | None = None,
-    ) -> None:
-        self.machine = machine
-        self.folder = folder
-        self.programs = tuple(programs)
-        self.mappings = tuple(mappings)
-        self.made_by = made_by
-        self.options = options or Options()
+    machine: Machine
+    folder: Path
+    programs: Sequence[Program]
+    mappings: Sequence[Mapping]
+    made_by: str
+    options: Options = field(default_factory=Options)
 
     @property
     def journal_path(self) -> Path:

@@ -95,7 +95,7 @@ class Cere:
             self._keep(kept)
         return Program(
             name=f"{self.folder.resolve().name}:{name.removeprefix('__cere__')}",
-            command=(str(kept.resolve()), *self._arguments()),
+            command=(str(kept.resolve()), *self.run_words[self._binary() + 1 :]),
             directory=str(self.folder.resolve()),
             group=f"cere:{self.folder.resolve().name}",
             summary=f"region {name} of {shlex.join(self.run_words)}, invocation {invocation}, replayed by CERE",
@@ -110,9 +110,6 @@ class Cere:
         raise InvalidInputError(
             f"{self.folder / CONFIGURATION}: run_cmd {words!r} names no file; build the application"
         )
-
-    def _arguments(self) -> list[str]:
-        return self.run_words[self._binary() + 1 :]
 
     def _keep(self, kept: Path) -> None:
         built = self.folder / self.run_words[self._binary()]

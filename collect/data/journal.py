@@ -101,11 +101,6 @@ def read_journal(path: Path) -> Record:
     return _parse(path, data)[0]
 
 
-def _check_regular(path: Path, file: int) -> None:
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        raise InvalidInputError(f"{path} is not a regular file; move it away, or name another folder")
-
-
 def header_conflict(recorded: Header, asked: Header) -> str:
     """Return why runs of ``asked`` must not be added to the journal of ``recorded``; "" where they may."""
     if recorded.machine != asked.machine:
@@ -143,7 +138,8 @@ class Journal:
         with refused_as(f"cannot write {path}"):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
         try:
-            _check_regular(path, self._file)
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):
+                raise InvalidInputError(f"{path} is not a regular file; move it away, or name another folder")
             self._size = 0
             self.record = self._open(header)
         except BaseException:

@@ -58,35 +58,30 @@ class Failed(msgspec.Struct, frozen=True):
     message: str
 
 
+@dataclass
 class HardwareRun:
     """One measurement while it is made: ``warm_up`` first, then ``repeat``; files go into ``folder``.
 
     ``count`` counts the executions of the program.
     """
 
-    def __init__(
-        self,
-        conditions: Conditions,
-        program: Program,
-        placement: Placement,
-        start: Start,
-        folder: Path,
-        count: Count,
-    ) -> None:
-        self.conditions = conditions
-        self.program = program
-        self.placement = placement
-        self.start = start
-        self.folder = folder
-        self.count = count
-        self.report = folder / "regions"
-        self.exit_code: int | None = None  # of the first run that worked
+    conditions: Conditions
+    program: Program
+    placement: Placement
+    start: Start
+    folder: Path
+    count: Count
+    exit_code: int | None = None  # of the first run that worked
+
+    def __post_init__(self) -> None:
+        self.report = self.folder / "regions"
 
     def warm_up(self) -> tuple[Failed | None, Look]:
         """Run untimed; return the failure, if there is one, and what the last run showed."""
         seen = Look()
+        can_look = self.start.way == "library" and len(self.placement.topology.memory_nodes) > 1
         for left in reversed(range(self.conditions.warm_up)):
-            if left == 0 and self._can_look():
+            if left == 0 and can_look:
                 seen = self._look()
                 if seen != Look():
                     continue  # its files show that it ran to its end
@@ -158,9 +153,6 @@ class HardwareRun:
             return stack.enter_context(self.conditions.counters.source.counting(self.start.cpus, folder)), ""
         except CounterError as error:
             return None, str(error)
-
-    def _can_look(self) -> bool:
-        return self.start.way == "library" and len(self.placement.topology.memory_nodes) > 1
 
     def _look(self) -> Look:
         """Run once with the library recording the placement; return an empty Look where the run did not finish."""

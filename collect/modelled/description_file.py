@@ -64,18 +64,16 @@ class MemoryTable(Table, frozen=True, kw_only=True):
     page_bytes: Count
 
 
-class PrivateCacheTable(Table, frozen=True, kw_only=True):
+class CacheTable(Table, frozen=True, kw_only=True):
     """Each core's last private cache."""
 
     size_bytes: Count
     ways: Count
 
 
-class SharedCacheTable(Table, frozen=True, kw_only=True):
+class SharedCacheTable(CacheTable, frozen=True, kw_only=True):
     """Each node's shared cache."""
 
-    size_bytes: Count
-    ways: Count
     latency_ns: float
 
 
@@ -131,7 +129,7 @@ class MachineFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     summary: str
     core: CoreTable
     memory: MemoryTable
-    private_cache: PrivateCacheTable
+    private_cache: CacheTable
     shared_cache: SharedCacheTable
     nodes: NodesTable
     latency: LatencyTable
@@ -263,11 +261,8 @@ def _size_problems(file: MachineFile) -> Iterator[str]:
             yield f"memory.{name}: {size} is not a power of two"
     if file.memory.page_bytes < file.memory.line_bytes:
         yield f"memory.page_bytes: {file.memory.page_bytes} is smaller than a line"
-    caches: tuple[tuple[str, PrivateCacheTable | SharedCacheTable], ...] = (
-        ("private_cache", file.private_cache),
-        ("shared_cache", file.shared_cache),
-    )
-    for name, cache in caches:
+    caches: dict[str, CacheTable] = {"private_cache": file.private_cache, "shared_cache": file.shared_cache}
+    for name, cache in caches.items():
         way_bytes = cache.ways * file.memory.line_bytes
         if cache.size_bytes % way_bytes:
             yield f"{name}.size_bytes: {cache.size_bytes} is no multiple of {way_bytes} (one line in each way)"

@@ -17,7 +17,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.space import canonical, canonical_form
 from numapredict.collect.terminal.printable import command_line, shell_word
 
-_SHORTEST_ROW = 3  # below, writing places out is as short
+SHORTEST_ROW = 3  # below, writing numbers or places out is as short
 
 
 class Launch(msgspec.Struct, frozen=True):
@@ -104,19 +104,23 @@ def places(pus: Sequence[int]) -> str:
     parts = []
     at = 0
     while at < len(pus):
-        end, step = at + 1, 1
-        if end < len(pus):
-            step = pus[end] - pus[at]
-            while end < len(pus) and pus[end] - pus[end - 1] == step:
-                end += 1
-        count = end - at
-        if count < _SHORTEST_ROW or step < 1:
+        step = pus[at + 1] - pus[at] if at + 1 < len(pus) else 1
+        count = reach(pus, at, step)
+        if count < SHORTEST_ROW or step < 1:
             parts.append(f"{{{pus[at]}}}")
             at += 1
         else:
             parts.append(f"{{{pus[at]}}}:{count}" + (f":{step}" if step > 1 else ""))
-            at = end
+            at += count
     return ",".join(parts)
+
+
+def reach(row: Sequence[int], start: int, step: int) -> int:
+    """Return how many numbers from ``start`` on are in steps of ``step``."""
+    end = start + 1
+    while end < len(row) and row[end] == row[end - 1] + step:
+        end += 1
+    return end - start
 
 
 def _memory_option(placement: Placement) -> tuple[str, ...]:

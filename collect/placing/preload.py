@@ -14,14 +14,13 @@ import msgspec
 
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.command import applied
+from numapredict.collect.placing.command import SHORTEST_ROW, applied, reach
 from numapredict.collect.placing.variables import CONFLICTING, thread_counts
 
 VARIABLE = "NUMAPLACE"
 _VERSION = 1
 _PLAIN = frozenset((string.ascii_letters + string.digits + "/._-+").encode())
 _NOBODY = "0" * 10  # native/placement/process/slot_owner.h
-_SHORTEST_ROW = 3  # below, writing numbers out is as short
 
 
 class PlacementFiles(msgspec.Struct, frozen=True):
@@ -93,12 +92,12 @@ def number_list(numbers: Iterable[int]) -> str:
     parts = []
     at = 0
     while at < len(row):
-        same = _reach(row, at, 0)
-        rising = _reach(row, at, 1)
+        same = reach(row, at, 0)
+        rising = reach(row, at, 1)
         if same >= 2 and same >= rising:
             parts.append(f"{row[at]}*{same}")
             at += same
-        elif rising >= _SHORTEST_ROW:
+        elif rising >= SHORTEST_ROW:
             parts.append(f"{row[at]}-{row[at + rising - 1]}")
             at += rising
         else:
@@ -110,11 +109,3 @@ def number_list(numbers: Iterable[int]) -> str:
 def escaped(path: str) -> str:
     """Return a path with every byte that is not plain written as %XX."""
     return "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in os.fsencode(path))
-
-
-def _reach(row: list[int], start: int, step: int) -> int:
-    """Return how many numbers from ``start`` on are in steps of ``step``."""
-    end = start + 1
-    while end < len(row) and row[end] == row[end - 1] + step:
-        end += 1
-    return end - start

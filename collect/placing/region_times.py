@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
-from numapredict.collect.placing.census import MOST_BYTES, parse_census, stopped
+from numapredict.collect.placing.census import MOST_BYTES, CensusRegion, parse_census, stopped
 from numapredict.collect.placing.symbols import function_at
 
 
@@ -56,16 +56,9 @@ def read_region_times(path: Path) -> RegionTimes | None:
         census = parse_census(stopped(data, time.monotonic_ns()))
     if census is None:
         return None
-    regions = tuple(
-        RegionTime(
-            name=function_at(region.path, region.offset) or region.name,
-            module=region.path or region.module,
-            offset=region.offset,
-            count=region.count,
-            time_s=region.time_s,
-            team=region.team,
-            unfinished=region.unfinished,
-        )
-        for region in census.regions
-    )
-    return RegionTimes(regions=regions, wall_s=census.time_s, complete=census.complete)
+    return RegionTimes(tuple(map(_named, census.regions)), census.time_s, census.complete)
+
+
+def _named(region: CensusRegion) -> RegionTime:
+    name, module = function_at(region.path, region.offset) or region.name, region.path or region.module
+    return RegionTime(name, module, region.offset, region.count, region.time_s, region.team, region.unfinished)

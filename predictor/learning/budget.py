@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections.abc import Sequence
 
 import msgspec
 
@@ -165,7 +166,7 @@ def _affordable(campaign: Campaign, time_s: float, pilots: int, mappings: int) -
     return min(count, mappings)
 
 
-def _part(campaign: Campaign, programs: tuple[Program, ...], mappings: list[Mapping]) -> Campaign:
+def _part(campaign: Campaign, programs: Sequence[Program], mappings: list[Mapping]) -> Campaign:
     return Campaign(campaign.machine, campaign.folder, programs, mappings, campaign.made_by, campaign.options)
 
 

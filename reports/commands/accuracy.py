@@ -30,4 +30,4 @@ def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: 
 
         data = accuracy_data(evaluations, opened)
         write_figure(accuracy_figure(data), output)
-    print_drawn(data, output, as_json)
+    print_drawn(data, data.title, output, as_json)

@@ -29,4 +29,4 @@ def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: boo
 
         data = calibration_data(evaluations, opened)
         write_figure(calibration_figure(data), output)
-    print_drawn(data, output, as_json)
+    print_drawn(data, data.title, output, as_json)

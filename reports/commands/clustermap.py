@@ -46,4 +46,4 @@ def clustermap(
         data = clustermap_data(open_dataset(dataset), default, clusters, scale)
         count.step()
         write_figure(figure_of(data), output)
-    print_drawn(data, output, as_json)
+    print_drawn(data, data.title, output, as_json)

@@ -38,4 +38,4 @@ def mapping(label: str, machine: str | None, profile: Path | None, output: Path,
         placement = resolve(wanted, load_description(machine).topology if machine else host_topology())
         data = placed_mapping_data(placement, read_profile(profile) if profile else None)
         write_figure(mapping_figure(data), output)
-    print_drawn(data, output, as_json)
+    print_drawn(data, data.title, output, as_json)

@@ -32,4 +32,4 @@ def topology(machine: str | None, output: Path, as_json: bool) -> None:
         else:
             data = computer_map_data(host_topology(), packages() if describes_this_computer() else ())
         write_figure(topology_figure(data), output)
-    print_drawn(data, output, as_json)
+    print_drawn(data, data.title, output, as_json)

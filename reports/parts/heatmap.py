@@ -8,7 +8,7 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, optimal_leaf_ordering
 from scipy.spatial.distance import pdist
 
-from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.mapping import Mapping
 from numapredict.predictor.evaluation.thesis import centroid_columns
 from numapredict.predictor.learning.clustering import Array, cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, clustering_rows, gains_of
@@ -45,16 +45,6 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     numbers: tuple[int, ...] = ()
 
 
-class Choices(msgspec.Struct, frozen=True, array_like=True):
-    """A mapping's five choices, drawn as bars above the heatmap."""
-
-    threads: int
-    thread_nodes: int
-    thread_policy: str
-    page_nodes: int
-    page_policy: str
-
-
 class HeatmapData(msgspec.Struct, frozen=True, kw_only=True):
     """Programs from top to bottom and mappings from left to right; elsewhere they are given by index.
 
@@ -65,7 +55,7 @@ class HeatmapData(msgspec.Struct, frozen=True, kw_only=True):
 
     programs: tuple[str, ...]
     labels: tuple[str, ...]
-    choices: tuple[Choices | None, ...]
+    choices: tuple[tuple[int | str, ...] | None, ...]
     default: int
     times_s: tuple[tuple[float, ...], ...]
     limit: float
@@ -110,7 +100,7 @@ def heatmap_data(
     return HeatmapData(
         programs=programs,
         labels=observations.labels,
-        choices=tuple(map(choices_of, observations.mappings)),
+        choices=tuple(m.choices if isinstance(m, Mapping) else None for m in observations.mappings),
         default=default,
         times_s=tuple(tuple(map(rounded, row)) for row in times.tolist()),
         # As in the figure: the 98th percentile, since a few extreme mappings would make all others look alike.
@@ -121,11 +111,6 @@ def heatmap_data(
         oracle_arithmetic=float((2 ** gains.max(axis=1)).mean()),
         start_clusters=max(1, min(clusters, len(cuts))),
     )
-
-
-def choices_of(mapping: AnyMapping) -> Choices | None:
-    """Return the five choices of a mapping, None for a foreign one."""
-    return Choices(*mapping.choices) if isinstance(mapping, Mapping) else None
 
 
 def branches_of(tree: Array, leaves: tuple[int, ...]) -> tuple[Branch, ...]:

@@ -91,8 +91,10 @@ def remove_leftovers(folder: Path, root: Path, folders: KernelFolders) -> tuple[
     namespace = this_maker(root).namespace
     for group in sorted(folder.glob("numapredict-*")):
         maker = maker_of(group.name)
-        if maker is None or maker.namespace != namespace or _lives(maker, root):
+        if maker is None or maker.namespace != namespace:
             continue
+        if _start_ticks(kernel_text(root / "proc" / str(maker.pid) / "stat")) == maker.start_ticks:
+            continue  # it still runs
         try:
             if (group / "tasks").read_text().split():
                 continue
@@ -159,10 +161,6 @@ def _remove(group: Path, folders: KernelFolders) -> str:
     except OSError as error:
         return f"the monitoring group {group} could not be removed: {error.strerror}; sudo rmdir {group}"
     return ""
-
-
-def _lives(maker: Maker, root: Path) -> bool:
-    return _start_ticks(kernel_text(root / "proc" / str(maker.pid) / "stat")) == maker.start_ticks
 
 
 def _start_ticks(stat: str) -> int | None:

@@ -1,7 +1,7 @@
 import pytest
 
 from numapredict.collect.modelled.description import load_description, machine_names
-from numapredict.collect.modelled.description_file import BOUNDS, MachineFile, Table, parse_file
+from numapredict.collect.modelled.description_file import BOUNDS, CacheTable, MachineFile, Table, parse_file
 from numapredict.native.errors import InvalidInputError
 
 VALID = """
@@ -185,9 +185,8 @@ def _first(value: object) -> object:
 
 
 def test_every_figure_has_bounds_and_the_installed_machines_keep_far_from_them() -> None:
-    fields = {
-        field for kind in Table.__subclasses__() for field in kind.__struct_fields__ if field not in ("source", "unit")
-    }
+    kinds = (*Table.__subclasses__(), *CacheTable.__subclasses__())
+    fields = {field for kind in kinds for field in kind.__struct_fields__ if field not in ("source", "unit")}
     assert fields == set(BOUNDS)
     for name in machine_names():
         described = load_description(name)

@@ -9,7 +9,7 @@ from numapredict.predictor.learning.clustering import centroid_members, cut, war
 from numapredict.predictor.learning.features import Observations, observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
-from numapredict.reports.parts.heatmap import MOST_CUTS, Choices, HeatmapData, Order, heatmap_data, order_programs
+from numapredict.reports.parts.heatmap import MOST_CUTS, HeatmapData, Order, heatmap_data, order_programs
 from tests.planted import planted_dataset
 
 DEFAULT = "32x4-contiguous-first-touch"
@@ -37,9 +37,7 @@ def test_rows_and_columns_are_the_measurements(data: HeatmapData) -> None:
     for program, row in zip(data.programs, data.times_s, strict=True):
         assert row == pytest.approx([times[program, label] for label in data.labels], rel=1e-3)
     mappings = map(parse_label, data.labels)
-    assert data.choices == tuple(
-        Choices(m.threads, m.thread_nodes, m.thread_policy, m.page_nodes, m.page_policy) for m in mappings
-    )
+    assert data.choices == tuple(each.choices for each in mappings)
 
 
 def test_programs_of_a_kind_stand_together(data: HeatmapData) -> None:
