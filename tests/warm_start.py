@@ -10,6 +10,7 @@ import contextlib
 import functools
 import gc
 import importlib
+import io
 import json
 import os
 import pkgutil
@@ -122,6 +123,8 @@ def _run(asking: socket.socket) -> int:
         words, folder, environment = json.loads(file.read(int.from_bytes(size, "little")))
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
+    assert isinstance(sys.stdout, io.TextIOWrapper)
+    sys.stdout.reconfigure(line_buffering=os.isatty(1))
     os.closerange(3, max(*streams, asking.detach()) + 1)
     os.chdir(folder)
     os.environ.clear()

@@ -1,11 +1,13 @@
 """Sessions on real pseudo-terminals of several widths, in pipes, without colours: what a person truly gets."""
 
 import fcntl
+import functools
 import json
 import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import struct
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -21,20 +24,20 @@ import pytest
 from numapredict.collect.data.dataset import write_dataset
 from tests.integration.test_command_line import SANDY, numapredict
 from tests.planted import planted_dataset
+from tests.warm_start import COLD, MAIN, warm
 
-CODE = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 ROOT = Path(__file__).parents[2]
 
 
-def on_a_terminal(columns: int, *words: str, **environment: str) -> tuple[int, str]:
+def on_a_terminal(columns: int, *words: str, start: Sequence[str] = COLD, **environment: str) -> tuple[int, str]:
     """Run numapredict on a terminal of so many columns; return its exit code and all that the terminal was sent."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LINES")}
     process = subprocess.Popen(
-        [sys.executable, "-c", CODE, *words],
+        [*start, *words],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -58,22 +61,32 @@ def widest(sent: str) -> int:
     return max(len(line.rsplit("\r", 1)[-1]) for line in CODES.sub("", sent).split("\n"))
 
 
+PAIRS = ("report", "pairs", "--dataset", "sandybridge-4x8", "--count", "3")
+
+
+@functools.cache
+def piped_pairs() -> subprocess.CompletedProcess[str]:
+    return numapredict(*PAIRS)
+
+
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_answers_fit_the_terminal_and_hold_the_same_words(columns: int) -> None:
-    words = ("report", "pairs", "--dataset", "sandybridge-4x8", "--count", "3")
-    code, sent = on_a_terminal(columns, *words)
+    code, sent = on_a_terminal(columns, *PAIRS, start=COLD if columns == 80 else warm())
     assert code == 0
-    piped = numapredict(*words)
+    piped = piped_pairs()
     assert "\x1b" not in piped.stdout + piped.stderr
     assert "reading sandybridge-4x8" in sent
     assert widest(sent) <= columns
     assert widest(sent) > columns * 0.75 or columns == 200
     answer = CODES.sub("", sent).rsplit("\r", 1)[-1]
     assert set(re.split(r"[-\s]+", piped.stdout)) <= set(re.split(r"[-\s]+", answer))
-    plain = on_a_terminal(columns, *words, NO_COLOR="1")[1]
+    plain = on_a_terminal(columns, *PAIRS, start=warm(), NO_COLOR="1")[1]
     assert STYLE.search(plain) is None
     assert CODES.sub("", plain).rsplit("\r", 1)[-1] == answer
-    assert "\x1b" not in on_a_terminal(columns, *words, TERM="dumb")[1]
+
+
+def test_a_dumb_terminal_gets_no_codes() -> None:
+    assert "\x1b" not in on_a_terminal(80, *PAIRS, start=warm(), TERM="dumb")[1]
 
 
 def test_what_takes_a_second_says_what_it_does(tmp_path: Path) -> None:
@@ -86,7 +99,8 @@ def test_what_takes_a_second_says_what_it_does(tmp_path: Path) -> None:
         (("evaluate", data, "--output", to), ["0/1 datasets read", "0/3 folds of planted-4x8"]),
         (("train", "--dataset", data, "--output", to), [f"reading {data}", "0/5 steps of learning"]),
     ):
-        code, sent = on_a_terminal(200, *words)
+        # Libraries that are loaded before would not be said to load.
+        code, sent = on_a_terminal(200, *words, start=COLD if "loading what learns" in shown else warm())
         assert code == 0, sent
         for text in shown:
             assert text in CODES.sub("", sent)
@@ -100,7 +114,7 @@ def test_tables_of_evaluations_fit_and_names_steer_no_terminal(tmp_path: Path) -
     runs = [msgspec.structs.replace(m, program=wild.get(m.program, m.program)) for m in made.measurements]
     write_dataset(msgspec.structs.replace(made, programs=tuple(renamed), measurements=tuple(runs)), tmp_path / "data")
     words = ("evaluate", str(tmp_path / "data"), "--output", str(tmp_path / "e.json"))
-    code, sent = on_a_terminal(60, *words)
+    code, sent = on_a_terminal(60, *words, start=warm())
     assert code == 0, sent
     assert widest(sent) <= 60
     piped = numapredict(*words)
@@ -157,10 +171,10 @@ def test_a_modelled_probe_shows_the_time_left_of_its_bound(tmp_path: Path) -> No
     assert "tracing" not in again.stderr
 
 
-def script(tmp_path: Path, shell: str) -> Path:
+def script(tmp_path: Path, shell: str, start: Sequence[str] = COLD) -> Path:
     """Return a completion script, with `numapredict` on the PATH of whoever sources it in ``tmp_path``."""
     program = tmp_path / "numapredict"
-    program.write_text(f"#!{sys.executable}\n{CODE.replace('; ', chr(10))}\n")
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(start)} "$@"\n')
     program.chmod(0o755)
     done = numapredict("completion", shell)
     assert (done.returncode, done.stderr) == (0, "")
@@ -206,7 +220,7 @@ _numapredict_completion numapredict; printf '%s\\n' "${{COMPREPLY[@]}}"
     ],
 )
 def test_bash_completes(tmp_path: Path, words: tuple[str, ...], expected: set[str]) -> None:
-    path = script(tmp_path, "bash")
+    path = script(tmp_path, "bash", COLD if words == ("ev",) else warm())
     quoted = " ".join(f"'{word}'" for word in words)
     text = BASH.format(words=quoted, at=len(words))
     assert set(said_by(["bash", "-c", text, "bash", str(path)], tmp_path)) == expected
@@ -222,7 +236,7 @@ def test_bash_leaves_what_may_be_a_program_to_its_own_completion_of_files(tmp_pa
 
 @pytest.mark.native
 def test_codelets_are_completed(tmp_path: Path) -> None:
-    path = script(tmp_path, "bash")
+    path = script(tmp_path, "bash", warm())
     text = BASH.format(words="collect campaign --codelet stream-t", at=4)
     assert said_by(["bash", "-c", text, "bash", str(path)], tmp_path) == ["stream-triad"]
 
@@ -262,7 +276,7 @@ def test_a_tab_completes_files_and_names_in_a_shell(home: Path, shell: str) -> N
     """In an interactive shell: only there the shell's own completion of files takes over."""
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    path = script(home, shell)
+    path = script(home, shell, warm())
     command, setting = SHELLS[shell]
     environment = {**os.environ, "PATH": f"{home}:{os.environ['PATH']}", "HOME": str(home), "TERM": "xterm"}
     ours, theirs = pty.openpty()
@@ -304,7 +318,7 @@ def until(terminal: int, text: str) -> str:
 def test_fish_completes_files_and_names(home: Path, typed: str, expected: str) -> None:
     if shutil.which("fish") is None:
         pytest.skip("fish is not installed")
-    path = script(home, "fish")
+    path = script(home, "fish", warm())
     said = said_by(["fish", "-c", f"source {path}; complete -C 'numapredict {typed}'"], home)
     assert said[:1] == [expected]
 
@@ -334,7 +348,7 @@ def test_exit_codes_are_reported_and_kept(tmp_path: Path) -> None:
         [
             sys.executable,
             "-c",
-            f"import os; os.dup2(os.open('/dev/full', os.O_WRONLY), 1)\n{CODE}",
+            f"import os; os.dup2(os.open('/dev/full', os.O_WRONLY), 1)\n{MAIN}",
             "topology",
             "--list",
         ],
@@ -385,9 +399,7 @@ def test_a_reader_that_has_gone_is_no_failure(words: tuple[str, ...]) -> None:
     """And nothing is said of it: 128 + SIGPIPE, as of any program that is told by the signal."""
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [sys.executable, "-c", CODE, *words], stdout=writing, stderr=subprocess.PIPE, timeout=240, check=False
-    )
+    done = subprocess.run([*COLD, *words], stdout=writing, stderr=subprocess.PIPE, timeout=240, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
 
@@ -395,7 +407,7 @@ def test_a_reader_that_has_gone_is_no_failure(words: tuple[str, ...]) -> None:
 def shell_of(redirection: str, *words: str) -> subprocess.CompletedProcess[str]:
     """Run numapredict from a shell, with some of its files closed."""
     text = f'"$@" {redirection}'
-    command = ["sh", "-c", text, "sh", sys.executable, "-c", CODE, *words]
+    command = ["sh", "-c", text, "sh", *COLD, *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
