@@ -387,21 +387,16 @@ def test_somebody_s_table_is_imported_and_evaluated(tmp_path: Path) -> None:
     assert "is not COLUMN=VALUE" in refusal(numapredict(*words[:-2], "--where", "suspect"))
 
 
-def test_the_thesis_s_curves_are_shown() -> None:
-    shown = numapredict("report", "sweeps", "sandybridge-4x8")
+def test_the_thesis_s_curves_are_shown_and_drawn(tmp_path: Path) -> None:
+    shown = numapredict("report", "sweeps", "sandybridge-4x8", "--figure", "curves.svg", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
+    assert "default: 16x2-contiguous-locality" in (tmp_path / "curves.svg").read_text()
     curves = json.loads(numapredict("report", "sweeps", "sandybridge-4x8", "--json").stdout)
     assert [curve["features"] for curve in curves].count("times") == 3
     assert {curve["features"] for curve in curves} >= {"two_probes", "local_bandwidth_GBps"}
     six = next(point for point in curves[-1]["points"] if point["clusters"] == 6)
     row = next(line for line in shown.stdout.splitlines() if line.startswith("       6 "))
     assert row.endswith(f"{six['speedup_arithmetic']:.2f}x")
-
-
-def test_the_thesis_s_curves_are_drawn(tmp_path: Path) -> None:
-    done = numapredict("report", "sweeps", "sandybridge-4x8", "--figure", "curves.svg", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "default: 16x2-contiguous-locality" in (tmp_path / "curves.svg").read_text()
 
 
 def test_an_evaluation_is_drawn(tmp_path: Path) -> None:
