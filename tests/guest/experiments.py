@@ -33,11 +33,12 @@ from numapredict.collect.placing.command import launch
 from numapredict.collect.placing.placed_pages import parse_map
 from numapredict.collect.placing.preload import PlacementFiles, preload_environment
 from numapredict.native.library import placement_library
+from tests.guest.kernel_setting import BALANCING_SETTING, HUGE_SETTING, MAPPINGS_SETTING, kernel_setting
 from tests.guest.placements import NOWHERE, paged
 
 PAGE_BYTES = 4096
 # The kernel looks at a process's pages this often; the defaults would make the experiment take minutes.
-MOST_MAPPINGS, CROWD = 3000, 900  # blocks of 50 pages, each cut into at least three
+FEW_MAPPINGS, CROWD = 3000, 900  # blocks of 50 pages, each cut into at least three
 EARLY_LABELS = (
     "16x4-contiguous-interleave",
     "8x2-contiguous-interleave@3",
@@ -80,19 +81,19 @@ def balancing(program: str) -> dict[str, str]:
     """Let threads of all nodes read for seconds what the main thread put on the first node."""
     for name, value in SCAN.items():
         Path("/sys/kernel/debug/sched/numa_balancing", name).write_text(str(value))
-    Path("/proc/sys/kernel/numa_balancing").write_text("1")
     topology = host_topology()
     mapping = parse_label(f"4x{len(topology.cpu_nodes)}-contiguous-first-touch")
     ways = {
         "runtime": {**os.environ, **dict(launch(resolve(mapping, topology)).environment)},
         "library": preload_environment(os.environ, resolve(mapping, topology), str(placement_library())),
     }
-    return {
-        way: subprocess.run(
-            [program, "4", "8"], env=environment, check=True, capture_output=True, text=True
-        ).stdout.strip()
-        for way, environment in ways.items()
-    }
+    with kernel_setting(BALANCING_SETTING, "1"):
+        return {
+            way: subprocess.run(
+                [program, "4", "8"], env=environment, check=True, capture_output=True, text=True
+            ).stdout.strip()
+            for way, environment in ways.items()
+        }
 
 
 def teams(program: str) -> dict[str, str]:
@@ -166,40 +167,39 @@ def early(program: str) -> dict[str, dict[str, list[int]]]:
 
 def crowded(program: str) -> dict[str, dict[str, int | str]]:
     """Return what it prints with few mappings allowed, how many ranges were left, and how pages of others stood."""
-    most = Path("/proc/sys/vm/max_map_count")
-    before = most.read_text()
-    most.write_text(str(MOST_MAPPINGS))
     topology, map_file = host_topology(), Path(os.environ["GUEST_FOLDER"]) / "map"
     command = [program, str(CROWD)]
-    alone = {**os.environ, "OMP_NUM_THREADS": "16"}
-    answers: dict[str, dict[str, int | str]] = {"alone": {"output": _output(command, alone)}}
-    for label in ("16x4-contiguous-dataset", "16x4-contiguous-locality", "16x4-contiguous-balance"):
-        map_file.unlink(missing_ok=True)
-        files = PlacementFiles(map=str(map_file))
-        caller = dict(os.environ)
-        environment = preload_environment(
-            caller, resolve(parse_label(label), topology), str(placement_library()), files
-        )
-        output = _output(command, environment)
-        found = parse_map(map_file.read_text())
-        runs = [run for placed in found.ranges for run in placed.runs if run.wanted != NOWHERE != run.node]
-        astray = sum(run.count for run in runs if run.node != run.wanted)
-        decided = sum(run.count for run in runs)
-        answers[label] = {"output": output, "left": found.left, "decided": decided, "astray": astray}
-    most.write_text(before)
+    with kernel_setting(MAPPINGS_SETTING, str(FEW_MAPPINGS)):
+        alone = {**os.environ, "OMP_NUM_THREADS": "16"}
+        answers: dict[str, dict[str, int | str]] = {"alone": {"output": _output(command, alone)}}
+        for label in ("16x4-contiguous-dataset", "16x4-contiguous-locality", "16x4-contiguous-balance"):
+            map_file.unlink(missing_ok=True)
+            files = PlacementFiles(map=str(map_file))
+            caller = dict(os.environ)
+            environment = preload_environment(
+                caller, resolve(parse_label(label), topology), str(placement_library()), files
+            )
+            output = _output(command, environment)
+            found = parse_map(map_file.read_text())
+            runs = [run for placed in found.ranges for run in placed.runs if run.wanted != NOWHERE != run.node]
+            astray = sum(run.count for run in runs if run.node != run.wanted)
+            decided = sum(run.count for run in runs)
+            answers[label] = {"output": output, "left": found.left, "decided": decided, "astray": astray}
     return answers
 
 
 def userfaults(program: str) -> dict[str, str]:
     """Return what a program that fills in its pages itself prints, alone and under mappings."""
     command, environment = [program, "mapped", "8"], {**os.environ, "OMP_WAIT_POLICY": "passive"}
-    reported = {"alone": _output(command, {**environment, "OMP_NUM_THREADS": "6"})}
-    for policy in ("locality", "mix", "dataset"):
-        label = f"6x3-contiguous-{policy}"  # of three chunks, none ends where eight pages end
-        placed = preload_environment(
-            dict(environment), resolve(parse_label(label), host_topology()), str(placement_library())
-        )
-        reported[label] = _output(command, placed)
+    topology = host_topology()
+    with kernel_setting(HUGE_SETTING, "always"):
+        reported = {"alone": _output(command, {**environment, "OMP_NUM_THREADS": "6"})}
+        for policy in ("locality", "mix", "dataset"):
+            label = f"6x3-contiguous-{policy}"  # of three chunks, none ends where eight pages end
+            placed = preload_environment(
+                dict(environment), resolve(parse_label(label), topology), str(placement_library())
+            )
+            reported[label] = _output(command, placed)
     return reported
 
 

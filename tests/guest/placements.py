@@ -4,6 +4,7 @@
 object a line.
 """
 
+import contextlib
 import itertools
 import os
 import re
@@ -23,6 +24,7 @@ from numapredict.collect.placing.preload import PlacementFiles, preload_environm
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Topology
 from numapredict.native.library import placement_library
+from tests.guest.kernel_setting import HUGE_SETTING, JOINING_PAUSE_SETTING, kernel_setting
 
 NOWHERE = -1
 REST = 4  # native/placement/policy/verify.h: what no range covers
@@ -52,7 +54,7 @@ class Subject(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True):
     """What to run; all mappings of the guest where no labels are given. Every ``of``-th mapping, from ``part`` on.
 
-    Each mapping runs with every subject, or by ``lock`` with one.
+    Each mapping runs with every subject, or by ``lock`` with one. ``huge``: the kernel gives huge pages meanwhile.
     """
 
     subjects: tuple[Subject, ...]
@@ -60,6 +62,7 @@ class Request(msgspec.Struct, frozen=True):
     part: int = 0
     of: int = 1
     lock: bool = False
+    huge: bool = False
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -104,7 +107,13 @@ class Range(msgspec.Struct):
 def main(*files: str) -> None:
     topology = host_topology()
     for request_file, results_file in zip(files[::2], files[1::2], strict=True):
-        _answer(msgspec.json.decode(Path(request_file).read_bytes(), type=Request), topology, Path(results_file))
+        request = msgspec.json.decode(Path(request_file).read_bytes(), type=Request)
+        with contextlib.ExitStack() as settings:
+            if request.huge:
+                # Before huge pages are allowed: khugepaged would join the pages of two ranges, where a run takes long.
+                settings.enter_context(kernel_setting(JOINING_PAUSE_SETTING, "3600000"))
+                settings.enter_context(kernel_setting(HUGE_SETTING, "always"))
+            _answer(request, topology, Path(results_file))
 
 
 def _answer(request: Request, topology: Topology, results_file: Path) -> None:
@@ -226,7 +235,7 @@ class Judge:
         self.nodes = [os_index[node] for node in resolve(mapping, topology).page_nodes]
         self.chunks = [os_index[node] for node in resolve(mapping, topology).chunks]
         self.subject = subject
-        self.huge = "[always]" in Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text()
+        self.huge = "[always]" in HUGE_SETTING.read_text()
 
     def count(self, placed: Range) -> tuple[int, int]:
         """Return the pages of a range that anybody touched, and those of them that are where they may be."""

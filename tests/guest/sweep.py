@@ -24,9 +24,8 @@ SOURCES = Path(__file__).parent / "programs"
 CODELETS = ("stream-triad", "histogram", "pointer-chase")
 SWEEP_S = 3600
 MIX_SHARE = 0.8
-# 4 KB pages, so that each can be judged by itself; huge ones have a sweep of their own.
+# 4 KB pages, so that each can be judged by itself; a request may ask for huge ones.
 SMALL_PAGES = ("transparent_hugepage=never", "numa_balancing=disable")
-HUGE_PAGES = ("transparent_hugepage=always", "numa_balancing=disable")
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,6 @@ class Errand:
 
     shape: str
     requests: tuple[Request, ...]
-    options: tuple[str, ...] = SMALL_PAGES
     distances: str = ""
     memory_only: int = 0
 
@@ -108,7 +106,7 @@ def _boot(errand: Errand) -> list[list[Outcome]]:
         command = [sys.executable, "-m", "tests.guest.placements", *words]
         environment = python_environment()
         shape = Shape.parse(errand.shape, errand.distances, errand.memory_only)
-        result = Guest(shape, errand.options).run(command, folder, environment, SWEEP_S)
+        result = Guest(shape, SMALL_PAGES).run(command, folder, environment, SWEEP_S)
         if result.exit_code != 0:
             raise RuntimeError(f"{errand.shape}: exit code {result.exit_code}: {result.stderr.decode()[-2000:]}")
         return [

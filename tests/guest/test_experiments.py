@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,7 @@ from tests.guest.experiments import ArraysRequest, pages_of, read_addresses
 from tests.guest.machine import Guest, python_environment
 from tests.guest.placements import NOWHERE
 from tests.guest.shape import Shape
-from tests.guest.sweep import (
-    HUGE_PAGES,
-    SMALL_PAGES,
-    SOURCES,
-)
+from tests.guest.sweep import SMALL_PAGES, SOURCES
 from tests.openmp import BUDGET, CLANG, GCC
 from tests.preloaded import built
 from tests.traces import machine_of
@@ -93,6 +89,9 @@ EXPERIMENTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "masks": ("masks", lambda folder: built("affinity.c", folder, GCC)),
     **{f"teams {compiler}": ("teams", partial(built_nested, compiler=compiler)) for compiler in (GCC, CLANG)},
     **{f"arrays {source}": ("arrays", partial(built_arrays, source=source)) for source in ARRAYS},
+    # These two change a setting of the kernel while they run, and come last.
+    "userfaults": ("userfaults", lambda folder: built("userfaults.c", folder, GCC)),
+    "balancing": ("balancing", built_where),
 }
 
 
@@ -105,18 +104,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answers(folder: Path) -> dict[str, Any]:
     """What the experiments found in one guest: a boot takes longer than most of them."""
     asked = [(experiment, build(folder)) for experiment, build in EXPERIMENTS.values()]
-    return dict(zip(EXPERIMENTS, in_guest(asked, folder, SMALL_PAGES), strict=True))
-
-
-def in_guest(asked: Sequence[tuple[str, Path]], folder: Path, options: Sequence[str]) -> list[Any]:
-    environment = python_environment()
     words = [str(word) for pair in asked for word in pair]
     command = [sys.executable, "-m", "tests.guest.experiments", *words]
-    result = Guest(Shape.parse("4x4"), options).run(command, folder, environment, 1800)
+    result = Guest(Shape.parse("4x4"), SMALL_PAGES).run(command, folder, python_environment(), 1800)
     assert result.exit_code == 0, result.stderr.decode()
     found: list[Any] = json.loads(result.stdout)
     assert [answer for answer in found if isinstance(answer, str)] == []  # what Python said where one failed
-    return found
+    return dict(zip(EXPERIMENTS, found, strict=True))
 
 
 def test_pages_that_were_there_before_the_library_are_placed_too(answers: dict[str, Any]) -> None:
@@ -148,10 +142,10 @@ def test_early_binding_ends_the_two_kinds_of_runs(answers: dict[str, Any]) -> No
     assert set(found["library"]) == {"0:256 nowhere:0"}
 
 
-def test_numa_balancing_leaves_placed_pages_alone(tmp_path: Path) -> None:
-    (answers,) = in_guest([("balancing", built_where(tmp_path))], tmp_path, ("transparent_hugepage=never",))
-    assert set(answers["runtime"].split()) != {"0:1024", "nowhere:0"}  # it was at work
-    assert answers["library"] == "0:1024 nowhere:0"
+def test_numa_balancing_leaves_placed_pages_alone(answers: dict[str, Any]) -> None:
+    found = answers["balancing"]
+    assert set(found["runtime"].split()) != {"0:1024", "nowhere:0"}  # it was at work
+    assert found["library"] == "0:1024 nowhere:0"
 
 
 def test_the_program_keeps_half_of_its_mappings(answers: dict[str, Any]) -> None:
@@ -166,8 +160,8 @@ def test_the_program_keeps_half_of_its_mappings(answers: dict[str, Any]) -> None
         assert answer["astray"] <= answer["decided"] / 100
 
 
-def test_a_program_with_userfaultfd_gets_every_fault(tmp_path: Path) -> None:
-    (reported,) = in_guest([("userfaults", built("userfaults.c", tmp_path, GCC))], tmp_path, HUGE_PAGES)
+def test_a_program_with_userfaultfd_gets_every_fault(answers: dict[str, Any]) -> None:
+    reported = answers["userfaults"]
     assert reported["alone"].count("\n128 faults, sum ") == 3
     assert reported == dict.fromkeys(reported, reported["alone"])
     assert len(reported) == 4

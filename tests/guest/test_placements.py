@@ -8,15 +8,7 @@ import pytest
 
 from numapredict.collect.mapping import parse_label
 from tests.guest.placements import Outcome, Request, Subject
-from tests.guest.sweep import (
-    HUGE_PAGES,
-    SOURCES,
-    Errand,
-    built_subjects,
-    codelet_subjects,
-    problems,
-    run,
-)
+from tests.guest.sweep import SOURCES, Errand, built_subjects, codelet_subjects, problems, run
 from tests.openmp import CLANG, GCC
 
 pytestmark = [
@@ -45,6 +37,13 @@ GROWN = (
     "8x4-contiguous-mix",
     "16x4-contiguous-balance",
 )
+HUGE = (
+    "16x4-contiguous-locality",
+    "8x4-scatter-dataset",
+    "4x2-contiguous-bind@1",
+    "16x4-contiguous-interleave",
+    "8x4-contiguous-balance@2",
+)
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +61,7 @@ def found(folder: Path) -> dict[str, Found]:
     asked = {
         # Every second mapping of the larger shape, for the gate's sake: `python -m tests.guest.sweep` takes them all.
         "4x4": {
+            "huge": huge_request(own[0]),  # first: memory is whole yet
             "all": Request(own, part=0, of=2, lock=True),
             "later": Request(own[-1:], labels=LATER),
             "workers": Request((plain_threads(folder, "workers", "{threads}", "128"),), labels=WORKERS),
@@ -88,6 +88,12 @@ def plain_threads(folder: Path, name: str, *arguments: str, first: bool = False)
     program = folder / name
     subprocess.run([GCC, "-O2", "-pthread", "-o", program, SOURCES / f"{name}.c"], check=True)
     return Subject(name, (str(program), *arguments), owned=True, touched_by_owner=first, tells=True)
+
+
+def huge_request(grid: Subject) -> Request:
+    """Return the request for a grid of some megabytes, on huge pages."""
+    big = msgspec.structs.replace(grid, command=(grid.command[0], "4096", "2"))
+    return Request((big,), labels=HUGE, huge=True)
 
 
 def grown(folder: Path) -> Subject:
@@ -119,19 +125,11 @@ def test_balance_gives_every_node_its_share(outcomes: tuple[tuple[str, Outcome],
         assert max(reported) - min(reported) <= 20, outcome
 
 
-def test_huge_pages_stand_as_a_whole(folder: Path) -> None:
-    labels = (
-        "16x4-contiguous-locality",
-        "8x4-scatter-dataset",
-        "4x2-contiguous-bind@1",
-        "16x4-contiguous-interleave",
-        "8x4-contiguous-balance@2",
-    )
-    big = msgspec.structs.replace(built_subjects(folder)[0], command=(str(folder / "grid-gcc"), "4096", "2"))
-    (found,) = run([Errand("4x4", (Request((big,), labels=labels),), HUGE_PAGES)])
-    assert len(found) == len(labels)
-    assert all(outcome.huge > 0 for _, outcome in found)
-    assert problems(found) == []
+def test_huge_pages_stand_as_a_whole(found: dict[str, Found]) -> None:
+    huge = found["4x4 huge"]
+    assert len(huge) == len(HUGE)
+    assert all(outcome.huge > 0 for _, outcome in huge)
+    assert problems(huge) == []
 
 
 def test_what_is_allocated_later_follows_its_users_too(found: dict[str, Found]) -> None:
