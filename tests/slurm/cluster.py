@@ -26,6 +26,7 @@ NUMAPREDICT = (
     "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())",
 )
 TIED = Path(__file__).with_name("tied.py")
+_UNDER_WAY = ("PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING")
 _ATTEMPTS = 3  # somebody may take a free port before SLURM does
 _RUN_S = 600.0
 """When a command has hung; no test is judged by it."""
@@ -93,12 +94,27 @@ class Cluster:
         return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
 
     def batch(self, script: str, *options: str) -> subprocess.CompletedProcess[str]:
-        """Run a script as a batch job and wait for it; what it said is the output."""
+        """Run a script as a batch job and wait for it; what it said is the output.
+
+        sbatch --wait looks after 2 seconds, then after 4 more, then after 8.
+        """
         with tempfile.NamedTemporaryFile(dir=self.folder, prefix="job-", suffix=".out") as output:
-            submit = ["sbatch", "--wait", "--quiet", f"--output={output.name}", *options]
+            submit = ["sbatch", "--parsable", f"--output={output.name}", *options]
             done = self.run(f"{shlex.join(submit)} <<'END_OF_JOB'\n#!/bin/sh\n{script}\nEND_OF_JOB\n")
+            code = self._ended(done.stdout.strip()) if done.returncode == 0 else done.returncode
             said = Path(output.name).read_text(errors="replace")
-        return subprocess.CompletedProcess(done.args, done.returncode, said, done.stderr)
+        return subprocess.CompletedProcess(done.args, code, said, done.stderr)
+
+    def _ended(self, job: str) -> int:
+        """Wait for a job's end and return its exit code, 128 and its signal where one ended it."""
+        while True:
+            shown = self.run(["scontrol", "--oneliner", "show", "job", job])
+            found = re.search(r" JobState=(\w+) .* ExitCode=(\d+):(\d+) ", shown.stdout)
+            if found is None:
+                raise SlurmError(f"scontrol does not show job {job}: {shown.stdout}{shown.stderr}")
+            if found[1] not in _UNDER_WAY:
+                return int(found[2]) or (128 + int(found[3]) if int(found[3]) else int(found[1] != "COMPLETED"))
+            time.sleep(0.2)
 
 
 @contextmanager
