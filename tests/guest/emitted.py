@@ -17,7 +17,7 @@ from numapredict.collect.placing.tools.emission import emit
 from numapredict.collect.placing.tools.tools import Tool
 from numapredict.collect.program import program_of
 
-RUN_S = 120
+RUN_S = 600  # hung, however busy the computer is
 
 
 class Round(msgspec.Struct, frozen=True):

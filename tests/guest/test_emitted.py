@@ -45,6 +45,9 @@ LABELS = {
     ),
     "2x4": ("8x2-scatter-first-touch", "4x1-contiguous-remote", "6x2-contiguous-interleave"),
 }
+# likwid-pin takes some seconds for each start. Left out are labels that give it words of a kind it has from others: no
+# option (threads in another order), and numactl's --membind in it (`8x2-scatter-bind@1` and SAID have that).
+NOT_LIKWID = {"8x4-scatter-first-touch", "4x2-contiguous-remote@1", "8x2-scatter-first-touch"}
 # What each tool cannot do with pages; what is not here must be exact.
 BEYOND = {
     "env": {"interleave", "bind@1", "remote@1", "remote"},
@@ -89,23 +92,25 @@ def booted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Booted:
     def witnesses(label: str, turn: int) -> list[Round]:
         compilers = (GCC, CLANG) if "first-touch" in label else ((GCC, CLANG)[turn % 2],)
         programs = [(str(folder / f"witness-{Path(compiler).name}"), str(PAGES)) for compiler in compilers]
-        return [Round(tool, label, program) for tool in RUNNABLE for program in programs]
+        tools = [tool for tool in RUNNABLE if tool != "likwid" or label not in NOT_LIKWID]
+        return [Round(tool, label, program) for tool in tools for program in programs]
 
     rounds = {shape: [r for n, label in enumerate(LABELS[shape]) for r in witnesses(label, n)] for shape in LABELS}
     rounds["4x4"] += SAID
     program = (str(folder / "witness-gcc"), str(PAGES))
-    rounds["2x2"] = [*(Round(tool, label, program) for tool in RUNNABLE for label in WITH_MEMORY_ALONE), *WITH_WORDS]
+    rounds["2x4"] += [*(Round(tool, label, program) for tool in RUNNABLE for label in WITH_MEMORY_ALONE), *WITH_WORDS]
 
     @functools.cache
     def boot(shape: str) -> list[Outcome]:
-        return in_guest(shape, rounds[shape], tmp_path_factory.mktemp("guest"), memory_only=int(shape == "2x2"))
+        return in_guest(shape, rounds[shape], tmp_path_factory.mktemp("guest"), memory_only=int(shape == "2x4"))
 
     return boot
 
 
 @pytest.fixture(params=LABELS)
 def outcomes(request: pytest.FixtureRequest, booted: Booted) -> list[Outcome]:
-    return [outcome for outcome in booted(request.param) if outcome.round not in SAID]
+    labels = LABELS[request.param]
+    return [one for one in booted(request.param) if one.round.label in labels and one.round not in SAID]
 
 
 def in_guest(shape: str, rounds: Sequence[Round], folder: Path, memory_only: int = 0) -> list[Outcome]:
@@ -191,14 +196,15 @@ def test_tools_report_the_policy_that_they_set(booted: Booted) -> None:
 
 
 def test_a_node_of_memory_alone(booted: Booted) -> None:
-    outcomes = [outcome for outcome in booted("2x2") if outcome.round not in WITH_WORDS]
+    outcomes = [outcome for outcome in booted("2x4") if outcome.round.label in WITH_MEMORY_ALONE]
+    assert len(outcomes) == len(RUNNABLE) * len(WITH_MEMORY_ALONE)
     assert problems(outcomes) == []
     assert {one.round.tool for one in outcomes if one.exact} == {"numactl", "hwloc", "likwid"}
     assert all(one.page_nodes == (2,) for one in outcomes if "remote" in one.applied)
 
 
 def test_words_come_through_whole(booted: Booted) -> None:
-    outcomes = [outcome for outcome in booted("2x2") if outcome.round in WITH_WORDS]
+    outcomes = [outcome for outcome in booted("2x4") if outcome.round in WITH_WORDS]
     assert len(outcomes) == len(RUNNABLE)
     for outcome in outcomes:
         assert outcome.stdout.endswith("".join(f"<{word}>" for word in WORDS)), outcome.text
