@@ -16,7 +16,7 @@ def built(source: str, folder: Path, compiler: str) -> Path:
     """Compile one of the programs, with OpenMP, and return its path."""
     program = folder / f"{Path(source).stem}-{Path(compiler).name}"
     options = ("-O1", "-fno-builtin", "-fopenmp", "-Wall", "-Wextra", "-Werror")
-    subprocess.run([compiler, *options, "-o", program, SOURCES / source], check=True)
+    subprocess.run([compiler, *options, "-o", program, SOURCES / source, "-lnuma"], check=True)
     return program
 
 

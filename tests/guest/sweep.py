@@ -48,7 +48,7 @@ def built_subjects(folder: Path) -> tuple[Subject, ...]:
         "later": ("clang", "later.c"),
     }
     for name, (compiler, source) in built.items():
-        subprocess.run([compiler, "-O2", "-fopenmp", "-o", folder / name, SOURCES / source], check=True)
+        subprocess.run([compiler, "-O2", "-fopenmp", "-o", folder / name, SOURCES / source, "-lnuma"], check=True)
     return (
         Subject("grid-gcc", (str(folder / "grid-gcc"), "64", "2", "3"), owned=True, tells=True),
         Subject("grid-clang", (str(folder / "grid-clang"), "64", "2"), owned=True, tells=True),

@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("programs")
     for compiler in (GCC, CLANG):
         program = folder / f"witness-{Path(compiler).name}"
-        subprocess.run([compiler, "-O2", "-fopenmp", "-o", program, SOURCES / "witness.c"], check=True)
+        subprocess.run([compiler, "-O2", "-fopenmp", "-o", program, SOURCES / "witness.c", "-lnuma"], check=True)
     return folder
 
 

@@ -63,7 +63,7 @@ def built_early(folder: Path) -> Path:
     """Build a program whose library has arrays from before the preload library's start."""
     library, program = folder / "libearly.so", folder / "early"
     subprocess.run([GCC, "-O1", "-shared", "-fPIC", "-o", library, SOURCES / "early_library.c"], check=True)
-    sources = (SOURCES / "early.c", library, f"-Wl,-rpath,{folder}")
+    sources = (SOURCES / "early.c", library, f"-Wl,-rpath,{folder}", "-lnuma")
     subprocess.run([GCC, "-O1", "-fopenmp", "-fPIE", "-pie", "-o", program, *sources], check=True)
     return program
 
@@ -71,7 +71,7 @@ def built_early(folder: Path) -> Path:
 def built_where(folder: Path) -> Path:
     """Build a program that says where its serially initialised pages are, with clang."""
     program = folder / "where"
-    subprocess.run([CLANG, "-O2", "-fopenmp", "-o", program, SOURCES / "where.c"], check=True)
+    subprocess.run([CLANG, "-O2", "-fopenmp", "-o", program, SOURCES / "where.c", "-lnuma"], check=True)
     return program
 
 
@@ -88,7 +88,7 @@ def built_arrays(folder: Path, source: str) -> Path:
     there is one such page on every border, so the arrays are large enough for these to be few.
     """
     program, request = folder / source.removesuffix(".c"), folder / f"{source}.request"
-    subprocess.run([GCC, "-O2", "-fopenmp", "-DLENGTH=1048576L", "-o", program, SOURCES / source], check=True)
+    subprocess.run([GCC, "-O2", "-fopenmp", "-DLENGTH=1048576L", "-o", program, SOURCES / source, "-lnuma"], check=True)
     request.write_bytes(msgspec.json.encode(ArraysRequest((str(program), "1024", "2"), ARRAYS[source])))
     return request
 

@@ -86,7 +86,7 @@ def outcomes(found: dict[str, Found]) -> Found:
 def plain_threads(folder: Path, name: str, *arguments: str, first: bool = False) -> Subject:
     """Return a program without OpenMP; ``first``: its threads touch their pages first."""
     program = folder / name
-    subprocess.run([GCC, "-O2", "-pthread", "-o", program, SOURCES / f"{name}.c"], check=True)
+    subprocess.run([GCC, "-O2", "-pthread", "-o", program, SOURCES / f"{name}.c", "-lnuma"], check=True)
     return Subject(name, (str(program), *arguments), owned=True, touched_by_owner=first, tells=True)
 
 
@@ -98,7 +98,7 @@ def huge_request(grid: Subject) -> Request:
 
 def grown(folder: Path) -> Subject:
     program = folder / "grown"
-    subprocess.run([GCC, "-O2", "-fopenmp", "-o", program, SOURCES / "grown.c"], check=True)
+    subprocess.run([GCC, "-O2", "-fopenmp", "-o", program, SOURCES / "grown.c", "-lnuma"], check=True)
     return Subject("grown", (str(program), "64"), owned=True)
 
 

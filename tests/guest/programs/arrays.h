@@ -4,11 +4,10 @@
 #ifndef ARRAYS_H
 #define ARRAYS_H
 
+#include <numaif.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define ARRAY_PAGE 4096
 
@@ -33,7 +32,7 @@ static inline void say_nodes(const char *name, const void *start, size_t bytes) 
     for (uintptr_t number = first; number < end; number++) {
         void *page = (void *)(number * ARRAY_PAGE);
         int node = -1;
-        if (syscall(SYS_move_pages, 0, 1ul, &page, NULL, &node, 0) != 0 || node < 0)
+        if (move_pages(0, 1, &page, NULL, &node, 0) != 0 || node < 0)
             node = -1;
         fprintf(file, " %d", node);
     }

@@ -1,11 +1,10 @@
 /* where.c: an array that the main thread alone initialises and all threads then read; says how many of its
  * pages are on which node, by the kernel's answer. usage: where MEGABYTES SECONDS */
 #define _GNU_SOURCE
+#include <numaif.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PAGE 4096L
 
@@ -34,7 +33,7 @@ int main(int count, char **argument) {
     for (long p = 0; p < pages; p++) {
         void *page = data + p * PAGE;
         int node = -1;
-        syscall(SYS_move_pages, 0, 1ul, &page, NULL, &node, 0);
+        move_pages(0, 1, &page, NULL, &node, 0);
         if (node >= 0 && node < 64)
             on[node]++;
         else

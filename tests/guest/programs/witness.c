@@ -3,13 +3,12 @@
  *
  * usage: witness PAGES */
 #define _GNU_SOURCE
+#include <numaif.h>
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define PAGE 4096L
 #define NODES 64
@@ -26,7 +25,7 @@ static void look(long pages) {
         void *page = own + p * PAGE;
         int node = -1;
         own[p * PAGE] = 1;
-        syscall(SYS_move_pages, 0, 1ul, &page, NULL, &node, 0);
+        move_pages(0, 1, &page, NULL, &node, 0);
         on[node >= 0 && node < NODES ? node : NODES]++;
     }
     cpu_set_t allowed;

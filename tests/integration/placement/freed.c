@@ -1,16 +1,13 @@
 /* freed.c: the kernel's memory policy of heap memory that the mapping has placed, while it is the program's
- * and once the heap has it back. Prints the modes (linux/mempolicy.h): of a large block, of the same
+ * and once the heap has it back. Prints the modes (numaif.h): of a large block, of the same
  * addresses after free, of small blocks that a region has found in the heap, and of the same addresses when
  * the C library has taken them.
  */
-#define _GNU_SOURCE
-#include <linux/mempolicy.h>
+#include <numaif.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define PAGE 4096ul
 #define LARGE (24 * PAGE) /* a range of its own (ranges.h), and from the heap: mmap serves what is larger */
@@ -18,7 +15,7 @@
 
 static int mode_at(uintptr_t address) {
     int mode = -1;
-    syscall(SYS_get_mempolicy, &mode, NULL, 0ul, address, MPOL_F_ADDR);
+    get_mempolicy(&mode, NULL, 0, (void *)address, MPOL_F_ADDR);
     return mode;
 }
 

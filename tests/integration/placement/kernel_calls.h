@@ -306,6 +306,10 @@ static const struct call calls[] = {
     {"process_madvise", PLAIN, {M(FILE_), B(vector), N(1), N(20), N(0)}},
     {"get_mempolicy", PLAIN, {R, R, N(1025), N(0), N(0)}},
     {"set_mempolicy", PLAIN, {N(0), N(0), N(0)}},
+    {"mbind", PLAIN, {R, N(4096), N(2), R, N(64), N(0)}}, /* to no node */
+    {"migrate_pages", PLAIN, {N(0), N(64), R, R}},
+    {"move_pages", PLAIN, {N(0), N(1), R, N(0), R, N(0)}},
+    {"numa_move_pages", PLAIN, {N(0), N(1), R, N(0), R, N(0)}},
     {"memfd_create", PLAIN, {T("name"), N(0)}},
     /* reading and writing */
     {"read", PLAIN, {M(FILE_), R, N(4)}},

@@ -1,12 +1,12 @@
 /* remapped.c: a program that grows, moves, splits and protects its mappings after all its threads have used
  * them. It prints what each call has answered and what is in the memory then. With the argument `modes` it
- * prints instead the kernel's memory policy (linux/mempolicy.h) of the first page of: a mapping, the same
+ * prints instead the kernel's memory policy (numaif.h) of the first page of: a mapping, the same
  * when it has grown, what is left before and behind a part that was moved away, what is left where the middle
  * was unmapped, and a mapping of which a move was refused.
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <linux/mempolicy.h>
+#include <numaif.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +34,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
 
 static void say_mode(const char *start) {
     int mode = -1;
-    syscall(SYS_get_mempolicy, &mode, NULL, 0ul, start, MPOL_F_ADDR);
+    get_mempolicy(&mode, NULL, 0, (void *)start, MPOL_F_ADDR);
     if (modes)
         printf("%d ", mode);
 }

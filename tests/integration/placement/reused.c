@@ -1,15 +1,12 @@
 /* reused.c: a program whose large blocks' memory becomes that of small ones, turn by turn. After a region of
- * each turn it prints the kernel's memory policy (linux/mempolicy.h) of the small blocks that are there since
+ * each turn it prints the kernel's memory policy (numaif.h) of the small blocks that are there since
  * the turn before.
  */
-#define _GNU_SOURCE
-#include <linux/mempolicy.h>
+#include <numaif.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define PAGE 4096ul
 #define LARGE (24 * PAGE) /* a range of its own (ranges.h), and from the heap: mmap serves what is larger */
@@ -42,7 +39,7 @@ int main(void) {
         if (small[0] != 'x')
             exit(3);
         int mode = -1;
-        syscall(SYS_get_mempolicy, &mode, NULL, 0ul, in_large, MPOL_F_ADDR);
+        get_mempolicy(&mode, NULL, 0, (void *)in_large, MPOL_F_ADDR);
         printf("%d ", mode);
     }
     return 0;
