@@ -5,9 +5,9 @@
  *
  * CPUS is a list of PUs, such as 0-3,8. A thread on each maps its share of BYTES on NODE (the operating system's
  * number, -1: wherever it falls), writes it once, and then reads it PASSES times from beginning to end. Lines are read
- * in order and once a pass, so that a pass over memory that is much larger than the caches moves BYTES; what comes before
- * the first pass is the same for any number of them. With `write` a pass writes to each line instead, which moves it
- * there and, later, back. In the end one line of JSON:
+ * in order and once a pass, so that a pass over memory that is much larger than the caches moves BYTES; what comes
+ * before the first pass is the same for any number of them. With `write` a pass writes to each line instead, which
+ * moves it there and, later, back. In the end one line of JSON:
  *
  *     {"bytes": bytes a pass, "passes": passes, "time_s": time of all passes, "on_node": share of pages on NODE,
  *      "sum": sum of what was read, or of what stands there after writing, modulo 2^64}
