@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of a command: one line with what is kept and how to go on, 130, and no process left behind."""
+"""Ctrl-C at any moment of a command: one line with what is kept and how to continue, 130, and no process left behind."""
 
 import os
 import signal
@@ -101,7 +101,7 @@ def test_a_prediction_stops_its_trace(heat: Path, tmp_path: Path, step: str) -> 
     words = ("predict", "--machine", "sandybridge-4x8", str(heat))
     running = Running(*words, cwd=tmp_path)
     ended = running.when(running.says(step)).interrupted()
-    check(running, ended, "finished traces are kept; to go on", " ".join(words))
+    check(running, ended, "finished traces are kept; to continue", " ".join(words))
     assert list((tmp_path / "cache").glob("traces/*.trace")) == []
 
 
@@ -116,7 +116,7 @@ def test_an_evaluation_keeps_its_folds(tmp_path: Path, jobs: str, group: bool) -
     words = ("evaluate", "data", "--jobs", jobs)
     running = Running(*words, "--fresh", cwd=tmp_path)
     ended = running.when(lambda: len(folds()) >= 2).interrupted(group=group)
-    check(running, ended, "finished folds are kept; to go on", " ".join(words))
+    check(running, ended, "finished folds are kept; to continue", " ".join(words))
     before = folds()
     assert 2 <= len(before) < 8
     again = Running(*words, cwd=tmp_path, NUMAPREDICT_DATA=str(tmp_path / "saved"))
@@ -133,7 +133,7 @@ def test_a_campaign_keeps_its_runs(tmp_path: Path, jobs: str) -> None:
     journal = tmp_path / "made" / "journal.jsonl"
     running = Running(*words, cwd=tmp_path)
     ended = running.when(lambda: journal.exists() and journal.read_bytes().count(b'"finished"') >= 3).interrupted()
-    check(running, ended, "finished runs are kept; to go on", " ".join(words))
+    check(running, ended, "finished runs are kept; to continue", " ".join(words))
 
 
 def test_a_program_that_runs_placed_gets_the_interrupt_itself(tmp_path: Path) -> None:

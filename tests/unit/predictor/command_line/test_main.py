@@ -57,8 +57,8 @@ def test_answering_loads_no_heavy_library() -> None:
 @pytest.mark.parametrize(
     ("words", "stopped", "said"),
     [
-        (["train", "--dataset", "sandybridge-4x8"], "learn_from", "nothing is left of it; to start again"),
-        (["train", "--machine", "sandybridge-4x8"], "learn_from_campaign", "finished runs are kept; to go on"),
+        (["train", "--dataset", "sandybridge-4x8"], "learn_from", "nothing is kept; to start again"),
+        (["train", "--machine", "sandybridge-4x8"], "learn_from_campaign", "finished runs are kept; to continue"),
     ],
 )
 def test_an_interrupted_training_tells_what_is_kept(
