@@ -383,7 +383,7 @@ def test_somebody_s_table_is_imported_and_evaluated(tmp_path: Path) -> None:
     )
     assert "no dataset 'nowhere'" in refusal(numapredict("evaluate", "nowhere"))
     for other in (("train",), ("report", "clustermap")):
-        assert "other people's" in refusal(numapredict(*other, "--dataset", str(tmp_path / "data")))
+        assert "foreign mappings" in refusal(numapredict(*other, "--dataset", str(tmp_path / "data")))
     assert "is not COLUMN=VALUE" in refusal(numapredict(*words[:-2], "--where", "suspect"))
 
 

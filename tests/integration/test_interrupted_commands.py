@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of a command: one line with what is kept and how to continue, 130, and no process left behind."""
+"""Ctrl-C at any moment of a command: one line with what is kept and how to continue; 130 and no process left behind."""
 
 import os
 import signal

@@ -125,7 +125,7 @@ def test_two_campaigns_at_once_take_turns(tmp_path: Path) -> None:
     # The first run goes on when the second campaign waits for it, or has ended without.
     stderr = started[1].stderr
     assert stderr is not None
-    second = list(itertools.takewhile(lambda line: "waiting for its turn to end" not in line, stderr))
+    second = list(itertools.takewhile(lambda line: "waiting for it to finish" not in line, stderr))
     waited = started[1].poll() is None
     (tmp_path / "go").touch()
     reported = [process.communicate(timeout=240)[1] for process in started]

@@ -315,7 +315,7 @@ def test_a_static_program_runs_and_its_other_placement_is_reported(app: Path, wa
     done = placed(*words)
     assert (done.returncode, done.stdout) == (3, f"{CORES} threads, 786432\n")
     assert "it is statically linked; its threads are placed by OMP_PLACES" in done.stderr.splitlines()[0]
-    assert ("for want of the library: --regions" in done.stderr) == (way == "reported on")
+    assert ("left out without the library: --regions" in done.stderr) == (way == "reported on")
 
 
 def test_a_sanitized_program_runs(app: Path, tmp_path: Path) -> None:

@@ -118,9 +118,9 @@ def test_json_that_cannot_be_written_is_said_before_anything_is_started(tmp_path
         (
             ("--json", str(tmp_path / "a"), "--profile", str(tmp_path / ".." / tmp_path.name / "a")),
             2,
-            "is to hold a profile",
+            "is the profile's file",
         ),
-        (("--json", str(tmp_path / "a.2"), "--profile", str(tmp_path / "a")), 2, "is to hold a profile"),
+        (("--json", str(tmp_path / "a.2"), "--profile", str(tmp_path / "a")), 2, "is the profile's file"),
         (("--json", str(tmp_path / ("a" * 250))), 1, "cannot be written: File name too long; name another file"),
         (("--json", str(tmp_path / "a"), "--emit", "env"), 2, "--emit only prints a command"),
     ):
@@ -132,7 +132,7 @@ def test_json_that_cannot_be_written_is_said_before_anything_is_started(tmp_path
     both = ("--use-profile", str(tmp_path / "profile"), "--json", str(tmp_path / "profile"))
     done = placed(*ONE, *both, "--", "echo", "started")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "is to hold a profile" in done.stderr
+    assert "is the profile's file" in done.stderr
     assert (tmp_path / "profile").read_bytes() == profile_bytes([(8, [(0, 0, 1.0)])])
 
 
