@@ -59,7 +59,7 @@ static bool holder_lives(const struct sockaddr_un *name, socklen_t bytes) {
     if (file < 0)
         return true;
     const bool identified = connect(file, (const struct sockaddr *)name, bytes) == 0 &&
-                      getsockopt(file, SOL_SOCKET, SO_PEERCRED, &holder, &size) == 0 && holder.pid > 0;
+                            getsockopt(file, SOL_SOCKET, SO_PEERCRED, &holder, &size) == 0 && holder.pid > 0;
     close(file);
     return !identified || kill(holder.pid, 0) == 0 || errno != ESRCH;
 }

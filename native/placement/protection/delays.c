@@ -118,8 +118,8 @@ DELAY(int, clock_nanosleep, (clockid_t clock, int flags, PERIOD), (clock, flags,
       WHOLE(rest))
 DELAY(int, sigwait, (const sigset_t *restrict set, int *restrict signal), (set, signal), WHOLE(set),
       WHOLE(signal))
-DELAY(int, sigwaitinfo, (const sigset_t *restrict set, siginfo_t *restrict information), (set, information), WHOLE(set),
-      WHOLE(information))
+DELAY(int, sigwaitinfo, (const sigset_t *restrict set, siginfo_t *restrict information), (set, information),
+      WHOLE(set), WHOLE(information))
 DELAY(int, sigtimedwait,
       (const sigset_t *restrict set, siginfo_t *restrict information, const struct timespec *restrict time),
       (set, information, time), WHOLE(set), WHOLE(information), WHOLE(time))
