@@ -89,6 +89,7 @@ class Mapping(AnyMapping):
         )
 
 
+@lru_cache(maxsize=4096)
 def mapping_named(label: str) -> AnyMapping:
     """Return the mapping that a label names, an opaque one where the label is not in our grammar."""
     try:
@@ -117,7 +118,7 @@ def to_label(mapping: object) -> str:
 def from_label(_kind: type, label: object) -> AnyMapping:
     """Return the mapping that a label in a file names: the ``dec_hook`` of all that is read with msgspec."""
     try:
-        return mapping_named(msgspec.convert(label, str))
+        return mapping_named(label if type(label) is str else msgspec.convert(label, str))
     except msgspec.ValidationError as error:
         raise TypeError(str(error)) from None  # of this error msgspec says where
 

@@ -9,14 +9,14 @@ from scipy.spatial.distance import pdist
 
 from numapredict.collect import mapping
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import ThreadPolicy, applicable, parse_label
+from numapredict.collect.mapping import ThreadPolicy, applicable, mapping_named
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.clustering import cut, ward_linkage
 from numapredict.predictor.learning.features import clustering_rows, observe
 from numapredict.predictor.learning.options import Scale, TrainingOptions
-from numapredict.predictor.learning.train import default_label
+from numapredict.predictor.learning.train import default_of
 from numapredict.reports.drawable import drawable
 from numapredict.reports.source import origin_of, source_line
 
@@ -91,9 +91,9 @@ def clustermap_data(
     """
     if dataset.topology is None:
         raise InsufficientDataError(f"dataset of {dataset.machine} has foreign mappings, which the figure cannot show")
-    label = default_label(dataset, TrainingOptions(default=default))
-    observations = observe(dataset, label)
-    column = observations.column(label)
+    chosen = default_of(dataset, TrainingOptions(default=mapping_named(default) if default else None))
+    observations = observe(dataset, chosen)
+    column = observations.column(chosen)
     if len(observations.programs) < 2:
         raise InsufficientDataError(f"dataset of {dataset.machine} has one program: a clustermap needs at least two")
     rows = clustering_rows(observations.time_s, column, scale)
@@ -113,7 +113,7 @@ def clustermap_data(
     return ClustermapData(
         machine=dataset.machine,
         modelled=dataset.modelled,
-        default=Mapping(*parse_label(label).choices),
+        default=Mapping(*applicable(chosen).choices),
         scale=scale,
         programs=tuple(observations.names[row] for row in order),
         mappings=tuple(Mapping(*applicable(each).choices) for each in observations.mappings),

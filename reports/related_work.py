@@ -107,7 +107,7 @@ def related_data(
             RelatedPanel(
                 machine=evaluation.machine,
                 modelled=evaluation.modelled,
-                default=evaluation.default,
+                default=evaluation.default.label,
                 programs=evaluation.programs,
                 table=() if topology is None else related_choices(topology),
                 bars=_bars(evaluation),

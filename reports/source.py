@@ -48,9 +48,12 @@ def evaluated_origins(evaluations: Evaluations, datasets: Sequence[Dataset] = ()
     """Return the origins of evaluated datasets, in the same order; without the datasets, from the evaluations alone."""
     if not datasets:
         return tuple(
-            Origin(machine=each.machine, modelled=each.modelled, default=each.default) for each in evaluations.datasets
+            Origin(machine=each.machine, modelled=each.modelled, default=each.default.label)
+            for each in evaluations.datasets
         )
-    return tuple(origin_of(dataset, each.default) for dataset, each in zip(datasets, evaluations.datasets, strict=True))
+    return tuple(
+        origin_of(dataset, each.default.label) for dataset, each in zip(datasets, evaluations.datasets, strict=True)
+    )
 
 
 def source_line(origins: Sequence[Origin]) -> str:

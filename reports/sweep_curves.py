@@ -66,7 +66,7 @@ def sweep_curves_data(sweeps: Sequence[Sweep], origin: Origin) -> SweepCurvesDat
             counts, speedups = tuple(p.clusters for p in shown), tuple(p.speedup_arithmetic for p in shown)
             curves.append(SweepCurve(sweep.features, counts, speedups))
         last = max(same[0].points, key=lambda point: point.clusters)  # one cluster per program
-        panels.append(SweepPanel(default, last.speedup_arithmetic, tuple(curves)))
+        panels.append(SweepPanel(default.label, last.speedup_arithmetic, tuple(curves)))
     programs = len(sweeps[0].points)
     title = f"{programs} programs on {drawable(origin.machine)} ({palette.made_in_words(origin.modelled)})"
     return SweepCurvesData(title, tuple(panels), source_line([origin]))

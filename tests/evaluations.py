@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from numapredict.collect.mapping import AnyMapping, mapping_named
 from numapredict.predictor.evaluation.calibration import calibration_of
 from numapredict.predictor.evaluation.evaluate import Evaluation
 from numapredict.predictor.evaluation.folds import HeldOut
@@ -12,7 +13,9 @@ from numapredict.predictor.learning.model import ExpectedSpeedup
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.scores import score_of
 
-DEFAULT, PROBE, OTHER = "32x4-contiguous-first-touch", "32x4-scatter-locality", "16x4-scatter-interleave"
+DEFAULT, PROBE, OTHER = map(
+    mapping_named, ("32x4-contiguous-first-touch", "32x4-scatter-locality", "16x4-scatter-interleave")
+)
 
 
 def held_out(
@@ -20,7 +23,7 @@ def held_out(
     speedup: float,
     oracle: float,
     expected: tuple[float, float, float] = (1.0, 1.0, 1.0),
-    mapping: str = OTHER,
+    mapping: AnyMapping = OTHER,
     baselines: Mapping[str, float] | None = None,
 ) -> HeldOut:
     """Return a held-out program; ``expected`` is the interval's low end, the median, the high end."""

@@ -20,6 +20,7 @@ import msgspec
 
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.durable import reason_and_advice, refused_as, replace_file
+from numapredict.collect.mapping import AnyMapping, from_label, to_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
@@ -57,7 +58,7 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
     topology: Topology | None
     made_by: str
     created: str
-    default: str | None = None
+    default: AnyMapping | None = None
     environment: tuple[tuple[str, str], ...] = ()
     programs: tuple[Program, ...] = ()
     measurements: tuple[Measurement, ...] = ()
@@ -125,7 +126,7 @@ class _Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     rows: int
     measurements_sha256: str
     programs: tuple[Program, ...]
-    default: str | None = None
+    default: AnyMapping | None = None
     topology: Topology | None
 
 
@@ -188,7 +189,7 @@ def write_dataset(dataset: Dataset, path: Path) -> None:
         measurements_sha256=hashlib.sha256(data).hexdigest(),
         **{name: getattr(dataset, name) for name in _DESCRIBED},
     )
-    text = msgspec.json.format(msgspec.json.encode(description), indent=2) + b"\n"
+    text = msgspec.json.format(msgspec.json.encode(description, enc_hook=to_label), indent=2) + b"\n"
     with refused_as(f"cannot write the dataset {path}"):
         path.mkdir(parents=True, exist_ok=True)
         replace_file(path / TABLE_FILE, data)
@@ -217,6 +218,6 @@ def _decode(path: Path, data: bytes) -> _Description:
             )
         if version < 1:
             raise InvalidInputError(f"{path}: schema is {version}, which never existed; restore the file")
-        return msgspec.json.decode(data, type=_Description)
+        return msgspec.json.decode(data, type=_Description, dec_hook=from_label)
     except (msgspec.DecodeError, UnicodeDecodeError, InvalidTopologyError) as error:
         raise InvalidInputError(f"{path}: {error}; restore the file or collect the dataset again") from error

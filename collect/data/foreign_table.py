@@ -175,9 +175,9 @@ def dataset_of_rows(
     labels = dict.fromkeys(label for _, label in found)
     if not any(m.status == "ok" for m in measurements):
         raise InvalidInputError(f"no run with a time is left of {len(rows)} rows; check --where, --drop-if and --time")
-    if about.default is not None and about.default not in labels:
+    if about.default is not None and about.default not in set(map(mapping_named, labels)):
         raise InvalidInputError(
-            f"no run has the default mapping {about.default!r}; there are {', '.join(list(labels)[:5])} and so on"
+            f"no run has the default mapping {about.default.label!r}; there are {', '.join(list(labels)[:5])} and so on"
         )
     ok = sum(m.status == "ok" for m in measurements)
     tally = Tally(

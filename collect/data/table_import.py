@@ -12,6 +12,7 @@ from numapredict.collect.data.foreign_table import TableColumns, Tally, dataset_
 from numapredict.collect.data.journal import JOURNAL_FILE
 from numapredict.collect.data.outliers import Outlier, without_outliers
 from numapredict.collect.data.similar_programs import similar_programs
+from numapredict.collect.mapping import mapping_named
 from numapredict.native.errors import InvalidInputError
 
 MACHINE_COLUMN = "machine"
@@ -42,7 +43,7 @@ def import_table(file: Path, into: Path, columns: TableColumns, asked: About) ->
         topology=None,
         made_by="numapredict collect import",
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        default=asked.default,
+        default=None if asked.default is None else mapping_named(asked.default),
         environment=(("numapredict", numapredict.__version__), ("table", file.name)),
     )
     try:

@@ -23,7 +23,9 @@ def print_answer(
     if as_json:
         import msgspec
 
-        click.echo(msgspec.json.format(msgspec.json.encode(found)).decode())
+        from numapredict.collect.mapping import to_label
+
+        click.echo(msgspec.json.format(msgspec.json.encode(found, enc_hook=to_label)).decode())
     else:
         print_words(in_words(found), commands)
 

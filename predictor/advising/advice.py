@@ -8,7 +8,7 @@ import msgspec
 
 from numapredict.collect.campaign.codelets import variant_in_words
 from numapredict.collect.machine import Machine
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import AnyMapping, Mapping, applicable
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, compared_in_words, in_common
 from numapredict.collect.placement import resolve
@@ -55,7 +55,7 @@ class AdviceProbe(msgspec.Struct, frozen=True):
     ``noise`` is the standard error of the time in log2 over its repetitions; None if there are too few.
     """
 
-    mapping: str
+    mapping: AnyMapping
     time_s: float
     features: dict[str, float]
     noise: float | None = None
@@ -83,7 +83,7 @@ class Alternative(msgspec.Struct, frozen=True):
     """
 
     tool: Tool
-    mapping: str
+    mapping: AnyMapping
     expected_speedup: ExpectedSpeedup | None
     command: str
     exact: bool
@@ -115,8 +115,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     modelled: bool
     model: str
-    default: str
-    mapping: str
+    default: AnyMapping
+    mapping: AnyMapping
     expected_speedup: ExpectedSpeedup
     confidence: float | None
     clock: str
@@ -176,30 +176,29 @@ def advise(
     readings = [reading_of(measurement, model.clock) for measurement in measured]
     for line in (*exit_codes_in_words(measured), *compared_in_words(measured)):
         log.warning(line)
-    share = _trace_share(measured)
+    share, default = _trace_share(measured), applicable(model.default)
     if share is not None and share < LEAST_SEEN:
         reason = f"the traces saw {share:.0%} of its region time, and below {LEAST_SEEN:.0%} there is no answer"
         return _unknown(program, chosen, measured, reason, (_SMALLER, _LONGER))
-    prediction = predict(model, readings, lambda label: _possible(label, machine))
+    prediction = predict(model, readings, lambda mapping: machine.supports(applicable(mapping)))
     if share is not None:
-        prediction = with_unseen(prediction, model.default, share)
+        prediction = with_unseen(prediction, default, share)
     verification = None
-    if verifier is not None and prediction.mapping != model.default:
-        verification = verify(program, verifier, (model.default, prediction.mapping), model.clock)
+    if verifier is not None and prediction.mapping != default:
+        verification = verify(program, verifier, (default, applicable(prediction.mapping)), model.clock)
         if not verification.won:
-            prediction = _keeping(model.default, prediction)
+            prediction = _keeping(default, prediction)
     lost = verification is not None and not verification.won
-    evidence = evidence_of(readings, model.default, reached_by(model), machine.controllers_GBps)
+    evidence = evidence_of(readings, default, reached_by(model), machine.controllers_GBps)
     if evidence is not None and lost:  # the verification contradicts the probes' times
         evidence = msgspec.structs.replace(evidence, speedup=None)
-    mapping = parse_label(prediction.mapping)
     alternatives = {tool: _alternative(tool, prediction, machine, program) for tool in TOOLS}
     return Advice(
         program=command_line(program.command),
         machine=machine.name,
         modelled=machine.modelled,
         model=chosen.origin,
-        default=model.default,
+        default=default,
         mapping=prediction.mapping,
         expected_speedup=prediction.expected_speedup,
         confidence=prediction.confidence,
@@ -209,14 +208,14 @@ def advise(
         whole_program=not _is_cut(measured),
         ambiguity=prediction.ambiguity,
         familiar=prediction.familiar,
-        cluster=_cluster(prediction, model.default),
+        cluster=_cluster(prediction, default),
         probes=tuple(_probe(reading) for reading in readings),
-        command=run_command(mapping, program),
+        command=run_command(applicable(prediction.mapping), program),
         alternative=alternatives["numactl"],
         alternatives=tuple(alternatives.values()),
         warnings=_warnings(measured, prediction),
         judged_by=prediction.reads,
-        explanation=explain(evidence, prediction, model.default, expects=model.gain_model is not None and not lost),
+        explanation=explain(evidence, prediction, default, expects=model.gain_model is not None and not lost),
         verification=verification,
         exit_code=max(map(exit_code_of, measured)),
         own_threads=own,
@@ -244,7 +243,7 @@ def _probed(program: Program, machine: Machine, model: Model, own: OwnThreads | 
     measured: list[Measurement] = []
     for number, probe in enumerate(model.probes, 1):
         log.info(f"probe {number} of {len(model.probes)}: {program.name} under {probe.mapping}")
-        measurement = machine.run(program, parse_label(probe.mapping))
+        measurement = machine.run(program, applicable(probe.mapping))
         reading = reading_of(measurement, model.clock)
         measured.append(measurement)
         if own is None and own_team(measurement) is not None:
@@ -253,7 +252,7 @@ def _probed(program: Program, machine: Machine, model: Model, own: OwnThreads | 
     return measured
 
 
-def _keeping(default: str, prediction: Prediction) -> Prediction:
+def _keeping(default: AnyMapping, prediction: Prediction) -> Prediction:
     """Return the prediction with the default as its advice, at a speedup of 1."""
     none = RankedMapping(default, ExpectedSpeedup(1.0, 1.0, 1.0))
     others = tuple(ranked for ranked in prediction.ranked if ranked.mapping != default)
@@ -262,12 +261,7 @@ def _keeping(default: str, prediction: Prediction) -> Prediction:
     )
 
 
-def _possible(label: str, machine: Machine) -> bool:
-    """Return whether a mapping can be advised: on real hardware, only one that can be applied."""
-    return machine.supports(parse_label(label))
-
-
-def _cluster(prediction: Prediction, default: str) -> AdviceCluster:
+def _cluster(prediction: Prediction, default: AnyMapping) -> AdviceCluster:
     cluster = prediction.cluster
     speedups = {each.mapping: each.expected_speedup for each in cluster.ranked if each.mapping != default}
     groups: dict[str, list[Member]] = {}
@@ -306,7 +300,7 @@ def _alternative(tool: Tool, prediction: Prediction, machine: Machine, program: 
     Mappings with a higher expected speedup than the advised one are skipped: none may be presented as better.
     """
     topology, shell = machine.topology, dict(os.environ)
-    emission = emit(tool, resolve(parse_label(prediction.mapping), topology), program, shell)
+    emission = emit(tool, resolve(applicable(prediction.mapping), topology), program, shell)
     if emission.exact:
         return _emitted(tool, prediction.mapping, prediction.expected_speedup, emission)
     most = prediction.expected_speedup.median
@@ -314,16 +308,14 @@ def _alternative(tool: Tool, prediction: Prediction, machine: Machine, program: 
     if prediction.confidence is None:
         ranked.sort(key=lambda one: -one.expected_speedup.median)
     for one in ranked:
-        if not _possible(one.mapping, machine):
-            continue
-        placement = resolve(parse_label(one.mapping), topology)
-        if expresses(tool, placement):
-            found = _emitted(tool, one.mapping, one.expected_speedup, emit(tool, placement, program, shell))
+        mapping = applicable(one.mapping)
+        if machine.supports(mapping) and expresses(tool, placement := resolve(mapping, topology)):
+            found = _emitted(tool, mapping, one.expected_speedup, emit(tool, placement, program, shell))
             return msgspec.structs.replace(found, exact=False)
-    return _emitted(tool, emission.mapping.label, None, emission)
+    return _emitted(tool, emission.mapping, None, emission)
 
 
-def _emitted(tool: Tool, mapping: str, speedup: ExpectedSpeedup | None, emission: Emission) -> Alternative:
+def _emitted(tool: Tool, mapping: AnyMapping, speedup: ExpectedSpeedup | None, emission: Emission) -> Alternative:
     return Alternative(tool, mapping, speedup, emission.text, emission.exact, emission.note, emission.cautions)
 
 

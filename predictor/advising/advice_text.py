@@ -2,7 +2,7 @@
 
 import textwrap
 
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import Mapping, applicable
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted, name_cell, percent, printable
 from numapredict.predictor.advising.advice import Advice, expected_in_words, seconds_in_words, whole_run
@@ -41,7 +41,7 @@ def advice_in_words(advice: Advice) -> str:
         "",
         *([*_under("its own threads", advice.own_threads.text), ""] if advice.own_threads else []),
         f"  best mapping      {advice.mapping}",
-        _wrapped(mapping_in_words(parse_label(advice.mapping))),
+        _wrapped(mapping_in_words(applicable(advice.mapping))),
         *_expected_gain_lines(advice, what),
     ]
     if advice.region_share is not None and advice.clock == "regions":

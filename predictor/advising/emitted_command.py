@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from numapredict.collect.host.host import host_topology
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
@@ -19,20 +19,20 @@ from numapredict.predictor.advising.advice import Advice, expected_in_words
 log = logging.getLogger(__name__)
 
 
-def command_for_mapping(tool: Tool, label: str, command: tuple[str, ...]) -> str:
+def command_for_mapping(tool: Tool, mapping: Mapping, command: tuple[str, ...]) -> str:
     """Return the command by which a tool runs the program under a mapping on this computer; nothing is run.
 
-    Each part that it cannot apply is logged. Raises InvalidMappingError, and UnsupportedMappingError if it can apply
-    no part of the mapping.
+    Each part that it cannot apply is logged. Raises InvalidMappingError if the mapping does not fit this computer,
+    and UnsupportedMappingError if the tool can apply no part of it.
     """
     topology = host_topology()
-    placement = resolve(parse_label(label), topology)
+    placement = resolve(mapping, topology)
     program = program_of(command)
     emission = emit(tool, placement, program, os.environ)
     obstacle = preloading_obstacle(tool, program)
     if obstacle and emission.mapping.page_policy == "first-touch" and len(topology.memory_nodes) > 1:
         raise UnsupportedMappingError(
-            f"{TITLES[tool]} can express nothing of {label} for {program.name}: {obstacle}, and it has no option for "
+            f"{TITLES[tool]} can express nothing of {mapping} for {program.name}: {obstacle}, and it has no option for "
             "the pages; the nearest is --emit numactl"
         )
     for line in (obstacle, emission.note, *emission.cautions):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import AnyMapping, Mapping, applicable
 from numapredict.collect.page_policy import FACTS
 from numapredict.predictor.advising.predict import ProbeReading
 from numapredict.predictor.learning.gain_model import NINE_IN_TEN
@@ -24,7 +24,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     nodes: int
-    other: str
+    other: AnyMapping
     speedup: float | None = None
     default_local_share: float | None = None
     other_local_share: float | None = None
@@ -48,7 +48,10 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def evidence_of(
-    readings: Sequence[ProbeReading], default: str, reached_GBps: float | None, controllers_GBps: Sequence[float] = ()
+    readings: Sequence[ProbeReading],
+    default: AnyMapping,
+    reached_GBps: float | None,
+    controllers_GBps: Sequence[float] = (),
 ) -> Evidence | None:
     """Return the evidence of two readings, or None if the default was not a probe.
 
@@ -60,11 +63,11 @@ def evidence_of(
         return None
     here = by_mapping.pop(default)
     (there,) = by_mapping.values()
-    mapping, other = parse_label(default), parse_label(there.mapping)
+    mapping, other = applicable(default), applicable(there.mapping)
     all_nodes = len(controllers_GBps) == mapping.thread_nodes
     return Evidence(
         nodes=mapping.thread_nodes,
-        other=there.mapping,
+        other=other,
         speedup=here.time_s / there.time_s if _differ_in_places(mapping, other) else None,
         default_local_share=here.local_share,
         other_local_share=there.local_share,

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import AnyMapping, Mapping, applicable
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.advising.evidence import Evidence
@@ -38,7 +38,7 @@ class Finding(msgspec.Struct, frozen=True):
 class Close(msgspec.Struct, frozen=True):
     """A mapping with the same number of threads that is expected to be nearly as good, and how it differs."""
 
-    mapping: str
+    mapping: AnyMapping
     expected_speedup: ExpectedSpeedup
     differs: str
 
@@ -55,7 +55,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     close: tuple[Close, ...]
 
 
-def explain(evidence: Evidence | None, prediction: Prediction, default: str, *, expects: bool) -> Explanation:
+def explain(evidence: Evidence | None, prediction: Prediction, default: Mapping, *, expects: bool) -> Explanation:
     """Return the explanation of an answer; ``evidence`` is None if the default was not a probe.
 
     ``expects``: the model has a gain model, hence the answer's interval is the program's own.
@@ -69,7 +69,7 @@ def explain(evidence: Evidence | None, prediction: Prediction, default: str, *, 
     if expects and prediction.mapping != default:
         found += _choice_findings(prediction.mapping, prediction.ranked)
     if evidence is not None:
-        found += _change_findings(evidence, pages, binds, parse_label(default))
+        found += _change_findings(evidence, pages, binds, default)
     speed = prediction.expected_speedup
     if expects and prediction.mapping != default and speed.low < 1:
         text = f"the gain may be none ({speed.low:.2f}x to {speed.high:.2f}x): --verify runs both mappings"
@@ -78,18 +78,18 @@ def explain(evidence: Evidence | None, prediction: Prediction, default: str, *, 
     return Explanation(pages=pages, binds=binds, findings=tuple(found), close=close)
 
 
-def close_to(label: str, speed: ExpectedSpeedup, ranked: Sequence[RankedMapping]) -> tuple[Close, ...]:
-    """Return the best mappings with as many threads as ``label`` and an expected speedup within its interval, below it.
+def close_to(advised: AnyMapping, speed: ExpectedSpeedup, ranked: Sequence[RankedMapping]) -> tuple[Close, ...]:
+    """Return the best mappings with as many threads as ``advised`` and an expected speedup in its interval, below it.
 
     Only mappings that cannot be applied are above it.
     """
-    chosen = parse_label(label)
+    chosen = applicable(advised)
     found = []
     for each in ranked:
-        mapping = parse_label(each.mapping)
+        mapping = applicable(each.mapping)
         near = speed.low <= each.expected_speedup.median <= speed.median
         if near and mapping.threads == chosen.threads and mapping != chosen:
-            found.append(Close(each.mapping, each.expected_speedup, _differences(chosen, mapping)))
+            found.append(Close(mapping, each.expected_speedup, _differences(chosen, mapping)))
     return tuple(found[:CLOSE_SHOWN])
 
 
@@ -163,23 +163,23 @@ def _bound_in_words(evidence: Evidence, binds: Bound) -> tuple[str, tuple[str, .
     return text, ("default_traffic_GBps", "other_traffic_GBps", "reached_GBps", "speedup")
 
 
-def _choice_findings(label: str, ranked: Sequence[RankedMapping]) -> list[Finding]:
+def _choice_findings(advised: AnyMapping, ranked: Sequence[RankedMapping]) -> list[Finding]:
     """Return the expected effect of each part of the advised mapping, from the mappings that differ only in it."""
-    chosen, expected = parse_label(label), {each.mapping: each.expected_speedup.median for each in ranked}
+    chosen, expected = applicable(advised), {each.mapping: each.expected_speedup.median for each in ranked}
     variants: dict[str, dict[str, Mapping]] = {"pages": {}, "threads": {}}
     for each in ranked:
-        other = parse_label(each.mapping)
+        other = applicable(each.mapping)
         if other.replaced(page_policy=chosen.page_policy) == chosen:
             variants["pages"][FACTS[other.page_policy].short] = other
         if other.replaced(thread_policy=chosen.thread_policy) == chosen:
             variants["threads"][other.thread_policy] = other
     found = []
     for part, others in variants.items():
-        by_speed = sorted(others.items(), key=lambda pair: (pair[1] != chosen, -expected[pair[1].label]))
+        by_speed = sorted(others.items(), key=lambda pair: (pair[1] != chosen, -expected[pair[1]]))
         if len(by_speed) > 1:
             shown = by_speed[:POLICIES_SHOWN]
-            said = ", ".join(f"{words} {expected[mapping.label]:.2f}x" for words, mapping in shown)
-            numbers = {mapping.label: expected[mapping.label] for _, mapping in shown}
+            said = ", ".join(f"{words} {expected[mapping]:.2f}x" for words, mapping in shown)
+            numbers = {mapping.label: expected[mapping] for _, mapping in shown}
             found.append(Finding("choice", part, f"{part} {said}", numbers))
     return found
 
@@ -200,7 +200,7 @@ def _change_findings(evidence: Evidence, pages: Pages, binds: Bound, default: Ma
         alone = Mapping(default.threads // default.thread_nodes, 1, "contiguous", 1, "bind")
         text = (
             "one node alone was not tried: its threads would share a cache, and no page would be remote; it rarely "
-            f"pays, but then a lot (numapredict characterize times {alone.label}, too)"
+            f"pays, but then a lot (numapredict characterize times {alone}, too)"
         )
         read = ("default_local_share", "other_local_share")
         found.append(_finding("change", "one node alone", text, evidence, *read))

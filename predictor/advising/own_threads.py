@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import Mapping, applicable
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.teams import Team, processors_here, teams_of
 from numapredict.collect.space import canonical_form, placement_if_any
@@ -94,7 +94,7 @@ def model_of_threads(model: Model, measurement: Measurement, topology: Topology)
         learned_from=taught,
         text=_in_words(team, others, competing, taught, measurement.modelled),
     )
-    default = _default(parse_label(model.default), part, topology)
+    default = _default(applicable(model.default), part, topology)
     options = msgspec.structs.replace(model.options, default=default, n_clusters=None, probe_candidates=())
     from numapredict.predictor.learning.train import (
         train,  # scikit-learn is slow to load, and most answers do not need it
@@ -136,7 +136,7 @@ def _of_threads(dataset: Dataset, taught: int, competing: int, topology: Topolog
     return msgspec.structs.replace(dataset, measurements=tuple(kept.values()))
 
 
-def _default(default: Mapping, part: Dataset, topology: Topology) -> str:
+def _default(default: Mapping, part: Dataset, topology: Topology) -> Mapping:
     """Return the default with that number of threads: the same policies, on as many nodes as possible."""
     mappings = {m.mapping for m in part.measurements if isinstance(m.mapping, Mapping)}
     for nodes in range(default.thread_nodes, 0, -1):
@@ -144,7 +144,7 @@ def _default(default: Mapping, part: Dataset, topology: Topology) -> str:
             wanted = default.replaced(threads=threads, thread_nodes=nodes, page_nodes=nodes)
             placement = placement_if_any(wanted, topology)
             if placement is not None and (found := canonical_form(placement)) in mappings:
-                return found.label
+                return found
     raise InsufficientDataError(f"the dataset of {part.machine} has no default mapping of so many threads")
 
 

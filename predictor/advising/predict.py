@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.measurement import Counters, Measurement
 from numapredict.native.errors import InsufficientDataError, NoModelError, UnrunnableProgramError
 from numapredict.predictor.learning.features import time_by
@@ -32,7 +33,7 @@ class ProbeReading(msgspec.Struct, frozen=True):
     ``noise`` is the standard error of the time in log2 over ``runs`` repetitions, None if they are too few.
     """
 
-    mapping: str
+    mapping: AnyMapping
     time_s: float
     local_bandwidth_GBps: float | None = None
     local_share: float | None = None
@@ -53,7 +54,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
     is what was used in addition to the probes' times.
     """
 
-    mapping: str
+    mapping: AnyMapping
     cluster: Cluster
     expected_speedup: ExpectedSpeedup
     ranked: tuple[RankedMapping, ...]
@@ -70,21 +71,20 @@ def reading_of(measurement: Measurement, clock: Clock) -> ProbeReading:
 
     Raises UnrunnableProgramError when the run failed, InsufficientDataError when it lacks the time of the model.
     """
-    label = measurement.mapping.label
     if measurement.status != "ok":
         why = measurement.message or measurement.status
         raise UnrunnableProgramError(
-            f"probe run of {measurement.program} under {label} failed ({why}): nothing to predict"
+            f"probe run of {measurement.program} under {measurement.mapping} failed ({why}): nothing to predict"
         )
     time_s = time_by(clock, measurement)
     if time_s is None:
         raise InsufficientDataError(
-            f"probe run of {measurement.program} under {label} gave no time in parallel regions, which this "
-            "model was learned from: train a model on this machine"
+            f"probe run of {measurement.program} under {measurement.mapping} gave no time in parallel regions, which "
+            "this model was learned from: train a model on this machine"
         )
     counters = measurement.counters
     return ProbeReading(
-        label,
+        measurement.mapping,
         time_s,
         None if counters is None else counters.local_bandwidth_GBps,
         measurement.local_share,
@@ -102,7 +102,7 @@ def _home_share(counters: Counters) -> float | None:
 
 
 def predict(
-    model: Model, readings: Sequence[ProbeReading], usable: Callable[[str], bool] = lambda _label: True
+    model: Model, readings: Sequence[ProbeReading], usable: Callable[[AnyMapping], bool] = lambda _mapping: True
 ) -> Prediction:
     """Return the prediction for a program whose probes read ``readings``, in any order.
 
@@ -190,7 +190,7 @@ def _row(model: Model, readings: Sequence[ProbeReading], gain_model: GainModel |
 
 def _expected(
     model: Model, gain_model: GainModel, readings: Sequence[ProbeReading]
-) -> tuple[tuple[RankedMapping, ...], dict[str, float | None]]:
+) -> tuple[tuple[RankedMapping, ...], dict[AnyMapping, float | None]]:
     """Return all mappings by their risk-adjusted gain, and the probability that each beats the default."""
     by_mapping = {reading.mapping: reading for reading in readings}
     first, second = (by_mapping[probe.mapping] for probe in model.probes)
@@ -202,12 +202,12 @@ def _expected(
         model.default,
         measured_noise(gain_model, (first, second)),
     )
-    default = gain_model.labels.index(model.default)
+    default = gain_model.mappings.index(model.default)
     confidences = {
-        label: None if label == model.default else float(ndtr(gain / deviation))
-        for label, gain, deviation in zip(gain_model.labels, found.gain, np.maximum(found.below, 1e-9), strict=True)
+        mapping: None if mapping == model.default else float(ndtr(gain / deviation))
+        for mapping, gain, deviation in zip(gain_model.mappings, found.gain, np.maximum(found.below, 1e-9), strict=True)
     }
-    return ranked_by(gain_model.labels, found, gain_model.risk_weight, default), confidences
+    return ranked_by(gain_model.mappings, found, gain_model.risk_weight, default), confidences
 
 
 def measured_noise(gain_model: GainModel | None, readings: Sequence[ProbeReading]) -> float:
@@ -217,7 +217,7 @@ def measured_noise(gain_model: GainModel | None, readings: Sequence[ProbeReading
 
 
 def ranked_by(
-    labels: Sequence[str], found: PredictedGains, risk_weight: float, default: int
+    mappings: Sequence[AnyMapping], found: PredictedGains, risk_weight: float, default: int
 ) -> tuple[RankedMapping, ...]:
     """Return all mappings, the greatest risk-adjusted gain first, with their predicted gains after the same discount.
 
@@ -227,7 +227,9 @@ def ranked_by(
     said = discounted(found.gain, found.deviation, risk_weight, default)
     said[order] = np.minimum.accumulate(said[order])  # the default gains nothing, nor does what is ranked below it
     low, high = found.gain - NINE_IN_TEN * found.below, found.gain + NINE_IN_TEN * found.above
-    return tuple(RankedMapping(labels[at], _speedup(float(said[at]), float(low[at]), float(high[at]))) for at in order)
+    return tuple(
+        RankedMapping(mappings[at], _speedup(float(said[at]), float(low[at]), float(high[at]))) for at in order
+    )
 
 
 def _speedup(said: float, low: float, high: float) -> ExpectedSpeedup:

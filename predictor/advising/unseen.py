@@ -13,6 +13,7 @@ import math
 import msgspec
 from scipy.special import ndtr
 
+from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.advising.predict import Prediction
 from numapredict.predictor.learning.gain_model import NINE_IN_TEN
 from numapredict.predictor.learning.model import ExpectedSpeedup, RankedMapping
@@ -27,7 +28,7 @@ DEVIATION = 1.0
 """Standard deviation of the unseen part's gain around that, in log2."""
 
 
-def with_unseen(prediction: Prediction, default: str, seen: float) -> Prediction:
+def with_unseen(prediction: Prediction, default: AnyMapping, seen: float) -> Prediction:
     """Return the whole program's prediction by that of the ``seen`` part, a share from 0 to 1."""
     if seen >= 1:
         return prediction

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.machine import Machine
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.program import Program
@@ -29,8 +29,8 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     None if a run failed, with the ``reason``.
     """
 
-    mapping: str
-    default: str
+    mapping: AnyMapping
+    default: AnyMapping
     default_s: tuple[float, ...]
     chosen_s: tuple[float, ...]
     speedup: float | None
@@ -40,28 +40,28 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-def verify(program: Program, machine: Machine, labels: tuple[str, str], clock: Clock) -> Verification:
-    """Run a program under the default and the advised mapping, ``labels`` in this order, and say which one won.
+def verify(program: Program, machine: Machine, mappings: tuple[Mapping, Mapping], clock: Clock) -> Verification:
+    """Run a program under the default and the advised mapping, ``mappings`` in this order, and say which one won.
 
     Real hardware must be set to one run per measurement, so that single runs alternate. A mapping under which the
     program fails has not won. Raises the machine's own errors.
     """
-    default, mapping = labels
+    default, mapping = mappings
     rounds = 1 if machine.modelled else ROUNDS
-    times: dict[str, list[float]] = {default: [], mapping: []}
-    last: dict[str, Measurement] = {}
+    times: dict[AnyMapping, list[float]] = {default: [], mapping: []}
+    last: dict[Mapping, Measurement] = {}
     for number in range(rounds):
-        for label in labels if number % 2 == 0 else labels[::-1]:
-            log.info(f"verifying, round {number + 1} of {rounds}: {program.name} under {label}")
-            measurement = machine.run(program, parse_label(label))
+        for each in mappings if number % 2 == 0 else mappings[::-1]:
+            log.info(f"verifying, round {number + 1} of {rounds}: {program.name} under {each}")
+            measurement = machine.run(program, each)
             time_s = time_by(clock, measurement) if measurement.status == "ok" else None
             if time_s is None or time_s <= 0:
-                return _failed(labels, times, label, measurement)
-            times[label].append(time_s)
-            last[label] = measurement
+                return _failed(mappings, times, each, measurement)
+            times[each].append(time_s)
+            last[each] = measurement
     if machine.modelled:  # traces of different thread counts may have seen different regions
         for measurement in in_common(tuple(last.values())):
-            times[measurement.mapping.label] = [time_by(clock, measurement) or 0.0]
+            times[measurement.mapping] = [time_by(clock, measurement) or 0.0]
     gains = np.log2(np.array(times[default]) / np.array(times[mapping]))
     error = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
     return Verification(
@@ -78,17 +78,17 @@ def verify(program: Program, machine: Machine, labels: tuple[str, str], clock: C
 
 
 def _failed(
-    labels: tuple[str, str], times: dict[str, list[float]], label: str, measurement: Measurement
+    mappings: tuple[Mapping, Mapping], times: dict[AnyMapping, list[float]], failed: Mapping, measurement: Measurement
 ) -> Verification:
     why = measurement.message or (measurement.status if measurement.status != "ok" else "no time was read")
     return Verification(
-        mapping=labels[1],
-        default=labels[0],
-        default_s=tuple(times[labels[0]]),
-        chosen_s=tuple(times[labels[1]]),
+        mapping=mappings[1],
+        default=mappings[0],
+        default_s=tuple(times[mappings[0]]),
+        chosen_s=tuple(times[mappings[1]]),
         speedup=None,
         low=None,
         high=None,
         won=False,
-        reason=f"the run under {label} failed: {why}",
+        reason=f"the run under {failed} failed: {why}",
     )

@@ -225,11 +225,12 @@ def run(
     from numapredict.collect.placing.placed_run import RunOptions, run_placed
 
     if tool is not None:
+        from numapredict.collect.mapping import parse_label
         from numapredict.predictor.advising.emitted_command import command_for_mapping
 
         if any((verify, regions, profile, use_profile, json_file, no_numa_balancing)):
             raise click.UsageError("--emit only prints a command: leave out the options of a run")
-        click.echo(command_for_mapping(tool, label, command), color=True)  # to the letter
+        click.echo(command_for_mapping(tool, parse_label(label), command), color=True)  # to the letter
         return 0
     if profile is not None and use_profile is not None:
         raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")

@@ -15,10 +15,15 @@ _ARRAY = "[]"
 def schema_of(name: str, command: Command) -> dict[str, Any]:
     """Return the schema of a command's answers; for several types, ``anyOf`` their schemas."""
     types = tuple(_type_of(answer) for answer in command.answers)
-    schemas, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    schemas, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}", schema_hook=_as_text)
     whole = dict(schemas[0]) if len(schemas) == 1 else {"anyOf": list(schemas)}
     described = {"$schema": DIALECT, "title": f"numapredict {name} --json", **whole}
     return _flowing({**described, "$defs": dict(components)} if components else described)
+
+
+def _as_text(_kind: type) -> dict[str, Any]:
+    """Return the schema of a mapping, which is its label in JSON."""
+    return {"type": "string"}
 
 
 def _flowing(schema: dict[str, Any]) -> dict[str, Any]:

@@ -20,26 +20,26 @@ def baselines_of(observations: Observations, default: int, topology: Topology | 
     """
     gains = gains_of(observations.time_s, default)
     found: dict[str, Array] = {Strategy.DEFAULT: gains[:, default], Strategy.RANDOM: gains.mean(axis=1)}
-    for name, label in customary(topology).items() if topology is not None else ():
-        if label in observations.labels:
-            found[name] = gains[:, observations.column(label)]
+    for name, mapping in customary(topology).items() if topology is not None else ():
+        if mapping in observations.mappings:
+            found[name] = gains[:, observations.column(mapping)]
     found[Strategy.FIXED] = _best_fixed(gains, observations.groups)
     for name in space.SUBSETS if topology is not None else ():
-        labels = {mapping.label for mapping in space.subset(name, topology)} if topology else set()
-        columns = [column for column, label in enumerate(observations.labels) if label in labels]
+        inside = set(space.subset(name, topology)) if topology else set()
+        columns = [column for column, mapping in enumerate(observations.mappings) if mapping in inside]
         if name != "full" and columns:
             found[subset_oracle(name)] = gains[:, columns].max(axis=1)
     return {**found, Strategy.ORACLE: gains.max(axis=1)}
 
 
-def customary(topology: Topology) -> dict[str, str]:
-    """Return the labels of what is commonly set on all cores: interleaved pages, or scattered threads."""
+def customary(topology: Topology) -> dict[str, Mapping]:
+    """Return what is commonly set on all cores: interleaved pages, or scattered threads."""
     nodes = len(topology.cpu_nodes)
     wanted = {
         Strategy.INTERLEAVE: Mapping(topology.core_count, nodes, "contiguous", nodes, "interleave"),
         Strategy.SCATTER: Mapping(topology.core_count, nodes, "scatter", nodes, "first-touch"),
     }
-    return {name: space.canonical(mapping, topology).label for name, mapping in wanted.items()}
+    return {name: space.canonical(mapping, topology) for name, mapping in wanted.items()}
 
 
 def _best_fixed(gains: Array, groups: tuple[str, ...]) -> Array:

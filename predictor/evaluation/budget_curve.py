@@ -15,7 +15,7 @@ from numapredict.predictor.learning.features import Observations, gains_of, obse
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.pivots import Split, pilot_groups, pivot_columns, split_budget
 from numapredict.predictor.learning.probe_search import advised_columns
-from numapredict.predictor.learning.train import default_label
+from numapredict.predictor.learning.train import default_of
 
 SHARES = (0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5)
 LEAST_GROUPS = 3
@@ -61,14 +61,14 @@ def budget_curve(
     Shares too small to learn from are left out. InsufficientDataError for fewer than three groups: one is held out,
     and some of the others are pilots.
     """
-    observations = observe(dataset, default_label(dataset, options))
+    observations = observe(dataset, default_of(dataset, options))
     names = tuple(dict.fromkeys(observations.groups))
     if len(names) < LEAST_GROUPS:
         raise InsufficientDataError(
             f"dataset of {dataset.machine} has {counted(len(names), 'group')} of programs: a budget is divided among "
             f"at least {LEAST_GROUPS}; collect more programs"
         )
-    default = observations.column(default_label(dataset, options))
+    default = observations.column(default_of(dataset, options))
     running: Generator[_Fold, None, None] = joblib.Parallel(n_jobs=jobs, return_as="generator")(
         joblib.delayed(_fold)(observations, default, name, tuple(shares), draws) for name in names
     )
@@ -95,7 +95,7 @@ def budget_curve(
         machine=dataset.machine,
         modelled=dataset.modelled,
         programs=len(observations.names),
-        mappings=len(observations.labels),
+        mappings=len(observations.mappings),
         full=float(sum(fold.full for fold in folds) / oracle),
         points=tuple(points),
     )
@@ -114,7 +114,7 @@ def _fold(observations: Observations, default: int, held_out: str, shares: tuple
     inside = [row for row, name in enumerate(observations.groups) if name != held_out]
     outside = [row for row, name in enumerate(observations.groups) if name == held_out]
     train, test = observations.rows(inside), observations.rows(outside)
-    every = np.arange(len(observations.labels))
+    every = np.arange(len(observations.mappings))
     gains = gains_of(train.time_s, default)
     gained, chance = [], []
     for share in shares:
@@ -141,9 +141,9 @@ def _fold(observations: Observations, default: int, held_out: str, shares: tuple
 def _split(observations: Observations, held_out: str, share: float) -> Split | None:
     """Return how many pilots and mappings a share of the others' runs allows, or None if it is too small."""
     _, sizes = np.unique([name for name in observations.groups if name != held_out], return_counts=True)
-    runs = int(share * sizes.sum() * len(observations.labels))
+    runs = int(share * sizes.sum() * len(observations.mappings))
     try:
-        return split_budget(runs, [int(size) for size in sizes], len(observations.labels))
+        return split_budget(runs, [int(size) for size in sizes], len(observations.mappings))
     except UsageError:
         return None
 

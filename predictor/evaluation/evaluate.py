@@ -14,6 +14,7 @@ import numpy as np
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.outliers import Outlier
 from numapredict.collect.data.similar_programs import Pair
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.progress import follow
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.baselines import baselines_of
@@ -24,7 +25,7 @@ from numapredict.predictor.evaluation.transfer import Transfer
 from numapredict.predictor.learning.features import gains_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.scores import Score, score_of
-from numapredict.predictor.learning.train import default_label
+from numapredict.predictor.learning.train import default_of
 
 
 class Evaluation(Score, frozen=True, kw_only=True):
@@ -36,7 +37,7 @@ class Evaluation(Score, frozen=True, kw_only=True):
 
     machine: str
     modelled: bool
-    default: str
+    default: AnyMapping
     mappings: int
     groups: int
     options: TrainingOptions
@@ -44,7 +45,7 @@ class Evaluation(Score, frozen=True, kw_only=True):
     calibration: Calibration
     held_out: tuple[HeldOut, ...]
     dropped_programs: tuple[str, ...]
-    dropped_mappings: tuple[str, ...]
+    dropped_mappings: tuple[AnyMapping, ...]
     outliers: tuple[Outlier, ...] = ()
     similar: tuple[Pair, ...] = msgspec.field(name="sisters", default=())
 
@@ -72,9 +73,9 @@ def evaluate_held_out(
     Folds in ``memory`` are not run again. InsufficientDataError when there are fewer than two groups.
     """
     options = options or TrainingOptions()
-    label = default_label(dataset, options)
-    observations = observe(dataset, label)
-    default = observations.column(label)
+    mapping = default_of(dataset, options)
+    observations = observe(dataset, mapping)
+    default = observations.column(mapping)
     names = tuple(dict.fromkeys(observations.groups))
     if len(names) < 2:
         raise InsufficientDataError(
@@ -98,8 +99,8 @@ def evaluate_held_out(
         **msgspec.structs.asdict(score_of(gains, best, observations.groups)),
         machine=dataset.machine,
         modelled=dataset.modelled,
-        default=label,
-        mappings=len(observations.labels),
+        default=mapping,
+        mappings=len(observations.mappings),
         groups=len(names),
         options=options,
         baselines={name: score_of(values, best, observations.groups) for name, values in chosen.items()},
@@ -109,7 +110,7 @@ def evaluate_held_out(
             for row, held in enumerate(programs)
         ),
         dropped_programs=observations.dropped_programs,
-        dropped_mappings=observations.dropped_labels,
+        dropped_mappings=observations.dropped_mappings,
     )
 
 

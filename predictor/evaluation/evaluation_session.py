@@ -15,6 +15,7 @@ from numapredict.collect.data.outliers import without_outliers
 from numapredict.collect.data.similar_programs import similar_programs
 from numapredict.collect.host.cache import cache_folder, require_room
 from numapredict.collect.host.durable import write_whole
+from numapredict.collect.mapping import to_label
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.evaluation.transfer import evaluate_transfer
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
@@ -62,7 +63,7 @@ def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = N
     if any(Path(name).exists() for name in different):  # folders of the same name may differ
         title += "-" + hashlib.sha256("\n".join(_identity(name) for name in different).encode()).hexdigest()[:8]
     path = output or data_folder() / "evaluations" / f"{title}.json"
-    document = msgspec.json.format(msgspec.json.encode(evaluations))
+    document = msgspec.json.format(msgspec.json.encode(evaluations, enc_hook=to_label))
     write_whole(path, document + b"\n", f"{path}: cannot save the evaluation")
     return path, document.decode()
 

@@ -29,7 +29,7 @@ def doubts_in_words(evaluations: Evaluations) -> list[str]:
     """Return a line for each outlier left out and each set of programs that may be one code base."""
     found = []
     for each in evaluations.datasets:
-        found += [outliers_in_words(each.outliers, each.machine, each.default)] if each.outliers else []
+        found += [outliers_in_words(each.outliers, each.machine, each.default.label)] if each.outliers else []
         found += [similar_in_words(each.similar, each.machine)] if each.similar else []
     return found
 
@@ -38,7 +38,7 @@ def _one(evaluation: Evaluation) -> str:
     made = "modelled" if evaluation.modelled else "measured"
     names = [name_cell(entry.program) for entry in evaluation.held_out]
     width = max(len("program"), *map(len, names))
-    chosen = max(len("chosen mapping"), *(len(entry.mapping) for entry in evaluation.held_out))
+    chosen = max(len("chosen mapping"), *(len(entry.mapping.label) for entry in evaluation.held_out))
     programs, groups = counted(evaluation.programs, "program"), counted(evaluation.groups, "group")
     mappings = counted(evaluation.mappings, "mapping")
     lines = [
@@ -48,12 +48,12 @@ def _one(evaluation: Evaluation) -> str:
         f"{'program':{width}}  {'chosen mapping':{chosen}}  speedup  oracle  regret  oracle mapping",
     ]
     lines += [
-        f"{name:{width}}  {entry.mapping:{chosen}}  {entry.speedup:7.2f}  {entry.oracle_speedup:6.2f}  "
+        f"{name:{width}}  {entry.mapping.label:{chosen}}  {entry.speedup:7.2f}  {entry.oracle_speedup:6.2f}  "
         f"{entry.regret:6.2f}  {entry.oracle_mapping}"
         for name, entry in zip(names, evaluation.held_out, strict=True)
     ]
     left_out = [
-        f"left out, since not everything was measured: {', '.join(map(printable, left))}"
+        f"left out, since not everything was measured: {', '.join(printable(str(each)) for each in left)}"
         for left in (evaluation.dropped_programs, evaluation.dropped_mappings)
         if left
     ]

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.modelled.description import load_description, machine_names
 from numapredict.native.errors import InsufficientDataError, NoModelError
 from numapredict.predictor.advising.evidence import Evidence, evidence_of
@@ -88,14 +89,14 @@ def check_explanations(dataset: Dataset, model: Model, controllers_GBps: Sequenc
     probe was not measured.
     """
     observations = observe(dataset, model.default)
-    for label in (model.default, *(probe.mapping for probe in model.probes)):
-        observations.column(label)
+    for mapping in (model.default, *(probe.mapping for probe in model.probes)):
+        observations.column(mapping)
     programs = [name for name in observations.names if name.endswith((SERIAL, PARALLEL))]
     if not programs:
         raise InsufficientDataError(
             f"dataset of {dataset.machine}: no program's name ends in {SERIAL} or {PARALLEL}: collect codelets"
         )
-    runs = {(m.program, m.mapping.label): m for m in dataset.measurements if m.status == "ok"}
+    runs = {(m.program, m.mapping): m for m in dataset.measurements if m.status == "ok"}
     reached = _reached_without(observations, model.probes[1].mapping)
     full: dict[str, list[Case]] = {rule: [] for rule in CLAIMS}
     bare: dict[str, list[Case]] = {rule: [] for rule in CLAIMS}
@@ -190,7 +191,10 @@ def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
     found = []
     for row, program in enumerate(observations.names):
         ranked = ranked_by(
-            observations.labels, PredictedGains(gain[row], deviation[row], below[row], below[row]), RISK_WEIGHT, default
+            observations.mappings,
+            PredictedGains(gain[row], deviation[row], below[row], below[row]),
+            RISK_WEIGHT,
+            default,
         )
         advised = observations.column(ranked[0].mapping)
         close = {each.mapping for each in close_to(ranked[0].mapping, ranked[0].expected_speedup, ranked)}
@@ -198,15 +202,15 @@ def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
         for column in np.flatnonzero(threads == threads[advised]):
             if column != advised:
                 right = bool(observations.time_s[row, column] <= allowed)
-                found.append(Case(program, observations.labels[column] in close, right))
+                found.append(Case(program, observations.mappings[column] in close, right))
     return found
 
 
-def _reached_without(observations: Observations, label: str) -> Sequence[float | None]:
+def _reached_without(observations: Observations, mapping: AnyMapping) -> Sequence[float | None]:
     """Return for every program the greatest local bandwidth, in GB/s, of programs of other groups."""
     if observations.local_bandwidth_GBps is None:
         return [None] * len(observations.names)
-    local: Array = observations.local_bandwidth_GBps[:, observations.column(label)]
+    local: Array = observations.local_bandwidth_GBps[:, observations.column(mapping)]
     groups = np.asarray(observations.groups)
     return [float(local[groups != group].max()) for group in groups]
 

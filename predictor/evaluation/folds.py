@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict
 from numapredict.predictor.evaluation.ml_baselines import Choice, ml_baseline_choices
 from numapredict.predictor.evaluation.strategy import Strategy
@@ -33,15 +34,15 @@ class HeldOut(msgspec.Struct, frozen=True, kw_only=True):
 
     program: str
     group: str
-    mapping: str
+    mapping: AnyMapping
     speedup: float
     expected_speedup: ExpectedSpeedup
     confidence: float | None
-    oracle_mapping: str
+    oracle_mapping: AnyMapping
     oracle_speedup: float
     regret: float
     gain_captured: float | None
-    probes: tuple[str, str]
+    probes: tuple[AnyMapping, AnyMapping]
     features: str
     n_clusters: int
     cluster: str
@@ -124,8 +125,8 @@ def choices_without_counters(model: Model, test: Observations) -> dict[str, Choi
     """Return the column that the same model chooses for each program where its probes read less, int64[programs]."""
     found = {}
     for reads in (fallback.extra_reading for fallback in model.fallbacks):
-        labels = [predict_row(model, test, row, reads).mapping for row in range(len(test.programs))]
-        found[WITHOUT_COUNTERS[reads]] = np.array([test.column(label) for label in labels], dtype=np.int64)
+        chosen = [predict_row(model, test, row, reads).mapping for row in range(len(test.programs))]
+        found[WITHOUT_COUNTERS[reads]] = np.array(list(map(test.column, chosen)), dtype=np.int64)
     return found
 
 
@@ -142,7 +143,7 @@ def _fare(observations: Observations, row: int, model: Model) -> HeldOut:
         speedup=float(default_s / chosen_s),
         expected_speedup=prediction.expected_speedup,
         confidence=prediction.confidence,
-        oracle_mapping=observations.labels[int(time_s.argmin())],
+        oracle_mapping=observations.mappings[int(time_s.argmin())],
         oracle_speedup=float(default_s / best_s),
         regret=float(chosen_s / best_s - 1),
         gain_captured=gain_captured(float(default_s / chosen_s), float(default_s / best_s)),

@@ -1,6 +1,6 @@
 """What a dataset of codelets has on one program beyond its two probes: explanations are checked against it."""
 
-from numapredict.collect.mapping import AnyMapping, Mapping, parse_label
+from numapredict.collect.mapping import AnyMapping, Mapping, applicable
 from numapredict.collect.page_policy import FACTS
 from numapredict.predictor.learning.features import Observations
 
@@ -11,10 +11,10 @@ SERIAL, PARALLEL = ".serial", ".parallel"
 class GroundTruth:
     """One program's other runs; None: not measured."""
 
-    def __init__(self, observations: Observations, row: int, default: str) -> None:
-        self._observations, self._row, self._default = observations, row, parse_label(default)
-        self._time_s = dict(zip(observations.labels, map(float, observations.time_s[row]), strict=True))
-        self._policies = [each.label for each in observations.mappings if self._only_places_differ(each)]
+    def __init__(self, observations: Observations, row: int, default: AnyMapping) -> None:
+        self._observations, self._row, self._default = observations, row, applicable(default)
+        self._time_s = dict(zip(observations.mappings, map(float, observations.time_s[row]), strict=True))
+        self._policies = [each for each in observations.mappings if self._only_places_differ(each)]
 
     @property
     def serial(self) -> bool:
@@ -24,12 +24,12 @@ class GroundTruth:
     @property
     def gain_of_pages(self) -> float:
         """Return the greatest speedup over the default by a page policy, on the same number of threads and nodes."""
-        return self._time_s[self._default.label] / min(self._time_s[label] for label in self._policies)
+        return self._time_s[self._default] / min(self._time_s[each] for each in self._policies)
 
     @property
     def range_of_pages(self) -> float:
         """Return the factor between the worst and the best page policy, on the same number of threads and nodes."""
-        times = [self._time_s[label] for label in self._policies]
+        times = [self._time_s[each] for each in self._policies]
         return max(times) / min(times)
 
     @property
@@ -38,7 +38,7 @@ class GroundTruth:
         shares = self._observations.local_share
         if shares is None:
             return None
-        return max(float(shares[self._row, self._observations.column(label)]) for label in self._policies)
+        return max(float(shares[self._row, self._observations.column(each)]) for each in self._policies)
 
     @property
     def half(self) -> float | None:
@@ -60,12 +60,12 @@ class GroundTruth:
             return 1.0
         if other not in names:
             return None
-        column = self._observations.column(self._default.label)
-        return self._time_s[self._default.label] / float(self._observations.time_s[names.index(other), column])
+        column = self._observations.column(self._default)
+        return self._time_s[self._default] / float(self._observations.time_s[names.index(other), column])
 
     def _speedup(self, mapping: Mapping) -> float | None:
-        time_s = self._time_s.get(mapping.label)
-        return None if time_s is None else self._time_s[self._default.label] / time_s
+        time_s = self._time_s.get(mapping)
+        return None if time_s is None else self._time_s[self._default] / time_s
 
     def _only_places_differ(self, other: AnyMapping) -> bool:
         """Return whether a mapping has the same number of threads and nodes, and pages on all of them."""

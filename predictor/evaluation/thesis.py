@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect import space
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.clustering import Array, Labels, centroid_members, cut, ward_linkage
@@ -48,27 +48,27 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
     """One curve of figs. 26 to 29."""
 
     features: FeatureSet
-    default: str
+    default: AnyMapping
     points: tuple[SweepPoint, ...]
 
 
-def reference_defaults(topology: Topology) -> tuple[str, ...]:
-    """Return the labels of the three default mappings of sec. 5.1 that fit a topology, in the thesis's order."""
+def reference_defaults(topology: Topology) -> tuple[Mapping, ...]:
+    """Return the three default mappings of sec. 5.1 that fit a topology, in the thesis's order."""
     node = len(topology.cpu_nodes[0].cores)
     wanted = (
         Mapping(node, 1, "contiguous", 1, "bind"),
         Mapping(2 * node, 2, "contiguous", 2, "locality"),
         Mapping(node, 1, "contiguous", 1, "remote"),
     )
-    return tuple(space.canonical(mapping, topology).label for mapping in wanted if space.fits(mapping, topology))
+    return tuple(space.canonical(mapping, topology) for mapping in wanted if space.fits(mapping, topology))
 
 
-def reference_probes(topology: Topology) -> tuple[str, str]:
-    """Return the labels of fig. 29's two probes: run time is read at the first, local bandwidth at the second."""
+def reference_probes(topology: Topology) -> tuple[Mapping, Mapping]:
+    """Return fig. 29's two probes: run time is read at the first, local bandwidth at the second."""
     nodes, node = len(topology.cpu_nodes), len(topology.cpu_nodes[0].cores)
     first = Mapping(topology.core_count // 2, nodes, "contiguous", nodes, "balance")
     second = Mapping(2 * node, 2, "contiguous", 2, "locality")
-    return space.canonical(first, topology).label, space.canonical(second, topology).label
+    return space.canonical(first, topology), space.canonical(second, topology)
 
 
 def feature_rows(
@@ -113,21 +113,21 @@ def sweep(
                 speedup_geometric=float(np.exp(np.log(speedup).mean())),
             )
         )
-    return Sweep(features=features, default=observations.labels[default], points=tuple(points))
+    return Sweep(features=features, default=observations.mappings[default], points=tuple(points))
 
 
 def sweeps_of(observations: Observations, topology: Topology) -> tuple[Sweep, ...]:
     """Return the curves of figs. 26 to 29 for one dataset; those whose mappings were not measured are left out."""
     found = [
-        sweep("times", observations, observations.column(label))
-        for label in reference_defaults(topology)
-        if label in observations.labels
+        sweep("times", observations, observations.column(mapping))
+        for mapping in reference_defaults(topology)
+        if mapping in observations.mappings
     ]
-    default = space.default_mapping(topology).label
-    main = next((label for label in (*reference_defaults(topology)[1:2], default) if label in observations.labels), "")
+    mains = (*reference_defaults(topology)[1:2], space.default_mapping(topology))
+    main = next((mapping for mapping in mains if mapping in observations.mappings), None)
     for features in FEATURE_SETS[1:]:
         probes = measured_probes(observations, topology)
-        if main and observations.counters and (features != "two_probes" or probes):
+        if main is not None and observations.counters and (features != "two_probes" or probes):
             found.append(sweep(features, observations, observations.column(main), probes))
     return tuple(found)
 
@@ -136,10 +136,10 @@ def measured_probes(observations: Observations, topology: Topology | None) -> tu
     """Return the columns of fig. 29's probes, or None where one was not measured or there are no counters."""
     if topology is None or len(topology.cpu_nodes) < 2 or observations.local_bandwidth_GBps is None:
         return None
-    labels = reference_probes(topology)
-    if not set(labels) <= set(observations.labels) or labels[0] == labels[1]:
+    first, second = reference_probes(topology)
+    if not {first, second} <= set(observations.mappings) or first == second:
         return None
-    return observations.column(labels[0]), observations.column(labels[1])
+    return observations.column(first), observations.column(second)
 
 
 def recipe_choices(

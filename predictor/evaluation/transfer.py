@@ -7,13 +7,14 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.progress import follow
 from numapredict.collect.topology import Topology
 from numapredict.predictor.evaluation.folds import dataset_frame, predict_row
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.scores import Score, score_of
-from numapredict.predictor.learning.train import default_label, train_on
+from numapredict.predictor.learning.train import default_of, train_on
 
 LEAST_COMMON = 3
 """The default and two more mappings: with fewer there is no choice."""
@@ -36,7 +37,7 @@ def evaluate_transfer(datasets: Sequence[Dataset], options: Sequence[TrainingOpt
     for number, taught in enumerate(datasets):
         for other, asked in enumerate(datasets):
             if number != other and same_shape(taught.topology, asked.topology):
-                across = _transfer(taught, asked, options[number], default_label(asked, options[other]))
+                across = _transfer(taught, asked, options[number], default_of(asked, options[other]))
                 found += [across] if across is not None else []
     return tuple(found)
 
@@ -51,18 +52,18 @@ def same_shape(one: Topology | None, other: Topology | None) -> bool:
     return [len(node.cores) for node in one.nodes] == [len(node.cores) for node in other.nodes]
 
 
-def _transfer(taught: Dataset, asked: Dataset, options: TrainingOptions, label: str) -> Transfer | None:
-    known, new = observe(taught, label), observe(asked, label)
-    common = [name for name in known.labels if name in new.labels]
-    if label not in common or len(common) < LEAST_COMMON:
+def _transfer(taught: Dataset, asked: Dataset, options: TrainingOptions, default: AnyMapping) -> Transfer | None:
+    known, new = observe(taught, default), observe(asked, default)
+    common = [mapping for mapping in known.mappings if mapping in new.mappings]
+    if default not in common or len(common) < LEAST_COMMON:
         return None
     if known.clock != new.clock:  # times of the whole run on one, of the parallel regions on the other
         return None
     known, new = _under(known, common), _under(new, common)
     if known.local_bandwidth_GBps is None or new.local_bandwidth_GBps is None:
         known, new = (replace(each, local_bandwidth_GBps=None) for each in (known, new))
-    options = msgspec.structs.replace(options, default=label)
-    column = new.column(label)
+    options = msgspec.structs.replace(options, default=default)
+    column = new.column(default)
     gains = gains_of(new.time_s, column)
     chosen = np.empty(len(gains), dtype=np.int64)
     groups = dict.fromkeys(new.groups)
@@ -82,5 +83,5 @@ def _transfer(taught: Dataset, asked: Dataset, options: TrainingOptions, label: 
     )
 
 
-def _under(observations: Observations, labels: Sequence[str]) -> Observations:
-    return observations.columns([observations.column(label) for label in labels])
+def _under(observations: Observations, mappings: Sequence[AnyMapping]) -> Observations:
+    return observations.columns(map(observations.column, mappings))

@@ -2,21 +2,21 @@
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 
 from numapredict.collect.campaign.campaign import Campaign
 from numapredict.collect.campaign.request import run_campaign
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.features import gains_of, group_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.pivots import LEAST_MAPPINGS, pilot_groups, pivot_columns, split_budget
-from numapredict.predictor.learning.train import default_label
+from numapredict.predictor.learning.train import default_of
 
 MOST = 1e9
 """More runs, or hours, than any campaign has."""
@@ -81,15 +81,16 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
     count = split.mappings
     if budget.time_s is not None:
         count = _affordable(campaign, budget.time_s, len(pilots), len(mappings))
-    label = default_label(first, options)
+    default = default_of(first, options)
     mine = {program.name for program in pilots}
-    seen = observe(_only(first, mine, {mapping.label for mapping in mappings}), label)
-    columns = pivot_columns(gains_of(seen.time_s, seen.column(label)), count, seen.column(label))
-    labels = {seen.labels[column] for column in columns}
-    log.info(f"then all {len(campaign.programs)} programs under {len(labels)} mappings: {', '.join(sorted(labels))}")
-    kept = [mapping for mapping in mappings if mapping.label in labels]
+    seen = observe(_only(first, mine, set(mappings)), default)
+    columns = pivot_columns(gains_of(seen.time_s, seen.column(default)), count, seen.column(default))
+    pivots = {seen.mappings[column] for column in columns}
+    named = ", ".join(sorted(map(str, pivots)))
+    log.info(f"then all {len(campaign.programs)} programs under {len(pivots)} mappings: {named}")
+    kept = [mapping for mapping in mappings if mapping in pivots]
     whole = run_campaign(_part(campaign, campaign.programs, kept))
-    return _only(whole, {program.name for program in campaign.programs}, labels)
+    return _only(whole, {program.name for program in campaign.programs}, pivots)
 
 
 def _measure_run_times(campaign: Campaign, mappings: list[Mapping]) -> None:
@@ -170,9 +171,9 @@ def _part(campaign: Campaign, programs: Sequence[Program], mappings: list[Mappin
     return Campaign(campaign.machine, campaign.folder, programs, mappings, campaign.made_by, campaign.options)
 
 
-def _only(dataset: Dataset, programs: set[str], labels: set[str]) -> Dataset:
+def _only(dataset: Dataset, programs: set[str], mappings: Collection[AnyMapping]) -> Dataset:
     return msgspec.structs.replace(
         dataset,
         programs=tuple(program for program in dataset.programs if program.name in programs),
-        measurements=tuple(m for m in dataset.measurements if m.program in programs and m.mapping.label in labels),
+        measurements=tuple(m for m in dataset.measurements if m.program in programs and m.mapping in mappings),
     )

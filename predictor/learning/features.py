@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import AnyMapping, mapping_named, order_of
+from numapredict.collect.mapping import AnyMapping, order_of
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError
@@ -17,6 +16,7 @@ from numapredict.predictor.learning.noise import noise_of
 from numapredict.predictor.learning.options import Clock, Reads, Scale
 
 Array = npt.NDArray[np.float64]
+T = TypeVar("T")
 
 
 COUNTERS = ("local_bandwidth_GBps", "remote_bandwidth_GBps", "local_accesses", "remote_accesses")
@@ -38,7 +38,7 @@ class Observations:
     """
 
     programs: tuple[Program, ...]
-    labels: tuple[str, ...]
+    mappings: tuple[AnyMapping, ...]
     time_s: Array
     local_bandwidth_GBps: Array | None = None
     remote_bandwidth_GBps: Array | None = None
@@ -49,31 +49,26 @@ class Observations:
     runs: int = 1
     clock: Clock = "process"
     dropped_programs: tuple[str, ...] = ()
-    dropped_labels: tuple[str, ...] = ()
+    dropped_mappings: tuple[AnyMapping, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the programs' names, in row order."""
         return tuple(program.name for program in self.programs)
 
-    @cached_property
-    def mappings(self) -> tuple[AnyMapping, ...]:
-        """Return the mappings that the labels name, in column order."""
-        return tuple(map(mapping_named, self.labels))
-
     @property
     def groups(self) -> tuple[str, ...]:
         """Return what each program is held out with: its group, or its own name where it has none."""
         return tuple(map(group_of, self.programs))
 
-    def column(self, label: str) -> int:
+    def column(self, mapping: AnyMapping) -> int:
         """Return the mapping's column; InsufficientDataError when it was not measured for all programs."""
         try:
-            return self.labels.index(label)
+            return self.mappings.index(mapping)
         except ValueError:
             raise InsufficientDataError(
-                f"mapping {label} was not measured for all programs: collect it, or choose another default mapping, "
-                f"{self.labels[0]} for instance"
+                f"mapping {mapping} was not measured for all programs: collect it, or choose another default mapping, "
+                f"{self.mappings[0]} for instance"
             ) from None
 
     @property
@@ -94,17 +89,19 @@ class Observations:
     def rows(self, indices: Iterable[int]) -> "Observations":
         """Return the observations of some programs only."""
         chosen = list(indices)
-        return self._part((chosen, slice(None)), tuple(self.programs[i] for i in chosen), self.labels)
+        return self._part((chosen, slice(None)), tuple(self.programs[i] for i in chosen), self.mappings)
 
     def columns(self, indices: Iterable[int]) -> "Observations":
         """Return the observations under some mappings only."""
         chosen = list(indices)
-        return self._part((slice(None), chosen), self.programs, tuple(self.labels[i] for i in chosen))
+        return self._part((slice(None), chosen), self.programs, tuple(self.mappings[i] for i in chosen))
 
-    def _part(self, chosen: tuple[Any, Any], programs: tuple[Program, ...], labels: tuple[str, ...]) -> "Observations":
+    def _part(
+        self, chosen: tuple[Any, Any], programs: tuple[Program, ...], mappings: tuple[AnyMapping, ...]
+    ) -> "Observations":
         matrices = {name: getattr(self, name) for name in ("time_s", *COUNTERS, "local_share", "noise")}
         parts: dict[str, Any] = {name: None if whole is None else whole[chosen] for name, whole in matrices.items()}
-        return Observations(programs=programs, labels=labels, runs=self.runs, clock=self.clock, **parts)
+        return Observations(programs=programs, mappings=mappings, runs=self.runs, clock=self.clock, **parts)
 
 
 def group_of(program: Program) -> str:
@@ -112,17 +109,16 @@ def group_of(program: Program) -> str:
     return program.group or program.name
 
 
-def observe(dataset: Dataset, keep: str | None = None) -> Observations:
+def observe(dataset: Dataset, keep: AnyMapping | None = None) -> Observations:
     """Return the dataset's programs and mappings as matrices without holes.
 
     If measurements are missing or failed, the program or mapping with the largest missing share is dropped, until no
-    hole is left; the mapping labelled ``keep`` is never dropped. Columns are ordered by the mapping's fields.
+    hole is left; the mapping ``keep`` is never dropped. Columns are ordered by the mapping's fields.
     """
     programs = dataset.programs
     row_of = {program.name: row for row, program in enumerate(programs)}
     mappings = sorted({m.mapping for m in dataset.measurements}, key=order_of)
     column_of = {mapping: column for column, mapping in enumerate(mappings)}
-    labels = tuple(mapping.label for mapping in mappings)
     time_s = np.full((len(programs), len(mappings)), np.nan)
     counted = {name: np.full_like(time_s, np.nan) for name in (*COUNTERS, "local_share")}
     noise, runs = np.full_like(time_s, np.nan), []
@@ -142,7 +138,7 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
         share = measurement.local_share
         if share is not None:
             counted["local_share"][row, column] = share
-    kept_rows, kept_columns = _without_holes(np.isnan(time_s), labels.index(keep) if keep in labels else None)
+    kept_rows, kept_columns = _without_holes(np.isnan(time_s), column_of.get(keep) if keep is not None else None)
     if len(kept_rows) == 0 or len(kept_columns) == 0:
         raise InsufficientDataError(
             f"dataset of {dataset.machine} has no program with valid measurements: collect some first"
@@ -153,13 +149,13 @@ def observe(dataset: Dataset, keep: str | None = None) -> Observations:
     known: dict[str, Any] = {name: values for name, values in found.items() if not np.isnan(values).any()}
     return Observations(
         programs=tuple(programs[row] for row in kept_rows),
-        labels=tuple(labels[column] for column in kept_columns),
+        mappings=tuple(mappings[column] for column in kept_columns),
         time_s=time_s[kept],
         noise=noise[kept] if runs else None,
         runs=int(np.median(runs)) if runs else 1,
         clock=clock,
         dropped_programs=_others([p.name for p in programs], kept_rows),
-        dropped_labels=_others(labels, kept_columns),
+        dropped_mappings=_others(mappings, kept_columns),
         **known,
     )
 
@@ -247,5 +243,5 @@ def _filled(shares: Array) -> Array:
     return np.where(missing, np.nanmedian(shares, axis=0), shares)
 
 
-def _others(names: Sequence[str], kept: list[int]) -> tuple[str, ...]:
-    return tuple(name for index, name in enumerate(names) if index not in set(kept))
+def _others(every: Sequence[T], kept: list[int]) -> tuple[T, ...]:
+    return tuple(each for index, each in enumerate(every) if index not in set(kept))

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import t as student
 
-from numapredict.collect.mapping import AnyMapping, mapping_named
+from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.learning.nearby import Nearby, spread_of, threads_of, widening_of
 from numapredict.predictor.learning.noise import MEASURED_NOISE
 from numapredict.predictor.learning.options import Reads
@@ -48,13 +48,13 @@ NINE_IN_TEN = 1.645
 class GainModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A fitted regression: one value per reading in ``centre``, ``scale``, ``slopes``, one per mapping in the others.
 
-    ``labels`` order the mappings; ``gain`` and ``deviation`` are in log2 over the default; ``slopes`` has a row a
+    ``gain`` and ``deviation`` are in log2 over the default; ``slopes`` has a row a
     reading. ``reads`` is what is read in addition to the times; ``floors_GBps`` are the lowest bandwidths distinguished
     at either probe, empty if none are read. ``nearby`` and ``relative`` give a program's own deviations (none and 0 in
     models of schema 3 and before); ``noise`` is the deviation of a measured gain, None if no run was repeated.
     """
 
-    labels: tuple[str, ...]
+    mappings: tuple[AnyMapping, ...] = msgspec.field(name="labels")
     centre: tuple[float, ...]
     scale: tuple[float, ...]
     gain: tuple[float, ...]
@@ -68,18 +68,13 @@ class GainModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     nearby: Nearby | None = None
 
     @property
-    def mappings(self) -> tuple[AnyMapping, ...]:
-        """Return the mappings that the labels name, in their order."""
-        return tuple(map(mapping_named, self.labels))
-
-    @property
     def extra_reading(self) -> Reads:
         """Return what is read in addition to the times, also for models of schema 2, which lack ``reads``."""
         return self.reads if len(self.centre) > 1 else "times"
 
     def __post_init__(self) -> None:
         """Raise ValueError for parts of different lengths and values that give no gain."""
-        width, count = len(self.centre), len(self.labels)
+        width, count = len(self.centre), len(self.mappings)
         extra = len(self.floors_GBps) + (2 if self.reads == "share" else 0)
         if not width or width != 1 + extra or {len(self.scale), len(self.slopes)} != {width}:
             raise ValueError("expectation: centre, scale and slopes must have a value a reading")
@@ -227,13 +222,13 @@ def with_what_is_known(
 
 
 def fit_gain_model(
-    labels: Sequence[str], readings: Array, floors: Array, gains: Array, groups: Sequence[str], default: int
+    mappings: Sequence[AnyMapping], readings: Array, floors: Array, gains: Array, groups: Sequence[str], default: int
 ) -> GainModel:
     """Return the gain model learned from programs with these readings and gains."""
     centre, scale, gain, slopes = regress(readings, gains, group_weights(groups))
     spread = deviations(held_out_gains(readings, gains, groups), gains, groups, default, readings.shape[1])
     return GainModel(
-        labels=tuple(labels),
+        mappings=tuple(mappings),
         centre=_floats(centre),
         scale=_floats(scale),
         gain=_floats(gain),
@@ -248,8 +243,8 @@ def predict_gains(
     gain_model: GainModel,
     times: tuple[float, float],
     extra: Sequence[float],
-    probes: tuple[str, str],
-    default: str,
+    probes: tuple[AnyMapping, AnyMapping],
+    default: AnyMapping,
     noise: float = MEASURED_NOISE,
 ) -> PredictedGains:
     """Return a program's predicted gains by its probes' times and by what else it reads, ``extra``.
@@ -261,14 +256,14 @@ def predict_gains(
     readings = readings_of(time, np.array([extra]).reshape(1, -1), np.array(gain_model.floors_GBps))
     standard = (readings - np.array(gain_model.centre)) / np.array(gain_model.scale)
     expected = np.array(gain_model.gain) + standard @ np.array(gain_model.slopes)
-    columns = (gain_model.labels.index(probes[0]), gain_model.labels.index(probes[1]))
+    columns = (gain_model.mappings.index(probes[0]), gain_model.mappings.index(probes[1]))
     known = max(MEASURED_NOISE, gain_model.noise or 0.0)
     more = np.sqrt(max(noise**2 - known**2, 0.0)) * np.array(gain_model.slopes[0]) / gain_model.scale[0]
     wider = widening_of(gain_model.nearby, standard[0], gain_model.mappings)
     deviation, relative = np.array(gain_model.deviation), gain_model.relative
     own = (spread_of(deviation, factors, expected[0], relative) for factors in (wider.below, wider.above))
     found = [
-        with_what_is_known(expected, np.hypot(each, more), time, columns, gain_model.labels.index(default), noise)
+        with_what_is_known(expected, np.hypot(each, more), time, columns, gain_model.mappings.index(default), noise)
         for each in (deviation, *own)
     ]
     return PredictedGains(found[0][0][0], *(each[0] for _, each in found))

@@ -1,6 +1,7 @@
 """From a campaign or a dataset to a model file."""
 
 import logging
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ from numapredict.collect.campaign.request import CampaignRequest, prepare, run_c
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.outliers import Outlier, outliers_in_words, without_outliers
 from numapredict.collect.host.environment import emulation
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import AnyMapping, Mapping, mapping_named, parse_label
 from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.progress import doing
@@ -23,7 +24,7 @@ from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import EMULATED, check_choice, data_folder, trained_model_path
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.store import write_model
-from numapredict.predictor.learning.train import default_label, train
+from numapredict.predictor.learning.train import default_of, train
 
 log = logging.getLogger(__name__)
 
@@ -34,10 +35,10 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     machine: str
     modelled: bool
-    default: str
+    default: AnyMapping
     clusters: int
     programs: int
-    probes: tuple[str, ...]
+    probes: tuple[AnyMapping, ...]
     outliers: tuple[Outlier, ...] = ()
 
 
@@ -56,11 +57,11 @@ def options_of(default: str | None, clusters: int | None, dataset: Dataset | Non
     """
     topology = dataset.topology if dataset is not None else None
     foreign = dataset is not None and topology is None
-    label = default if foreign or default is None else _mapping(default, topology).label
+    named = mapping_named if foreign else partial(_mapping, topology=topology)
     # Programs have any length: only features without the scale of the run time carry over. The clusters only
     # explain: the thesis has 6 (sec. 6, fig. 29), and on its linear scale one of them would hold nearly all programs.
     return TrainingOptions(
-        default=label,
+        default=None if default is None else named(default),
         scale="log",
         n_clusters=clusters,
         max_clusters=6,
@@ -138,7 +139,7 @@ def _learn(dataset: Dataset, output: Path | None, wishes: Wishes) -> Learned:
     if not wishes.keep_outliers:
         dataset, outliers = without_outliers(dataset)
     if outliers:
-        log.warning(outliers_in_words(outliers, dataset.machine, default_label(dataset, options)))
+        log.warning(outliers_in_words(outliers, dataset.machine, default_of(dataset, options).label))
     model = train(dataset, options)
     path = output or trained_model_path(dataset.machine, topology)
     write_model(model, path)
@@ -163,4 +164,5 @@ def learned_in_words(found: Learned) -> str:
     """Return the summary of a model and its path in a line."""
     modelled = "modelled " if found.modelled else ""
     clusters, programs = counted(found.clusters, "cluster"), counted(found.programs, "program")
-    return f"{found.path}: {clusters} of {programs} on {modelled}{found.machine}; probes {' and '.join(found.probes)}"
+    probes = " and ".join(map(str, found.probes))
+    return f"{found.path}: {clusters} of {programs} on {modelled}{found.machine}; probes {probes}"

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import AnyMapping, applicable
 from numapredict.collect.topology import Topology
 from numapredict.predictor.learning.gain_model import GainModel
 from numapredict.predictor.learning.options import Clock, Rule, TrainingOptions
@@ -31,7 +31,7 @@ class ExpectedSpeedup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RankedMapping(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One mapping of a cluster's ranking."""
 
-    mapping: str
+    mapping: AnyMapping
     expected_speedup: ExpectedSpeedup
 
 
@@ -41,7 +41,7 @@ class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     group: str
     summary: str
-    best: str
+    best: AnyMapping
     best_speedup: float
     features: tuple[float, ...]
 
@@ -86,7 +86,7 @@ class Merge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that a prediction needs; made by ``train``, kept by ``store``.
 
-    ``default`` is the label that speedups are counted from. ``linkage`` merges the programs in the order of
+    ``default`` is the mapping that speedups are counted from. ``linkage`` merges the programs in the order of
     ``programs``. ``selection_speedup`` is the geometric mean speedup over the default in the cross-validation that
     chose the probes: as the best of many it is optimistic; ``evaluate`` gives an unbiased one. ``gain_model``, if there
     is one, chooses the mapping, else the cluster does; ``fallbacks`` are for probes with fewer readings: without
@@ -101,14 +101,14 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     dataset_created: str
     options: TrainingOptions
     clock: Clock
-    default: str
+    default: AnyMapping
     probes: tuple[Probe, Probe]
     scales: Scales
     rule: Rule
     selection_speedup: float
     programs: tuple[str, ...]
     dropped_programs: tuple[str, ...]
-    dropped_mappings: tuple[str, ...]
+    dropped_mappings: tuple[AnyMapping, ...]
     linkage: tuple[Merge, ...]
     clusters: tuple[Cluster, ...]
     gain_model: GainModel | None = msgspec.field(name="expectation", default=None)
@@ -120,8 +120,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         if problem:
             raise ValueError(problem)
         if self.topology.fingerprint != UNKNOWN:
-            for label in {ranked.mapping for cluster in self.clusters for ranked in cluster.ranked}:
-                parse_label(label)
+            for ranked in self.clusters[0].ranked:
+                applicable(ranked.mapping)
 
 
 def summarise(topology: Topology | None, machine: str) -> TopologySummary:
@@ -156,12 +156,12 @@ def _problem_of(model: Model) -> str:
     if model.gain_model is None and model.fallbacks:
         return "fallbacks: there is nothing that they could stand in for"
     for gain_model in (model.gain_model, *model.fallbacks):
-        if gain_model is not None and set(gain_model.labels) != mappings:
+        if gain_model is not None and set(gain_model.mappings) != mappings:
             return "expectation.labels: must be the ranked mappings"
     return next(filter(None, (_problem_of_cluster(model, cluster, mappings) for cluster in model.clusters)), "")
 
 
-def _problem_of_cluster(model: Model, cluster: Cluster, mappings: set[str]) -> str:
+def _problem_of_cluster(model: Model, cluster: Cluster, mappings: set[AnyMapping]) -> str:
     """Return what is wrong with one cluster, or nothing."""
     where = f"clusters[{cluster.id}]"
     width = len(model.scales.divisors)

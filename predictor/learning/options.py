@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.mapping import AnyMapping
+
 Scale = Literal["linear", "log"]
 Ranking = Literal["centroid", "members", "pooled"]
 FeatureKind = Literal["thesis", "ratio", "times"]
@@ -31,14 +33,14 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     or by the gain model (``expectation``), the cluster being the explanation.
     """
 
-    default: str | None = None
+    default: AnyMapping | None = None
     scale: Scale = "linear"
     ranking: Ranking = "centroid"
     n_clusters: int | None = None
     max_clusters: int = 20
     feature_kinds: tuple[FeatureKind, ...] = ("ratio", "thesis")
     rules: tuple[Rule, ...] = ("centre", "member")
-    probe_candidates: tuple[str, ...] = ()
+    probe_candidates: tuple[AnyMapping, ...] = ()
     method: Method = "cluster"
 
     def __post_init__(self) -> None:

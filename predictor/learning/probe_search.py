@@ -74,7 +74,7 @@ class ProbePair:
 
 def search_probes(observations: Observations, default: int, candidates: tuple[int, ...] = ()) -> ProbePair:
     """Return the default and the best second probe among candidate columns (all if none are named)."""
-    columns = [column for column in candidates or range(len(observations.labels)) if column != default]
+    columns = [column for column in candidates or range(len(observations.mappings)) if column != default]
     if not columns:
         raise InsufficientDataError("two probes need at least two mappings measured for all programs: collect more")
     scores = trying_scores(gains_of(observations.time_s, default), observations.groups)
@@ -182,7 +182,7 @@ def learn_gain_model(
     """
     _, readings, floors = readings_at(observations, probes, reads=reads)
     gains, groups, mappings = gains_of(observations.time_s, default), observations.groups, observations.mappings
-    fitted = fit_gain_model(observations.labels, readings, floors, gains, groups, default)
+    fitted = fit_gain_model(observations.mappings, readings, floors, gains, groups, default)
     second = probes[1] if probes[0] == default else probes[0]
     relative = choose_relative(readings, gains, groups, mappings, (default, second))
     weights = group_weights(groups)
@@ -205,12 +205,12 @@ def advised_columns(train: Observations, test: Observations, default: int) -> np
     """
     pair = (default, search_probes(train, default).second)
     learned = learn_gain_model(train, default, pair)
-    labels = (train.labels[pair[0]], train.labels[pair[1]])
+    probes = (train.mappings[pair[0]], train.mappings[pair[1]])
     chosen = []
     for row in range(len(test.programs)):
         times = (float(test.time_s[row, pair[0]]), float(test.time_s[row, pair[1]]))
         read = {"bandwidth": test.local_bandwidth_GBps, "share": test.local_share, "times": None}[learned.extra_reading]
         extra = [] if read is None else [float(read[row, column]) for column in pair]
-        found = predict_gains(learned, times, extra, labels, labels[0], noise_at(test, row, pair, learned.noise))
+        found = predict_gains(learned, times, extra, probes, probes[0], noise_at(test, row, pair, learned.noise))
         chosen.append(int(risk_adjusted_gain(found.gain, found.deviation, learned.risk_weight, default).argmax()))
     return np.array(chosen, dtype=np.int64)

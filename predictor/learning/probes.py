@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.learning.options import FeatureKind, Rule
 
 Array = npt.NDArray[np.float64]
@@ -28,7 +29,7 @@ MIN_DEVIATION = 0.05
 class Probe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One mapping to run a new program under, and the features read from that run."""
 
-    mapping: str
+    mapping: AnyMapping
     features: tuple[str, ...]
 
 
@@ -47,7 +48,7 @@ class Scales(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             raise ValueError("divisors and floor must be positive")
 
 
-def probes_of(kind: FeatureKind, first: str, second: str) -> tuple[Probe, Probe]:
+def probes_of(kind: FeatureKind, first: AnyMapping, second: AnyMapping) -> tuple[Probe, Probe]:
     """Return the two probes that this kind of features needs."""
     at_second = {"thesis": (BANDWIDTH,), "ratio": (TIME, BANDWIDTH), "times": (TIME,)}[kind]
     return Probe(first, (TIME,)), Probe(second, at_second)

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.collect.mapping import AnyMapping
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.clustering import Array, Labels, centroid_members, cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, clustering_rows
@@ -38,8 +39,8 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     n_clusters: int
     kind: FeatureKind
     rule: Rule
-    first: str
-    second: str
+    first: AnyMapping
+    second: AnyMapping
     speedup: float
 
 
@@ -83,8 +84,8 @@ def select(observations: Observations, default: int, options: TrainingOptions) -
         n_clusters=scores.counts[at[2]],
         kind=scores.kinds[at[0]],
         rule=options.rules[at[1]],
-        first=observations.labels[scores.candidates[at[3]]],
-        second=observations.labels[scores.candidates[at[4]]],
+        first=observations.mappings[scores.candidates[at[3]]],
+        second=observations.mappings[scores.candidates[at[4]]],
         speedup=float(2 ** scores.log2_gain[at]),
     )
 
@@ -121,9 +122,9 @@ def _kinds(observations: Observations, options: TrainingOptions) -> tuple[Featur
 
 def _candidates(observations: Observations, options: TrainingOptions) -> tuple[int, ...]:
     if options.probe_candidates:
-        columns = [observations.column(label) for label in dict.fromkeys(options.probe_candidates)]
+        columns = [observations.column(each) for each in dict.fromkeys(options.probe_candidates)]
     else:
-        columns = list(range(len(observations.labels)))
+        columns = list(range(len(observations.mappings)))
     if len(columns) < 2:
         raise InsufficientDataError("two probes need at least two mappings measured for all programs: collect more")
     return tuple(columns)

@@ -15,6 +15,7 @@ import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice, write_whole
+from numapredict.collect.mapping import from_label, to_label
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError, NoModelError, NumapredictError
 from numapredict.predictor.learning.model import SCHEMA_VERSION, Model
@@ -39,7 +40,7 @@ def read_model(path: Path) -> Model:
                 f"{path}: schema_version is {version}, this numapredict reads up to {SCHEMA_VERSION}; "
                 "use a newer numapredict or train again"
             )
-        return msgspec.json.decode(data, type=Model)
+        return msgspec.json.decode(data, type=Model, dec_hook=from_label)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
         if isinstance(error, InvalidInputError):
             raise
@@ -48,10 +49,10 @@ def read_model(path: Path) -> Model:
 
 def write_model(model: Model, path: Path) -> None:
     """Write a model in one step; UnwritableError where the system refuses, InvalidInputError for NaN in it."""
-    data = msgspec.json.format(msgspec.json.encode(model), indent=1) + b"\n"
+    data = msgspec.json.format(msgspec.json.encode(model, enc_hook=to_label), indent=1) + b"\n"
     try:
         # NaN would be written as null: an unreadable model must not replace a good file.
-        msgspec.json.decode(data, type=Model)
+        msgspec.json.decode(data, type=Model, dec_hook=from_label)
     except (msgspec.DecodeError, NumapredictError) as error:
         raise InvalidInputError(f"model of {model.machine}: {_one_line(error)}; nothing was written") from error
     write_whole(path, data, f"cannot write the model {path}")

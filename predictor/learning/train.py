@@ -5,6 +5,7 @@ import numpy as np
 
 from numapredict.collect import space
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.progress import Count, counting
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.clustering import Array, Labels, WardClustering
@@ -40,19 +41,19 @@ def train(dataset: Dataset, options: TrainingOptions | None = None) -> Model:
     """Return the model of a dataset's machine; InsufficientDataError if there is too little to learn from."""
     options = options or TrainingOptions()
     with counting(_STEPS, "steps of learning") as count:
-        return train_on(observe(dataset, default_label(dataset, options)), dataset, options, count)
+        return train_on(observe(dataset, default_of(dataset, options)), dataset, options, count)
 
 
-def default_label(dataset: Dataset, options: TrainingOptions) -> str:
-    """Return the label of the default mapping: the options', the dataset's, or what programs get there today."""
-    label = options.default or dataset.default
-    if label is None and dataset.topology is not None:
-        label = space.default_mapping(dataset.topology).label
-    if label is None:
+def default_of(dataset: Dataset, options: TrainingOptions) -> AnyMapping:
+    """Return the default mapping: the options', the dataset's, or what programs get there today."""
+    found = options.default or dataset.default
+    if found is None and dataset.topology is not None:
+        found = space.default_mapping(dataset.topology)
+    if found is None:
         raise InsufficientDataError(
             f"dataset of {dataset.machine} has no default mapping: name one with --default, here or when importing"
         )
-    return label
+    return found
 
 
 def train_on(
@@ -63,14 +64,14 @@ def train_on(
 ) -> Model:
     """Return the model of these observations; only the machine is taken from the dataset."""
     count = count or Count(_STEPS, "steps of learning")
-    default = observations.column(default_label(dataset, options))
+    default = observations.column(default_of(dataset, options))
     gain_model: GainModel | None = None
     fallbacks: tuple[GainModel, ...] = ()
     if options.method == "expectation" and len(set(observations.groups)) > 1:  # else its error cannot be estimated
-        candidates = tuple(observations.column(label) for label in dict.fromkeys(options.probe_candidates))
+        candidates = tuple(observations.column(each) for each in dict.fromkeys(options.probe_candidates))
         pair = search_probes(observations, default, candidates)
         count.step()
-        probes = (observations.labels[pair.first], observations.labels[pair.second])
+        probes = (observations.mappings[pair.first], observations.mappings[pair.second])
         # The cluster is the explanation: it is chosen for these probes.
         clusters = options.n_clusters or min(options.max_clusters, len(observations.programs))
         fixed = msgspec.structs.replace(options, probe_candidates=probes, n_clusters=clusters)
@@ -98,14 +99,14 @@ def train_on(
         dataset_created=dataset.created,
         options=options,
         clock=observations.clock,
-        default=observations.labels[default],
+        default=observations.mappings[default],
         probes=_probes(choice, gain_model),
         scales=scales,
         rule=choice.rule,
         selection_speedup=choice.speedup,
         programs=observations.names,
         dropped_programs=observations.dropped_programs,
-        dropped_mappings=observations.dropped_labels,
+        dropped_mappings=observations.dropped_mappings,
         linkage=tuple(Merge(int(a), int(b), float(d), int(n)) for a, b, d, n in clustering.linkage_),
         clusters=tuple(
             Cluster(
@@ -129,7 +130,7 @@ def _probes(choice: Choice, gain_model: GainModel | None) -> tuple[Probe, Probe]
     return Probe(choice.first, read), Probe(choice.second, read)
 
 
-def probe_readings(observations: Observations, first: str, second: str) -> Array:
+def probe_readings(observations: Observations, first: AnyMapping, second: AnyMapping) -> Array:
     """Return float64[programs, 3]: time at the first probe, time and local bandwidth (or NaN) at the second."""
     a, b = observations.column(first), observations.column(second)
     bandwidth = observations.local_bandwidth_GBps
@@ -149,7 +150,7 @@ def _members(observations: Observations, default: int, inside: Labels, features:
             name=observations.names[row],
             group=observations.groups[row],
             summary=observations.programs[row].summary,
-            best=observations.labels[best[row]],
+            best=observations.mappings[best[row]],
             best_speedup=float(observations.time_s[row, default] / observations.time_s[row, best[row]]),
             features=tuple(map(float, features[row])),
         )
@@ -163,7 +164,7 @@ def _ranked(observations: Observations, default: int, inside: Labels, cost: Arra
     median, low, high = np.median(speedups, axis=0), speedups.min(axis=0), speedups.max(axis=0)
     return tuple(
         RankedMapping(
-            observations.labels[column],
+            observations.mappings[column],
             ExpectedSpeedup(float(median[column]), float(low[column]), float(high[column])),
         )
         for column in np.argsort(cost, kind="stable")

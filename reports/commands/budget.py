@@ -29,7 +29,7 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
         from numapredict.predictor.evaluation.budget_curve import budget_curve
         from numapredict.predictor.learning.datasets import open_datasets
         from numapredict.predictor.learning.learning import options_of
-        from numapredict.predictor.learning.train import default_label
+        from numapredict.predictor.learning.train import default_of
         from numapredict.reports.budget_curve import budget_curves_data, budget_figure, curves_in_words
         from numapredict.reports.figure_file import format_of, write_figure
         from numapredict.reports.source import origin_of
@@ -38,7 +38,9 @@ def budget(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) ->
     opened = open_datasets(tuple(dict.fromkeys(datasets)))
     options = [options_of(None, None, dataset) for dataset in opened]
     curves = [budget_curve(dataset, each, jobs=jobs) for dataset, each in zip(opened, options, strict=True)]
-    origins = [origin_of(dataset, default_label(dataset, each)) for dataset, each in zip(opened, options, strict=True)]
+    origins = [
+        origin_of(dataset, default_of(dataset, each).label) for dataset, each in zip(opened, options, strict=True)
+    ]
     with doing(f"drawing {output}"):
         write_figure(budget_figure(budget_curves_data(curves, origins)), output)
     print_answer(curves, as_json, curves_in_words)

@@ -30,12 +30,12 @@ def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
         from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.predictor.learning.features import observe
         from numapredict.predictor.learning.learning import options_of
-        from numapredict.predictor.learning.train import default_label
+        from numapredict.predictor.learning.train import default_of
 
         opened = open_dataset(dataset)
-        label = default_label(opened, options_of(default, None, opened))
-        observations = observe(opened, label)
-        found = like_pairs(observations, observations.column(label))
+        mapping = default_of(opened, options_of(default, None, opened))
+        observations = observe(opened, mapping)
+        found = like_pairs(observations, observations.column(mapping))
     print_answer(found[:count], as_json, lambda shown: pairs_in_words(shown, len(found)))
 
 

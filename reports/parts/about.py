@@ -40,7 +40,7 @@ def dataset_about(dataset: Dataset, observations: Observations, default: str) ->
         ),
         ("Figures", made),
         ("Programs", str(len(observations.programs))),
-        ("Mappings", str(len(observations.labels))),
+        ("Mappings", str(len(observations.mappings))),
         ("Measurements", f"{runs}, {each} each" + (f"; {failed}" if failed else "")),
         ("Times", CLOCKS[observations.clock]),
         ("Default", f"{default}: speedups are over this mapping"),

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import applicable
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.command import run_words
 from numapredict.collect.topology import Topology
@@ -47,17 +47,17 @@ def _mapping_problems(advice: Advice, topology: Topology | None) -> Iterator[tup
     """Yield field and problem of labels that belong to another machine or to another answer."""
     if len(advice.probes) != 2:
         yield "probes", f"{len(advice.probes)} of them, where a prediction rests on two"
-    labels = {"mapping": advice.mapping, "default": advice.default}
-    labels |= {f"probe {number}, mapping": probe.mapping for number, probe in enumerate(advice.probes, 1)}
-    for field, label in labels.items():
+    mappings = {"mapping": advice.mapping, "default": advice.default}
+    mappings |= {f"probe {number}, mapping": probe.mapping for number, probe in enumerate(advice.probes, 1)}
+    for field, named in mappings.items():
         try:
-            mapping = parse_label(label)
+            mapping = applicable(named)
             if topology is not None:
                 resolve(mapping, topology)
         except NumapredictError as error:
             on = f" (machine {advice.machine})" if topology is not None else ""
             yield field, f"{error}{on}"
-    if run_words(advice.mapping) not in advice.command:
+    if run_words(advice.mapping.label) not in advice.command:
         yield "command", f"it does not run the program under {advice.mapping}, the answer"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.host import host_topology
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import applicable
 from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.topology import Topology
 from numapredict.predictor.advising.advice import Advice
@@ -15,7 +15,7 @@ from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import data_folder
-from numapredict.predictor.learning.train import default_label
+from numapredict.predictor.learning.train import default_of
 from numapredict.reports.parts.about import dataset_about, model_about, prediction_about
 from numapredict.reports.parts.clusters import tree_data
 from numapredict.reports.parts.distribution import distribution_data
@@ -79,16 +79,16 @@ def _dataset_sections(subject: Subject, default: str | None, drawn: dict[str, ms
     dataset = subject.dataset
     assert dataset is not None  # noqa: S101 # the caller looked
     options = options_of(default, None, dataset)
-    label = default_label(dataset, options)
-    observations = observe(dataset, label)
-    column = observations.column(label)
+    mapping = default_of(dataset, options)
+    observations = observe(dataset, mapping)
+    column = observations.column(mapping)
     order = order_programs(observations, column, options.scale)
     model = subject.model or model_for(dataset)
     clusters = CLUSTERS if model is None else len(model.clusters)
     probes = () if model is None else tuple(probe.mapping for probe in model.probes)
     heatmap = heatmap_data(observations, column, order, clusters, subject.model)
     drawn["heatmap"] = heatmap
-    found = [Section("about", "The dataset", dataset_about(dataset, observations, label))]
+    found = [Section("about", "The dataset", dataset_about(dataset, observations, mapping.label))]
     if dataset.topology is not None:
         machine = machine_data(dataset.topology, description_of(dataset.machine, dataset.modelled))
         found.append(Section("topology", "The machine", machine))
@@ -129,7 +129,7 @@ def _prediction_page(subject: Subject, profile: Profile | None) -> PageData:
     description = description_of(advice.machine, advice.modelled)
     topology = _here(advice) if description is None and profile is not None else None
     topology = topology if description is None else description.topology
-    placed = with_tables(draw_mapping(parse_label(advice.mapping), advice.machine, topology, profile), description)
+    placed = with_tables(draw_mapping(applicable(advice.mapping), advice.machine, topology, profile), description)
     sections = [Section("answer", "The answer", prediction)]
     if prediction.reasons or advice.explanation.close:
         sections.append(Section("why", "Why", prediction))

@@ -59,10 +59,10 @@ def distribution_data(observations: Observations, default: int) -> DistributionD
             )
             for place in places
         ),
-        fixed=observations.labels[fixed],
+        fixed=observations.mappings[fixed].label,
         fixed_speedup=float(2 ** gains[:, fixed].mean()),
         best_speedup=float(2 ** best.mean()),
-        favourites=tuple(Favourite(observations.labels[labels[at]], int(wins[at])) for at in first),
+        favourites=tuple(Favourite(observations.mappings[labels[at]].label, int(wins[at])) for at in first),
         mappings=len(labels),
     )
 

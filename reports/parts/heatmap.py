@@ -99,7 +99,7 @@ def heatmap_data(
         cuts = tuple(_numbered(each, programs, model) for each in cuts)
     return HeatmapData(
         programs=programs,
-        labels=observations.labels,
+        labels=tuple(mapping.label for mapping in observations.mappings),
         choices=tuple(m.choices if isinstance(m, Mapping) else None for m in observations.mappings),
         default=default,
         times_s=tuple(tuple(map(rounded, row)) for row in times.tolist()),

@@ -6,6 +6,7 @@ import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice
+from numapredict.collect.mapping import from_label
 from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
 from numapredict.predictor.evaluation.strategy import Strategy
@@ -29,7 +30,7 @@ class HeldOutData(msgspec.Struct, frozen=True, kw_only=True):
 def held_out_data(path: Path, model: Model) -> HeldOutData:
     """Return the scores of a model's machine; InvalidInputError for a file without them."""
     try:
-        found = msgspec.json.decode(read_bounded(path, SIZE_LIMIT_BYTES), type=Evaluations)
+        found = msgspec.json.decode(read_bounded(path, SIZE_LIMIT_BYTES), type=Evaluations, dec_hook=from_label)
     except OSError as error:
         raise InvalidInputError(f"cannot read {path}: {reason_and_advice(error)}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

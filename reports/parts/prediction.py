@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import applicable, from_label
 from numapredict.native.errors import InvalidInputError, NumapredictError
 from numapredict.predictor.advising.advice import Advice, whole_run
 from numapredict.predictor.advising.advice_text import WITHOUT_COUNTERS, mapping_in_words
@@ -67,7 +67,7 @@ def read_advice(data: bytes, where: str) -> Advice:
     try:
         if msgspec.json.decode(data, type=_Answer).answer == "unknown":
             raise InvalidInputError("the answer is unknown, so there is nothing to draw")
-        advice = msgspec.json.decode(data, type=Advice)
+        advice = msgspec.json.decode(data, type=Advice, dec_hook=from_label)
         check_consistency(advice, topology_of(advice.machine, advice.modelled))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
         raise InvalidInputError(
@@ -83,8 +83,8 @@ def prediction_data(advice: Advice) -> PredictionData:
     speedup = advice.expected_speedup.median
     return PredictionData(
         advice=advice,
-        words=mapping_in_words(parse_label(advice.mapping)),
-        default_words=mapping_in_words(parse_label(advice.default)),
+        words=mapping_in_words(applicable(advice.mapping)),
+        default_words=mapping_in_words(applicable(advice.default)),
         judged=WITHOUT_COUNTERS.get(advice.judged_by, ""),
         measured=advice.mapping != advice.default and {advice.mapping, advice.default} == probes,
         regions=regions,

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.learning.features import Observations
 from numapredict.predictor.learning.options import Clock
 from numapredict.reports.parts.heatmap import Order
@@ -42,10 +43,12 @@ class ProgramsData(msgspec.Struct, frozen=True, kw_only=True):
     dropped_mappings: tuple[str, ...]
 
 
-def programs_data(observations: Observations, default: int, order: Order, probes: tuple[str, ...]) -> ProgramsData:
+def programs_data(
+    observations: Observations, default: int, order: Order, probes: tuple[AnyMapping, ...]
+) -> ProgramsData:
     """Return the table; probes that were not measured of all programs are left out."""
-    known = tuple(label for label in probes if label in observations.labels)
-    columns = [observations.column(label) for label in known]
+    known = tuple(probe for probe in probes if probe in observations.mappings)
+    columns = list(map(observations.column, known))
     best = observations.time_s.argmin(axis=1)
     bandwidth = observations.local_bandwidth_GBps
     rows = []
@@ -58,7 +61,7 @@ def programs_data(observations: Observations, default: int, order: Order, probes
                 group=program.group,
                 summary=program.summary,
                 default_s=float(times[default]),
-                best=observations.labels[best[row]],
+                best=observations.mappings[best[row]].label,
                 best_s=float(times[best[row]]),
                 speedup=float(times[default] / times[best[row]]),
                 probes=tuple(
@@ -68,10 +71,10 @@ def programs_data(observations: Observations, default: int, order: Order, probes
             )
         )
     return ProgramsData(
-        default=observations.labels[default],
+        default=observations.mappings[default].label,
         clock=observations.clock,
-        probes=known,
+        probes=tuple(probe.label for probe in known),
         rows=tuple(rows),
         dropped_programs=observations.dropped_programs,
-        dropped_mappings=observations.dropped_labels,
+        dropped_mappings=tuple(mapping.label for mapping in observations.dropped_mappings),
     )

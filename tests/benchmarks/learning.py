@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import mapping_named
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
 from numapredict.predictor.evaluation.folds import predict_row
@@ -29,8 +30,8 @@ def observations_of(dataset: Dataset, programs: int, mappings: int) -> Observati
     seen = observe(dataset)
     generator = np.random.default_rng(1)
     rows = generator.integers(0, len(seen.programs), programs)
-    columns = np.arange(len(seen.labels))[:mappings]
-    columns[0] = seen.column("32x4-contiguous-first-touch")
+    columns = np.arange(len(seen.mappings))[:mappings]
+    columns[0] = seen.column(mapping_named("32x4-contiguous-first-touch"))
     chosen = np.unique(columns)
 
     def varied(values: np.ndarray) -> np.ndarray:
@@ -39,7 +40,7 @@ def observations_of(dataset: Dataset, programs: int, mappings: int) -> Observati
     assert seen.local_bandwidth_GBps is not None
     return Observations(
         programs=tuple(Program(name=f"p{n}", command=("x",)) for n in range(programs)),
-        labels=tuple(seen.labels[column] for column in chosen),
+        mappings=tuple(seen.mappings[column] for column in chosen),
         time_s=varied(seen.time_s),
         local_bandwidth_GBps=varied(seen.local_bandwidth_GBps),
     )
@@ -67,7 +68,7 @@ def main(rounds: int, as_json: bool) -> None:
     """Measure an answer, the training of 90 programs under 150 mappings, and clustering of up to 5,000 programs."""
     dataset = planted_dataset(30, subset="full")
     observations = observations_of(dataset, PROGRAMS, min(MAPPINGS, len(full_space(four_by_eight()))))
-    options = options_of(observations.labels[observations.column("32x4-contiguous-first-touch")], None)
+    options = options_of("32x4-contiguous-first-touch", None)
     trained, answered = [], []
     for _ in range(rounds):
         began = time.perf_counter()
@@ -77,7 +78,9 @@ def main(rounds: int, as_json: bool) -> None:
         answered += [1000 * processor_s(answer) for _ in range(20)]
     figures = [
         Figure("an answer after its probes, processor", "ms", tuple(answered), "under 50"),
-        Figure(f"training {PROGRAMS} programs x {len(observations.labels)} mappings", "s", tuple(trained), "under 10"),
+        Figure(
+            f"training {PROGRAMS} programs x {len(observations.mappings)} mappings", "s", tuple(trained), "under 10"
+        ),
     ]
     for programs in MANY:
         took = []

@@ -203,7 +203,7 @@ def test_the_modelled_machine_places_pages_likewise(
     request = msgspec.json.decode((folder / f"{source}.request").read_bytes(), type=ArraysRequest)
     placed, described = answers[f"arrays {source}"], machine_of((4, 4, 4, 4))
     machine = ModelledMachine(described, TraceStore(described, BUDGET))
-    assert tuple(truly) == ARRAYS[source]
+    assert tuple(placed) == ARRAYS[source]
     for label in ARRAYS[source]:
         mapping = parse_label(label)
         addresses = tmp_path / f"addresses-{mapping.threads}"  # one trace for all mappings of as many threads

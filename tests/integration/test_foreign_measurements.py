@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from numapredict.collect.mapping import mapping_named
 from numapredict.collect.program import Program
 from numapredict.predictor.learning.features import Observations
 from numapredict.predictor.learning.options import TrainingOptions
@@ -29,7 +30,7 @@ def observations_of(machine: str) -> Observations:
     complete = {key: found for key, found in times.items() if len(found) == len(labels)}
     return Observations(
         programs=tuple(Program(name=f"{code} {text}", command=(code,), group=code) for code, text in complete),
-        labels=tuple(labels),
+        mappings=tuple(map(mapping_named, labels)),
         time_s=np.array([[found[label] for label in labels] for found in complete.values()]),
     )
 
@@ -39,8 +40,10 @@ def observations_of(machine: str) -> Observations:
 @pytest.mark.parametrize("machine", ["lpdquad", "lpdxeon2680"])
 def test_probes_gain_over_unpinned_threads_in_cross_validation(machine: str) -> None:
     observations = observations_of(machine)
-    threads = max(int(label.split("/")[1]) for label in observations.labels)
-    choice = select(observations, observations.column(f"NONE/{threads}"), TrainingOptions(ranking="pooled"))
+    threads = max(int(mapping.label.split("/")[1]) for mapping in observations.mappings)
+    choice = select(
+        observations, observations.column(mapping_named(f"NONE/{threads}")), TrainingOptions(ranking="pooled")
+    )
     assert len(observations.programs) >= 15
     assert choice.kind == "times"
     assert choice.speedup > 1.0

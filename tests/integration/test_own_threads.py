@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from numapredict.collect.campaign.machine_choice import modelled_machine
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import applicable, from_label, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.hardware import HardwareMachine
 from numapredict.collect.modelled.tracing import TraceBudget
@@ -47,7 +47,7 @@ def answer(program: Path, *arguments: str) -> tuple[Advice, str]:
     """Return the answer of `predict`, and what went to standard error."""
     done = CliRunner().invoke(commands, ["predict", "--machine", MACHINE, "--json", str(program), *arguments])
     assert done.exit_code == 0, done.output
-    return msgspec.json.decode(done.stdout, type=Advice), done.stderr
+    return msgspec.json.decode(done.stdout, type=Advice, dec_hook=from_label), done.stderr
 
 
 @pytest.mark.slow
@@ -160,7 +160,7 @@ def test_a_number_that_the_dataset_lacks_is_judged_by_the_nearest(
     model, own = model_of_threads(named_model(MACHINE).model, shown(threads), dataset.topology)
     assert (own.competing, own.learned_from) == (competing, taught)
     assert words in own.text
-    mappings = [parse_label(ranked.mapping) for ranked in model.clusters[0].ranked]
+    mappings = [applicable(ranked.mapping) for ranked in model.clusters[0].ranked]
     assert {mapping.threads for mapping in mappings} == {competing}
     assert model.default == f"{default}-contiguous-first-touch"  # on as many nodes as the dataset has of so many
 

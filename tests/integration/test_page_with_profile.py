@@ -7,6 +7,7 @@ import pytest
 
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.host.host import topology_from_file
+from numapredict.collect.mapping import mapping_named, to_label
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.command_line.main import main
 from numapredict.predictor.learning.datasets import open_dataset
@@ -36,7 +37,7 @@ def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def page_of(advice: Advice, folder: Path, *words: str) -> tuple[int, str]:
     """Return the exit code and the page."""
-    (folder / "advice.json").write_bytes(msgspec.json.encode(advice))
+    (folder / "advice.json").write_bytes(msgspec.json.encode(advice, enc_hook=to_label))
     code = main(["report", str(folder / "advice.json"), "-o", str(folder / "page.html"), *words])
     page = folder / "page.html"
     return code, page.read_text(encoding="utf-8") if page.exists() else ""
@@ -58,7 +59,9 @@ def test_a_profile_tells_each_nodes_share(advice: Advice, profile: Path, tmp_pat
 def here(advice: Advice, machine: str) -> Advice:
     """Return what timed runs on a machine would have said, of a mapping that fits two nodes of two cores."""
     mapping = "4x2-contiguous-locality"
-    probes = tuple(msgspec.structs.replace(probe, mapping="4x2-contiguous-first-touch") for probe in advice.probes)
+    probes = tuple(
+        msgspec.structs.replace(probe, mapping=mapping_named("4x2-contiguous-first-touch")) for probe in advice.probes
+    )
     return msgspec.structs.replace(
         advice,
         modelled=False,

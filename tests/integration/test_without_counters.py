@@ -62,14 +62,14 @@ def readings(dataset: Dataset, model: Model, row: int) -> list[ProbeReading]:
 
 def test_a_model_of_a_machine_without_counters_reads_the_share(uncounted: Model) -> None:
     assert uncounted.gain_model is not None
-    assert uncounted.gain_model.beside == "share"
+    assert uncounted.gain_model.extra_reading == "share"
     assert [probe.features for probe in uncounted.probes] == [("time_s", "local_share")] * 2
-    assert [fallback.beside for fallback in uncounted.fallbacks] == ["times"]
+    assert [fallback.extra_reading for fallback in uncounted.fallbacks] == ["times"]
 
 
 def test_a_model_with_counters_has_learned_what_to_do_without(counted: Model, uncounted: Model) -> None:
     assert counted.gain_model is not None
-    assert counted.gain_model.beside == "bandwidth"
+    assert counted.gain_model.extra_reading == "bandwidth"
     assert counted.fallbacks == (uncounted.gain_model, *uncounted.fallbacks)
 
 

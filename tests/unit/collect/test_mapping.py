@@ -168,6 +168,32 @@ def test_counts_below_one_are_a_problem() -> None:
     assert "at least 1" in problem_of(Mapping(1, 1, "contiguous", 0, "balance"))
 
 
+READERS = {
+    "collect/campaign/request.py": "typed, or in a campaign's request",
+    "collect/data/foreign_table.py": "an imported table",
+    "collect/data/journal.py": "a journal",
+    "collect/data/measurement_table.py": "a dataset",
+    "collect/data/table_import.py": "typed",
+    "collect/fidelity/bench.py": "a published table",
+    "collect/mapping.py": "the grammar",
+    "collect/placing/placed_run.py": "typed",
+    "predictor/command_line/cli.py": "typed",
+    "predictor/learning/learning.py": "typed",
+    "reports/characterisation/tables.py": "a characterisation",
+    "reports/clustermap.py": "typed",
+    "reports/commands/mapping.py": "typed",
+}
+"""The files that read labels, and where the labels are from."""
+
+
+def test_only_files_at_the_edge_read_labels() -> None:
+    root = Path(__file__).parents[3]
+    files = [path for folder in ("collect", "predictor", "reports") for path in (root / folder).rglob("*.py")]
+    read = re.compile(r"\b(parse_label|mapping_named)\b(?!`)")
+    found = [path for path in files if read.search(path.read_text(encoding="utf-8"))]
+    assert {path.relative_to(root).as_posix() for path in found} == READERS.keys()
+
+
 def test_only_one_file_writes_labels() -> None:
     root = Path(__file__).parents[3]
     files = [path for folder in ("collect", "predictor", "reports") for path in (root / folder).rglob("*.py")]

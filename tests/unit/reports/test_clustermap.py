@@ -15,7 +15,7 @@ from numapredict.native.errors import InsufficientDataError, UsageError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
-from numapredict.predictor.learning.train import default_label
+from numapredict.predictor.learning.train import default_of
 from numapredict.reports.clustermap import ClustermapData, clustermap_data
 from numapredict.reports.clustermap_figure import figure_of
 from numapredict.reports.figure_file import write_figure
@@ -251,8 +251,8 @@ def test_the_tree_and_the_clusters_numbers_are_drawn_where_they_belong(data: Clu
 def test_programs_are_clustered_as_on_the_page_and_in_the_model() -> None:
     dataset = planted_dataset(15, jitter=0.4)
     options = options_of(None, None, dataset)
-    observations = observe(dataset, default_label(dataset, options))
-    column = observations.column(default_label(dataset, options))
+    observations = observe(dataset, default_of(dataset, options))
+    column = observations.column(default_of(dataset, options))
     order = order_programs(observations, column, options.scale)
     page = heatmap_data(observations, column, order, CLUSTERS)
     data = clustermap_data(dataset)

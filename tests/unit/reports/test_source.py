@@ -40,9 +40,9 @@ def test_different_defaults_stand_with_their_machines() -> None:
 
 def test_evaluations_tell_what_they_know_and_datasets_the_rest() -> None:
     evaluations = together([evaluation("planted-4x8", [held_out("a", 1.0, 2.0), held_out("b", 1.0, 2.0)], False)])
-    assert evaluated_origins(evaluations) == (Origin(machine="planted-4x8", modelled=False, default=DEFAULT),)
+    assert evaluated_origins(evaluations) == (Origin(machine="planted-4x8", modelled=False, default=DEFAULT.label),)
     (origin,) = evaluated_origins(evaluations, [planted_dataset(2)])
-    assert (origin.created, origin.default) == ("2025-01-01T00:00:00Z", DEFAULT)
+    assert (origin.created, origin.default) == ("2025-01-01T00:00:00Z", DEFAULT.label)
 
 
 def test_the_line_stands_below_the_figure_which_is_higher_for_it() -> None:

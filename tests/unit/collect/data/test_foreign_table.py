@@ -7,7 +7,7 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset, read_dataset, write_dataset
 from numapredict.collect.data.foreign_table import TableColumns, Tally, dataset_of_rows, read_rows, tally_in_words
-from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.mapping import AnyMapping, Mapping, mapping_named
 from numapredict.native.errors import InvalidInputError
 
 COLUMNS = TableColumns(program=("code", "input"), mapping=("policy", "threads"), time="ms", group="code", unit_s=1e-3)
@@ -15,7 +15,14 @@ HEAD = "code,input,policy,threads,ms,host,misses\n"
 
 
 def about(default: str | None = None) -> Dataset:
-    return Dataset(machine="box", modelled=False, topology=None, made_by="x", created="now", default=default)
+    return Dataset(
+        machine="box",
+        modelled=False,
+        topology=None,
+        made_by="x",
+        created="now",
+        default=mapping_named(default) if default else None,
+    )
 
 
 def imported(

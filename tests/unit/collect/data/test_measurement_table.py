@@ -62,7 +62,7 @@ def test_a_frame_gives_the_matrices_that_models_are_learned_from() -> None:
     observations = observe(dataset)
     cells = dataset.frame().groupby(["program", "mapping"], observed=True, sort=False)
     for name in ("region_time_s" if observations.clock == "regions" else "time_s", "local_bandwidth_GBps"):
-        table = cells[name].median().unstack().loc[list(observations.names), list(observations.labels)]
+        table = cells[name].median().unstack().loc[list(observations.names), list(map(str, observations.mappings))]
         matrix = observations.local_bandwidth_GBps if name == "local_bandwidth_GBps" else observations.time_s
         assert matrix is not None
         np.testing.assert_allclose(table.to_numpy(), matrix, rtol=1e-12)

@@ -78,7 +78,7 @@ def test_a_program_without_its_default_is_left_out_as_a_whole() -> None:
     cleaned, found = without_outliers(table_of(times_s))
     observed = observe(cleaned, "m0")
     assert observed.dropped_programs == ("p3",)
-    assert observed.dropped_labels == ()
+    assert observed.dropped_mappings == ()
     text = outliers_in_words(found, "box", "m0")
     assert text.startswith("box: 1 outlier left out of the times: p3 under m0 (1.98e+05 s, usual ")
     assert text.endswith("; without its default p3 cannot be judged; --keep-outliers keeps them")

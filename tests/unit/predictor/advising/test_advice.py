@@ -6,7 +6,7 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import AnyMapping, Mapping, applicable, from_label, parse_label, to_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.tools.emission import emit, expresses
@@ -39,7 +39,7 @@ def advice(dataset: Dataset, chosen: ChosenModel) -> Advice:
 
 
 def test_the_advice_carries_both_probes_and_the_cluster(dataset: Dataset, chosen: ChosenModel, advice: Advice) -> None:
-    times = {(m.program, m.mapping.label): m for m in dataset.measurements}
+    times = {(m.program, m.mapping): m for m in dataset.measurements}
     assert [probe.mapping for probe in advice.probes] == [probe.mapping for probe in chosen.model.probes]
     for probe in advice.probes:
         measured = times[dataset.programs[0].name, probe.mapping]
@@ -49,15 +49,17 @@ def test_the_advice_carries_both_probes_and_the_cluster(dataset: Dataset, chosen
     assert dataset.programs[0].name in advice.cluster.members
     assert advice.cluster.centroid in advice.cluster.members
     assert advice.default == chosen.model.default
-    assert msgspec.json.decode(msgspec.json.encode(advice), type=Advice) == advice
+    assert (
+        msgspec.json.decode(msgspec.json.encode(advice, enc_hook=to_label), type=Advice, dec_hook=from_label) == advice
+    )
 
 
 def test_words_say_what_the_record_says(advice: Advice) -> None:
     text = advice_in_words(advice)
-    assert advice.mapping in text
+    assert advice.mapping.label in text
     assert advice.mapping == advice.default
     assert "none: that is what it gets today" in text
-    assert all(probe.mapping in text for probe in advice.probes)
+    assert all(probe.mapping.label in text for probe in advice.probes)
     assert all(
         len(line) <= 100 or line.startswith(("  numapredict run", "  OMP_", "  env ")) for line in text.splitlines()
     )
@@ -96,7 +98,7 @@ def test_doubts_are_said(dataset: Dataset, chosen: ChosenModel) -> None:
         msgspec.structs.replace(
             m, provenance=tuple((name, text.format(threads=m.mapping.threads)) for name, text in doubtful)
         )
-        if m.mapping.label in probes
+        if m.mapping in probes
         else m
         for m in dataset.measurements
     )
@@ -121,9 +123,9 @@ def test_the_alternative_is_what_numactl_can_do(dataset: Dataset, chosen: Chosen
         advice = advise(program, recorded, chosen)
         alternative = advice.alternative
         expressible = {"first-touch", "interleave", "bind", "remote"}
-        exact.append(parse_label(advice.mapping).page_policy in expressible)
+        exact.append(applicable(advice.mapping).page_policy in expressible)
         assert alternative.exact == exact[-1]
-        assert parse_label(alternative.mapping).page_policy in expressible
+        assert applicable(alternative.mapping).page_policy in expressible
         assert alternative.command in advice_in_words(advice)
         assert alternative.expected_speedup is not None
         if exact[-1]:
@@ -147,7 +149,7 @@ def test_every_tool_has_the_best_that_it_can_apply(dataset: Dataset, chosen: Cho
         assert [alternative.tool for alternative in advice.alternatives] == list(TOOLS)
         assert advice.alternative in advice.alternatives
         for alternative in advice.alternatives:
-            placement = resolve(parse_label(alternative.mapping), recorded.topology)
+            placement = resolve(applicable(alternative.mapping), recorded.topology)
             assert expresses(alternative.tool, placement)
             assert alternative.exact == (alternative.mapping == advice.mapping)
             assert alternative.command == emit(alternative.tool, placement, program, os.environ).text
@@ -241,7 +243,7 @@ def test_verified_advice_says_what_both_runs_took(dataset: Dataset, expecting: C
     found = advice.verification
     assert found is not None
     assert found.won
-    times = {m.mapping.label: m.time_s for m in dataset.measurements if m.program == program.name}
+    times = {m.mapping: m.time_s for m in dataset.measurements if m.program == program.name}
     assert found.speedup == pytest.approx(times[advice.default] / times[advice.mapping])
     assert f"verified: {found.speedup:.2f}x when both were run" in advice_in_words(advice)
     assert sum(text.startswith("verifying") for text in said) == 2  # modelled: one round
@@ -250,14 +252,14 @@ def test_verified_advice_says_what_both_runs_took(dataset: Dataset, expecting: C
 class SlowerLater(RecordedMachine):
     """A machine on which a mapping is a hundred times slower from its second run on."""
 
-    def __init__(self, dataset: Dataset, label: str) -> None:
+    def __init__(self, dataset: Dataset, failing: AnyMapping) -> None:
         super().__init__(dataset)
-        self.label, self.runs = label, 0
+        self.failing, self.runs = failing, 0
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
         found = super().run(program, mapping)
-        self.runs += mapping.label == self.label
-        if mapping.label != self.label or self.runs < 2:
+        self.runs += mapping == self.failing
+        if mapping != self.failing or self.runs < 2:
             return found
         slow = msgspec.structs.replace(found.repetitions[0], time_s=100 * found.time_s)
         return msgspec.structs.replace(found, repetitions=(slow,))

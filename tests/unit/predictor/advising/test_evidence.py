@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import mapping_named, parse_label, to_label
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.predictor.advising.evidence import evidence_of, reached_by
 from numapredict.predictor.advising.predict import ProbeReading, reading_of
@@ -12,16 +12,16 @@ from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
 from tests.planted import planted_dataset
 
-DEFAULT = "32x4-contiguous-first-touch"
+DEFAULT = mapping_named("32x4-contiguous-first-touch")
 HERE = ProbeReading(DEFAULT, 6.0, 3.0, 0.25, 9.0, 1.0)
-THERE = ProbeReading("32x4-scatter-locality", 1.5, 40.0, 0.98, 1.0, 0.3)
+THERE = ProbeReading(mapping_named("32x4-scatter-locality"), 1.5, 40.0, 0.98, 1.0, 0.3)
 
 
 @pytest.mark.parametrize("readings", [(HERE, THERE), (THERE, HERE)])
 def test_the_default_is_held_against_the_other_probe(readings: tuple[ProbeReading, ...]) -> None:
     evidence = evidence_of(readings, DEFAULT, 50.0, (30.0, 30.0, 30.0, 30.0))
     assert evidence is not None
-    assert msgspec.to_builtins(evidence) == {
+    assert msgspec.to_builtins(evidence, enc_hook=to_label) == {
         "nodes": 4,
         "other": "32x4-scatter-locality",
         "speedup": 4.0,
@@ -44,18 +44,18 @@ def test_without_the_default_among_the_probes_there_is_none() -> None:
 @pytest.mark.parametrize(
     ("default", "other", "compared"),
     [
-        (DEFAULT, "32x4-contiguous-mix", True),
-        (DEFAULT, "32x4-scatter-interleave", True),
-        (DEFAULT, "16x4-contiguous-locality", False),
-        (DEFAULT, "32x4-contiguous-interleave@2", False),
-        (DEFAULT, "32x4-contiguous-bind@1", False),
-        (DEFAULT, "32x4-scatter-first-touch", False),
+        (DEFAULT.label, "32x4-contiguous-mix", True),
+        (DEFAULT.label, "32x4-scatter-interleave", True),
+        (DEFAULT.label, "16x4-contiguous-locality", False),
+        (DEFAULT.label, "32x4-contiguous-interleave@2", False),
+        (DEFAULT.label, "32x4-contiguous-bind@1", False),
+        (DEFAULT.label, "32x4-scatter-first-touch", False),
         ("32x4-contiguous-locality", "32x4-contiguous-mix", False),
     ],
 )
 def test_times_are_compared_where_only_places_differ(default: str, other: str, compared: bool) -> None:
-    readings = [ProbeReading(default, 2.0), ProbeReading(other, 1.0)]
-    evidence = evidence_of(readings, default, None)
+    readings = [ProbeReading(mapping_named(default), 2.0), ProbeReading(mapping_named(other), 1.0)]
+    evidence = evidence_of(readings, mapping_named(default), None)
     assert evidence is not None
     assert evidence.speedup == (2.0 if compared else None)
 
@@ -97,6 +97,6 @@ def model(request: pytest.FixtureRequest) -> Model:
 
 def test_the_greatest_bandwidth_of_the_training_programs_is_read_from_their_features(model: Model) -> None:
     second = model.probes[1].mapping
-    counters = [m.counters for m in planted_dataset(15).measurements if m.mapping.label == second]
+    counters = [m.counters for m in planted_dataset(15).measurements if m.mapping == second]
     largest = max(each.local_bandwidth_GBps for each in counters if each is not None)
     assert reached_by(model) == (None if model.scales.kind == "times" else pytest.approx(largest))

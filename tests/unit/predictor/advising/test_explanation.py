@@ -7,7 +7,7 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import Mapping, from_label, mapping_named, parse_label, to_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.program import Program
@@ -21,13 +21,13 @@ from numapredict.predictor.learning.model import Cluster, ExpectedSpeedup, Membe
 from numapredict.predictor.learning.model_choice import ChosenModel, choose_model
 from tests.unit.predictor.advising.test_verdicts import SAMPLED, STREAM
 
-DEFAULT = "32x4-contiguous-first-touch"
+DEFAULT = parse_label("32x4-contiguous-first-touch")
 CLUSTER = Cluster(id=0, members=(Member("p", "p", "", DEFAULT, 1.0, (0.0,)),), centroid="p", centre=(0.0,), ranked=())
 
 
 def ranked(*found: tuple[str, float, float]) -> tuple[RankedMapping, ...]:
     """Return mappings of expected speedups: label, median, and low; the high end says nothing here."""
-    return tuple(RankedMapping(label, ExpectedSpeedup(median, low, 9.0)) for label, median, low in found)
+    return tuple(RankedMapping(parse_label(label), ExpectedSpeedup(median, low, 9.0)) for label, median, low in found)
 
 
 RANKED = ranked(
@@ -36,7 +36,7 @@ RANKED = ranked(
     ("16x4-scatter-locality", 3.9, 2.0),
     ("32x4-scatter-balance@2", 3.6, 2.0),
     ("32x4-scatter-dataset", 3.5, 2.0),
-    (DEFAULT, 1.0, 1.0),
+    (DEFAULT.label, 1.0, 1.0),
 )
 
 
@@ -151,20 +151,23 @@ def within(low: float) -> ExpectedSpeedup:
 
 
 def test_close_mappings_have_as_many_threads_and_lie_within_the_interval() -> None:
-    assert [(each.mapping, each.differs) for each in close_to("32x4-scatter-locality", within(3.6), RANKED)] == [
+    advised = parse_label("32x4-scatter-locality")
+    assert [(each.mapping.label, each.differs) for each in close_to(advised, within(3.6), RANKED)] == [
         ("32x4-contiguous-mix", "threads contiguous, pages by mix"),
         ("32x4-scatter-balance@2", "pages by balance on 2 nodes"),
     ]
-    assert len(close_to("32x4-scatter-locality", within(0.5), RANKED)) == 3
-    assert explained(STREAM).close == close_to("32x4-scatter-locality", within(3.6), RANKED)
+    assert len(close_to(advised, within(0.5), RANKED)) == 3
+    assert explained(STREAM).close == close_to(advised, within(3.6), RANKED)
     assert explained(STREAM, expects=False).close == ()
-    below = close_to("32x4-scatter-locality", ExpectedSpeedup(3.0, 0.5, 9.0), RANKED)
+    below = close_to(advised, ExpectedSpeedup(3.0, 0.5, 9.0), RANKED)
     assert all(each.expected_speedup.median <= 3.0 for each in below)  # what cannot be applied is none of them
 
 
 def test_close_mappings_give_way_where_there_is_too_much_to_say() -> None:
     found = explained(STREAM)
-    close = tuple(Close(f"32x4-scatter-{name}", ExpectedSpeedup(2.0, 1.0, 3.0), "x" * 300) for name in "abc")
+    close = tuple(
+        Close(mapping_named(f"32x4-scatter-{name}"), ExpectedSpeedup(2.0, 1.0, 3.0), "x" * 300) for name in "abc"
+    )
     lines = explanation_lines(msgspec.structs.replace(found, close=close))
     assert len(lines) <= 14
     assert "32x4-scatter-a" in "".join(lines)
@@ -174,7 +177,7 @@ def test_close_mappings_give_way_where_there_is_too_much_to_say() -> None:
 
 
 def test_what_is_nearly_as_good_is_reported_with_its_interval() -> None:
-    close = (Close("32x4-contiguous-balance", ExpectedSpeedup(1.05, 0.8, 1.4), "pages by balance"),)
+    close = (Close(parse_label("32x4-contiguous-balance"), ExpectedSpeedup(1.05, 0.8, 1.4), "pages by balance"),)
     lines = explanation_lines(msgspec.structs.replace(explained(STREAM), close=close))
     assert "  nearly as good    32x4-contiguous-balance (1.05x, 0.80x to 1.40x: pages by balance)" in lines
 
@@ -187,7 +190,7 @@ def test_each_part_of_the_choice_is_compared_with_its_alternatives() -> None:
         ("32x4-scatter-mix", 4.5, 2.0),
         ("32x4-contiguous-locality", 3.0, 2.0),
         ("16x4-scatter-locality", 3.9, 2.0),
-        (DEFAULT, 1.0, 1.0),
+        (DEFAULT.label, 1.0, 1.0),
     )
     found = explain(STREAM, prediction(policies[0], policies), DEFAULT, expects=True)
     choices = [finding for finding in found.findings if finding.topic == "choice"]
@@ -240,7 +243,10 @@ def test_each_binding_is_met_and_words_stay_short(answers: list[Advice]) -> None
         assert 1 <= len(lines) <= 14, advice.program
         assert all(len(line) <= 100 for line in lines)
         assert "\n".join(lines) in advice_in_words(advice)
-        assert msgspec.json.decode(msgspec.json.encode(advice), type=Advice) == advice
+        assert (
+            msgspec.json.decode(msgspec.json.encode(advice, enc_hook=to_label), type=Advice, dec_hook=from_label)
+            == advice
+        )
 
 
 def test_codelets_of_known_nature(dataset: Dataset, answers: list[Advice]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import Mapping, applicable, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.own_threads import own_team
@@ -93,7 +93,7 @@ def test_a_number_that_changes_with_what_is_asked_for_is_unknown(
     machine = with_teams(dataset, lambda asked: f"{max(asked // 2, 1)}:1.000")
     answer = advise(dataset.programs[0], machine, chosen)
     assert isinstance(answer, Unknown)
-    asked = parse_label(chosen.model.probes[0].mapping).threads
+    asked = applicable(chosen.model.probes[0].mapping).threads
     half, quarter = asked // 2, asked // 4
     assert answer.reason == (
         f"its number of threads depends on OMP_NUM_THREADS: {half} of {asked}, {quarter} of {half}"

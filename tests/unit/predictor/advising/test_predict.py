@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from numapredict.collect.mapping import applicable
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import InsufficientDataError, NoModelError, UnrunnableProgramError
 from numapredict.predictor.advising.predict import ProbeReading, predict, reading_of
@@ -23,8 +24,7 @@ def model() -> Model:
 
 def probe_runs(model: Model, kind: str) -> list[Measurement]:
     """Run an unseen program of a kind under the model's probes."""
-    mappings = {m.mapping.label: m.mapping for m in planted_dataset(1).measurements}
-    return [measure("unseen", KINDS[kind], mappings[probe.mapping]) for probe in model.probes]
+    return [measure("unseen", KINDS[kind], applicable(probe.mapping)) for probe in model.probes]
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -50,11 +50,11 @@ def test_a_longer_run_of_the_same_program_gets_the_same_mapping(model: Model) ->
 def test_a_mapping_that_cannot_be_applied_is_passed_over(model: Model) -> None:
     readings = [reading_of(run, "process") for run in probe_runs(model, "stream")]
     free = predict(model, readings)
-    bound = predict(model, readings, lambda label: "locality" not in label)
-    assert "locality" in free.mapping
-    assert bound.mapping == next(r.mapping for r in free.cluster.ranked if "locality" not in r.mapping)
+    bound = predict(model, readings, lambda mapping: "locality" not in mapping.label)
+    assert "locality" in free.mapping.label
+    assert bound.mapping == next(r.mapping for r in free.cluster.ranked if "locality" not in r.mapping.label)
     with pytest.raises(NoModelError, match="none of the model's mappings"):
-        predict(model, readings, lambda _label: False)
+        predict(model, readings, lambda _mapping: False)
 
 
 def test_a_stranger_is_not_familiar(model: Model) -> None:
@@ -65,9 +65,9 @@ def test_a_stranger_is_not_familiar(model: Model) -> None:
 
 def test_training_programs_are_familiar(model: Model) -> None:
     dataset = planted_dataset(15)
-    labels = {probe.mapping for probe in model.probes}
+    mappings = {probe.mapping for probe in model.probes}
     for name in observe(dataset).names:
-        runs = [m for m in dataset.measurements if m.program == name and m.mapping.label in labels]
+        runs = [m for m in dataset.measurements if m.program == name and m.mapping in mappings]
         prediction = predict(model, [reading_of(run, "process") for run in runs])
         assert prediction.familiar
         assert name in {member.name for member in prediction.cluster.members}
@@ -79,7 +79,7 @@ def test_one_cluster_is_never_ambiguous() -> None:
 
 
 def test_a_missing_reading_is_named(model: Model) -> None:
-    with pytest.raises(InsufficientDataError, match=model.probes[1].mapping):
+    with pytest.raises(InsufficientDataError, match=model.probes[1].mapping.label):
         predict(model, [reading_of(probe_runs(model, "stream")[0], "process")])
 
 
@@ -128,7 +128,7 @@ def test_confidence_and_interval_are_those_of_the_normal_distribution() -> None:
     )
     probes = {probe.mapping for probe in model.probes}
     for ranked in prediction.ranked:
-        at = gain_model.labels.index(ranked.mapping)
+        at = gain_model.mappings.index(ranked.mapping)
         gain, below, above = float(found.gain[at]), float(found.below[at]), float(found.above[at])
         speed = ranked.expected_speedup
         if ranked.mapping in probes:
@@ -138,7 +138,7 @@ def test_confidence_and_interval_are_those_of_the_normal_distribution() -> None:
             assert norm.cdf(np.log2(speed.high), gain, above) == pytest.approx(0.95, abs=1e-3)
             assert norm.cdf(min(gain, np.log2(speed.low)), gain, below) == pytest.approx(0.05, abs=1e-3)
     confidences = []
-    for at, label in enumerate(gain_model.labels):
+    for at, label in enumerate(gain_model.mappings):
         if label in probes:
             continue
         only = predict(model, readings, lambda usable, wanted=label: usable == wanted)

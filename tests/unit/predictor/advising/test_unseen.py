@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import Mapping, to_label
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.advice import Advice, advise
@@ -88,7 +88,7 @@ def test_too_little_seen_is_unknown(dataset: Dataset, chosen: ChosenModel, share
     assert answer.answer == "unknown"
     assert answer.trace_share == pytest.approx(share)
     assert len(answer.probes) == 2
-    names = msgspec.json.decode(msgspec.json.encode(answer))
+    names = msgspec.json.decode(msgspec.json.encode(answer, enc_hook=to_label))
     assert names["answer"] == "unknown"
     assert not {"command", "mapping", "expected_speedup", "alternative"} & set(names)
     text = unknown_in_words(answer)
@@ -124,10 +124,10 @@ def test_probes_that_saw_different_regions_are_compared_by_what_both_saw(
     def noted(m: Measurement) -> Measurement:
         if m.program != dataset.programs[0].name or not isinstance(m.mapping, Mapping):
             return m
-        time_s[m.mapping.label] = m.time_s
+        time_s[m.mapping] = m.time_s
         regions = f"1={0.6 * m.time_s:.9g}/0.5 2={0.4 * m.time_s:.9g}/0.4"
         share = 0.9
-        if m.mapping.label == second:
+        if m.mapping == second:
             regions, share = f"1={m.time_s:.9g}/0.5", 0.5
         notes = (("region_time_seen", f"{share:.3f}"), ("regions_seen", regions))
         return msgspec.structs.replace(m, provenance=notes)

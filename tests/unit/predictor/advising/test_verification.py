@@ -10,7 +10,7 @@ from numapredict.collect.topology import Topology
 from numapredict.predictor.advising.verification import ROUNDS, Verification, verify
 from tests.planted import four_by_eight
 
-DEFAULT, CHOICE = "32x4-contiguous-first-touch", "16x2-contiguous-locality"
+DEFAULT, CHOICE = map(parse_label, ("32x4-contiguous-first-touch", "16x2-contiguous-locality"))
 APP = Program(name="app", command=("./app",))
 
 
@@ -20,7 +20,7 @@ class Scripted:
     name, modelled, executions, controllers_GBps = "scripted", False, 1, ()
 
     def __init__(self, default_s: Sequence[float], chosen_s: Sequence[float]) -> None:
-        self.times: dict[str, Iterator[float]] = {DEFAULT: iter(default_s), CHOICE: iter(chosen_s)}
+        self.times: dict[Mapping, Iterator[float]] = {DEFAULT: iter(default_s), CHOICE: iter(chosen_s)}
         self.ran: list[str] = []
 
     @property
@@ -28,18 +28,18 @@ class Scripted:
         return four_by_eight()
 
     def supports(self, mapping: Mapping) -> bool:
-        return mapping.label in self.times
+        return mapping in self.times
 
     def estimate_s(self, program: Program) -> None: ...
 
     def traces_to_take(self, program: Program, threads: Sequence[int]) -> None: ...
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
-        self.ran.append(mapping.label)
-        time_s = next(self.times[mapping.label])
+        self.ran.append(mapping)
+        time_s = next(self.times[mapping])
         return Measurement(
             program=program.name,
-            mapping=parse_label(mapping.label),
+            mapping=mapping,
             machine=self.name,
             modelled=False,
             status="ok" if time_s > 0 else "crashed",

@@ -3,19 +3,20 @@ import math
 import numpy as np
 import pytest
 
+from numapredict.collect.mapping import mapping_named
 from numapredict.collect.program import Program
 from numapredict.predictor.evaluation.baselines import baselines_of
 from numapredict.predictor.learning.features import Observations
 from tests.planted import four_by_eight
 
-LABELS = ("32x4-contiguous-first-touch", "32x4-scatter-locality", "8x1-contiguous-bind")
+MAPPINGS = tuple(map(mapping_named, ("32x4-contiguous-first-touch", "32x4-scatter-locality", "8x1-contiguous-bind")))
 TIMES = np.array([[4.0, 2.0, 1.0], [4.0, 2.0, 16.0], [4.0, 4.0, 1.0]])
 
 
 def found(groups: tuple[str, ...] = ("a", "b", "c")) -> dict[str, list[float]]:
-    """Return the baselines' speedups over the first label."""
+    """Return the baselines' speedups over the first mapping."""
     programs = tuple(Program(name=f"p{i}", command=("x",), group=group) for i, group in enumerate(groups))
-    gains = baselines_of(Observations(programs, LABELS, TIMES), 0, four_by_eight())
+    gains = baselines_of(Observations(programs, MAPPINGS, TIMES), 0, four_by_eight())
     return {name: (2**values).tolist() for name, values in gains.items()}
 
 
@@ -49,6 +50,8 @@ def test_common_settings_are_reported_where_they_were_measured() -> None:
     assert "interleave" not in found()
     programs = (Program(name="p", command=("x",)),)
     labels = ("32x4-contiguous-first-touch", "32x4-contiguous-interleave", "32x4-scatter-first-touch")
-    gains = baselines_of(Observations(programs, labels, np.array([[4.0, 2.0, 8.0]])), 0, four_by_eight())
+    gains = baselines_of(
+        Observations(programs, tuple(map(mapping_named, labels)), np.array([[4.0, 2.0, 8.0]])), 0, four_by_eight()
+    )
     assert gains["interleave"].tolist() == [1.0]
     assert gains["scatter first-touch"].tolist() == [-1.0]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import mapping_named, to_label
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation import folds, ml_baselines
@@ -19,7 +20,7 @@ from tests.planted import planted_dataset
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 DEFAULTS = TrainingOptions()
-DEFAULT = "32x4-contiguous-first-touch"
+DEFAULT = mapping_named("32x4-contiguous-first-touch")
 
 
 @functools.cache
@@ -33,7 +34,7 @@ def with_times(dataset: Dataset, program: str, keep: tuple[str, ...], seed: int)
     generator = np.random.default_rng(seed)
 
     def wild(m: Measurement) -> Measurement:
-        if m.program != program or m.mapping.label in keep:
+        if m.program != program or m.mapping in keep:
             return m
         time_s = float(np.exp(generator.normal(0, 4)))
         return msgspec.structs.replace(m, repetitions=(msgspec.structs.replace(m.repetitions[0], time_s=time_s),))
@@ -48,7 +49,7 @@ def fold_of(dataset: Dataset, group: str, options: TrainingOptions) -> folds.Fol
     return folds.evaluate_group(observations, folds.dataset_frame(dataset), options, recipe, group)
 
 
-RECIPE = ("16x4-contiguous-balance", "16x2-contiguous-locality")
+RECIPE = tuple(map(mapping_named, ("16x4-contiguous-balance", "16x2-contiguous-locality")))
 
 
 @pytest.mark.slow
@@ -88,7 +89,7 @@ def chosen_by_ml_baselines(dataset: Dataset, row: int) -> dict[str, list[str]]:
     found = {"probes": list(fold.held[0].probes)}
     for name, by_program in fold.ml_baselines.items():
         gained = by_program[observations.names[row]]
-        found[name] = [label for label, gain in zip(observations.labels, gains, strict=True) if gain == gained]
+        found[name] = [mapping for mapping, gain in zip(observations.mappings, gains, strict=True) if gain == gained]
     return found
 
 
@@ -144,7 +145,8 @@ def test_folds_in_two_processes_give_the_same(few_trees: int, monkeypatch: pytes
 
 def test_options_reach_the_folds() -> None:
     evaluation = evaluate_held_out(
-        planted_dataset(5, counters=False), TrainingOptions(n_clusters=2, default="16x2-contiguous-locality")
+        planted_dataset(5, counters=False),
+        TrainingOptions(n_clusters=2, default=mapping_named("16x2-contiguous-locality")),
     )
     assert {h.n_clusters for h in evaluation.held_out} == {2}
     assert {h.features for h in evaluation.held_out} == {"times"}
@@ -157,7 +159,7 @@ def test_one_group_cannot_be_held_out() -> None:
 
 
 def test_an_evaluation_can_be_printed_as_json() -> None:
-    document = msgspec.json.decode(msgspec.json.encode(together([evaluated(5)])))
+    document = msgspec.json.decode(msgspec.json.encode(together([evaluated(5)]), enc_hook=to_label))
     wanted = {"programs", "gain_captured", "speedup", "oracle_speedup", "regret", "slower_than_default"}
     for score in (document, *document["baselines"].values(), *document["datasets"]):
         assert set(score) >= wanted

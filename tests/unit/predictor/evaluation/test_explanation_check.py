@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from numapredict.collect.data.dataset import Dataset, write_dataset
+from numapredict.collect.mapping import mapping_named
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError, NoModelError
@@ -17,22 +18,22 @@ from numapredict.predictor.learning.features import Observations
 from numapredict.predictor.learning.model_choice import choose_model
 from tests.planted import planted_dataset
 
-DEFAULT = "8x4-contiguous-first-touch"
-LABELS = (
-    DEFAULT,
+DEFAULT = mapping_named("8x4-contiguous-first-touch")
+OTHERS = (
     "4x4-contiguous-first-touch",
     "8x4-contiguous-interleave",
     "8x4-scatter-locality",
     "8x2-contiguous-locality",
     "8x4-contiguous-interleave@2",
 )
+MAPPINGS = (DEFAULT, *map(mapping_named, OTHERS))
 
 
 @pytest.fixture(scope="module")
 def observations() -> Observations:
     return Observations(
         programs=tuple(Program(name=name, command=("p",)) for name in ("p.serial", "p.parallel", "q.serial")),
-        labels=LABELS,
+        mappings=MAPPINGS,
         time_s=np.array([[8.0, 10.0, 5.0, 2.0, 1.0, 0.5], [4.0, 8, 5, 4, 9, 9], [1.0, 1, 1, 1, 1, 1]]),
         local_share=np.array([[0.5, 0.5, 0.4, 0.8, 1.0, 0.9], [1.0, 1, 0.5, 1, 1, 1], [0.0, 0, 0, 0, 0, 0]]),
     )
@@ -56,7 +57,7 @@ def test_what_was_not_measured_is_not_judged(observations: Observations) -> None
     assert GroundTruth(observations, 2, DEFAULT).initialised_in_parallel is None
     few = GroundTruth(observations.columns([0, 3, 4]), 0, DEFAULT)
     assert (few.half, few.interleaved) == (None, None)
-    bare = Observations(observations.programs, LABELS, observations.time_s)
+    bare = Observations(observations.programs, MAPPINGS, observations.time_s)
     assert GroundTruth(bare, 0, DEFAULT).most_local is None
 
 
@@ -119,9 +120,9 @@ def test_a_dataset_without_the_probes_is_refused(dataset: Dataset) -> None:
     assert dataset.topology is not None
     chosen = choose_model(dataset.machine, dataset.topology, dataset.machine)
     assert chosen is not None
-    for label in (chosen.model.default, *(probe.mapping for probe in chosen.model.probes)):
-        others = tuple(m for m in dataset.measurements if m.mapping.label != label)
-        with pytest.raises(InsufficientDataError, match=label):
+    for mapping in (chosen.model.default, *(probe.mapping for probe in chosen.model.probes)):
+        others = tuple(m for m in dataset.measurements if m.mapping != mapping)
+        with pytest.raises(InsufficientDataError, match=mapping.label):
             check_explanations(msgspec.structs.replace(dataset, measurements=others), chosen.model)
 
 

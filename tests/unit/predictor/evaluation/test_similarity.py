@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from numapredict.collect.mapping import mapping_named
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.similarity import like_pairs
@@ -17,7 +18,7 @@ def observed(
 ) -> Observations:
     programs = tuple(Program(name=name, command=("x",), group=name.partition(".")[0]) for name in times)
     local = None if bandwidth is None else np.array([bandwidth[name] for name in times])
-    return Observations(programs, labels, np.array(list(times.values())), local)
+    return Observations(programs, tuple(map(mapping_named, labels)), np.array(list(times.values())), local)
 
 
 def test_a_longer_program_that_reacts_alike_is_no_different() -> None:

@@ -2,6 +2,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from numapredict.collect.mapping import mapping_named
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation import thesis
@@ -9,21 +10,24 @@ from numapredict.predictor.learning.clustering import cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, observe
 from tests.planted import four_by_eight, planted_dataset
 
-LABELS = ("8x1-contiguous-bind", "16x2-contiguous-locality", "16x4-contiguous-balance")
+MAPPINGS = tuple(map(mapping_named, ("8x1-contiguous-bind", "16x2-contiguous-locality", "16x4-contiguous-balance")))
 
 
 def made_up(times: list[list[float]], bandwidths: list[list[float]]) -> Observations:
     programs = tuple(Program(name=f"p{n}", command=("x",)) for n in range(len(times)))
-    return Observations(programs, LABELS, np.array(times), local_bandwidth_GBps=np.array(bandwidths))
+    return Observations(programs, MAPPINGS, np.array(times), local_bandwidth_GBps=np.array(bandwidths))
 
 
 def test_the_references_of_the_4x8_machine_are_those_of_the_thesis() -> None:
-    assert thesis.reference_defaults(four_by_eight()) == (
+    assert tuple(map(str, thesis.reference_defaults(four_by_eight()))) == (
         "8x1-contiguous-bind",
         "16x2-contiguous-locality",
         "8x1-contiguous-remote",
     )
-    assert thesis.reference_probes(four_by_eight()) == ("16x4-contiguous-balance", "16x2-contiguous-locality")
+    assert tuple(map(str, thesis.reference_probes(four_by_eight()))) == (
+        "16x4-contiguous-balance",
+        "16x2-contiguous-locality",
+    )
 
 
 def test_two_probes_are_divided_by_the_largest_of_any_program() -> None:
@@ -38,7 +42,7 @@ def test_a_cluster_takes_the_best_mapping_of_the_member_nearest_to_its_mean() ->
         [[4, 1.9, 2.0], [4, 2.1, 2.0], [4, 2.2, 2.0], [1, 9, 9]], [[1, 1, 1], [1, 2, 1], [1, 3, 1], [1, 90, 1]]
     )
     curve = thesis.sweep("local_bandwidth_GBps", observations, 0, counts=(2, 4))
-    assert curve.default == LABELS[0]
+    assert curve.default == MAPPINGS[0]
     speedups = np.array([4 / 2, 4 / 2, 4 / 2, 1])
     assert curve.points[0].speedup_arithmetic == pytest.approx(speedups.mean())
     own = np.array([4 / 1.9, 4 / 2, 4 / 2, 1])
@@ -78,7 +82,7 @@ def test_the_recipe_learns_nothing_from_the_programs_it_is_asked_about() -> None
     train, test = observations.rows(range(10)), observations.rows(range(10, 15))
     wild = test.time_s.copy()
     wild[:, [c for c in range(wild.shape[1]) if c not in probes]] *= 100
-    changed = Observations(test.programs, test.labels, wild, test.local_bandwidth_GBps)
+    changed = Observations(test.programs, test.mappings, wild, test.local_bandwidth_GBps)
     same = thesis.recipe_choices(train, test, probes).tolist()
     assert thesis.recipe_choices(train, changed, probes).tolist() == same
     labels = cut(ward_linkage(thesis.feature_rows("two_probes", train, 0, probes)), thesis.CLUSTERS)

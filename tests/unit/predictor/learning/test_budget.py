@@ -6,6 +6,7 @@ from numapredict.collect.campaign.campaign import Campaign
 from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.collect.mapping import mapping_named
 from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.budget import (
     Budget,
@@ -61,9 +62,9 @@ def test_a_third_of_the_runs_is_spent_and_no_more(dataset: Dataset, tmp_path: Pa
     found = run_within(campaign, Budget(share=0.35), options_of(None, None))
     observations = observe(found)
     assert not observations.dropped_programs
-    assert not observations.dropped_labels
+    assert not observations.dropped_mappings
     assert len(observations.names) == 15
-    assert "32x4-contiguous-first-touch" in observations.labels
+    assert mapping_named("32x4-contiguous-first-touch") in observations.mappings
     spent = len({(m.program, m.mapping) for m in campaign.finish().measurements})
     assert 0.2 * total < spent <= 0.35 * total
     assert "under all" in said[0]
@@ -117,9 +118,9 @@ def test_time_is_converted_to_runs_by_the_pilots_rate(
         Budget(runs=total // 2),
         options_of(None, None),
     )
-    labels, at_first = (len(observe(data).labels) for data in (found, expected))
-    assert (labels < at_first) == fewer
-    assert labels <= at_first
+    mappings, at_first = (len(observe(data).mappings) for data in (found, expected))
+    assert (mappings < at_first) == fewer
+    assert mappings <= at_first
 
 
 def test_pilots_that_take_too_long_keep_what_was_measured(dataset: Dataset, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import mapping_named
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.features import (
@@ -49,7 +50,7 @@ def test_every_measurement_lands_in_its_cell() -> None:
     observations = observe(dataset)
     assert observations.time_s.shape == (3, 23)
     for m in dataset.measurements:
-        cell = observations.names.index(m.program), observations.column(m.mapping.label)
+        cell = observations.names.index(m.program), observations.column(m.mapping)
         assert observations.time_s[cell] == m.time_s
         assert observations.local_bandwidth_GBps[cell] == m.counters.local_bandwidth_GBps
 
@@ -57,7 +58,7 @@ def test_every_measurement_lands_in_its_cell() -> None:
 def test_columns_do_not_depend_on_the_order_of_measurements() -> None:
     dataset = planted_dataset(2)
     turned = msgspec.structs.replace(dataset, measurements=dataset.measurements[::-1])
-    assert observe(turned).labels == observe(dataset).labels
+    assert observe(turned).mappings == observe(dataset).mappings
     assert np.array_equal(observe(turned).time_s, observe(dataset).time_s)
 
 
@@ -65,7 +66,7 @@ def test_a_program_with_little_data_goes_and_is_named() -> None:
     dataset = with_failures(planted_dataset(4), lambda p, label: p == "stream-0" and label != "8x1-contiguous-bind")
     observations = observe(dataset)
     assert observations.dropped_programs == ("stream-0",)
-    assert observations.dropped_labels == ()
+    assert observations.dropped_mappings == ()
     assert observations.time_s.shape == (3, 23)
     assert np.isfinite(observations.time_s).all()
 
@@ -74,15 +75,15 @@ def test_a_mapping_that_few_programs_survive_goes_and_is_named() -> None:
     dataset = with_failures(planted_dataset(4), lambda p, label: label == "8x1-contiguous-remote" and p != "stream-0")
     observations = observe(dataset)
     assert observations.dropped_programs == ()
-    assert observations.dropped_labels == ("8x1-contiguous-remote",)
+    assert observations.dropped_mappings == (mapping_named("8x1-contiguous-remote"),)
 
 
 def test_the_default_stays_and_programs_without_it_go() -> None:
-    label = "32x4-contiguous-first-touch"
-    dataset = with_failures(planted_dataset(4), lambda p, where: where == label and p != "stream-0")
-    assert label in observe(dataset, keep=label).labels
-    assert observe(dataset, keep=label).names == ("stream-0",)
-    assert label in observe(dataset).dropped_labels
+    kept = mapping_named("32x4-contiguous-first-touch")
+    dataset = with_failures(planted_dataset(4), lambda p, where: where == kept.label and p != "stream-0")
+    assert kept in observe(dataset, keep=kept).mappings
+    assert observe(dataset, keep=kept).names == ("stream-0",)
+    assert kept in observe(dataset).dropped_mappings
 
 
 def test_one_run_without_counters_means_no_bandwidth_matrix() -> None:
@@ -109,7 +110,7 @@ def test_nothing_measured_is_said() -> None:
 
 def test_an_unmeasured_default_is_named() -> None:
     with pytest.raises(InsufficientDataError, match="3x1-contiguous-bind"):
-        observe(planted_dataset(2)).column("3x1-contiguous-bind")
+        observe(planted_dataset(2)).column(mapping_named("3x1-contiguous-bind"))
 
 
 def test_rows_selects_programs() -> None:

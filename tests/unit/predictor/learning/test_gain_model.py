@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from numapredict.collect.mapping import from_label, mapping_named, to_label
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.predict import ProbeReading, predict
@@ -85,7 +86,7 @@ def test_readings_do_not_change_with_the_length_of_a_run() -> None:
 
 def few(times: list[list[float]]) -> Observations:
     programs = tuple(Program(name=f"p{n}", command=("x",)) for n in range(len(times)))
-    return Observations(programs, tuple("abcd"[: len(times[0])]), np.array(times))
+    return Observations(programs, tuple(map(mapping_named, "abcd"[: len(times[0])])), np.array(times))
 
 
 def test_the_second_probe_is_what_gives_most_where_each_takes_the_better() -> None:
@@ -190,7 +191,7 @@ def test_what_is_advised_is_what_the_model_predicts(counters: bool) -> None:
     model = train_on(known, dataset, OPTIONS)
     predicted = [predict_row(model, new, row).mapping for row in range(5)]
     columns = ps.advised_columns(known, new, observations.column(model.default))
-    assert [observations.labels[column] for column in columns] == predicted
+    assert [observations.mappings[column] for column in columns] == predicted
     assert len(set(predicted)) > 1
 
 
@@ -202,7 +203,10 @@ def test_the_search_needs_another_mapping_than_the_default() -> None:
 def test_a_model_of_expectations_is_read_back_and_predicts() -> None:
     dataset = planted_dataset(15)
     model = train(dataset, OPTIONS)
-    assert msgspec.json.decode(msgspec.json.encode(model), type=type(model)) == model
+    assert (
+        msgspec.json.decode(msgspec.json.encode(model, enc_hook=to_label), type=type(model), dec_hook=from_label)
+        == model
+    )
     observations = observe(dataset)
     local = observations.local_bandwidth_GBps
     assert local is not None
@@ -256,7 +260,7 @@ def test_held_out_programs_get_most_of_their_gain(counters: bool) -> None:
 )
 def test_parts_that_do_not_fit_are_refused(change: dict[str, tuple[float, ...]], says: str) -> None:
     good = {
-        "labels": ("a", "b"),
+        "mappings": (mapping_named("a"), mapping_named("b")),
         "centre": (0.0,),
         "scale": (1.0,),
         "gain": (0.0, 1.0),

@@ -35,7 +35,7 @@ def test_a_default_is_called_as_in_the_dataset() -> None:
     dataset = planted_dataset(4)
     assert dataset.topology is not None
     label = "2x1-contiguous-first-touch"
-    usual = canonical(parse_label(label), dataset.topology).label
-    assert usual != label
+    usual = canonical(parse_label(label), dataset.topology)
+    assert usual.label != label
     assert options_of(label, None, dataset).default == usual
-    assert options_of(label, None).default == label
+    assert options_of(label, None).default == parse_label(label)

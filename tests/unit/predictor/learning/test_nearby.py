@@ -12,8 +12,8 @@ from numapredict.predictor.learning import nearby as nb
 from numapredict.predictor.learning.kinds import RELATIVES, choose_relative, kinds_of, without_kind
 from tests.evaluations import DEFAULT, PROBE
 
-LABELS = (DEFAULT, PROBE, "32x4-scatter-interleave", "8x4-contiguous-mix", "8x2-contiguous-mix")
-MAPPINGS = tuple(map(mapping_named, LABELS))
+OTHERS = ("32x4-scatter-interleave", "8x4-contiguous-mix", "8x2-contiguous-mix")
+MAPPINGS = (DEFAULT, PROBE, *map(mapping_named, OTHERS))
 GROUPS = [f"g{n}" for n in range(20)]
 AT_HOME, AWAY = np.zeros(3), np.full(3, 9.0)
 
@@ -114,7 +114,7 @@ def test_what_a_program_may_expect_is_as_uncertain_as_its_neighbours_were_off() 
     residual = np.full((20, 5), 0.1)
     residual[:10, 3:] = [[0.9, -0.9]] * 10  # with 8 threads, of those that read 0
     plain = ex.GainModel(
-        labels=LABELS,
+        mappings=MAPPINGS,
         centre=(0.0,) * 3,
         scale=(1.0,) * 3,
         gain=(0.0,) * 5,
@@ -157,7 +157,7 @@ def test_parts_that_do_not_fit_are_refused(change: dict[str, object], says: str)
 def test_an_expectation_wants_neighbours_of_its_readings_and_threads() -> None:
     found = learned(np.full((20, 5), 0.1))
     parts: dict[str, object] = {
-        "labels": LABELS,
+        "mappings": MAPPINGS,
         "centre": (0.0,) * 3,
         "scale": (1.0,) * 3,
         "gain": (0.0,) * 5,
@@ -167,7 +167,7 @@ def test_an_expectation_wants_neighbours_of_its_readings_and_threads() -> None:
     }
     ex.GainModel(**parts, nearby=found)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="every number of threads"):
-        ex.GainModel(**{**parts, "labels": (*LABELS[:4], "4x4-contiguous-mix")}, nearby=found)  # type: ignore[arg-type]
+        ex.GainModel(**{**parts, "mappings": (*MAPPINGS[:4], mapping_named("4x4-contiguous-mix"))}, nearby=found)  # type: ignore[arg-type]
     few = {**parts, "centre": (0.0,), "scale": (1.0,), "slopes": ((0.0,) * 5,), "floors_GBps": ()}
     with pytest.raises(ValueError, match="as many readings"):
         ex.GainModel(**few, nearby=found)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.predictor.advising.evidence import Evidence, evidence_of
 from numapredict.predictor.advising.predict import ProbeReading, measured_noise, predict, reading_of
@@ -128,8 +129,8 @@ def test_the_probes_own_repetitions_are_read() -> None:
     name = next(program.name for program in dataset.programs if program.name.startswith("stream"))
 
     def readings(source: Dataset) -> list[ProbeReading]:
-        runs = {m.mapping.label: m for m in source.measurements if m.program == name}
-        return [reading_of(runs[label], "process") for label in (first, second)]
+        runs = {m.mapping: m for m in source.measurements if m.program == name}
+        return [reading_of(runs[mapping], "process") for mapping in (first, second)]
 
     calm, wild = readings(dataset), readings(loud)
     assert [each.noise for each in calm] == [None, None]
@@ -153,13 +154,13 @@ def test_the_probes_own_repetitions_are_read() -> None:
         )
         for noise in (ns.MEASURED_NOISE, 0.5)
     ]
-    inferred = [n for n, label in enumerate(expectation_of(model).labels) if label not in (first, second)]
+    inferred = [n for n, mapping in enumerate(expectation_of(model).mappings) if mapping not in (first, second)]
     assert (found[1].deviation[inferred] >= found[0].deviation[inferred]).all()
     assert (found[1].deviation[inferred] > found[0].deviation[inferred]).any()
 
 
-def reading(label: str, time_s: float, noise: float | None = None) -> ProbeReading:
-    return ProbeReading(label, time_s, 10.0, 0.25 if label == DEFAULT else 0.95, 1.0, 0.95, noise, 5)
+def reading(mapping: AnyMapping, time_s: float, noise: float | None = None) -> ProbeReading:
+    return ProbeReading(mapping, time_s, 10.0, 0.25 if mapping == DEFAULT else 0.95, 1.0, 0.95, noise, 5)
 
 
 def test_what_is_waited_for_is_said_only_where_the_gain_is_more_than_noise() -> None:
@@ -190,6 +191,6 @@ def test_models_of_before_are_read_and_have_the_deviations_they_had(tmp_path: Pa
     assert (old.relative, old.noise, old.nearby) == (0.0, None, None)
     first, second = (probe.mapping for probe in model.probes)
     found = predict_gains(old, (1.0, 2.0), [1.0, 1.0], (first, second), model.default)
-    inferred = [n for n, label in enumerate(old.labels) if label not in (first, second)]
+    inferred = [n for n, mapping in enumerate(old.mappings) if mapping not in (first, second)]
     assert found.deviation[inferred] == pytest.approx(np.array(old.deviation)[inferred])
     assert found.above.tolist() == found.below.tolist() == found.deviation.tolist()

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from numapredict.collect.mapping import mapping_named
 from numapredict.predictor.learning.options import FeatureKind, Rule
 from numapredict.predictor.learning.probes import (
     MIN_DEVIATION,
@@ -87,6 +88,7 @@ def test_training_programs_that_lie_apart_are_recognised(kind: FeatureKind, rule
 
 
 def test_probes_say_what_they_read() -> None:
-    assert probes_of("thesis", "a", "b") == (Probe("a", ("time_s",)), Probe("b", ("local_bandwidth_GBps",)))
-    assert probes_of("ratio", "a", "b")[1] == Probe("b", ("time_s", "local_bandwidth_GBps"))
-    assert probes_of("times", "a", "b")[1] == Probe("b", ("time_s",))
+    a, b = map(mapping_named, "ab")
+    assert probes_of("thesis", a, b) == (Probe(a, ("time_s",)), Probe(b, ("local_bandwidth_GBps",)))
+    assert probes_of("ratio", a, b)[1] == Probe(b, ("time_s", "local_bandwidth_GBps"))
+    assert probes_of("times", a, b)[1] == Probe(b, ("time_s",))

@@ -5,6 +5,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from numapredict.collect.mapping import mapping_named
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.clustering import WardClustering
 from numapredict.predictor.learning.features import Observations, clustering_rows, observe
@@ -14,8 +15,9 @@ from numapredict.predictor.learning.selection import mapping_costs, score_choice
 from numapredict.predictor.learning.train import probe_readings
 from tests.planted import planted_dataset
 
-DEFAULT = "32x4-contiguous-first-touch"
-CANDIDATES = ("8x1-contiguous-bind", "16x2-contiguous-locality", "32x4-contiguous-balance", DEFAULT)
+DEFAULT = mapping_named("32x4-contiguous-first-touch")
+OTHERS = ("8x1-contiguous-bind", "16x2-contiguous-locality", "32x4-contiguous-balance")
+CANDIDATES = (*map(mapping_named, OTHERS), DEFAULT)
 
 
 def noisy(programs: int, seed: int = 3) -> Observations:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from numapredict.collect.mapping import to_label
 from numapredict.collect.topology import restrict
 from numapredict.native.errors import InvalidInputError, NoModelError, UnwritableError
 from numapredict.predictor.learning.model import Model
@@ -25,7 +26,7 @@ def model() -> Model:
 
 def changed(model: Model, path: Path, change: Change) -> Path:
     """Write the model with its JSON changed."""
-    document = json.loads(msgspec.json.encode(model))
+    document = json.loads(msgspec.json.encode(model, enc_hook=to_label))
     change(document)
     path.write_text(json.dumps(document))
     return path

@@ -2,13 +2,14 @@ import msgspec
 import numpy as np
 import pytest
 
+from numapredict.collect.mapping import from_label, mapping_named
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
 from tests.planted import planted_dataset
 
-DEFAULT = "32x4-contiguous-first-touch"
+DEFAULT = mapping_named("32x4-contiguous-first-touch")
 
 
 def test_a_model_knows_its_machine_and_default() -> None:
@@ -56,7 +57,7 @@ def test_members_know_their_own_best() -> None:
     observations = observe(dataset)
     for member in (member for cluster in train(dataset).clusters for member in cluster.members):
         row = observations.time_s[observations.names.index(member.name)]
-        assert member.best == observations.labels[int(row.argmin())]
+        assert member.best == observations.mappings[int(row.argmin())]
         assert member.best_speedup == pytest.approx(row[observations.column(DEFAULT)] / row.min())
         assert member.summary.startswith("made up")
 
@@ -68,10 +69,10 @@ def test_options_and_what_was_dropped_are_kept() -> None:
         dataset,
         measurements=tuple(m for m in dataset.measurements if m.program != gone or m.mapping.threads == 8),
     )
-    options = TrainingOptions(default="16x2-contiguous-locality", scale="log", ranking="pooled")
+    options = TrainingOptions(default=mapping_named("16x2-contiguous-locality"), scale="log", ranking="pooled")
     model = train(dataset, options)
     assert model.options == options
-    assert model.default == "16x2-contiguous-locality"
+    assert model.default == options.default
     assert model.dropped_programs == (gone,)
     assert gone not in model.programs
 
@@ -82,10 +83,10 @@ def test_training_is_reproducible() -> None:
 
 def test_a_default_that_was_not_measured_is_named() -> None:
     with pytest.raises(InsufficientDataError, match="4x4-scatter-mix"):
-        train(planted_dataset(3), TrainingOptions(default="4x4-scatter-mix"))
+        train(planted_dataset(3), TrainingOptions(default=mapping_named("4x4-scatter-mix")))
 
 
 @pytest.mark.parametrize("wrong", [{"n_clusters": 0}, {"max_clusters": 0}, {"rules": ()}, {"feature_kinds": ()}])
 def test_options_that_leave_nothing_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="at least"):
-        msgspec.convert(wrong, TrainingOptions)
+        msgspec.convert(wrong, TrainingOptions, dec_hook=from_label)

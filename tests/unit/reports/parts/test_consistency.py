@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.collect.mapping import to_label
 from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.advising.advice import advise
 from numapredict.predictor.command_line.main import main
@@ -21,7 +22,7 @@ def reported() -> bytes:
     """What `predict --json` prints for a described machine, of a program with another mapping than the default."""
     dataset, chosen = open_dataset("sandybridge-4x8"), named_model("sandybridge-4x8")
     program = next(program for program in dataset.programs if program.name == "stream-copy.medium.serial")
-    return msgspec.json.encode(advise(program, RecordedMachine(dataset), chosen))
+    return msgspec.json.encode(advise(program, RecordedMachine(dataset), chosen), enc_hook=to_label)
 
 
 def changed(reported: bytes, path: tuple[str | int, ...], value: object) -> bytes:
@@ -38,7 +39,7 @@ def changed(reported: bytes, path: tuple[str | int, ...], value: object) -> byte
 def test_a_true_prediction_is_read(reported: bytes) -> None:
     advice = read_advice(reported, "p.json")
     assert advice.mapping != advice.default
-    assert msgspec.json.encode(advice) == reported
+    assert msgspec.json.encode(advice, enc_hook=to_label) == reported
 
 
 @pytest.mark.parametrize(

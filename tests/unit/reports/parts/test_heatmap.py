@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import leaves_list
 
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import mapping_named, parse_label
 from numapredict.predictor.learning.clustering import centroid_members, cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, observe
 from numapredict.predictor.learning.options import TrainingOptions
@@ -12,7 +12,7 @@ from numapredict.predictor.learning.train import train
 from numapredict.reports.parts.heatmap import MOST_CUTS, HeatmapData, Order, heatmap_data, order_programs
 from tests.planted import planted_dataset
 
-DEFAULT = "32x4-contiguous-first-touch"
+DEFAULT = mapping_named("32x4-contiguous-first-touch")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def data(observations: Observations, order: Order) -> HeatmapData:
 def test_rows_and_columns_are_the_measurements(data: HeatmapData) -> None:
     times = {(m.program, m.mapping.label): m.time_s for m in planted_dataset(15).measurements}
     assert sorted(data.programs) == sorted(p.name for p in planted_dataset(15).programs)
-    assert data.labels[data.default] == DEFAULT
+    assert data.labels[data.default] == DEFAULT.label
     for program, row in zip(data.programs, data.times_s, strict=True):
         assert row == pytest.approx([times[program, label] for label in data.labels], rel=1e-3)
     mappings = map(parse_label, data.labels)

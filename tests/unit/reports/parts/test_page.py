@@ -11,7 +11,7 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset, write_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import AnyMapping
+from numapredict.collect.mapping import AnyMapping, to_label
 from numapredict.collect.terminal.printable import printable
 from numapredict.native.errors import InvalidInputError, UnwritableError, UsageError
 from numapredict.predictor.advising.advice import Advice, advise
@@ -188,7 +188,7 @@ def test_held_out_figures_come_from_an_evaluation_alone(
     assert "gain captured" not in pages["model"]
     evaluation = evaluate_held_out(dataset, OPTIONS)
     path = tmp_path / "evaluation.json"
-    path.write_bytes(msgspec.json.encode(together([evaluation])))
+    path.write_bytes(msgspec.json.encode(together([evaluation]), enc_hook=to_label))
     subject = Subject(name="planted", model=model, origin="m.json")
     page = render(page_data(subject, evaluation=path))
     assert "Not known" not in page

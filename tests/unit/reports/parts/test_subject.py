@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from numapredict.collect.data.recorded_machine import RecordedMachine
+from numapredict.collect.mapping import mapping_named, to_label
 from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice import advise
 from numapredict.predictor.advising.explanation import Close, Explanation, Finding
@@ -31,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",)))
     write_model(model, folder / "model.json")
     advice = advise(dataset.programs[1], RecordedMachine(dataset), ChosenModel(model, "a test's model"))
-    (folder / "prediction.json").write_bytes(msgspec.json.encode(advice))
+    (folder / "prediction.json").write_bytes(msgspec.json.encode(advice, enc_hook=to_label))
     return folder
 
 
@@ -68,7 +69,7 @@ def test_an_explanation_is_shown(folder: Path) -> None:
             Finding("default", "a rule", "all <pages> on one node", evidence),
             Finding("choice", "pages", "pages by mix 3.4x", {"32x4-scatter-mix": 3.4}),
         ),
-        close=(Close("32x4-scatter-mix", ExpectedSpeedup(3.4, 3.0, 4.0), "pages"),),
+        close=(Close(mapping_named("32x4-scatter-mix"), ExpectedSpeedup(3.4, 3.0, 4.0), "pages"),),
     )
     page = render(page_data(Subject(name="p", advice=msgspec.structs.replace(advice, explanation=explanation))))
     assert "All &lt;pages&gt; on one node" in page
