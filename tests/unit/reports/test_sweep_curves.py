@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from defusedxml import ElementTree
 
+from numapredict.collect.mapping import mapping_named
 from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.thesis import FEATURE_SETS, FeatureSet, Sweep, SweepPoint, sweeps_of
 from numapredict.predictor.learning.features import observe
@@ -30,7 +31,7 @@ def sweep(features: FeatureSet, default: str, speedups: list[float]) -> Sweep:
         SweepPoint(clusters=count, speedup_arithmetic=value, speedup_geometric=value / 2)
         for count, value in enumerate(speedups, 1)
     )
-    return Sweep(features=features, default=default, points=points)
+    return Sweep(features=features, default=mapping_named(default), points=points)
 
 
 def test_a_panel_a_default_with_its_curves_and_its_best() -> None:

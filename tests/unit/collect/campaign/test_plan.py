@@ -4,7 +4,7 @@ import pytest
 from numapredict.collect.campaign.plan import ASSUMED_EXECUTION_S, Options, estimate, left_by_program, plan
 from numapredict.collect.data.journal import Record
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import Mapping, order_of
 from numapredict.collect.program import Program
 from numapredict.native.errors import UsageError
 from tests.samples import dataset_of, programs_of
@@ -22,7 +22,7 @@ def record_of(count: int, took_s: float = 2.0) -> Record:
 def test_everything_is_planned_once_program_by_program() -> None:
     todo = plan(MACHINE, DATASET.programs, [*MAPPINGS, *MAPPINGS], Record(), Options())
     assert [batch.program.name for batch in todo.batches] == ["p0", "p1", "p2"]
-    assert all(sorted(batch.mappings) == sorted(MAPPINGS) for batch in todo.batches)
+    assert all(sorted(batch.mappings, key=order_of) == sorted(MAPPINGS, key=order_of) for batch in todo.batches)
     assert (todo.runs, todo.finished, todo.failed, todo.unsupported) == (18, 0, 0, 0)
     assert left_by_program(todo) == {"p0": 6, "p1": 6, "p2": 6}
 

@@ -8,7 +8,7 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset, read_dataset, write_dataset
 from numapredict.collect.data.outliers import FACTOR, Outlier, outliers_in_words, outliers_of, without_outliers
-from numapredict.collect.mapping import AnyMapping
+from numapredict.collect.mapping import AnyMapping, mapping_named
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.collect.program import Program
 from numapredict.predictor.learning.features import observe
@@ -76,7 +76,7 @@ def test_a_program_without_its_default_is_left_out_as_a_whole() -> None:
     times_s = usual()
     times_s[3, 0] = CORRUPT_S
     cleaned, found = without_outliers(table_of(times_s))
-    observed = observe(cleaned, "m0")
+    observed = observe(cleaned, mapping_named("m0"))
     assert observed.dropped_programs == ("p3",)
     assert observed.dropped_mappings == ()
     text = outliers_in_words(found, "box", "m0")

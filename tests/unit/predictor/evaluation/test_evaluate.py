@@ -150,7 +150,7 @@ def test_options_reach_the_folds() -> None:
     )
     assert {h.n_clusters for h in evaluation.held_out} == {2}
     assert {h.features for h in evaluation.held_out} == {"times"}
-    assert evaluation.default == "16x2-contiguous-locality"
+    assert evaluation.default == mapping_named("16x2-contiguous-locality")
 
 
 def test_one_group_cannot_be_held_out() -> None:

@@ -231,7 +231,7 @@ def test_other_peoples_mappings_have_a_page_too(dataset: Dataset) -> None:
     foreign = msgspec.structs.replace(
         dataset,
         topology=None,
-        default=named("32x4-contiguous-first-touch").label,
+        default=named("32x4-contiguous-first-touch"),
         measurements=tuple(msgspec.structs.replace(m, mapping=named(m.mapping.label)) for m in dataset.measurements),
     )
     document = Document(render(page_data(Subject(name="foreign", dataset=foreign))))
@@ -275,24 +275,24 @@ def test_a_models_clusters_are_reported_in_tables(pages: dict[str, str], model: 
     for cluster, row in zip(model.clusters, rows, strict=True):
         speed = cluster.ranked[0].expected_speedup
         reported = f"{speed.median:.2f}x ({speed.low:.2f}x to {speed.high:.2f}x)"
-        assert row[1:] == [str(len(cluster.members)), cluster.centroid, cluster.ranked[0].mapping, reported]
+        assert row[1:] == [str(len(cluster.members)), cluster.centroid, cluster.ranked[0].mapping.label, reported]
         head, *ranked = document.table(f"Mappings ranked first in cluster {cluster.id} ")
         assert head == ["rank", "mapping", "median", "least", "greatest"]
         for each, cells in zip(cluster.ranked, ranked, strict=False):
             speeds = each.expected_speedup
             numbers = [f"{speed:.2f}x" for speed in (speeds.median, speeds.low, speeds.high)]
-            assert cells[1:] == [each.mapping, *numbers]
+            assert cells[1:] == [each.mapping.label, *numbers]
             spread += len(set(numbers)) == 3
         _, *members = document.table(f"Members of cluster {cluster.id},")
         assert [(cells[1], cells[2]) for cells in members] == [
-            (m.best, f"{m.best_speedup:.2f}x") for m in cluster.members
+            (m.best.label, f"{m.best_speedup:.2f}x") for m in cluster.members
         ]
         assert [cells[0].startswith(m.name) for cells, m in zip(members, cluster.members, strict=True)] == [True] * len(
             members
         )
     assert spread > 5, "else the columns could be mistaken for each other"
     _, *probes = document.table("The two probe runs")
-    assert [row[1] for row in probes] == [probe.mapping for probe in model.probes]
+    assert [row[1] for row in probes] == [probe.mapping.label for probe in model.probes]
 
 
 def test_what_the_probes_read_is_reported(dataset: Dataset, model: Model) -> None:
@@ -305,10 +305,10 @@ def test_what_the_probes_read_is_reported(dataset: Dataset, model: Model) -> Non
     assert head == ["probe", "mapping", "time", "local memory bandwidth", "local accesses"]
     second = advice.probes[1].features
     assert rows == [
-        ["1", first.mapping, quantity.seconds(first.time_s), "not read", "98%"],
+        ["1", first.mapping.label, quantity.seconds(first.time_s), "not read", "98%"],
         [
             "2",
-            advice.probes[1].mapping,
+            advice.probes[1].mapping.label,
             quantity.seconds(advice.probes[1].time_s),
             quantity.rate(second["local_bandwidth_GBps"]),
             f"{second['local_share']:.0%}",
