@@ -57,13 +57,13 @@ def test_only_mappings_of_that_number_compete_and_the_best_of_them_is_found(fore
     assert advice.own_threads is not None
     assert (advice.own_threads.threads, advice.own_threads.competing, advice.own_threads.learned_from) == (8, 8, 8)
     assert "sets its own number of threads: 8 threads" in said
-    labels = [advice.mapping, advice.default, *(probe.mapping for probe in advice.probes)]
-    labels += [each.mapping for each in (*advice.alternatives, *advice.explanation.close)]
-    assert {parse_label(label).threads for label in labels} == {8}
+    mappings = [advice.mapping, advice.default, *(probe.mapping for probe in advice.probes)]
+    mappings += [each.mapping for each in (*advice.alternatives, *advice.explanation.close)]
+    assert {applicable(mapping).threads for mapping in mappings} == {8}
     machine = modelled_machine(MACHINE)
     program = program_of(foreign, how, 8)
     times = {
-        mapping.label: machine.run(program, mapping).region_time_s or 0.0
+        mapping: machine.run(program, mapping).region_time_s or 0.0
         for mapping in full_space(machine.topology)
         if mapping.threads == 8
     }
@@ -162,7 +162,7 @@ def test_a_number_that_the_dataset_lacks_is_judged_by_the_nearest(
     assert words in own.text
     mappings = [applicable(ranked.mapping) for ranked in model.clusters[0].ranked]
     assert {mapping.threads for mapping in mappings} == {competing}
-    assert model.default == f"{default}-contiguous-first-touch"  # on as many nodes as the dataset has of so many
+    assert model.default.label == f"{default}-contiguous-first-touch"  # on as many nodes as the dataset has of so many
 
 
 def test_without_the_dataset_there_is_no_answer(

@@ -23,7 +23,7 @@ def advice() -> Advice:
     dataset, chosen = open_dataset("sandybridge-4x8"), named_model("sandybridge-4x8")
     program = next(program for program in dataset.programs if program.name == "stream-copy.medium.parallel")
     found = advise(program, RecordedMachine(dataset), chosen)
-    assert "-locality" in found.mapping
+    assert "-locality" in found.mapping.label
     return found
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.native.errors import InvalidInputError
@@ -33,11 +33,11 @@ def test_what_ranks_higher_is_said_to_give_as_much_or_more(
 ) -> None:
     gain, deviation, below, above = (np.array([0.0, *column]) for column in zip(*known, strict=True))
     found = PredictedGains(gain, deviation, below, above)
-    labels = [f"m{n}" for n in range(len(gain))]
-    ranked = ranked_by(labels, found, risk_weight, 0)
+    mappings = [AnyMapping(f"m{n}") for n in range(len(gain))]
+    ranked = ranked_by(mappings, found, risk_weight, 0)
     said = [each.expected_speedup.median for each in ranked]
     assert said == sorted(said, reverse=True)
-    assert [labels.index(each.mapping) for each in ranked] == list(
+    assert [mappings.index(each.mapping) for each in ranked] == list(
         np.argsort(-risk_adjusted_gain(gain, deviation, risk_weight, 0), kind="stable")
     )
     for each in ranked:
@@ -77,14 +77,14 @@ def chosen(request: pytest.FixtureRequest, dataset: Dataset) -> ChosenModel:
 class Distorted(RecordedMachine):
     """The probes of a program take other times than were recorded, by factors."""
 
-    def __init__(self, dataset: Dataset, factors: tuple[float, float], probes: tuple[str, ...]) -> None:
+    def __init__(self, dataset: Dataset, factors: tuple[float, float], probes: tuple[AnyMapping, ...]) -> None:
         super().__init__(dataset)
         self.factors = dict(zip(probes, factors, strict=True))
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:
         found = super().run(program, mapping)
         (one,) = found.repetitions
-        time_s = one.time_s * self.factors.get(mapping.label, 1.0)
+        time_s = one.time_s * self.factors.get(mapping, 1.0)
         return msgspec.structs.replace(found, repetitions=(msgspec.structs.replace(one, time_s=time_s),))
 
 

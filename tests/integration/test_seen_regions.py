@@ -110,7 +110,7 @@ def test_a_trace_that_saw_next_to_nothing_does_not_cut_the_others(several: Progr
 def test_a_verification_and_a_dataset_compare_so(several: Program, cache: Path, tmp_path: Path) -> None:
     machine = ModelledMachine(MACHINE, Forgetful(cache, {4: (0,), 16: (3,)}))
     pair = in_common(measured(several, cache, few=(0,), many=(3,)))
-    found = verify(several, machine, (FEW, MANY), "regions")
+    found = verify(several, machine, (parse_label(FEW), parse_label(MANY)), "regions")
     assert math.log2(found.speedup or 0) == pytest.approx(ratio(pair))
     campaign = Campaign(machine, tmp_path / "into", (several,), (parse_label(FEW), parse_label(MANY)), "a test")
     campaign.run()

@@ -99,7 +99,7 @@ def budget() -> BudgetCurvesData:
     curve = BudgetCurve(machine="planted-4x8", modelled=True, programs=12, mappings=23, full=0.8, points=points)
     return budget_curves_data(
         [curve, msgspec.structs.replace(curve, machine="flat", full=0.0)],
-        [origin_of(planted_dataset(2), DEFAULT), Origin(machine="flat", modelled=True)],
+        [origin_of(planted_dataset(2), DEFAULT.label), Origin(machine="flat", modelled=True)],
     )
 
 
