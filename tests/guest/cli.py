@@ -10,6 +10,7 @@ from tests.guest.errors import GuestError, GuestTimeoutError
 from tests.guest.kernel import fetch_kernel
 from tests.guest.machine import Guest
 from tests.guest.shape import Shape
+from tests.guest.timed.configuration import FACTOR, Timing, timed_machine
 
 
 @click.command()
@@ -23,6 +24,8 @@ from tests.guest.shape import Shape
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False, exists=True), help="The writable folder.")
 @click.option("--timeout", "timeout_s", default=300.0, show_default=True, metavar="S", help="Boot included.")
 @click.option("--times", is_flag=True, help="Say on standard error how long boot and command took.")
+@click.option("--timed", metavar="MACHINE", help="Instead of SHAPE: a machine whose memory times the guest has.")
+@click.option("--factor", default=FACTOR, show_default=True, help="How many times slower than MACHINE.")
 @click.option("--fetch-kernel", "fetch", is_flag=True, help="Only fetch the guest's kernel.")
 def main(
     shape: str | None,
@@ -35,10 +38,13 @@ def main(
     folder: Path | None,
     timeout_s: float,
     times: bool,
+    timed: str | None,
+    factor: float,
     fetch: bool,
 ) -> None:
     """Run COMMAND (after --) in a Linux guest of SHAPE, such as 4x4: 4 NUMA nodes with 4 CPUs each.
 
+    With --timed, programs started by `charged PROGRAM...` in the guest wait for their memory as on MACHINE.
     It sees this computer's files, read-only, and can write to GUEST_FOLDER. Exits with the command's exit code (128 +
     signal where one killed it), 2 where there was no guest, 124 when the time was spent.
     """
@@ -46,11 +52,15 @@ def main(
         if fetch:
             click.echo(fetch_kernel())
             return
-        if shape is None or not command:
+        timing = Timing(timed_machine(timed), factor) if timed else None
+        if timing and shape is not None:
+            command = (shape, *command)  # the first word after --
+        elif shape is None or not command:
             raise GuestError("say which guest and what to run, as in: python -m tests.guest 4x4 -- numactl -H")
         if any("=" not in variable for variable in variables):
             raise GuestError(f"--env takes NAME=VALUE, not {variables}")
-        guest = Guest(Shape.parse(shape, distances, memory_only, memory_mb), kernel_options)
+        asked = timing.shape(memory_mb) if timing else Shape.parse(shape, distances, memory_only, memory_mb)
+        guest = Guest(asked, kernel_options, timing)
         environment = dict(variable.split("=", 1) for variable in variables)
         with tempfile.TemporaryDirectory(prefix="numapredict-guest-folder-") as made:
             follow = (sys.stdout.buffer, sys.stderr.buffer)

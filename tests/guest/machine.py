@@ -14,12 +14,15 @@ from tests.guest.initramfs import Errand, busybox, initramfs
 from tests.guest.kernel import kernel_image
 from tests.guest.shape import Shape
 from tests.guest.share import TIED, Share, running, virtiofsd
+from tests.guest.timed.configuration import Timing
+from tests.guest.timed.parts import build_parts
 from tests.guest.visit import PORTS, Visit
 
 EMULATOR = "qemu-system-x86_64"
 PROGRAMS = {EMULATOR: "qemu-system-x86", "setpriv": "util-linux", "unshare": "util-linux"}
-# One emulating thread for all CPUs: with a thread a CPU this kernel panics now and then.
-MACHINE = ("-machine", "q35", "-accel", "tcg,thread=single", "-cpu", "Haswell", "-no-reboot", "-nodefaults")
+MACHINE = ("-machine", "q35", "-cpu", "Haswell", "-no-reboot", "-nodefaults")
+# With a thread a CPU this kernel panics now and then while it boots.
+ONE_THREAD, THREAD_A_CPU = ("-accel", "tcg,thread=single"), ("-accel", "tcg,thread=multi")
 # A panic ends the machine at once; mitigations cost time and protect nothing here.
 KERNEL_OPTIONS = ("console=ttyS0", "quiet", "panic=-1", "mitigations=off")
 ENVIRONMENT = {
@@ -43,10 +46,19 @@ class GuestResult:
 
 @dataclass(frozen=True)
 class Guest:
-    """A Linux machine of a shape; `run` boots it anew each time, and several may run at once."""
+    """A Linux machine of a shape; `run` boots it anew each time, and several may run at once.
+
+    With `timed`, programs that `charged` starts wait for their memory as on that machine; `charged` is on the PATH.
+    """
 
     shape: Shape
     kernel_options: Sequence[str] = ()
+    timed: Timing | None = None
+
+    def __post_init__(self) -> None:
+        """Raise GuestError where the shape is not the timed machine's."""
+        if self.timed and self.shape != self.timed.shape(self.shape.memory_mb):
+            raise GuestError(f"the shape is not that of machine {self.timed.machine.name}")
 
     def run(
         self,
@@ -64,12 +76,16 @@ class Guest:
         """
         folder = folder.resolve(strict=True)
         places = {"GUEST_FOLDER": str(folder), "TMPDIR": str(folder), "HOME": str(folder)}
-        errand = Errand(command, Path.cwd(), ENVIRONMENT | places | dict(environment or {}), folder)
         check_installed()
-        kernel, archive = kernel_image(), initramfs(errand)
+        kernel = kernel_image()
         with ExitStack() as stack:
             private = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="numapredict-guest-")))
-            (private / "initramfs").write_bytes(archive)
+            if self.timed:
+                build_parts(private, EMULATOR)
+                (private / "figures").write_text(self.timed.figures(self.shape.memory_mb))
+                places["PATH"] = f"{private}:{ENVIRONMENT['PATH']}"
+            errand = Errand(command, Path.cwd(), ENVIRONMENT | places | dict(environment or {}), folder)
+            (private / "initramfs").write_bytes(initramfs(errand))
             shares = (Share("root", Path("/"), fixed=True), Share("folder", folder, fixed=False))
             for share in shares:
                 stack.enter_context(share.served(private))
@@ -88,7 +104,10 @@ class Guest:
             )
 
     def _arguments(self, kernel: Path, shares: Sequence[Share]) -> list[str]:
-        arguments = [EMULATOR, *MACHINE, "-display", "none", *self.shape.qemu_arguments()]
+        arguments = [EMULATOR, *MACHINE, *(THREAD_A_CPU if self.timed else ONE_THREAD)]
+        arguments += ["-display", "none", *self.shape.qemu_arguments()]
+        if self.timed:
+            arguments += ["-plugin", "./libtimed.so,machine=figures"]
         for share in shares:
             arguments += share.qemu_arguments()
         arguments += ["-chardev", "file,id=console,path=console", "-serial", "chardev:console"]

@@ -215,8 +215,8 @@ static void a_stream_has_the_bandwidth_of_its_thread(void) {
     memory_close(&memory);
 }
 
-/* The first processors stream from node 0 at once, each its own lines, the one that is behind always first. Gives
- * the time of a line of all together, rounded, in the last half. */
+/* The first processors stream from node 0 at once, each its own lines, the one that is behind always first.
+ * Gives the time of a line of all together, rounded, in the last half. */
 static uint64_t together_line_ps(uint32_t team, bool stores) {
     enum { LINES = 4000 };
     uint64_t time_ps[4] = {0}, half_ps = 0, most_ps = 0;
