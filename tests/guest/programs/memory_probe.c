@@ -1,11 +1,11 @@
 /* memory_probe.c: how fast processors get to one node's memory, by the clock.
  *
- *     memory_probe chase CPU NODE ROUNDS          nanoseconds of a load that the next one waits for
- *     memory_probe read CPU[,CPU...] NODE ROUNDS  bytes a nanosecond (GB/s) that all processors together read
- *     memory_probe write CPU[,CPU...] NODE ROUNDS the same, written
+ *     memory_probe chase CPU NODE KILOBYTES ROUNDS          nanoseconds of a load that the next one waits for
+ *     memory_probe read CPU[,CPU...] NODE KILOBYTES ROUNDS  bytes a nanosecond (GB/s), all processors
+ * together memory_probe write CPU[,CPU...] NODE KILOBYTES ROUNDS
  *
- * One line a round. Each processor has 1 MB of its own on the node, and goes through it once before the first
- * round. */
+ * One line a round. Each processor has so many kilobytes of its own on the node, to be a multiple of the
+ * caches, and before the first round it fills the caches with other lines. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINES = 16384, STEPS = 2048, MOST = 64, BIND = 2 };
+enum { STEPS = 2048, MOST = 64, BIND = 2 };
 
 struct line {
     uint64_t next, rest[7];
@@ -28,6 +28,7 @@ enum what { CHASE, READ, WRITE };
 
 static enum what what;
 static int node, rounds, threads, cpus[MOST];
+static uint64_t count_of_lines;
 static pthread_barrier_t barrier;
 static double began_s[MOST], ended_s[MOST];
 static volatile uint64_t result;
@@ -43,17 +44,36 @@ static void fail(const char *why) {
     exit(1);
 }
 
-static struct line *memory_on_node(void) {
-    struct line *lines =
-        mmap(NULL, LINES * sizeof *lines, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const unsigned long mask = 1ul << node;
-    if (lines == MAP_FAILED || syscall(SYS_mbind, lines, LINES * sizeof *lines, BIND, &mask, 64ul, 0u) != 0)
-        fail("no memory on the node");
-    /* One cycle through all lines in an order that no prefetcher follows (Hull and Dobell's conditions hold).
-     */
-    for (uint64_t n = 0; n < LINES; n++)
-        lines[n].next = (n * 4093 + 7919) % LINES;
+static struct line *new_lines(void) {
+    struct line *lines = mmap(NULL, count_of_lines * sizeof *lines, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (lines == MAP_FAILED)
+        fail("no memory");
     return lines;
+}
+
+static struct line *memory_on_node(void) {
+    struct line *lines = new_lines();
+    const unsigned long mask = 1ul << node;
+    if (syscall(SYS_mbind, lines, count_of_lines * sizeof *lines, BIND, &mask, 64ul, 0u) != 0)
+        fail("no memory on the node");
+    /* One cycle through all lines in an order that no prefetcher follows (a power of two, Hull and Dobell
+     * 1962). */
+    for (uint64_t n = 0; n < count_of_lines; n++)
+        lines[n].next = (n * 4093 + 7919) % count_of_lines;
+    return lines;
+}
+
+/* So that the caches hold nothing of the memory that is measured, and nothing that must be written back. */
+static uint64_t fill_caches(void) {
+    volatile struct line *other = new_lines();
+    uint64_t sum = 0;
+    for (uint64_t n = 0; n < count_of_lines; n++)
+        other[n].next = n;
+    for (uint64_t n = 0; n < count_of_lines; n++)
+        sum += other[n].next;
+    munmap((void *)(uintptr_t)other, count_of_lines * sizeof *other);
+    return sum % count_of_lines;
 }
 
 static uint64_t work(struct line *lines, uint64_t at) {
@@ -61,10 +81,10 @@ static uint64_t work(struct line *lines, uint64_t at) {
         for (int n = 0; n < STEPS; n++)
             at = lines[at].next;
     } else if (what == READ) {
-        for (int n = 0; n < LINES; n++)
+        for (uint64_t n = 0; n < count_of_lines; n++)
             at += *(volatile uint64_t *)&lines[n].rest[0];
     } else {
-        for (int n = 0; n < LINES; n++)
+        for (uint64_t n = 0; n < count_of_lines; n++)
             *(volatile uint64_t *)&lines[n].rest[0] = at;
     }
     return at;
@@ -78,7 +98,7 @@ static void *one(void *given) {
     if (sched_setaffinity(0, sizeof set, &set) != 0)
         fail("no such processor");
     struct line *lines = memory_on_node();
-    uint64_t at = 0;
+    uint64_t at = fill_caches();
     for (int n = 0; n < rounds; n++) {
         pthread_barrier_wait(&barrier);
         began_s[self] = now_s();
@@ -93,7 +113,8 @@ static void *one(void *given) {
             }
             const double taken_ns = (last_s - first_s) * 1e9;
             printf("%.6g\n", what == CHASE ? taken_ns / STEPS
-                                           : (double)threads * LINES * sizeof(struct line) / taken_ns);
+                                           : (double)threads *
+                                                 (double)(count_of_lines * sizeof(struct line)) / taken_ns);
         }
     }
     result += at;
@@ -102,15 +123,18 @@ static void *one(void *given) {
 
 int main(int count, char **arguments) {
     static const char *const names[] = {"chase", "read", "write"};
-    if (count != 5)
-        fail("usage: memory_probe chase|read|write CPU[,CPU...] NODE ROUNDS");
+    if (count != 6)
+        fail("usage: memory_probe chase|read|write CPU[,CPU...] NODE KILOBYTES ROUNDS");
     while (strcmp(arguments[1], names[what]) != 0)
         if (what++ == WRITE)
             fail("what?");
     for (char *name = strtok(arguments[2], ","); name && threads < MOST; name = strtok(NULL, ","))
         cpus[threads++] = atoi(name);
     node = atoi(arguments[3]);
-    rounds = atoi(arguments[4]);
+    count_of_lines = strtoull(arguments[4], NULL, 10) * 1024 / sizeof(struct line);
+    rounds = atoi(arguments[5]);
+    if (count_of_lines < 2 || (count_of_lines & (count_of_lines - 1)))
+        fail("the kilobytes are no power of two");
     pthread_t thread[MOST];
     int number[MOST];
     if (threads == 0 || pthread_barrier_init(&barrier, NULL, (unsigned)threads) != 0)
