@@ -73,7 +73,7 @@ static uint64_t fill_caches(void) {
     for (uint64_t n = 0; n < count_of_lines; n++)
         sum += other[n].next;
     munmap((void *)(uintptr_t)other, count_of_lines * sizeof *other);
-    return sum % count_of_lines;
+    return sum & (count_of_lines - 1);
 }
 
 static uint64_t work(struct line *lines, uint64_t at) {
