@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from tests.guest.errors import GuestError, GuestTimeoutError
+from tests.guest.errors import GuestBootError, GuestError, GuestTimeoutError
 
 PORTS = ("output", "errors", "report")  # in the order that `init` knows
 DAEMON_TROUBLE = r"(?:unshare|setpriv): .*|.*(?:fail|annot|denied|permitted).*"
@@ -42,7 +42,8 @@ class Visit:
                 return int(end[1])
             when = "while its command ran" if self.boot_s else "before its command"
             if ended:
-                raise GuestError(f"the guest ended {when}: {self._reason()}{self._console()}")
+                kind = GuestError if self.boot_s else GuestBootError
+                raise kind(f"the guest ended {when}: {self._reason()}{self._console()}")
             if self.elapsed_s() > timeout_s:
                 raise GuestTimeoutError(f"the guest was stopped after {timeout_s:g} s, {when}{self._console()}")
             time.sleep(POLL_S)
