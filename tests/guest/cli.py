@@ -44,7 +44,8 @@ def main(
 ) -> None:
     """Run COMMAND (after --) in a Linux guest of SHAPE, such as 4x4: 4 NUMA nodes with 4 CPUs each.
 
-    With --timed, programs started by `charged PROGRAM...` in the guest wait for their memory as on MACHINE.
+    With --timed, programs started by `charged PROGRAM...` in the guest, and those named in --env GUEST_PAYS=NAME:NAME,
+    wait for their memory as on MACHINE; all others run free.
     It sees this computer's files, read-only, and can write to GUEST_FOLDER. Exits with the command's exit code (128 +
     signal where one killed it), 2 where there was no guest, 124 when the time was spent.
     """

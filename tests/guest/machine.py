@@ -49,7 +49,8 @@ class GuestResult:
 class Guest:
     """A Linux machine of a shape; `run` boots it anew each time, and several may run at once.
 
-    With `timed`, programs that `charged` starts wait for their memory as on that machine; `charged` is on the PATH.
+    With `timed`, programs wait for their memory as on that machine: those that are started by `charged PROGRAM...`,
+    and all whose file names are in the variable GUEST_PAYS, between colons. All others run free.
     """
 
     shape: Shape
@@ -100,6 +101,8 @@ class Guest:
                 build_parts(private, EMULATOR)
                 (private / "figures").write_text(self.timed.figures(self.shape.memory_mb))
                 places["PATH"] = f"{private}:{ENVIRONMENT['PATH']}"
+                if "GUEST_PAYS" in environment:
+                    places["LD_PRELOAD"] = f"{private}/libpaying.so"
             errand = Errand(command, Path.cwd(), ENVIRONMENT | places | dict(environment), folder)
             (private / "initramfs").write_bytes(initramfs(errand))
             shares = (Share("root", Path("/"), fixed=True), Share("folder", folder, fixed=False))

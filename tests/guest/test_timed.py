@@ -17,6 +17,7 @@ from tests.guest.timed.configuration import MACHINES, Timing, timed_machine
 SMALL = timed_machine("guest-2x2")
 RING = timed_machine("sandybridge-4x8")
 INITIALISED = Path(__file__).parent / "programs" / "initialised.c"
+VARIABLES = {"OMP_NUM_THREADS": "4", "OMP_PROC_BIND": "true", "GUEST_PAYS": "other:pays"}
 # Each prints a line a round; medians are compared, and only in their order.
 PROBES = {
     "free": "./memory_probe chase 0 0 1024 5",
@@ -24,6 +25,7 @@ PROBES = {
     "remote": "charged ./memory_probe chase 0 1 1024 5",
     "near stream": "charged ./memory_probe read 0 0 1024 5",
     "far stream": "charged ./memory_probe read 0 1 1024 5",
+    "named": "cp memory_probe pays; ./pays chase 0 0 1024 5",
     "serial": "charged ./initialised serial 2048 5",
     "parallel": "charged ./initialised parallel 2048 5",
 }
@@ -140,11 +142,12 @@ def test_memory_takes_longer_the_farther_it_is(guests: None, tmp_path: Path) -> 
     subprocess.run(command, check=True)
     script = "\n".join(["set -e", f"cd {tmp_path}", *PROBES.values(), "charged sh -c 'exit 5' || echo $?"])
     guest = Guest(Timing(SMALL).shape(), ("numa_balancing=disable",), Timing(SMALL))
-    result = guest.run(["sh", "-c", script], tmp_path, {"OMP_NUM_THREADS": "4", "OMP_PROC_BIND": "true"})
+    result = guest.run(["sh", "-c", script], tmp_path, VARIABLES)
     assert result.exit_code == 0, result.stderr.decode()
     *values, code = [float(line) for line in result.stdout.decode().splitlines()]
     middle = {name: statistics.median(values[5 * n : 5 * n + 5]) for n, name in enumerate(PROBES)}
     assert code == 5
     assert middle["free"] < middle["local"] < middle["remote"]
+    assert middle["free"] < middle["named"] < middle["remote"]
     assert middle["near stream"] > middle["far stream"]  # GB/s
     assert middle["serial"] > middle["parallel"]

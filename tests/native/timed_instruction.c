@@ -20,7 +20,7 @@
 enum { RAX = 1, RCX = 2, RDX = 4, RBX = 8, RSI = 64, RDI = 128, R8 = 256, R15 = 32768 };
 
 static void instructions_are_known_by_their_bytes(void) {
-    MUST(KIND(MARK_ON) == MARKS_ON && KIND(MARK_OFF) == MARKS_OFF);
+    MUST(KIND(MARK_ON) == MARKS_ON && KIND(MARK_OFF) == MARKS_OFF && KIND(MARK_FREE) == MARKS_FREE);
     MUST(KIND(MARK_LONG_NOP, 'n', 'p', 'o', 'x') == PLAIN && KIND(MARK_LONG_NOP) == PLAIN);
     MUST(KIND(0x0f, 0x05) == ENTERS_KERNEL && KIND(0x0f, 0x31) == READS_CLOCK);
     MUST(KIND(0x0f, 0x01, 0xf9) == READS_CLOCK && KIND(0x0f, 0x01, 0xf8) == PLAIN);

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -22,15 +23,6 @@
 static int fail(const char *what) {
     (void)fprintf(stderr, "charged: %s: %s\n", what, strerror(errno));
     return 127;
-}
-
-/* Free what pays for this errand: rbx survives the system call, after which a new block of code begins. */
-static void mark_off(long errand) {
-    long answer = 39; /* getpid */
-    __asm__ volatile("syscall\n\t.byte 0x0f, 0x1f, 0x80\n\t.ascii \"npof\""
-                     : "+a"(answer)
-                     : "b"(errand)
-                     : "rcx", "r11", "memory");
 }
 
 /* Let the stopped program step over the mark. */
@@ -60,6 +52,7 @@ int main(int count, char **arguments) {
         (void)fprintf(stderr, "usage: charged COMMAND...\n");
         return 2;
     }
+    (void)unsetenv("GUEST_PAYS"); /* which is for programs that nobody starts by this one (paying.c) */
     const pid_t program = fork();
     if (program == 0) {
         if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
@@ -77,7 +70,7 @@ int main(int count, char **arguments) {
         }
         while (waitpid(program, &state, 0) < 0 && errno == EINTR)
             ;
-        mark_off(getpid());
+        EXECUTE_MARK("npof", getpid());
     }
     return WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
 }

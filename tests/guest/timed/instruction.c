@@ -5,11 +5,13 @@
 #include <string.h>
 
 enum kind kind_of_bytes(const uint8_t *bytes, size_t size) {
-    static const uint8_t on[] = {MARK_ON}, off[] = {MARK_OFF};
+    static const uint8_t on[] = {MARK_ON}, off[] = {MARK_OFF}, freed[] = {MARK_FREE};
     if (size == MARK_BYTES && memcmp(bytes, on, size) == 0)
         return MARKS_ON;
     if (size == MARK_BYTES && memcmp(bytes, off, size) == 0)
         return MARKS_OFF;
+    if (size == MARK_BYTES && memcmp(bytes, freed, size) == 0)
+        return MARKS_FREE;
     if (size > 2 && (bytes[0] & 0xf0) == 0x40) /* REX */
         bytes++, size--;
     if (size < 2 || bytes[0] != 0x0f)

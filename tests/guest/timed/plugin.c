@@ -157,8 +157,9 @@ static void write_totals(void) {
 }
 
 static void on_mark(unsigned index, void *data) {
-    process_mark(index, data != NULL);
-    if (!data)
+    const enum mark mark = (enum mark)(uintptr_t)data;
+    process_mark(index, mark);
+    if (mark == ERRAND_ENDS)
         write_totals();
 }
 
@@ -175,17 +176,21 @@ static void on_start(qemu_plugin_id_t id, unsigned index) {
 /* ---- translation ---- */
 
 static void follow_instruction(struct qemu_plugin_insn *instruction, bool chase, bool user) {
-    static const qemu_exec_cb on[] = {[ENTERS_KERNEL] = on_look_outside,
-                                      [READS_CLOCK] = on_look_outside,
-                                      [MARKS_ON] = on_mark,
-                                      [MARKS_OFF] = on_mark,
-                                      [SWITCHES_SPACE] = on_switch,
-                                      [PLAIN] = NULL};
+    static const struct {
+        qemu_exec_cb call;
+        enum mark mark;
+        bool of_kernel;
+    } on[] = {[ENTERS_KERNEL] = {.call = on_look_outside},
+              [READS_CLOCK] = {.call = on_look_outside},
+              [MARKS_ON] = {.call = on_mark, .mark = PROCESS_PAYS},
+              [MARKS_OFF] = {.call = on_mark, .mark = ERRAND_ENDS},
+              [MARKS_FREE] = {.call = on_mark, .mark = PROCESS_IS_FREE},
+              [SWITCHES_SPACE] = {.call = on_switch, .of_kernel = true}};
     const enum kind kind =
         kind_of_bytes(qemu_plugin_insn_data(instruction), qemu_plugin_insn_size(instruction));
-    if (on[kind] && user != (kind == SWITCHES_SPACE))
-        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on[kind], QEMU_PLUGIN_CB_NO_REGS,
-                                               kind == MARKS_ON ? &machine : NULL);
+    if (on[kind].call && user != on[kind].of_kernel)
+        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on[kind].call, QEMU_PLUGIN_CB_NO_REGS,
+                                               (void *)(uintptr_t)on[kind].mark);
     if (user)
         qemu_plugin_register_vcpu_mem_cb(instruction, chase ? on_chase : on_access, QEMU_PLUGIN_CB_NO_REGS,
                                          QEMU_PLUGIN_MEM_RW, NULL);

@@ -59,21 +59,22 @@ static uint64_t value_of(unsigned vcpu, int number) {
     return value;
 }
 
-void process_mark(unsigned vcpu, bool on) {
+void process_mark(unsigned vcpu, enum mark mark) {
     const uint64_t table = value_of(vcpu, REGISTER_CR3) & PAGE_TABLE_MASK,
                    errand = value_of(vcpu, REGISTER_RBX);
     pthread_mutex_lock(&lock);
     unsigned kept = 0;
     for (unsigned n = 0; n < count; n++)
-        if (on ? paying[n].table != table : paying[n].errand != errand)
+        if (mark == ERRAND_ENDS ? paying[n].errand != errand : paying[n].table != table)
             paying[kept++] = paying[n];
+    const bool changes = mark == PROCESS_PAYS || kept != count;
     count = kept;
-    if (on && count < MOST) {
+    if (mark == PROCESS_PAYS && count < MOST) {
         paying[count].table = table;
         paying[count++].errand = errand;
     }
     pthread_mutex_unlock(&lock);
-    if (!++process_generation)
+    if (changes && !++process_generation)
         ++process_generation;
 }
 

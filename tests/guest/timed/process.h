@@ -18,8 +18,10 @@ extern _Atomic uint32_t process_generation;
 /* Find the emulator's functions; false where processes cannot be told apart. */
 bool process_open(void);
 
+enum mark { PROCESS_PAYS, PROCESS_IS_FREE, ERRAND_ENDS };
+
 /* On a processor that executes a mark. */
-void process_mark(unsigned vcpu, bool on);
+void process_mark(unsigned vcpu, enum mark mark);
 
 /* Whether the process pays that the processor runs; `space` becomes what tells its addresses from others'. */
 bool process_pays(unsigned vcpu, uint64_t *space);
