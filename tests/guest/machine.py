@@ -50,12 +50,14 @@ class Guest:
     """A Linux machine of a shape; `run` boots it anew each time, and several may run at once.
 
     With `timed`, programs wait for their memory as on that machine: those that are started by `charged PROGRAM...`,
-    and all whose file names are in the variable GUEST_PAYS, between colons. All others run free.
+    and all whose file names are in the variable GUEST_PAYS, between colons. All others run free. It is booted so often
+    at most until its command begins.
     """
 
     shape: Shape
     kernel_options: Sequence[str] = ()
     timed: Timing | None = None
+    boots: int = BOOTS
 
     def __post_init__(self) -> None:
         """Raise GuestError where the shape is not the timed machine's."""
@@ -77,7 +79,7 @@ class Guest:
         guest does not boot or stops before the command, and GuestTimeoutError after `timeout_s`, boot included. A timed
         guest that ends before its command is booted again.
         """
-        for _ in range(BOOTS - 1 if self.timed else 0):
+        for _ in range(self.boots - 1 if self.timed else 0):
             with suppress(GuestBootError):
                 return self._run(command, folder, environment or {}, timeout_s, follow)
         return self._run(command, folder, environment or {}, timeout_s, follow)

@@ -104,6 +104,26 @@ static void a_queue_has_its_capacity_in_every_order(void) {
     MUST(queue_take(&queue, 100 * (uint64_t)SPANS + 1000, 1) == 0);
     MUST(queue_take(&queue, 1000, 1) == 0); /* too far behind: nothing is known of that time */
     queue_close(&queue);
+    queue_open(&queue, 100);
+    MUST(queue_take(&queue, 1100, 50) == 0);
+    MUST(queue_take(&queue, 1000, 130) == 0); /* 30 of it join the 50 */
+    MUST(queue_take(&queue, 1100, 1) == 80);
+    queue_close(&queue);
+}
+
+static void the_prefetcher_follows_steps_in_one_direction(void) {
+    struct streams streams = {0};
+    for (uint64_t n = 0; n < 6; n++) { /* three at once */
+        MUST(streams_miss(&streams, 100 + n) == (n >= 3));
+        MUST(streams_miss(&streams, 900 - 2 * n) == (n >= 3));
+        MUST(streams_miss(&streams, 3000 + 2 * n) == (n >= 3));
+    }
+    MUST(!streams_miss(&streams, 104)); /* it turned */
+    MUST(!streams_miss(&streams, 1003) && !streams_miss(&streams, 1006) && !streams_miss(&streams, 1009));
+    MUST(streams_miss(&streams, 888));
+    for (uint64_t n = 0; n < STREAMS; n++)
+        MUST(!streams_miss(&streams, 5000 + 100 * n));
+    MUST(!streams_miss(&streams, 886)); /* forgotten meanwhile */
 }
 
 static void a_chase_costs_the_latency_of_each_pair_of_nodes(void) {
@@ -119,11 +139,27 @@ static void a_chase_costs_the_latency_of_each_pair_of_nodes(void) {
     memory_close(&memory);
 }
 
+static void a_load_waits_for_a_busy_controller(void) {
+    begin();
+    MUST(load(0, 500000, 9).until_ps == 500000 + 1000);
+    MUST(load(1, 500000, 109).until_ps == 500000 + 60 + 1000);
+    MUST(load(2, 500000, 209).until_ps == 500000 + 120 + 2500);
+    memory_close(&memory);
+}
+
 static void a_miss_that_nobody_waits_for_costs_a_part(void) {
     begin();
     MUST(use(0, 500000, 9, false, false).until_ps == 500000 + 1000 / 5);
     MUST(store(0, 600000, 19).until_ps == 600000 + 1000 / 5);
     MUST(use(2, 700000, NODE_LINES + 9, false, false).until_ps == 700000 + 1100 / 5);
+    MUST(use(3, 800000, NODE_LINES + 9, false, false).until_ps == 800000 + 50 / 5); /* in the shared cache */
+    machine.overlap = 20; /* more than one thread's bandwidth lets through */
+    MUST(use(2, 900000, NODE_LINES + 19, false, false).until_ps == 900000 + 110);
+    machine.overlap = 5;
+    memory.processors[0].stream_ready_ps =
+        1000500; /* after lines that were asked for before; a chase is at once */
+    MUST(store(0, 1000000, 29).until_ps == 1000500 + 1000 / 5);
+    MUST(load(0, 1000100, 39).until_ps == 1000100 + 1000);
     memory_close(&memory);
 }
 
@@ -173,8 +209,45 @@ static void a_changed_line_is_found_after_it_left_the_private_cache(void) {
     MUST(load(2, 30000, 8).source == FROM_CACHE);
     for (uint32_t n = 1; n <= 4; n++)
         load(0, 50000 + 10000 * n, 8 + 4 * n * 4);
+    MUST(memory.processors[0].stream_ready_ps > 0); /* written back */
     MUST(load(3, 200000, 8).source == FROM_SHARED); /* node 1 has its own copy since */
     MUST(load(1, 200000, 8).source == FROM_MEMORY);
+    memory_close(&memory);
+}
+
+/* Make a processor's private cache give up the line, and with `shared` its node's cache as well. */
+static void displace(uint32_t who, uint64_t time_ps, uint32_t place, bool shared) {
+    for (uint32_t n = 1; n <= (shared ? 6 : 2); n++)
+        load(who, time_ps + 10000 * n, place + (shared ? 16 : 2) * n);
+}
+
+static void a_change_is_lost_nowhere_and_written_back_once(void) {
+    begin(); /* changed after it was read */
+    load(0, 0, 8);
+    MUST(store(0, 10000, 8).source == FROM_PRIVATE);
+    displace(0, 20000, 8, false);
+    displace(0, 60000, 8, true);
+    MUST(load(1, 200000, 8).source == FROM_MEMORY && memory.processors[0].stream_ready_ps > 0);
+    memory_close(&memory);
+    begin(); /* read again from the shared cache */
+    store(0, 0, 8);
+    displace(0, 10000, 8, false);
+    MUST(load(0, 40000, 8).source == FROM_SHARED);
+    displace(0, 50000, 8, false);
+    MUST(load(2, 90000, 8).source == FROM_CACHE);
+    memory_close(&memory);
+    begin(); /* read again from memory: the copy there is as good */
+    store(0, 0, 8);
+    displace(0, 10000, 8, true);
+    MUST(load(0, 60000, 8).source == FROM_MEMORY);
+    MUST(load(2, 90000, 8).source == FROM_MEMORY);
+    memory_close(&memory);
+    begin(); /* changed by another node meanwhile, which has to write it back */
+    store(0, 0, 8);
+    displace(0, 10000, 8, false);
+    store(2, 40000, 8);
+    displace(0, 50000, 8, true);
+    MUST(memory.processors[0].stream_ready_ps == 0);
     memory_close(&memory);
 }
 
@@ -206,6 +279,12 @@ static void a_stream_has_the_bandwidth_of_its_thread(void) {
     begin(); /* computing hides it */
     MUST(stream_line_ps(0, 0, 4000, false, 99) == 100);
     MUST(stream_line_ps(1, 8000, 4000, false, 170) == 170);
+    memory_close(&memory);
+    begin(); /* the first line that was fetched ahead, over the slow link */
+    uint64_t ahead_ps = 0;
+    for (uint32_t n = 0; n < 4; n++)
+        ahead_ps = load(0, ahead_ps, NODE_LINES + n).until_ps;
+    MUST(ahead_ps == 3 * 3000 && load(0, ahead_ps, NODE_LINES + 4).until_ps == ahead_ps + 400);
     memory_close(&memory);
     begin(); /* downwards too */
     uint64_t time_ps = 0;
@@ -293,11 +372,14 @@ int main(void) {
     figures();
     the_least_recently_used_line_goes();
     a_queue_has_its_capacity_in_every_order();
+    the_prefetcher_follows_steps_in_one_direction();
+    a_load_waits_for_a_busy_controller();
     a_chase_costs_the_latency_of_each_pair_of_nodes();
     a_miss_that_nobody_waits_for_costs_a_part();
     caches_answer_in_their_order();
     a_line_that_another_wrote_is_missed();
     a_changed_line_is_found_after_it_left_the_private_cache();
+    a_change_is_lost_nowhere_and_written_back_once();
     a_stream_has_the_bandwidth_of_its_thread();
     threads_share_the_bandwidth_of_a_node();
     a_processor_sleeps_what_it_is_ahead();

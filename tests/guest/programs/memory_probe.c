@@ -99,13 +99,14 @@ static void *one(void *given) {
         fail("no such processor");
     struct line *lines = memory_on_node();
     uint64_t at = fill_caches();
-    for (int n = 0; n < rounds; n++) {
+    /* Before the first round of writing, one that only fills the caches with lines to be written back. */
+    for (int n = what == WRITE ? -1 : 0; n < rounds; n++) {
         pthread_barrier_wait(&barrier);
         began_s[self] = now_s();
         at = work(lines, at);
         ended_s[self] = now_s();
         pthread_barrier_wait(&barrier);
-        if (self == 0) {
+        if (self == 0 && n >= 0) {
             double first_s = began_s[0], last_s = ended_s[0];
             for (int other = 1; other < threads; other++) {
                 first_s = began_s[other] < first_s ? began_s[other] : first_s;
