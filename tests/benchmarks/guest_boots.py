@@ -28,8 +28,10 @@ def main(machine: str, rounds: int, kernel_options: tuple[str, ...], as_json: bo
         with tempfile.TemporaryDirectory(prefix="numapredict-boots-") as name:
             try:
                 boots_s.append(guest.run(["true"], Path(name), timeout_s=600).boot_s)
+                said = f"{boots_s[-1]:.1f} s"
             except GuestError as error:
-                click.echo(f"boot {number} of {rounds}: {error}", err=True)
+                said = str(error)
+        click.echo(f"boot {number} of {rounds}: {said}", err=True)
     good = Figure(f"boots of {rounds} that reached their command", "", (len(boots_s),))
     show([good, *([Figure("until its command began", "s", tuple(boots_s))] if boots_s else [])], as_json=as_json)
 
