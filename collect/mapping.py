@@ -2,7 +2,7 @@
 
 import re
 from functools import lru_cache
-from typing import Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import msgspec
 
@@ -34,11 +34,18 @@ class AnyMapping:
     def __repr__(self) -> str:
         return f"{type(self).__name__}<{self.label}>"
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AnyMapping) and self.label == other.label
+    def __setattr__(self, name: str, value: object) -> None:
+        if hasattr(self, name):
+            raise AttributeError(f"mappings are shared: {name} of {self.label} cannot be changed; make another mapping")
+        super().__setattr__(name, value)
 
     def __hash__(self) -> int:
         return hash(self.label)
+
+    if not TYPE_CHECKING:  # so that mypy reports a mapping compared with a text
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, AnyMapping) and self.label == other.label
 
 
 class Mapping(AnyMapping):

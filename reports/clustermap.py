@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist
 
 from numapredict.collect import mapping
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import ThreadPolicy, applicable, mapping_named
+from numapredict.collect.mapping import AnyMapping, ThreadPolicy, applicable
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
@@ -81,17 +81,17 @@ class ClustermapData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def clustermap_data(
-    dataset: Dataset, default: str | None = None, n_clusters: int | None = None, scale: Scale = "log"
+    dataset: Dataset, default: AnyMapping | None = None, n_clusters: int | None = None, scale: Scale = "log"
 ) -> ClustermapData:
     """Cluster a dataset's programs by how they react to mappings, and order them by the merge tree.
 
-    ``default`` is the label that times are divided by. The scale is that of the model and the page unless the thesis's,
+    ``default``: what times are divided by. The scale is that of the model and the page unless the thesis's,
     ``linear``, is requested; likewise the number of clusters, at most that of programs. InsufficientDataError if the
     default or all programs are missing, or if they do not form the requested number of clusters.
     """
     if dataset.topology is None:
         raise InsufficientDataError(f"dataset of {dataset.machine} has foreign mappings, which the figure cannot show")
-    chosen = default_of(dataset, TrainingOptions(default=mapping_named(default) if default else None))
+    chosen = default_of(dataset, TrainingOptions(default=default))
     observations = observe(dataset, chosen)
     column = observations.column(chosen)
     if len(observations.programs) < 2:

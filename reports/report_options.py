@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from numapredict.collect.data.dataset import Dataset
+    from numapredict.collect.mapping import AnyMapping
     from numapredict.predictor.evaluation.evaluate import Evaluations
 
 SUBJECTS = named(lambda: sorted({*shipped_datasets(), *shipped_models()}), "file")
@@ -43,7 +44,7 @@ def print_drawn(data: object, title: str, output: Path, as_json: bool) -> None:
 
 
 def evaluated_datasets(
-    datasets: Sequence[str], output: Path, jobs: int, default: str | None = None
+    datasets: Sequence[str], output: Path, jobs: int, default: "AnyMapping | None" = None
 ) -> "tuple[Evaluations, list[Dataset]]":
     """Evaluate datasets, each once, for a figure; return the evaluations and the datasets.
 

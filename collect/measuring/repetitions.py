@@ -10,6 +10,7 @@ from numapredict.collect.measurement import Counters, Measurement, Repetition
 from numapredict.collect.measuring.disturbance import Disturbance, DisturbanceReason
 from numapredict.collect.measuring.precision import outliers, relative_width
 from numapredict.collect.placing.teams import Team
+from numapredict.native.errors import InvalidInputError
 
 REDONE, DISTURBED, MISPLACED = "redone", "disturbed", "placement_did_not_hold"
 """Names in a measurement's provenance: runs redone, runs that stayed disturbed, a placement that did not hold."""
@@ -86,7 +87,7 @@ def noted_runs(note: str) -> int:
     """
     match = re.match(r"\d+", note)
     if match is None:
-        raise ValueError(f"a note of runs begins with their number: {note!r}")
+        raise InvalidInputError(f"a note of runs begins with their number, not {note!r}: measure again")
     return int(match[0])
 
 

@@ -29,7 +29,7 @@ from numapredict.native.errors import (
 from numapredict.native.library import marks_library, tracer_plugin
 
 _NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
-_NUMBER_BYTES = 16  # enough for an error number in text
+_NUMBER_BYTES = 4  # an int of C
 EMULATOR = "qemu-x86_64"
 # Variables that would bind threads or change the requested thread count.
 _FORBIDDEN = ("OMP_PLACES", "OMP_PROC_BIND", "KMP_AFFINITY", "GOMP_CPU_AFFINITY", "LD_PRELOAD", "OMP_DISPLAY_ENV")
@@ -134,7 +134,6 @@ def take_trace(
         raise MissingNativePartError(f"{EMULATOR} is not installed; install the package qemu-user")
     with work_folder() as folder:
         file, wanted, failure = folder / "trace", folder / "wanted", folder / "failure"
-        failure.write_bytes(bytes(_NUMBER_BYTES))  # the tracer can overwrite it when the disk is full
         wanted.write_text("".join(f"{region.key} {region.count}\n" for region in census.regions))
         cache = machine.private_cache
         sets = 1 << max((cache.size_bytes // machine.line_bytes // cache.ways).bit_length() - 1, 0)
@@ -161,6 +160,7 @@ def take_trace(
         for _ in range(ATTEMPTS):
             # The tracer stops itself at its limit and then needs a moment to write its file.
             allowed = TimeAllowance(seconds * LONGEST + 30)
+            failure.write_bytes(bytes(_NUMBER_BYTES))  # has its space when the disk is full
             ending = _run(command, _environment(program, threads), program, allowed)
             data = file.read_bytes() if file.is_file() else b""
             if data or ending.exit_code >= 0:
@@ -211,9 +211,9 @@ def _run(command: list[str], environment: dict[str, str], program: Program, allo
 
 def _check_written(failure: Path) -> None:
     """Raise UnwritableError where the tracer left the error number of a failed write."""
-    number = failure.read_bytes().rstrip(b"\0")
+    number = int.from_bytes(failure.read_bytes(), "little")
     if number:
-        raise refused(failure.parent.parent, OSError(int(number), os.strerror(int(number))))
+        raise refused(failure.parent.parent, OSError(number, os.strerror(number)))
 
 
 def _plain(path: Path) -> str:

@@ -154,6 +154,10 @@ int main(int count, char **argument) {
                       "CPU, all CPUS of this computer\n");
         return 2;
     }
+    if (numa_available() < 0) {
+        (void)fprintf(stderr, "numapredict-stream: this kernel has no NUMA support\n");
+        return 3;
+    }
     node = (int)where;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), share = (size_t)bytes / (size_t)threads / page * page;
     pthread_barrier_init(&barrier, NULL, (unsigned)threads);

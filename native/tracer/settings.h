@@ -9,7 +9,7 @@ struct wanted_region;
 
 struct settings {
     const char *output;    /* out=FILE, the trace */
-    const char *failure;   /* failure=FILE, exists; gets the error number if the trace cannot be written */
+    const char *failure;   /* failure=FILE of an int, 0: gets errno if the trace cannot be written */
     uint32_t sets, ways;   /* of the private cache; sets is a power of two */
     uint64_t seed;         /* of the line sampling */
     uint32_t shift;        /* first sampling: one line in 2^shift */

@@ -10,12 +10,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 static bool marks_loaded;
 static pid_t own_pid;
+static int *failure; /* in its file; mapped early, since a program may limit its files and descriptors */
 
 void trace_writer_marks_loaded(void) { marks_loaded = true; }
 
@@ -70,11 +72,8 @@ static void write_trace(enum trace_end end) {
     if (error) {
         unlink(settings.output);
         fprintf(stderr, "numapredict tracer: no trace written, error %d\n", error);
-        const int failure = settings.failure ? open(settings.failure, O_WRONLY | O_CLOEXEC) : -1;
-        if (failure >= 0) {
-            dprintf(failure, "%d", error);
-            close(failure);
-        }
+        if (failure)
+            *failure = error;
     }
 }
 
@@ -127,8 +126,18 @@ static void *watch(void *unused) {
     }
 }
 
+static int *map_failure(const char *name) {
+    const int file = name ? open(name, O_RDWR | O_CLOEXEC) : -1;
+    void *at =
+        file >= 0 ? mmap(NULL, sizeof *failure, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (file >= 0)
+        close(file);
+    return at == MAP_FAILED ? NULL : at;
+}
+
 bool trace_writer_begin(void) {
     own_pid = getpid();
+    failure = map_failure(settings.failure);
     pthread_t watchdog;
     return pthread_create(&watchdog, NULL, watch, NULL) == 0;
 }

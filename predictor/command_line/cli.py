@@ -23,6 +23,7 @@ from numapredict.predictor.evaluation.evaluation_options import (
 
 if TYPE_CHECKING:
     from numapredict.collect.campaign.request import CampaignRequest
+    from numapredict.collect.mapping import AnyMapping
     from numapredict.collect.placing.tools.tools import Tool
 
 MACHINE = click.option(
@@ -147,7 +148,7 @@ def train(
     dataset: str | None,
     into: Path | None,
     output: Path | None,
-    default: str | None,
+    default: "AnyMapping | None",
     clusters: int | None,
     budget_text: str | None,
     keep_outliers: bool,
@@ -253,7 +254,7 @@ def run(
 @DATASETS
 def evaluate(
     datasets: tuple[str, ...],
-    default: str | None,
+    default: "AnyMapping | None",
     jobs: int,
     output: Path | None,
     fresh: bool,

@@ -1,10 +1,14 @@
 """The options of all commands that evaluate advice on held-out programs. Only click is loaded here."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from numapredict.collect.campaign.completion import named
+
+if TYPE_CHECKING:
+    from numapredict.collect.mapping import AnyMapping
 
 
 def shipped_datasets() -> tuple[str, ...]:
@@ -23,7 +27,18 @@ def shipped_models() -> tuple[str, ...]:
 
 DATASET_NAMES = named(shipped_datasets, "dir")
 DATASETS = click.argument("datasets", nargs=-1, required=True, metavar="DATASET...", shell_complete=DATASET_NAMES)
-DEFAULT = click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
+
+
+def to_mapping(_context: click.Context, _option: click.Parameter, label: str | None) -> "AnyMapping | None":
+    """Return the mapping that the label of an option names, in our grammar or a dataset's own; None for no label."""
+    from numapredict.collect.mapping import mapping_named
+
+    return mapping_named(label) if label else None
+
+
+DEFAULT = click.option(
+    "--default", callback=to_mapping, metavar="LABEL", help="The mapping that speedups are counted from."
+)
 JOBS = click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
 KEEP_OUTLIERS = click.option(
     "--keep-outliers", is_flag=True, help="Keep times that are far from all others of program and mapping."

@@ -15,7 +15,7 @@ from numapredict.collect.data.outliers import without_outliers
 from numapredict.collect.data.similar_programs import similar_programs
 from numapredict.collect.host.cache import cache_folder, require_room
 from numapredict.collect.host.durable import write_whole
-from numapredict.collect.mapping import to_label
+from numapredict.collect.mapping import AnyMapping, to_label
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
 from numapredict.predictor.evaluation.transfer import evaluate_transfer
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
@@ -28,7 +28,7 @@ KEPT_S = 30 * 24 * 3600
 
 def evaluate_datasets(
     names: Sequence[str],
-    default: str | None = None,
+    default: AnyMapping | None = None,
     jobs: int = 1,
     fresh: bool = False,
     keep_outliers: bool = False,

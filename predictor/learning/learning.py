@@ -1,7 +1,6 @@
 """From a campaign or a dataset to a model file."""
 
 import logging
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -12,7 +11,7 @@ from numapredict.collect.campaign.request import CampaignRequest, prepare, run_c
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.outliers import Outlier, outliers_in_words, without_outliers
 from numapredict.collect.host.environment import emulation
-from numapredict.collect.mapping import AnyMapping, Mapping, mapping_named, parse_label
+from numapredict.collect.mapping import AnyMapping, Mapping, applicable
 from numapredict.collect.space import canonical, default_mapping
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.progress import doing
@@ -45,23 +44,22 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """A command line's options of learning: default mapping, number of clusters, whether outliers are kept."""
 
-    default: str | None = None
+    default: AnyMapping | None = None
     clusters: int | None = None
     keep_outliers: bool = False
 
 
-def options_of(default: str | None, clusters: int | None, dataset: Dataset | None = None) -> TrainingOptions:
+def options_of(default: AnyMapping | None, clusters: int | None, dataset: Dataset | None = None) -> TrainingOptions:
     """Return the training options of a command line.
 
-    InvalidMappingError for a default that is not a label, unless the ``dataset`` has foreign mappings.
+    InvalidMappingError for a default that is not in our grammar, unless the ``dataset`` has foreign mappings.
     """
     topology = dataset.topology if dataset is not None else None
     foreign = dataset is not None and topology is None
-    named = mapping_named if foreign else partial(_mapping, topology=topology)
     # Programs have any length: only features without the scale of the run time carry over. The clusters only
     # explain: the thesis has 6 (sec. 6, fig. 29), and on its linear scale one of them would hold nearly all programs.
     return TrainingOptions(
-        default=None if default is None else named(default),
+        default=default if default is None or foreign else _mapping(default, topology),
         scale="log",
         n_clusters=clusters,
         max_clusters=6,
@@ -70,12 +68,12 @@ def options_of(default: str | None, clusters: int | None, dataset: Dataset | Non
     )
 
 
-def _mapping(label: str, topology: Topology | None) -> Mapping:
-    """Return the mapping of a label, as named in a dataset of the topology if that is known."""
-    return canonical(parse_label(label), topology) if topology is not None else parse_label(label)
+def _mapping(wanted: AnyMapping, topology: Topology | None) -> Mapping:
+    """Return a mapping as it is named in a dataset of the topology, if that is known."""
+    return canonical(applicable(wanted), topology) if topology is not None else applicable(wanted)
 
 
-def campaign_for(request: CampaignRequest, into: Path | None, default: str | None) -> Campaign:
+def campaign_for(request: CampaignRequest, into: Path | None, default: AnyMapping | None) -> Campaign:
     """Return the campaign of a request, kept in the user's data folder unless another is named.
 
     It always includes the default mapping, since speedups are relative to it.
@@ -110,8 +108,7 @@ def learn_from_campaign(
 ) -> Learned:
     """Run a campaign, or the part that a budget allows, train and write a model, and return its summary."""
     if wishes.default:
-        label = _mapping(wishes.default, campaign.machine.topology).label
-        wishes = msgspec.structs.replace(wishes, default=label)
+        wishes = msgspec.structs.replace(wishes, default=_mapping(wishes.default, campaign.machine.topology))
     if not campaign.machine.modelled and emulation():
         log.warning(EMULATED.format(emulation()))
     if budget is None:

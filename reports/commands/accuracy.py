@@ -1,6 +1,7 @@
 """`report accuracy`: expected against measured speedups of held-out programs."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +9,9 @@ from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASETS, DEFAULT, JOBS
 from numapredict.reports.report_options import evaluated_datasets, figure_option, print_drawn
+
+if TYPE_CHECKING:
+    from numapredict.collect.mapping import AnyMapping
 
 
 @click.command(
@@ -21,7 +25,7 @@ from numapredict.reports.report_options import evaluated_datasets, figure_option
 @JOBS
 @figure_option("accuracy")
 @JSON
-def accuracy(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
+def accuracy(datasets: tuple[str, ...], default: "AnyMapping | None", jobs: int, output: Path, as_json: bool) -> None:
     """Draw expected against measured speedups of held-out programs, and how regret is spread over them."""
     evaluations, opened = evaluated_datasets(datasets, output, jobs, default)
     with doing(f"drawing {output}"):

@@ -7,9 +7,11 @@ import click
 
 from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import counting, doing
+from numapredict.predictor.evaluation.evaluation_options import to_mapping
 from numapredict.reports.report_options import DATASET, figure_option, print_drawn
 
 if TYPE_CHECKING:
+    from numapredict.collect.mapping import AnyMapping
     from numapredict.predictor.learning.options import Scale
 
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 )
 @DATASET
 @figure_option("clustermap")
-@click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
+@click.option("--default", callback=to_mapping, metavar="LABEL", help="The mapping that times are divided by.")
 @click.option("--clusters", type=click.IntRange(1), help="Clusters to colour; else 6, or as many as there are.")
 @click.option(
     "--scale",
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 )
 @JSON
 def clustermap(
-    dataset: str, output: Path, default: str | None, clusters: int | None, scale: "Scale", as_json: bool
+    dataset: str, output: Path, default: "AnyMapping | None", clusters: int | None, scale: "Scale", as_json: bool
 ) -> None:
     """Draw a dataset's dendrogram and heatmap in one figure (thesis figures 24 and 25)."""
     with doing("loading libraries"):

@@ -2,13 +2,17 @@
 
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from numapredict.collect.terminal.command import Command
 from numapredict.collect.terminal.progress import doing
-from numapredict.predictor.evaluation.evaluation_options import FILE
+from numapredict.predictor.evaluation.evaluation_options import FILE, to_mapping
 from numapredict.reports.report_options import SUBJECTS
+
+if TYPE_CHECKING:
+    from numapredict.collect.mapping import AnyMapping
 
 log = logging.getLogger(__name__)
 
@@ -25,10 +29,14 @@ log = logging.getLogger(__name__)
     show_default=True,
     help="An .html file.",
 )
-@click.option("--default", metavar="LABEL", help="The mapping that a dataset's times are divided by.")
+@click.option(
+    "--default", callback=to_mapping, metavar="LABEL", help="The mapping that a dataset's times are divided by."
+)
 @click.option("--evaluation", type=FILE, help="What `evaluate` saved, for a model; else what was saved by its name.")
 @click.option("--profile", type=FILE, help="Where a prediction's pages go by this profile (`run --profile`).")
-def page(subject: str, output: Path, default: str | None, evaluation: Path | None, profile: Path | None) -> None:
+def page(
+    subject: str, output: Path, default: "AnyMapping | None", evaluation: Path | None, profile: Path | None
+) -> None:
     """Write one HTML page on a dataset, a model or a prediction: complete, offline, interactive.
 
     A shipped name is a dataset and a model, and the page shows both. This command's name may be left out.

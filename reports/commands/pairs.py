@@ -7,9 +7,11 @@ import click
 
 from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
+from numapredict.predictor.evaluation.evaluation_options import to_mapping
 from numapredict.reports.report_options import DATASET
 
 if TYPE_CHECKING:
+    from numapredict.collect.mapping import AnyMapping
     from numapredict.predictor.evaluation.similarity import LikePair
 
 
@@ -19,10 +21,10 @@ if TYPE_CHECKING:
     examples={"numapredict report pairs --dataset lpdquad --count 5": "Show the five pairs most alike."},
 )
 @DATASET
-@click.option("--default", metavar="LABEL", help="The mapping that times are divided by.")
+@click.option("--default", callback=to_mapping, metavar="LABEL", help="The mapping that times are divided by.")
 @click.option("--count", type=click.IntRange(1), default=20, show_default=True, help="Pairs to show.")
 @JSON
-def pairs(dataset: str, default: str | None, count: int, as_json: bool) -> None:
+def pairs(dataset: str, default: "AnyMapping | None", count: int, as_json: bool) -> None:
     """Show which programs of a dataset the model can hardly tell apart: one of such a pair teaches nothing."""
     with doing(f"reading {dataset}"):
         from numapredict.collect.terminal.answer import print_answer

@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,6 +10,9 @@ from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
 from numapredict.predictor.evaluation.evaluation_options import DATASETS, DEFAULT, JOBS
 from numapredict.reports.report_options import evaluated_datasets, figure_option
+
+if TYPE_CHECKING:
+    from numapredict.collect.mapping import AnyMapping
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +28,7 @@ log = logging.getLogger(__name__)
 @JOBS
 @figure_option("related")
 @JSON
-def related(datasets: tuple[str, ...], default: str | None, jobs: int, output: Path, as_json: bool) -> None:
+def related(datasets: tuple[str, ...], default: "AnyMapping | None", jobs: int, output: Path, as_json: bool) -> None:
     """Draw what related work, other learners and ours give held-out programs (thesis table 1 and figure 30)."""
     evaluations, opened = evaluated_datasets(datasets, output, jobs, default)
     with doing(f"drawing {output}"):

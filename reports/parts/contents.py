@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.host import host_topology
-from numapredict.collect.mapping import applicable
+from numapredict.collect.mapping import AnyMapping, applicable
 from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.topology import Topology
 from numapredict.predictor.advising.advice import Advice
@@ -49,11 +49,11 @@ class PageData(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def page_data(
-    subject: Subject, default: str | None = None, evaluation: Path | None = None, profile: Profile | None = None
+    subject: Subject, default: AnyMapping | None = None, evaluation: Path | None = None, profile: Profile | None = None
 ) -> PageData:
     """Return the page on a subject.
 
-    ``default`` is the label that a dataset's times are compared with. ``evaluation`` is a file that `numapredict
+    ``default`` is the mapping that a dataset's times are compared with. ``evaluation`` is a file that `numapredict
     evaluate` saved, for a model; else the one that was saved under the model's name is used, if there is one.
     ``profile`` has the places of a prediction's pages.
     """
@@ -75,7 +75,7 @@ def page_data(
     )
 
 
-def _dataset_sections(subject: Subject, default: str | None, drawn: dict[str, msgspec.Struct]) -> list[Section]:
+def _dataset_sections(subject: Subject, default: AnyMapping | None, drawn: dict[str, msgspec.Struct]) -> list[Section]:
     dataset = subject.dataset
     assert dataset is not None  # noqa: S101 # the caller looked
     options = options_of(default, None, dataset)

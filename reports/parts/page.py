@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 import numapredict
 from numapredict.collect.host.durable import write_whole
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.printable import counted, percent, printable_lines, shortened
 from numapredict.native.errors import UsageError
 from numapredict.reports.parts import quantity
@@ -90,7 +91,9 @@ def render(page: PageData) -> str:
 
 
 def _seen(value: object) -> object:
-    """Return a text with invisible characters except blanks as escapes; our own markup unchanged."""
+    """Return a text, or a mapping's label, with invisible characters except blanks as escapes; our markup unchanged."""
+    if isinstance(value, AnyMapping):
+        value = value.label
     if not isinstance(value, str) or isinstance(value, Markup) or value.isprintable():
         return value
     return "".join(letter if unicodedata.category(letter) == "Zs" else printable_lines(letter) for letter in value)

@@ -38,7 +38,7 @@ def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path
     assert errors.count("its times mean nothing") == 3  # twice in training, once with the advice
     advice = json.loads((folder / "advice.json").read_text())
     assert not advice["modelled"]
-    assert "threads were bound to their PU each time" in errors
+    assert "threads were bound to their PU at each check" in errors
     assert "(100%) were" in errors or "(99." in errors
     run = json.loads((folder / "run.json").read_text())
     assert (run["mapping"], run["placed_by"], run["exit_code"]) == (advice["mapping"], "library", 0)

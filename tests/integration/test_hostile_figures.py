@@ -11,6 +11,7 @@ import pytest
 from defusedxml import ElementTree
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.placement import resolve
 from numapredict.predictor.evaluation.budget_curve import BudgetCurve, CurvePoint
 from numapredict.predictor.evaluation.evaluate import Evaluations, together
@@ -69,13 +70,13 @@ def clustermap(name: str, path: Path) -> None:
 
 
 def sweeps(name: str, path: Path) -> None:
-    odd = [msgspec.structs.replace(sweep, default=name) for sweep in swept()]
+    odd = [msgspec.structs.replace(sweep, default=AnyMapping(name)) for sweep in swept()]
     write_figure(sweep_figure(sweep_curves_data(odd, origin_of(dataset_of(name), name))), path)
 
 
 def related(name: str, path: Path) -> None:
     found = evaluations(name)
-    odd = tuple(msgspec.structs.replace(each, default=name) for each in found.datasets)
+    odd = tuple(msgspec.structs.replace(each, default=AnyMapping(name)) for each in found.datasets)
     write_figure(related_figure(related_data(msgspec.structs.replace(found, datasets=odd), [TOPOLOGY, None])), path)
 
 

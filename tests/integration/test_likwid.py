@@ -120,7 +120,7 @@ def test_a_refusal_on_trying_is_the_error_of_entering(tmp_path: Path, how: str) 
     refused = "ERROR: The selected register PMC0 is in use.\nPlease run likwid with force option (-f, --force)"
     computer = Computer(tmp_path, "haswell-numa-2", **{how: refused})
     assert computer.source().obstacle() is None
-    with pytest.raises(CounterError, match="somebody else counts"), computer.source().counting([0], computer.runs):
+    with pytest.raises(CounterError, match="another tool counts"), computer.source().counting([0], computer.runs):
         pass
     assert list(computer.runs.iterdir()) == []
 
@@ -250,7 +250,7 @@ def test_figures_by_perf_are_noted(tmp_path: Path, launcher: Path) -> None:
     setting.write_text("2")
     with computer.source().counting([0], computer.runs) as counting:
         _run(counting.command(["true"], {}), {})
-        assert "does not tell whether it was multiplexed" in counting.traffic().notes[-1]
+        assert "does not report whether it was multiplexed" in counting.traffic().notes[-1]
 
 
 def _run(command: Sequence[str], variables: dict[str, str]) -> subprocess.CompletedProcess[str]:

@@ -120,7 +120,7 @@ def test_all_mappings_compete_where_a_third_follows(foreign: Path) -> None:
     advice, _ = answer(foreign, "mixed", "8", "12")
     assert advice.own_threads is None
     assert advice.default == named_model(MACHINE).model.default
-    (said,) = [text for text in advice.warnings if "of their own" in text]
+    (said,) = [text for text in advice.warnings if "set their own number" in text]
     assert "8 in " in said
     assert "12 in " in said
     assert "32 in " not in said

@@ -178,9 +178,8 @@ READERS = {
     "collect/mapping.py": "the grammar",
     "collect/placing/placed_run.py": "typed",
     "predictor/command_line/cli.py": "typed",
-    "predictor/learning/learning.py": "typed",
+    "predictor/evaluation/evaluation_options.py": "typed",
     "reports/characterisation/tables.py": "a characterisation",
-    "reports/clustermap.py": "typed",
     "reports/commands/mapping.py": "typed",
 }
 """The files that read labels, and where the labels are from."""
