@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from numapredict.collect.mapping import applicable
+from numapredict.collect.mapping import applicable, mapping_named
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import InsufficientDataError, NoModelError, UnrunnableProgramError
-from numapredict.predictor.advising.predict import ProbeReading, predict, reading_of
+from numapredict.predictor.advising.predict import ProbeReading, predict, ranked_by, reading_of
 from numapredict.predictor.learning.features import observe
-from numapredict.predictor.learning.gain_model import predict_gains
+from numapredict.predictor.learning.gain_model import PredictedGains, predict_gains
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
@@ -147,3 +147,10 @@ def test_confidence_and_interval_are_those_of_the_normal_distribution() -> None:
     assert min(confidences) < 0.4
     assert max(confidences) > 0.6
     assert any(0.01 < confidence < 0.99 for confidence in confidences)
+
+
+def test_mappings_of_equal_gains_are_ranked_in_the_order_of_columns() -> None:
+    known = np.zeros(4)
+    found = PredictedGains(np.array([0.0, 1.0, 2.0, 2.0]), known, known, known)
+    ranked = ranked_by(tuple(map(mapping_named, "abcd")), found, 1.0, 0)
+    assert "".join(each.mapping.label for each in ranked) == "cdba"

@@ -100,6 +100,10 @@ def test_the_second_probe_is_what_gives_most_where_each_takes_the_better() -> No
     assert pair.score == pytest.approx(gained.mean() - ps.DOUBT * gained.std() / np.sqrt(12))
 
 
+def test_of_equally_good_second_probes_the_first_in_the_order_of_columns_is_taken() -> None:
+    assert ps.search_probes(few([[8.0, 9.0, 4.0, 4.0]] * 6), default=0).second == 2
+
+
 def test_variants_of_a_program_are_one_voice_in_the_choice_of_the_probe() -> None:
     rows = [[8.0, 4.0, 8.0]] * 6 + [[8.0, 8.0, 2.0], [8.0, 8.0, 2.1], [8.0, 8.0, 2.2]]
     alone = few(rows)
