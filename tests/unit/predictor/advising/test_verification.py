@@ -98,3 +98,5 @@ def test_a_crash_under_the_advised_mapping_is_reported_and_keeps_the_default() -
     assert found.speedup is None
     assert f"the run under {CHOICE} failed: killed by SIGSEGV" in found.reason
     assert machine.ran.count(CHOICE) == 2
+    assert (found.default, found.mapping) == (DEFAULT, CHOICE)
+    assert (found.default_s, found.chosen_s) == ((1.0,), (0.5,))

@@ -6,7 +6,7 @@ from numapredict.collect.mapping import from_label, mapping_named
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.train import train
+from numapredict.predictor.learning.train import default_of, train
 from tests.planted import planted_dataset
 
 DEFAULT = mapping_named("32x4-contiguous-first-touch")
@@ -90,3 +90,12 @@ def test_a_default_that_was_not_measured_is_named() -> None:
 def test_options_that_leave_nothing_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="at least"):
         msgspec.convert(wrong, TrainingOptions, dec_hook=from_label)
+
+
+def test_the_options_default_wins_over_the_datasets_and_that_over_the_machines() -> None:
+    asked, told = map(mapping_named, ("16x2-contiguous-locality", "8x1-contiguous-bind"))
+    plain = planted_dataset(1)
+    dataset = msgspec.structs.replace(plain, default=told)
+    assert default_of(dataset, TrainingOptions(default=asked)) == asked
+    assert default_of(dataset, TrainingOptions()) == told
+    assert default_of(plain, TrainingOptions()) == DEFAULT
