@@ -13,9 +13,10 @@ from numapredict.collect.placing.tools.emission import emit, expresses
 from numapredict.collect.placing.tools.tools import TOOLS
 from numapredict.collect.program import Program
 from numapredict.native.errors import NoModelError
+from numapredict.predictor.advising import advice as advising
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.advice_text import advice_in_words, mapping_in_words
-from numapredict.predictor.learning.model import ExpectedSpeedup
+from numapredict.predictor.learning.model import ExpectedSpeedup, Member
 from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.train import train
@@ -192,6 +193,17 @@ def test_the_cluster_says_what_the_mapping_gave_its_members(dataset: Dataset, ch
         assert f"they gain {speed.median:.2f}x ({speed.low:.2f}x to {speed.high:.2f}x):" in words
         reported += 1
     assert reported
+
+
+def test_variants_of_a_code_are_described_by_what_all_of_them_do() -> None:
+    default = parse_label("32x4-contiguous-first-touch")
+    variants = {"medium.serial": "medium, serial", "large.parallel": "large, parallel"}
+    members = [
+        Member(f"jacobi.{variant}", "jacobi", f"Sweeps a stencil ({words} initialisation)", default, 1.0, ())
+        for variant, words in variants.items()
+    ]
+    described = advising._group_in_words("jacobi", members)
+    assert described == "jacobi (medium.serial, large.parallel): Sweeps a stencil"
 
 
 def test_a_program_beyond_the_library_is_reported(dataset: Dataset, chosen: ChosenModel) -> None:

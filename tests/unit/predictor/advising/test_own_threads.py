@@ -9,11 +9,13 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping, applicable, parse_label
 from numapredict.collect.measurement import Measurement
+from numapredict.predictor.advising import own_threads
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.own_threads import own_team
 from numapredict.predictor.advising.unknown import Unknown
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model_choice import ChosenModel, named_model
+from tests.planted import planted_dataset
 
 MACHINE = "sandybridge-4x8"
 
@@ -109,3 +111,16 @@ def test_a_number_that_stays_is_advised(dataset: Dataset, chosen: ChosenModel, s
     assert answer.own_threads is not None
     assert answer.own_threads.competing == 16
     assert "16 threads, whatever OMP_NUM_THREADS says" in "".join(said)
+
+
+def test_mappings_that_are_the_same_with_fewer_threads_are_learned_from_once() -> None:
+    """With one thread a node, contiguous and scattered threads are the same ones; with eight they are not."""
+    dataset = planted_dataset(1)
+    assert dataset.topology is not None
+
+    def of_threads(competing: int) -> set[str]:
+        part = own_threads._of_threads(dataset, 32, competing, dataset.topology)
+        return {m.mapping.label for m in part.measurements if "-balance" in m.mapping.label}
+
+    assert of_threads(32) == {"32x4-contiguous-balance", "32x4-scatter-balance"}
+    assert of_threads(4) == {"4x4-contiguous-balance"}

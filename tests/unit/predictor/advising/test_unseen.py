@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import Mapping, to_label
+from numapredict.collect.mapping import Mapping, applicable, to_label
 from numapredict.collect.measurement import Measurement
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.advice_text import advice_in_words
-from numapredict.predictor.advising.predict import NINE_IN_TEN
+from numapredict.predictor.advising.predict import NINE_IN_TEN, predict, reading_of
 from numapredict.predictor.advising.unknown import Unknown, refuse_command, unknown_in_words
-from numapredict.predictor.advising.unseen import DEVIATION, LEAST_SEEN, speedup_of_whole
+from numapredict.predictor.advising.unseen import DEVIATION, LEAST_SEEN, speedup_of_whole, with_unseen
 from numapredict.predictor.learning.model import ExpectedSpeedup
 from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import TrainingOptions
@@ -61,6 +61,18 @@ def test_the_less_was_seen_the_wider(median: float, low: float, high: float, one
         assert 0 < whole.low <= whole.median * 1.0000001 <= whole.high * 1.0000002
     assert less.low <= more.low * 1.0000001 or less.low < 1  # never surer of a gain by seeing less
     assert speedup_of_whole(part, 1.0).low == pytest.approx(part.low)
+
+
+def test_what_was_not_seen_leaves_the_default_as_it_is(dataset: Dataset, chosen: ChosenModel) -> None:
+    cached = applicable(chosen.model.default)
+    runs = [m for m in dataset.measurements if m.program == "stream-0"]
+    readings = [reading_of(m, "process") for m in runs if m.mapping in {p.mapping for p in chosen.model.probes}]
+    part = predict(chosen.model, readings, lambda mapping: mapping == cached)
+    default = Mapping(*cached.choices)  # an equal one, built anew
+    assert default is not cached
+    whole = with_unseen(part, default, 0.5)
+    assert (whole.mapping, whole.expected_speedup) == (cached, part.expected_speedup)
+    assert [each.mapping for each in set(whole.ranked) & set(part.ranked)] == [cached]
 
 
 def test_an_answer_from_a_part_is_less_sure(dataset: Dataset, chosen: ChosenModel) -> None:
