@@ -51,6 +51,15 @@ def test_different_mappings_have_different_labels(one: Mapping, other: Mapping) 
     assert (one.label == other.label) == (one == other)
 
 
+@given(mappings())
+def test_a_mapping_equals_any_other_of_its_label_and_no_text(mapping: Mapping) -> None:
+    imported = AnyMapping(mapping.label)
+    assert imported == mapping == imported
+    assert {imported: "found"}[mapping] == "found"
+    assert mapping != mapping.label
+    assert imported != mapping.label
+
+
 class Record(msgspec.Struct):
     """What a file may hold."""
 
