@@ -15,7 +15,8 @@ from numapredict.collect.mapping import AnyMapping, to_label
 from numapredict.collect.terminal.printable import printable
 from numapredict.native.errors import InvalidInputError, UnwritableError, UsageError
 from numapredict.predictor.advising.advice import Advice, advise
-from numapredict.predictor.advising.explanation import Finding
+from numapredict.predictor.advising.explanation import Close, Finding
+from numapredict.predictor.advising.verification import Verification
 from numapredict.predictor.evaluation.evaluate import evaluate_held_out, together
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import ChosenModel
@@ -24,7 +25,7 @@ from numapredict.predictor.learning.train import train
 from numapredict.reports.parts import quantity
 from numapredict.reports.parts.contents import page_data
 from numapredict.reports.parts.page import render, write_page
-from numapredict.reports.parts.prediction import Reason, prediction_data
+from numapredict.reports.parts.prediction import Reason, prediction_data, read_advice
 from numapredict.reports.parts.subject import Subject, open_subject
 from tests.hostile import NAMES, with_hostile_names
 from tests.html_document import Document
@@ -175,6 +176,27 @@ def test_what_cannot_be_seen_is_shown_as_an_escape(kind: str) -> None:
         assert subprocess.run(["sh", "-c", script], capture_output=True, check=True).stdout == HIDDEN.encode()
 
 
+def test_what_cannot_be_seen_in_the_label_of_a_mapping_is_shown_as_an_escape(advice: Advice) -> None:
+    hostile = AnyMapping("evil\u202e\x1b[31m")
+    lost = Verification(
+        mapping=hostile,
+        default=advice.default,
+        default_s=(1.0,),
+        chosen_s=(2.0,),
+        speedup=0.5,
+        low=0.5,
+        high=0.5,
+        won=False,
+        reason="",
+    )
+    near = msgspec.structs.replace(advice.explanation, close=(Close(hostile, advice.expected_speedup, "pages"),))
+    changed = msgspec.structs.replace(advice, explanation=near, verification=lost)
+    read = read_advice(msgspec.json.encode(changed, enc_hook=to_label), "p.json")
+    page = render(page_data(Subject(name="p", advice=read)))
+    assert [letter for letter in page if letter in HIDDEN] == []
+    assert page.count(printable(hostile.label)) == 2
+
+
 def test_a_page_for_120_programs_is_small(tmp_path: Path) -> None:
     data = page_data(Subject(name="planted", dataset=planted_dataset(120, subset="full")))
     size_bytes = write_page(data, tmp_path / "new" / "page.html")
@@ -238,6 +260,18 @@ def test_other_peoples_mappings_have_a_page_too(dataset: Dataset) -> None:
     assert not [tag for tag, _ in document.tags if tag == "b"]
     assert set(document.records()["heatmap"]["choices"]) == {None}
     assert "The machine" not in document.texts["nav"][0]
+
+
+@pytest.mark.parametrize("kind", ["dataset", "model"])
+def test_mappings_that_were_left_out_are_named(dataset: Dataset, kind: str) -> None:
+    gone = dataset.measurements[-1].mapping
+    few = tuple(m for m in dataset.measurements if m.mapping != gone or m.program == dataset.programs[0].name)
+    lacking = msgspec.structs.replace(dataset, measurements=few)
+    named = {"dataset": lacking} if kind == "dataset" else {"model": train(lacking, OPTIONS)}
+    document = Document(render(page_data(Subject(name="planted", **named))))
+    said = [text for text in document.texts["details"] if "1 mappings left out" in text]
+    assert len(said) == 1
+    assert gone.label in said[0]
 
 
 def test_one_program_has_a_page() -> None:
