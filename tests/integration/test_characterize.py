@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.test_command_line import SANDY, compiled, heat, numapredict, refusal
+from tests.command import SANDY, numapredict, refusal
+from tests.integration.test_advised_programs import compiled, heat
 
 __all__ = ["heat"]  # a fixture
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from numapredict.collect.data.dataset import write_dataset
+from tests.command import SANDY, numapredict, refusal
 from tests.golden.schemas.__main__ import FOLDER, file_of, printed, text_of
-from tests.integration.test_command_line import SANDY, numapredict, refusal
 from tests.planted import planted_dataset
 from tests.unit.collect.campaign.test_cere import STAND_IN
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.data.dataset import write_dataset
-from tests.integration.test_command_line import SANDY, cold, numapredict
+from tests.command import SANDY, cold, numapredict
 from tests.planted import planted_dataset
 from tests.warm_start import warm
 

@@ -1,7 +1,7 @@
 /* kernel_calls.c: calls that hand memory to the kernel, from inside a parallel region, each argument on a
- * page that nobody has touched in it; one call a process. Prints what each returned, and errno. kernel_calls
- * all of kernel_calls.h kernel_calls NUMBER        that one Functions are called as the loader finds them, so
- * a name that the C library lacks is told as absent. */
+ * page that nobody has touched in it; one call a process. Prints what each returned, and errno.
+ * Without an argument it makes all calls of file_calls.h and other_calls.h, with a number that one.
+ * Functions are called as the loader finds them, so a name that the C library lacks is told as absent. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -107,9 +107,15 @@ static const int priority = 0;
 static const struct iovec vector = {NULL, 4}; /* its piece gets a place at run time */
 static char *const words[] = {"echo", "replaced by echo", NULL};
 
-#include "kernel_calls.h"
+#include "file_calls.h"
+#include "other_calls.h"
 
-#define CALLS (sizeof calls / sizeof *calls)
+#define FILE_CALLS (sizeof file_calls / sizeof *file_calls)
+#define CALLS (FILE_CALLS + sizeof other_calls / sizeof *other_calls)
+
+static const struct call *call_of(size_t number) {
+    return number < FILE_CALLS ? &file_calls[number] : &other_calls[number - FILE_CALLS];
+}
 
 static long made[MADE_COUNT];
 static char *memory;
@@ -257,7 +263,7 @@ static int attempt(const struct call *call) {
 
 int main(int count, char **words) {
     if (count > 1)
-        return attempt(&calls[atoi(words[1])]);
+        return attempt(call_of((size_t)atoi(words[1])));
     for (size_t n = 0; n < CALLS; n++) {
         char number[16];
         int status = 0;
@@ -268,7 +274,7 @@ int main(int count, char **words) {
             _exit(127);
         }
         if (waitpid(process, &status, 0) != process || status != 0) {
-            printf("%s: status %x\n", calls[n].name, (unsigned)status);
+            printf("%s: status %x\n", call_of(n)->name, (unsigned)status);
             fflush(stdout);
         }
     }

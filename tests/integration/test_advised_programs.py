@@ -1,0 +1,159 @@
+"""Real programs with real traces as a user meets them: advised on, run, or refused with one clear line."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.command import SANDY, cold, numapredict, refusal
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def compiled(folder: Path, name: str, text: str, *options: str, compiler: str = "gcc") -> Path:
+    source = folder / f"{name}.c"
+    source.write_text(text)
+    program = folder / name
+    subprocess.run([compiler, "-O2", str(source), "-o", str(program), *options], check=True, capture_output=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def heat(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped example, with nested data that one thread initialises, built with plain gcc."""
+    program = tmp_path_factory.mktemp("heat") / "heat"
+    source = EXAMPLES / "heat.c"
+    subprocess.run(["gcc", "-O2", "-fopenmp", str(source), "-o", str(program), "-lm"], check=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def particles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The other example, built with clang and so with libomp."""
+    program = tmp_path_factory.mktemp("particles") / "particles"
+    source = EXAMPLES / "particles.c"
+    subprocess.run(["clang", "-O2", "-fopenmp", str(source), "-o", str(program), "-lm"], check=True)
+    linked = subprocess.run(["ldd", str(program)], check=True, capture_output=True, text=True).stdout
+    assert "libomp" in linked
+    return program
+
+
+@pytest.mark.native
+@pytest.mark.slow
+@pytest.mark.parametrize("example", ["heat", "particles"])
+def test_advice_on_a_program_that_is_no_codelet(example: str, request: pytest.FixtureRequest) -> None:
+    program: Path = request.getfixturevalue(example)
+    done = numapredict(*SANDY, "--json", str(program))
+    assert done.returncode == 0, done.stderr
+    advice = json.loads(done.stdout)
+    assert advice["machine"] == "sandybridge-4x8"
+    assert advice["modelled"] is True
+    assert advice["default"] == "32x4-contiguous-first-touch"
+    speedup = advice["expected_speedup"]
+    assert 0 < speedup["low"] <= speedup["median"] <= speedup["high"]
+    assert len(advice["cluster"]["members"]) >= 1
+    assert len({probe["mapping"] for probe in advice["probes"]}) == 2
+    assert all(probe["time_s"] == probe["features"]["time_s"] > 0 for probe in advice["probes"])
+    assert advice["command"] == f"numapredict run --mapping {advice['mapping']} -- {program}"
+    alternative = advice["alternative"]
+    assert f"OMP_NUM_THREADS={alternative['mapping'].split('x')[0]} " in alternative["command"]
+    assert alternative["command"].endswith(str(program))
+    assert "probe 1 of 2" in done.stderr
+    if example == "heat":  # its first thread fills all arrays
+        assert (advice["explanation"]["pages"], advice["explanation"]["binds"]) == ("one node", "one node's bandwidth")
+        assert advice["explanation"]["findings"][0]["evidence"]["home_share"] > 0.9
+
+    words = numapredict(*SANDY, f"./{program.name}", cwd=program.parent)
+    assert advice["mapping"] in words.stdout
+    assert "(modelled)" in words.stdout
+    assert "\n  why               " in words.stdout
+    (hwloc,) = (other for other in advice["alternatives"] if other["tool"] == "hwloc")
+    emitted = numapredict(*SANDY, "--emit", "hwloc", str(program))
+    assert emitted.stdout == hwloc["command"] + "\n"
+    assert ("cannot express" in emitted.stderr) != hwloc["exact"]
+    kept = advice["mapping"] == advice["default"]
+    assert ("that is what it gets today" if kept else f"{speedup['median']:.2f}x") in words.stdout
+
+
+@pytest.mark.native
+def test_the_program_keeps_its_own_options(tmp_path: Path) -> None:
+    text = '#include <string.h>\nint main(int c, char **v) { return c == 3 && !strcmp(v[1], "--json") ? 5 : 6; }'
+    program = compiled(tmp_path, "options", text)
+    done = numapredict("run", "--mapping", "1x1-contiguous-bind", "--", str(program), "--json", "--machine")
+    assert done.returncode == 5
+    assert refusal(numapredict(*SANDY, str(program), "--json", "x")).count("exit code 5") == 1
+
+
+@pytest.mark.native
+def test_run_is_the_program_itself(tmp_path: Path) -> None:
+    text = (
+        "#include <stdio.h>\n#include <omp.h>\n#include <stdlib.h>\nint main(int c, char **v) {\n"
+        '#pragma omp parallel\n#pragma omp single\nprintf("%d threads\\n", omp_get_num_threads());\n'
+        "fflush(stdout); if (c > 1) abort(); return 3; }"
+    )
+    program = compiled(tmp_path, "placed", text, "-fopenmp")
+    done = cold("run", "--mapping", "2x1-contiguous-bind", "--", str(program))
+    assert (done.returncode, done.stdout, done.stderr) == (3, "2 threads\n", "")
+    assert cold("run", "--mapping", "1x1-contiguous-bind", str(program), "x").returncode == -signal.SIGABRT
+
+
+BROKEN = {
+    "missing": ("no such file", None),
+    "script": ("is a script", "#!/bin/sh\nexit 0\n"),
+    "text": ("is neither an ELF program nor a script", "hello\n"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_what_is_no_program_gets_one_line(tmp_path: Path, kind: str) -> None:
+    expected, text = BROKEN[kind]
+    program = tmp_path / kind
+    if text is not None:
+        program.write_text(text)
+        program.chmod(0o755)
+    assert expected in refusal(numapredict(*SANDY, str(program)))
+
+
+def test_a_file_that_may_not_be_executed_gets_one_line(tmp_path: Path) -> None:
+    program = tmp_path / "plain"
+    program.write_text("hello\n")
+    assert "is not executable" in refusal(numapredict(*SANDY, str(program)))
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("name", "text", "options", "expected"),
+    [
+        ("static", "int main(void) { return 0; }", ("-static",), "statically linked"),
+        ("crash", "#include <stdlib.h>\nint main(void) { abort(); }", (), "SIGABRT"),
+        ("serial", "int main(void) { return 0; }", (), "no OpenMP parallel region"),
+        ("hang", "int main(void) { for (;;); }", (), "no parallel region within"),
+    ],
+)
+def test_programs_that_cannot_be_advised_on(
+    tmp_path: Path, name: str, text: str, options: tuple[str, ...], expected: str
+) -> None:
+    program = compiled(tmp_path, name, text, *options)
+    assert expected in refusal(numapredict(*SANDY, "--budget", "5", str(program)))
+
+
+@pytest.mark.native
+def test_a_program_that_prints_megabytes_is_advised_on(tmp_path: Path) -> None:
+    text = (
+        "#include <stdio.h>\nint main(void) { static double a[1 << 20]; for (int k = 0; k < 4; k++)\n"
+        "#pragma omp parallel for\nfor (int i = 0; i < 1 << 20; i++) a[i] += i;\n"
+        'for (int i = 0; i < 300000; i++) { puts("0123456789 0123456789"); fputs("warning\\n", stderr); }'
+        "return a[5] < 0; }"
+    )
+    program = compiled(tmp_path, "wordy", text, "-fopenmp")
+    done = numapredict(*SANDY, str(program))
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout) + len(done.stderr) < 10_000
+
+
+@pytest.mark.native
+def test_an_unwritable_trace_cache_gets_one_line(heat: Path) -> None:
+    text = refusal(numapredict(*SANDY, str(heat), NUMAPREDICT_CACHE="/proc/nowhere"), code=1)
+    assert "trace cache /proc/nowhere" in text

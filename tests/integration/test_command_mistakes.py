@@ -1,0 +1,120 @@
+"""Each mistake in a command, and each thing that it finds missing, gets one clear line."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.data.dataset import write_dataset
+from tests.command import SANDY, numapredict, refusal
+from tests.planted import planted_dataset
+from tests.warm_start import COLD
+
+MISTAKES = {
+    "unknown machine": (("--machine", "nosuch", "PROGRAM"), "unknown machine 'nosuch'"),
+    "malformed machine": (("--machine", "BROKEN.toml", "PROGRAM"), "BROKEN.toml"),
+    "missing machine file": (("--machine", "absent.toml", "PROGRAM"), "absent.toml"),
+    "malformed model": ((*SANDY, "--model", "BROKEN.json", "PROGRAM"), "BROKEN.json"),
+    "unknown model": ((*SANDY, "--model", "nosuch", "PROGRAM"), "unknown model 'nosuch'"),
+    "model of another topology": (
+        ("--machine", "broadwell-2x10", "--model", "sandybridge-4x8", "PROGRAM"),
+        "sandybridge-4x8",
+    ),
+    "malformed label": (("run", "--mapping", "16y2", "--", "ls"), "'16y2' is not a mapping's label"),
+    "mapping beyond this computer": (("run", "--mapping", "9999x1-contiguous-bind", "--", "ls"), "needs 9999 cores"),
+    "unsupported page policy": (("run", "--mapping", "2x2-contiguous-mix", "--", "ls"), "2x2-contiguous-mix"),
+    "malformed dataset": (("train", "--dataset", "."), "dataset.json is missing"),
+    "unknown dataset": (("report", "clustermap", "--dataset", "absent"), "no dataset 'absent'"),
+    "a figure of another format": (
+        ("report", "topology", "--output", "a.pdf"),
+        "a.pdf: figures are written as .png or",
+    ),
+    "a figure of an absent dataset": (("report", "related", "absent"), "no dataset 'absent'"),
+    "a figure of an unknown machine": (("report", "topology", "--machine", "nosuch"), "unknown machine 'nosuch'"),
+    "a figure of no mapping": (("report", "mapping", "16y2"), "'16y2' is not a mapping's label"),
+    "a figure of a mapping too large": (
+        ("report", "mapping", "33x4-scatter-mix", *SANDY),
+        "33x4-scatter-mix needs 33 cores",
+    ),
+    "a figure by no profile": (
+        ("report", "mapping", "32x4-scatter-mix", *SANDY, "--profile", "BROKEN.toml"),
+        "BROKEN.toml is no whole page-access profile",
+    ),
+    "unknown option": (("--frob",), "--frob"),
+    "missing option": (("run", "ls"), "--mapping"),
+    "unknown codelet": (("collect", "campaign", "--into", "x", "--codelet", "nosuch"), "unknown codelet 'nosuch'"),
+    "unknown space": (("collect", "campaign", "--into", "x", "--space", "nosuch"), "nosuch"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_get_one_line(tmp_path: Path, mistake: str) -> None:
+    words, expected = MISTAKES[mistake]
+    (tmp_path / "BROKEN.toml").write_text("name = [")
+    (tmp_path / "BROKEN.json").write_text('{"schema_version": 1, "machine": ')
+    program = shutil.which("ls") or "/bin/ls"
+    assert expected in refusal(numapredict(*(program if word == "PROGRAM" else word for word in words), cwd=tmp_path))
+
+
+def test_an_argument_that_is_no_text_gets_one_line() -> None:
+    words = [*map(os.fsencode, COLD), b"--machine", b"sandybridge-4x8", b"ls", b"\xff.dat"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=240)
+    assert "is not UTF-8" in refusal(done)
+
+
+def test_malformed_topology_gets_one_line(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.xml"
+    bomb.write_text('<!DOCTYPE t [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><topology>&b;</topology>')
+    assert "bomb" in refusal(numapredict("topology", HWLOC_XMLFILE=str(bomb)))
+
+
+def test_a_computer_with_one_node_has_nothing_to_place() -> None:
+    one = {"HWLOC_SYNTHETIC": "node:1 core:4 pu:1"}
+    for words in (("ls",), ("train",)):
+        text = refusal(numapredict(*words, **one))
+        assert "one NUMA node" in text
+        assert "numapredict --machine broadwell-2x10" in text
+
+
+def test_without_a_model_the_message_says_how_to_train_one(tmp_path: Path) -> None:
+    four = {"HWLOC_SYNTHETIC": "node:4 core:6 pu:1", "NUMAPREDICT_DATA": str(tmp_path)}
+    text = refusal(numapredict("ls", **four))
+    assert "numapredict train makes one" in text
+    assert "runs," in text
+    assert "nearest topology is sandybridge-4x8" in text
+
+
+def test_a_full_disk_and_a_closed_folder_get_one_line(tmp_path: Path) -> None:
+    done = numapredict("report", "clustermap", "--dataset", "sandybridge-4x8", "--output", "/proc/figure.png")
+    assert "/proc/figure.png" in refusal(done, 1)
+    done = numapredict("train", "--dataset", "sandybridge-4x8", "--output", "/proc/model.json")
+    assert "/proc/model.json" in refusal(done, 1)
+    # /dev/full accepts an open and refuses every write with ENOSPC.
+    code = (
+        "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 1);"
+        "from numapredict.predictor.command_line.main import main; sys.exit(main(['topology', '--list']))"
+    )
+    full = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=240)
+    assert full.returncode == 1
+    assert "No space left on device" in full.stderr
+    assert "Traceback" not in full.stderr
+
+
+def test_cere_is_asked_for_where_it_is_missing(tmp_path: Path) -> None:
+    campaign = ("campaign", *SANDY, "--cere", str(tmp_path), "--into", str(tmp_path / "into"))
+    for words in (("regions", str(tmp_path)), campaign):
+        assert "cere is not on the PATH" in refusal(numapredict("collect", *words, PATH="/nowhere"))
+    assert not (tmp_path / "into").exists()
+
+
+def test_a_budget_of_too_few_programs_says_how_many_it_takes(tmp_path: Path) -> None:
+    write_dataset(planted_dataset(1), tmp_path / "data")
+    done = numapredict("-q", "report", "budget", "data", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "numapredict: dataset of planted-4x8 has 1 group of programs: a budget is divided among at least 3; "
+        "collect more programs\n"
+    )
