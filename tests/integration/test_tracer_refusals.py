@@ -14,7 +14,13 @@ from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.tracing import take_census, take_trace
 from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.program import Program
-from numapredict.native.errors import MissingNativePartError, NumapredictError, TracingError, UnrunnableProgramError
+from numapredict.native.errors import (
+    MissingNativePartError,
+    NumapredictError,
+    TracingError,
+    UnrunnableProgramError,
+    UnwritableError,
+)
 from tests.integration.test_tracer_limits import SCRIPT, hostile, kernels, processes, pytestmark, remaining
 from tests.openmp import BUDGET, GCC, MACHINE, build, program_of, traced
 from tests.traces import census_of
@@ -53,6 +59,12 @@ def test_a_program_that_fails_with_this_many_threads_only_is_said_to(hostile: Pa
     assert "SIGABRT" in message
     assert "OMP_NUM_THREADS=4" in message
     assert traced(program_of(hostile, "four-fail"), threads=3).trace.segments.size
+
+
+def test_a_program_that_allows_itself_no_files_is_no_failed_program(tmp_path: Path) -> None:
+    message = refusal(UnwritableError, program_of(build("small_files.c", tmp_path, GCC)))
+    assert "File too large" in message
+    assert "ulimit -f" in message
 
 
 def test_a_run_that_the_emulator_lost_is_tried_again(hostile: Path, tmp_path: Path) -> None:

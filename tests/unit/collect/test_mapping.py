@@ -194,6 +194,13 @@ READERS = {
 """The files that read labels, and where the labels are from."""
 
 
+def test_a_mapping_cannot_be_changed_since_all_who_read_its_label_share_it() -> None:
+    one = parse_label("16x2-contiguous-locality")
+    with pytest.raises(AttributeError, match="shared"):
+        one.threads = 8  # type: ignore[misc]
+    assert parse_label(one.label).threads == 16
+
+
 def test_only_files_at_the_edge_read_labels() -> None:
     root = Path(__file__).parents[3]
     files = [path for folder in ("collect", "predictor", "reports") for path in (root / folder).rglob("*.py")]

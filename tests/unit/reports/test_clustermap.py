@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from numapredict.collect.mapping import order_of
+from numapredict.collect.mapping import order_of, parse_label
 from numapredict.native.errors import InsufficientDataError, UsageError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.features import observe
@@ -69,7 +69,7 @@ def test_the_title_says_where_and_that_it_was_modelled(data: ClustermapData) -> 
 
 
 def test_the_default_can_be_chosen() -> None:
-    data = clustermap_data(planted_dataset(5), default="16x2-contiguous-locality")
+    data = clustermap_data(planted_dataset(5), default=parse_label("16x2-contiguous-locality"))
     assert data.default.label == "16x2-contiguous-locality"
     assert all(row[data.mappings.index(data.default)] == 0.0 for row in data.log2_times)
 
@@ -192,7 +192,7 @@ def test_dots_are_at_the_fastest_mappings(data: ClustermapData) -> None:
 
 @pytest.mark.parametrize("label", [None, "16x2-contiguous-locality"])
 def test_the_triangle_is_above_the_default_s_column(label: str | None) -> None:
-    data = clustermap_data(planted_dataset(12), default=label)
+    data = clustermap_data(planted_dataset(12), default=parse_label(label) if label else None)
     figure = figure_of(data)
     ((axes, across, _),) = marks(figure, "v")
     assert data.mappings[int(across[0] - 0.5)] == data.default

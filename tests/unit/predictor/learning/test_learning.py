@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.campaign.request import CampaignRequest
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import AnyMapping, parse_label
 from numapredict.collect.space import canonical, default_mapping, subset
 from numapredict.native.errors import InvalidMappingError
 from numapredict.predictor.learning.learning import campaign_for, options_of
@@ -25,17 +25,17 @@ def test_the_default_is_measured_in_every_space(space: str, tmp_path: Path) -> N
 
 def test_another_default_is_measured_by_its_usual_name(tmp_path: Path) -> None:
     request = CampaignRequest(machine=MACHINE, labels=("4x1-contiguous-bind",))
-    campaign = campaign_for(request, tmp_path, "10x1-contiguous-first-touch")
+    campaign = campaign_for(request, tmp_path, parse_label("10x1-contiguous-first-touch"))
     assert [mapping.label for mapping in campaign.mappings] == ["4x1-contiguous-bind", "10x1-contiguous-bind"]
     with pytest.raises(InvalidMappingError, match="40x2-contiguous-first-touch"):
-        campaign_for(request, tmp_path, "40x2-contiguous-first-touch")
+        campaign_for(request, tmp_path, parse_label("40x2-contiguous-first-touch"))
 
 
 def test_a_default_is_called_as_in_the_dataset() -> None:
     dataset = planted_dataset(4)
     assert dataset.topology is not None
-    label = "2x1-contiguous-first-touch"
-    usual = canonical(parse_label(label), dataset.topology)
-    assert usual.label != label
-    assert options_of(label, None, dataset).default == usual
-    assert options_of(label, None).default == parse_label(label)
+    named = AnyMapping("2x1-contiguous-first-touch")
+    usual = canonical(parse_label(named.label), dataset.topology)
+    assert usual != named
+    assert options_of(named, None, dataset).default == usual
+    assert options_of(named, None).default == named
