@@ -17,6 +17,7 @@ from tests.golden.evaluations.figures import FILE, Judged, judged
 from tests.guest.cli import main as guest
 from tests.guide import (
     GUIDE,
+    PACKAGE,
     ROOT,
     blocks,
     documents,
@@ -155,6 +156,16 @@ class TestContributing:
         }
         assert scripts >= {".ci/run"}
         assert [script for script in sorted(scripts) if not (ROOT / script).exists()] == []
+
+    def test_no_file_is_longer_than_it_says(self) -> None:
+        (most,) = map(int, re.findall(r"a file over (\d+) lines holds two", CONTRIBUTING))
+        folders = (*PACKAGE, "tests", "examples", ".packaging")
+        files = [
+            file for folder in folders for ending in ("py", "c", "h") for file in (ROOT / folder).rglob(f"*.{ending}")
+        ]
+        assert len(files) > 500
+        lines = {str(file.relative_to(ROOT)): len(file.read_text().splitlines()) for file in files}
+        assert {name: count for name, count in lines.items() if count > most} == {}
 
 
 class TestMessages:
