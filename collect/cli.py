@@ -148,12 +148,12 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
     "--groups",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="What is held out together, by a CSV file of the columns program,group.",
+    help="CSV file with columns program,group: programs of a group are held out together.",
 )
 @click.option("--counter", "counters", multiple=True, metavar="COL", help="A reading to keep; repeatable.")
 @click.option("--where", "where", multiple=True, metavar="COL=VALUE", help="Only such rows; repeatable.")
-@click.option("--drop-if", "drop_if", multiple=True, metavar="COL=VALUE", help="No such rows; repeatable.")
-@click.option("--default", metavar="LABEL", help="The mapping that speedups are counted from.")
+@click.option("--drop-if", "drop_if", multiple=True, metavar="COL=VALUE", help="Leave out these rows; repeatable.")
+@click.option("--default", metavar="LABEL", help="The mapping that speedups are relative to.")
 @click.option("--machine", metavar="NAME", help="The machine's name.")
 @click.option("--keep-outliers", is_flag=True, help="Keep times that are far from all others of program and mapping.")
 @JSON

@@ -193,7 +193,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
                 linestyle="none",
                 elinewidth=0.6 if many else 1,
                 ecolor=to_rgba(colour, 0.45),
-                label=f"{drawable(machine, MOST_LETTERS)}, {len(points)} advised what was no probe",
+                label=f"{drawable(machine, MOST_LETTERS)}, {len(points)} advised a non-probe mapping",
             )
     values = [v for point in data.points for v in (point.low, point.high, point.measured)] or [1.0]
     least, most = min([*values, 0.9]) / 1.15, max([*values, 1.2]) * 1.15
@@ -219,7 +219,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
     if data.points:
         _legend(axes, columns=2)
     axes.set_title(
-        f"{data.within} of {data.inferred} advised what was no probe within the interval;\n"
+        f"{data.within} of {data.inferred} advised a non-probe mapping within the interval;\n"
         f"not counted: {len(data.points) - data.inferred} advised a probe, {data.kept} the default",
         fontsize=10,
     )

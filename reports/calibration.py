@@ -95,7 +95,7 @@ def calibration_figure(data: CalibrationData) -> Figure:
         marker="o",
         linestyle="none",
         capsize=3,
-        label="held-out programs, advised what was no probe",
+        label="held-out programs, advised a non-probe mapping",
     )
     for point in data.points:
         axes.annotate(
@@ -109,7 +109,7 @@ def calibration_figure(data: CalibrationData) -> Figure:
     palette.quieten(axes)
     figure.suptitle(_wrapped(data.title.split(", ")), fontsize=10)
     axes.set_title(
-        f"{data.programs} programs advised what was no probe (numbers beside the points):\n"
+        f"{data.programs} programs advised a non-probe mapping (labels: number of programs):\n"
         f"{data.within} speedups inside the interval that should hold {INTERVAL * data.programs:.0f};\n"
         f"not counted: {data.tried} advised a probe, {data.kept} the default",
         fontsize=9,

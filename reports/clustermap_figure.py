@@ -229,8 +229,8 @@ def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: boo
                     fontsize=6.5,
                     color="white" if dark else "black",
                 )
-        beside = len(data.mappings) + 0.06 / column_width if again else -0.06 / column_width
-        axes.text(beside, row + 0.5, name, ha="left" if again else "right", va="center", fontsize=8)
+        name_x = len(data.mappings) + 0.06 / column_width if again else -0.06 / column_width
+        axes.text(name_x, row + 0.5, name, ha="left" if again else "right", va="center", fontsize=8)
     if data.default in data.mappings and not again:
         at = data.mappings.index(data.default) + 0.5
         axes.plot([at], [-0.32], "v", color="black", markersize=6, clip_on=False)

@@ -24,7 +24,7 @@ def fidelity_table(comparisons: Sequence[Comparison], command: str) -> str:
     back = f"; besides, {_met(given)} of {len(given)} that a machine is described by come back" if given else ""
     parts = [
         "# Fidelity of the modelled machines",
-        f"Published figures beside modelled ones: {_met(predicted)} of {len(predicted)} that the model predicts are as "
+        f"Published and modelled figures: {_met(predicted)} of {len(predicted)} that the model predicts are as "
         f"asked{back}. Made by `{command}`.",
         *(_section(comparison) for comparison in comparisons),
     ]

@@ -47,7 +47,10 @@ _OPTIONS = (
         "--cere", "cere_folders", multiple=True, type=FOLDER, help="A folder where CERE is configured; repeatable."
     ),
     click.option(
-        "--region", "regions", multiple=True, help="Only this region of CERE; of 1% of the time or more if not given."
+        "--region",
+        "regions",
+        multiple=True,
+        help="Only this region of CERE; repeatable (default: all with at least 1% of the time).",
     ),
     click.option("--invocation", type=click.IntRange(1), default=1, show_default=True, help="Which one CERE replays."),
     click.option(

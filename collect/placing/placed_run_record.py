@@ -14,8 +14,8 @@ from numapredict.collect.placing.start import Way
 class ThreadTally(msgspec.Struct, frozen=True):
     """The mapping's threads that were checked, in each process; ``right`` of them were on their PU each time.
 
-    Threads of the program that share a place of the mapping count as one. The others are listed; ``slots``
-    are the mapping's threads that the program used.
+    Threads of the program that share a place of the mapping count as one. The others are listed in ``astray``;
+    ``slots`` are the mapping's threads that the program used.
     """
 
     looked_at: int
@@ -25,10 +25,11 @@ class ThreadTally(msgspec.Struct, frozen=True):
 
 
 class PageTally(msgspec.Struct, frozen=True):
-    """The pages that were checked, ``right`` of them where the mapping puts them, the others listed by range.
+    """The pages that were checked, ``right`` of them where the mapping puts them.
 
-    A page is right on the node that the library had decided on; for ``undecided`` pages it had decided on none, and any
-    of ``allowed`` is right. ``nodes`` has the number of pages on each node. Nodes are OS indices.
+    The others are listed in ``astray``, by range. A page is right on the node that the library had decided on; for
+    ``undecided`` pages it had decided on none, and any of ``allowed`` is right. ``nodes`` has the number of pages on
+    each node. Nodes are OS indices.
     """
 
     looked_at: int

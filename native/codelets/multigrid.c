@@ -171,10 +171,10 @@ static double times_added(int iterations) { return iterations ? scale_of(iterati
 
 /* Add one interpolated row to a fine one. A fine row between coarse ones takes the mean of those next to it;
  * where it lies on one, that row is given twice. */
-static void prolong_row(double *restrict fine, const double *const beside[4], size_t n, double times) {
+static void prolong_row(double *restrict fine, const double *const coarse_rows[4], size_t n, double times) {
     double line[COARSE_MAX];
     for (size_t i = 0; i < n; i++)
-        line[i] = beside[0][i] + beside[1][i] + beside[2][i] + beside[3][i];
+        line[i] = coarse_rows[0][i] + coarse_rows[1][i] + coarse_rows[2][i] + coarse_rows[3][i];
     for (size_t i = 0; i + 1 < n; i++) {
         fine[2 * i] += times * 0.25 * line[i];
         fine[2 * i + 1] += times * 0.125 * (line[i] + line[i + 1]);
@@ -184,13 +184,14 @@ static void prolong_row(double *restrict fine, const double *const beside[4], si
 static void prolong_plane(const struct levels *levels, size_t plane, double times) {
     for (size_t z = 0; z < 2; z++)
         for (size_t row = 0; row < 2 * (levels->n - 1); row++) {
-            const double *const beside[4] = {
+            const double *const coarse_rows[4] = {
                 levels->coarse + coarse_index(levels, plane, row / 2, 0),
                 levels->coarse + coarse_index(levels, plane, (row + 1) / 2, 0),
                 levels->coarse + coarse_index(levels, plane + z, row / 2, 0),
                 levels->coarse + coarse_index(levels, plane + z, (row + 1) / 2, 0),
             };
-            prolong_row(levels->fine + fine_index(levels, 2 * plane + z, row, 0), beside, levels->n, times);
+            prolong_row(levels->fine + fine_index(levels, 2 * plane + z, row, 0), coarse_rows, levels->n,
+                        times);
         }
 }
 

@@ -152,7 +152,7 @@ static double sweep_deviation(const void *state, int iterations) {
 }
 
 /* The cells before and after one, in its row. */
-static inline double beside(const double *cell) { return cell[-1] + cell[1]; }
+static inline double in_row(const double *cell) { return cell[-1] + cell[1]; }
 
 /* ---- jacobi-2d-9 ---- */
 
@@ -177,8 +177,8 @@ static void box_2d_iterate(void *state, int iteration) {
         const double *restrict above = here - columns, *restrict below = here + columns;
         double *restrict next = sweep->back + row * columns;
         for (size_t column = 1; column < columns - 1; column++) {
-            const double edges = above[column] + below[column] + beside(here + column);
-            const double corners = beside(above + column) + beside(below + column);
+            const double edges = above[column] + below[column] + in_row(here + column);
+            const double corners = in_row(above + column) + in_row(below + column);
             next[column] = 0.25 * here[column] + 0.125 * edges + 0.0625 * corners;
         }
     }
@@ -228,7 +228,7 @@ static void star_3d_iterate(void *state, int iteration) {
             double *restrict next = sweep->back + slab * plane + row * columns;
             for (size_t column = 1; column < columns - 1; column++)
                 next[column] =
-                    0.25 * here[column] + 0.125 * (beside(here + column) + above[column] + below[column] +
+                    0.25 * here[column] + 0.125 * (in_row(here + column) + above[column] + below[column] +
                                                    behind[column] + before[column]);
         }
     exchange_grids(sweep);
@@ -265,12 +265,12 @@ static void *box_3d_create(const struct codelet_setup *setup) {
 
 /* The weighted mean of the 27 cells around one; the strides lead to the next row and to the next plane. */
 static inline double mean_of_box(const double *cell, ptrdiff_t row, ptrdiff_t plane) {
-    const double faces = beside(cell) + cell[-row] + cell[row] + cell[-plane] + cell[plane];
-    const double edges = beside(cell - row) + beside(cell + row) + beside(cell - plane) +
-                         beside(cell + plane) + cell[-plane - row] + cell[-plane + row] + cell[plane - row] +
+    const double faces = in_row(cell) + cell[-row] + cell[row] + cell[-plane] + cell[plane];
+    const double edges = in_row(cell - row) + in_row(cell + row) + in_row(cell - plane) +
+                         in_row(cell + plane) + cell[-plane - row] + cell[-plane + row] + cell[plane - row] +
                          cell[plane + row];
-    const double corners = beside(cell - plane - row) + beside(cell - plane + row) +
-                           beside(cell + plane - row) + beside(cell + plane + row);
+    const double corners = in_row(cell - plane - row) + in_row(cell - plane + row) +
+                           in_row(cell + plane - row) + in_row(cell + plane + row);
     return 0.125 * cell[0] + 0.0625 * faces + 0.03125 * edges + 0.015625 * corners;
 }
 

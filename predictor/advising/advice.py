@@ -321,7 +321,7 @@ def _emitted(tool: Tool, mapping: AnyMapping, speedup: ExpectedSpeedup | None, e
 
 def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tuple[str, ...]:
     """Return what makes the answer doubtful, a sentence each."""
-    told = {name: value for m in measured for name, value in m.provenance}
+    provenance = {name: value for m in measured for name, value in m.provenance}
     found = [*exit_codes_in_words(measured), *compared_in_words(measured)]
     share = _trace_share(measured)
     if share is not None and share < _ENOUGH_SEEN and prediction is not None:
@@ -332,8 +332,8 @@ def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tup
     if _is_cut(measured):
         found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")
     found += [text for text in dict.fromkeys(map(_other_teams, measured)) if text]
-    if NUMACTL in told:
-        found.append(f"the probes were placed by {told[PLACEMENT]}, which `numapredict run` uses too")
+    if NUMACTL in provenance:
+        found.append(f"the probes were placed by {provenance[PLACEMENT]}, which `numapredict run` uses too")
     if prediction is None:
         return tuple(found)
     if not prediction.familiar:

@@ -172,7 +172,7 @@ def train(
     wishes = Wishes(default=default, clusters=clusters, keep_outliers=keep_outliers)
     budget = parse_budget(budget_text) if budget_text is not None else None
     if budget is not None and dataset is not None:
-        raise click.UsageError("--budget is for measuring: a dataset that is there already costs no runs")
+        raise click.UsageError("--budget limits measuring, and --dataset measures nothing: leave one of them out")
     if dataset is not None:
         try:
             found: Learned | Estimate | BudgetPlan = learn_from(dataset, output, wishes)
@@ -248,7 +248,7 @@ def run(
 @DEFAULT
 @JOBS
 @click.option("--output", type=FILE, help="Where to save the JSON object; else in the user's data folder.")
-@click.option("--fresh", is_flag=True, help="Run folds again that an earlier evaluation has finished.")
+@click.option("--fresh", is_flag=True, help="Discard finished folds and run all again.")
 @KEEP_OUTLIERS
 @JSON
 @DATASETS

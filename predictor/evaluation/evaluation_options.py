@@ -37,7 +37,7 @@ def to_mapping(_context: click.Context, _option: click.Parameter, label: str | N
 
 
 DEFAULT = click.option(
-    "--default", callback=to_mapping, metavar="LABEL", help="The mapping that speedups are counted from."
+    "--default", callback=to_mapping, metavar="LABEL", help="The mapping that speedups are relative to."
 )
 JOBS = click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Folds at a time.")
 KEEP_OUTLIERS = click.option(

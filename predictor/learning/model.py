@@ -86,7 +86,7 @@ class Merge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=
 class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that a prediction needs; made by ``train``, kept by ``store``.
 
-    ``default`` is the mapping that speedups are counted from. ``linkage`` merges the programs in the order of
+    ``default`` is the mapping that speedups are relative to. ``linkage`` merges the programs in the order of
     ``programs``. ``selection_speedup`` is the geometric mean speedup over the default in the cross-validation that
     chose the probes: as the best of many it is optimistic; ``evaluate`` gives an unbiased one. ``gain_model``, if there
     is one, chooses the mapping, else the cluster does; ``fallbacks`` are for probes with fewer readings: without

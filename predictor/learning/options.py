@@ -22,7 +22,7 @@ Clock = Literal["regions", "process"]
 class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a model is learned; what is not fixed here is chosen by cross-validation inside the training data.
 
-    ``default`` is the label that times are divided by and speedups are counted from; None means the mapping that a
+    ``default`` is the label that times are divided by and speedups are relative to; None means the mapping that a
     program gets today. ``scale`` says how run times are clustered: ``linear`` as in the thesis, or ``log``.
     ``ranking`` says whose times order a cluster's mappings: its ``centroid``'s, as in the thesis, the geometric mean
     of its ``members``, or that mean ``pooled`` with one more member that reacts as all programs do on average, which

@@ -33,14 +33,14 @@ log = logging.getLogger(__name__)
     "page_policies",
     multiple=True,
     type=click.Choice(PAGE_POLICIES),
-    help="Of the tables over threads and nodes, first-touch if none is given; repeatable.",
+    help="Page policy of the tables over threads and nodes; repeatable (default: first-touch).",
 )
 @click.option(
     "--budget",
     "budget_s",
     type=click.FloatRange(5, 86400),
-    help="CPU seconds that all traces of a modelled machine may take, starts up to the first region not counted; else "
-    "20 (native run) and 40 a number of threads.",
+    help="CPU seconds for all traces of a modelled machine, not counting time before the first region. Default: 20 "
+    "for the native run and 40 per thread count.",
 )
 @click.option(
     "--repetitions",

@@ -21,7 +21,7 @@ from numapredict.reports.report_options import evaluated_datasets, figure_option
 @figure_option("calibration")
 @JSON
 def calibration(datasets: tuple[str, ...], jobs: int, output: Path, as_json: bool) -> None:
-    """Draw how sure the advice was of held-out programs, and how often it was right (what `evaluate` finds)."""
+    """Draw predicted confidence against how often the advice was right, on held-out programs."""
     evaluations, opened = evaluated_datasets(datasets, output, jobs)
     with doing(f"drawing {output}"):
         from numapredict.reports.calibration import calibration_data, calibration_figure

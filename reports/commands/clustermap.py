@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     type=click.Choice(("log", "linear")),
     default="log",
     show_default=True,
-    help="Times are clustered so: log2, as models have them, or linear, as in the thesis.",
+    help="Scale of the times that are clustered; models use log2, the thesis linear.",
 )
 @JSON
 def clustermap(

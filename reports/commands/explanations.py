@@ -27,7 +27,7 @@ HEADINGS: dict["Reads", str] = {
 @DATASETS
 @JSON
 def explanations(datasets: tuple[str, ...], as_json: bool) -> None:
-    """Show how often each rule of the advice's explanation is right, of codelets, whose nature is known."""
+    """Show how often each rule of the explanations is right, on codelets, for which the right answer is known."""
     with doing("loading libraries"):
         from numapredict.collect.terminal.answer import print_answer
         from numapredict.predictor.evaluation.explanation_check import check_datasets

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 @figure_option("related")
 @JSON
 def related(datasets: tuple[str, ...], default: "AnyMapping | None", jobs: int, output: Path, as_json: bool) -> None:
-    """Draw what related work, other learners and ours give held-out programs (thesis table 1 and figure 30)."""
+    """Compare speedups of held-out programs: ours, related work, other learners (thesis table 1 and figure 30)."""
     evaluations, opened = evaluated_datasets(datasets, output, jobs, default)
     with doing(f"drawing {output}"):
         from numapredict.collect.terminal.answer import print_answer

@@ -19,7 +19,7 @@ from numapredict.reports.report_options import figure_option, print_drawn
 @figure_option("topology")
 @JSON
 def topology(machine: str | None, output: Path, as_json: bool) -> None:
-    """Draw a machine's nodes and what is between them: latency and bandwidth, of this computer distances."""
+    """Draw a machine's nodes, and latency and bandwidth between them (distances only, on this computer)."""
     with doing(f"drawing {output}"):
         from numapredict.collect.host.host import describes_this_computer, host_topology
         from numapredict.collect.host.packages import packages

@@ -35,7 +35,7 @@ class CharacterisationPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     ``grid``: threads x nodes x thread policies (figs. 8, 9, 16, 17); ``whole``: every page policy with the most
     threads on the most nodes (figs. 10 to 12, 14, 15, 18 to 22); ``one_node``: one full node with its pages on it, on
-    all nodes and on another one (figs. 13, 18 and 23). ``default`` is what speedups are counted from.
+    all nodes and on another one (figs. 13, 18 and 23). ``default`` is what speedups are relative to.
     """
 
     default: Mapping

@@ -85,7 +85,7 @@ def test_every_machine_is_drawn_and_named(tmp_path: Path, machines: tuple[str, .
     write_figure(figure, tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for machine in machines:
-        assert f">{machine}, 3 advised what was no probe</text>" in text
+        assert f">{machine}, 3 advised a non-probe mapping</text>" in text
         assert f">{machine}, 1 advised a probe: read, not expected</text>" in text
     for words in ("expected speedup over the default", "regret", "median 10", "1: below", "(modelled)"):
         assert words in text
@@ -145,7 +145,7 @@ def test_points_intervals_and_numbers_are_drawn_where_they_are() -> None:
     assert read.get_marker() != points.get_marker()
     assert (
         axes.get_title()
-        == "1 of 3 advised what was no probe within the interval;\nnot counted: 1 advised a probe, 1 the default"
+        == "1 of 3 advised a non-probe mapping within the interval;\nnot counted: 1 advised a probe, 1 the default"
     )
     numbered = {text.get_text(): text.xy for text in axes.texts if isinstance(text, Annotation)}
     assert numbered == {"1": (3.0, 1.0), "2": (3.0, 5.0)}

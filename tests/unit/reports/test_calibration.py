@@ -89,7 +89,7 @@ def test_the_numbers_of_programs_are_distinguished() -> None:
     assert data.source == f"Source: there, modelled. Speedups are over {DEFAULT}."
     title = calibration_figure(data).axes[0].get_title()
     assert title == (
-        "3 programs advised what was no probe (numbers beside the points):\n"
+        "3 programs advised a non-probe mapping (labels: number of programs):\n"
         "1 speedups inside the interval that should hold 3;\nnot counted: 2 advised a probe, 1 the default"
     )
     assert_legible(calibration_figure(data))
