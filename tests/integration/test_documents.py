@@ -48,6 +48,7 @@ UNNAMED = {
     "collect/data/recorded_machine.py": "for those who use datasets as machines, from Python",
     "collect/fidelity/bench.py": "for those who add published figures of a machine",
     "collect/host/hwloc.py": "a topology file that hwloc did not export",
+    "collect/measuring/repetitions.py": "a note of a dataset that somebody changed",
     "collect/modelled/modelled_machine.py": "as exit_code.py has it",
     "collect/modelled/routes.py": "stands below 'machine description'",
     "collect/modelled/trace.py": "stands below 'cannot replay the trace'",
