@@ -15,7 +15,6 @@ from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
-from tests.integration.test_codelets import NAMES
 from tests.openmp import BUDGET, CAN_TRACE, GCC, build, program_of
 from tests.traces import machine_of
 
@@ -123,19 +122,31 @@ def test_remote_is_never_faster_than_local(name: str, kernel: str, kernels: Path
 OWN_BOUNDS = {"is-ranking": (0.95, 1.4), "connected-components": (0.85, 1.15)}
 
 
-@pytest.mark.parametrize("codelet", NAMES)
+# Each way in which codelets share work: loops by schedule, nested and uneven teams, wavefronts, tasks, frontiers,
+# atomics, reductions. `python -m tests.benchmarks.work_done` counts all 64.
+SHARING = (
+    *("stream-copy", "nested-stream", "twisted-stream", "imbalanced-stream", "gauss-seidel", "adi-step"),
+    *("lu-wavefront", "spmv-csr", "fft-transpose", "is-ranking", "prefix-sum", "pgain", "bfs-level", "sssp-relax"),
+    *("connected-components", "lu-decomposition", "needleman-wunsch", "particle-filter", "hash-build", "histogram"),
+    *("reduction-tree", "false-sharing", "task-recursion", "pointer-chase"),
+)
+
+
+def work_done(machine: ModelledMachine, codelet: str, threads: int) -> tuple[float, float]:
+    """Return the instructions that all threads did in parallel regions, and those outside."""
+    phased = machine.traced(codelet_programs((codelet,), ("small",), ("parallel",))[0], threads).phased
+    done = phased.instructions.sum(axis=1) * phased.weight
+    return float(done[~phased.serial].sum()), float(done[phased.serial].sum())
+
+
+@pytest.mark.parametrize("codelet", SHARING)
 def test_more_threads_neither_raise_nor_lower_the_work_done(codelet: str, cache: Path) -> None:
     machine = made_up(cache, node_GBps=10.0, link_GBps=5.0)
-    program = codelet_programs((codelet,), ("small",), ("parallel",))[0]
-    work, serial = {}, {}
-    for threads in (1, 16):
-        phased = machine.traced(program, threads).phased
-        done = phased.instructions.sum(axis=1) * phased.weight
-        work[threads], serial[threads] = float(done[~phased.serial].sum()), float(done[phased.serial].sum())
+    (one, serial), (many, serial_of_many) = (work_done(machine, codelet, threads) for threads in (1, 16))
     least, most = OWN_BOUNDS.get(codelet, (0.95, 1.05))
-    assert work[1] > 0
-    assert least * work[1] < work[16] < most * work[1]
-    assert serial[16] < 1.1 * serial[1] + 0.002 * work[1]  # libgomp 14 does more than 12 to start inner teams
+    assert one > 0
+    assert least * one < many < most * one
+    assert serial_of_many < 1.1 * serial + 0.002 * one  # libgomp 14 does more than 12 to start inner teams
 
 
 def test_relabelling_the_nodes_of_a_symmetric_machine_changes_nothing(kernels: Path, cache: Path) -> None:

@@ -91,7 +91,10 @@ def test_the_answer_says_the_code(foreign: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [("collect", "campaign", "--into"), ("train", "--into")])
-def test_campaigns_say_the_code_or_refuse_it(foreign: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_campaigns_say_the_code_or_refuse_it(
+    foreign: Path, tmp_path: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path / "data"))  # a model trained here is no other test's
     asked = ["--machine", "sandybridge-4x8", "--program", f"{foreign} exit 26", "--mapping", MODELLED.label]
     done = CliRunner().invoke(commands, [*command, str(tmp_path / "taken"), *asked])
     assert done.stderr.count("ends with exit code 26") == 1

@@ -40,6 +40,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = str(tmp_path_factory.mktemp("cache"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NUMAPREDICT_CACHE", folder)
+        patch.setenv("NUMAPREDICT_DATA", str(tmp_path_factory.mktemp("data")))  # without models of other tests
         yield folder
 
 
