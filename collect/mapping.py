@@ -2,7 +2,7 @@
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import msgspec
 
@@ -17,6 +17,12 @@ _LABEL = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})-([a-z]+)-([a-z]+(?:-[a
 _EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES], such as 16x2-contiguous-locality"
 
 
+CHOICES = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy")
+"""A mapping's five choices, in the order in which labels, tables and constructors have them."""
+
+_set = object.__setattr__
+
+
 class AnyMapping:
     """A mapping by its label, which is all that is known of an imported one: it can be compared, but not applied.
 
@@ -24,9 +30,10 @@ class AnyMapping:
     """
 
     __slots__ = ("label",)
+    label: str
 
     def __init__(self, label: str) -> None:
-        self.label: Final = label
+        _set(self, "label", label)
 
     def __str__(self) -> str:
         return self.label
@@ -34,10 +41,11 @@ class AnyMapping:
     def __repr__(self) -> str:
         return f"{type(self).__name__}<{self.label}>"
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if hasattr(self, name):
-            raise AttributeError(f"mappings are shared: {name} of {self.label} cannot be changed; make another mapping")
-        super().__setattr__(name, value)
+    def __setattr__(self, name: str, _value: object) -> None:
+        raise AttributeError(f"mappings are shared: {name} of {self.label} cannot be changed; make another mapping")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.label,)
 
     def __hash__(self) -> int:
         return hash(self.label)
@@ -55,17 +63,25 @@ class Mapping(AnyMapping):
     ``problem_of`` and ``placement.resolve`` check whether it is possible.
     """
 
-    __slots__ = ("page_nodes", "page_policy", "thread_nodes", "thread_policy", "threads")
+    __slots__ = CHOICES
+    threads: int
+    thread_nodes: int
+    thread_policy: ThreadPolicy
+    page_nodes: int
+    page_policy: PagePolicy
 
     def __init__(
         self, threads: int, thread_nodes: int, thread_policy: ThreadPolicy, page_nodes: int, page_policy: PagePolicy
     ) -> None:
-        self.threads: Final = threads
-        self.thread_nodes: Final = thread_nodes
-        self.thread_policy: Final = thread_policy
-        self.page_nodes: Final = page_nodes
-        self.page_policy: Final = page_policy
+        _set(self, "threads", threads)
+        _set(self, "thread_nodes", thread_nodes)
+        _set(self, "thread_policy", thread_policy)
+        _set(self, "page_nodes", page_nodes)
+        _set(self, "page_policy", page_policy)
         super().__init__(f"{threads}x{thread_nodes}-{thread_policy}-{self.pages}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Mapping, self.choices
 
     @property
     def pages(self) -> str:

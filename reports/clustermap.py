@@ -29,12 +29,8 @@ class Bracket(msgspec.Struct, frozen=True):
     cluster: int | None
 
 
-class Mapping(msgspec.Struct, frozen=True):
-    """Five choices that place a program (thesis sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP).
-
-    The threads run on the first ``thread_nodes`` nodes that have cores. Any combination can be written;
-    ``problem_of`` and ``placement.resolve`` check whether it is possible.
-    """
+class Mapping(msgspec.Struct, frozen=True):  # noqa: D101 - a mapping as an object, which `--json` of this figure has
+    __doc__ = mapping.Mapping.__doc__
 
     threads: int
     thread_nodes: int

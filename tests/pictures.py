@@ -8,6 +8,7 @@ from pathlib import Path
 from PIL import Image
 
 from tests.chromium import chromium
+from tests.workloads import example_program
 
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "reports" / "guide" / "pictures"
@@ -26,8 +27,7 @@ def make() -> None:
             command = [sys.executable, "-c", PLAIN, *words]
             return subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
 
-        example = ROOT / "examples" / "heat.c"
-        subprocess.run(["gcc", "-O2", "-fopenmp", example, "-o", folder / "heat", "-lm"], check=True)
+        example_program(folder)
         (folder / "advice.json").write_text(numapredict("predict", "--machine", MACHINE, "--json", "./heat"))
         numapredict("report", "advice.json", "-o", "answer.html")
         numapredict("report", MACHINE, "-o", "page.html")

@@ -6,9 +6,8 @@ from pathlib import Path
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def heat_program(folder: Path) -> Path:
-    """Build the shipped example with gcc and return its path."""
-    program = folder / "heat"
-    words = ["gcc", "-O2", "-fopenmp", str(EXAMPLES / "heat.c"), "-o", str(program), "-lm"]
-    subprocess.run(words, check=True)
+def example_program(folder: Path, name: str = "heat", compiler: str = "gcc") -> Path:
+    """Build a shipped example as its users do, and return its path."""
+    program = folder / name
+    subprocess.run([compiler, "-O2", "-fopenmp", EXAMPLES / f"{name}.c", "-o", program, "-lm"], check=True)
     return program

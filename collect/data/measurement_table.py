@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from numapredict.collect.data.measurement_fault import COUNTED, counted_of, fault_of
-from numapredict.collect.mapping import AnyMapping, Mapping, mapping_named
+from numapredict.collect.mapping import CHOICES, AnyMapping, Mapping, mapping_named
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition, Status
 
 if TYPE_CHECKING:
@@ -248,20 +248,17 @@ def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
         yield Repetition(time_s, region, counters, tuple(readings or ()), share)
 
 
-_CHOICES = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy")
-
-
 def _mappings(columns: dict[str, list[Any]]) -> dict[str, AnyMapping]:
     """Return the mapping of every label; raise ValueError where a label and the five columns disagree.
 
     The columns of an opaque mapping are empty.
     """
     mappings: dict[str, AnyMapping] = {}
-    for label, *values in set(zip(*(columns[name] for name in ("mapping", *_CHOICES)), strict=True)):
+    for label, *values in set(zip(*(columns[name] for name in ("mapping", *CHOICES)), strict=True)):
         mapping = mappings[label] = mapping_named(label)
         if not isinstance(mapping, Mapping) and any(value is not None for value in values):
             raise ValueError(f"column mapping: {label!r} is not a mapping's label, but its five columns are filled")
-        for name, value in zip(_CHOICES, values, strict=True):
+        for name, value in zip(CHOICES, values, strict=True):
             if value != getattr(mapping, name, None):
                 raise ValueError(f"column {name} is {value!r} where mapping is {label!r}")
     return mappings

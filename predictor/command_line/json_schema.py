@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.command import Command
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"  # what msgspec writes
@@ -21,9 +22,11 @@ def schema_of(name: str, command: Command) -> dict[str, Any]:
     return _flowing({**described, "$defs": dict(components)} if components else described)
 
 
-def _as_text(_kind: type) -> dict[str, Any]:
-    """Return the schema of a mapping, which is its label in JSON."""
-    return {"type": "string"}
+def _as_text(kind: type) -> dict[str, Any]:
+    """Return the schema of a mapping, which is its label in JSON (``to_label``)."""
+    if issubclass(kind, AnyMapping):
+        return {"type": "string"}
+    raise NotImplementedError(f"no form in JSON for {kind.__name__}")
 
 
 def _flowing(schema: dict[str, Any]) -> dict[str, Any]:

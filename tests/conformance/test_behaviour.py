@@ -15,7 +15,7 @@ from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
-from tests.openmp import BUDGET, CAN_TRACE, GCC, build, program_of
+from tests.openmp import BUDGET, CAN_TRACE, program_of
 from tests.traces import machine_of
 
 pytestmark = [
@@ -29,16 +29,6 @@ THREADS = 8
 DOUBLES = 256 * 1024  # three arrays of 2 MB; the made-up shared cache has 64 KB
 MACHINES = ("sandybridge-4x8", "broadwell-2x10", "lpdquad", "lpd48core")
 STREAMED, WAITED_FOR = "triad", "list"
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("traces")
-
-
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("kernels.c", tmp_path_factory.mktemp("kernels"), GCC)
 
 
 def made_up(cache: Path, node_GBps: float, link_GBps: float) -> ModelledMachine:

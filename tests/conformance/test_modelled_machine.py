@@ -16,7 +16,7 @@ from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.collect.program import Program
 from numapredict.collect.space import canonical, default_mapping, full_space
 from tests.conformance.machine_suite import MachineConformance
-from tests.openmp import BUDGET, CAN_TRACE, GCC, build, program_of
+from tests.openmp import BUDGET, CAN_TRACE, program_of
 from tests.traces import machine_of
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
@@ -24,27 +24,17 @@ pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc 
 DOUBLES = 64 * 1024  # 128 pages in each of three arrays, four times the made-up private cache
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("traces")
-
-
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("kernels.c", tmp_path_factory.mktemp("kernels"), GCC)
-
-
-def virtual(description: MachineDescription, cache: Path) -> ModelledMachine:
+def modelled(description: MachineDescription, cache: Path) -> ModelledMachine:
     return ModelledMachine(description, TraceStore(description, BUDGET, folder=cache))
 
 
-class TestVirtualMachine(MachineConformance):
+class TestModelledMachine(MachineConformance):
     @pytest.fixture(scope="class", params=["sandybridge-4x8", "lpdquad", "made-up"])
     @classmethod
     def machine(cls, request: pytest.FixtureRequest, cache: Path) -> Machine:
         # The last one has a node without cores.
         name = request.param
-        return virtual(machine_of((2, 2, 0)) if name == "made-up" else load_description(name), cache)
+        return modelled(machine_of((2, 2, 0)) if name == "made-up" else load_description(name), cache)
 
     @pytest.fixture(scope="class")
     @classmethod
@@ -72,7 +62,7 @@ MACHINE = machine_of(
 
 @pytest.fixture(scope="module")
 def machine(cache: Path) -> ModelledMachine:
-    return virtual(MACHINE, cache)
+    return modelled(MACHINE, cache)
 
 
 def run(machine: ModelledMachine, program: Program, label: str) -> Measurement:
@@ -90,7 +80,7 @@ def kernel(kernels: Path, name: str, *more: object) -> Program:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_trace_gives_one_answer(machine: ModelledMachine, kernels: Path, cache: Path, name: str) -> None:
-    again = virtual(MACHINE, cache)
+    again = modelled(MACHINE, cache)
     for label in ("8x2-scatter-balance", "8x4-contiguous-first-touch", "8x2-contiguous-locality"):
         program = kernel(kernels, name)
         assert run(machine, program, label) == run(again, program, label) == run(machine, program, label)
@@ -201,7 +191,7 @@ def test_the_shared_cache_holds_more_when_more_nodes_are_used(kernels: Path, cac
         MACHINE,
         shared_cache=msgspec.structs.replace(MACHINE.shared_cache, size_bytes=3 * DOUBLES * 8 * 5 // 8, ways=16),
     )
-    machine = virtual(small, cache)
+    machine = modelled(small, cache)
     program = program_of(kernels, "triad", DOUBLES, "parallel", 3)
     one, two = (run(machine, program, label) for label in ("4x1-contiguous-bind@1", "4x2-contiguous-first-touch"))
     counts = []

@@ -1,7 +1,6 @@
 """What the documents tell to type on a server with four nodes, typed on one: blocks marked `sh guest`."""
 
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +8,8 @@ import pytest
 
 from tests.guest.machine import Guest, python_environment
 from tests.guest.shape import Shape
-from tests.guide import ROOT, blocks, documents
+from tests.guide import blocks, documents
+from tests.workloads import example_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.native, pytest.mark.usefixtures("guests")]
 SMALLER = ("./heat 4096 20", "./heat 256 20")  # emulated, the larger one takes hours
@@ -17,8 +17,7 @@ PLAIN = "import sys; from numapredict.predictor.command_line.main import main; s
 
 
 def test_the_blocks_for_a_server_with_four_nodes(tmp_path: Path) -> None:
-    source = ROOT / "examples" / "heat.c"
-    subprocess.run(["gcc", "-O2", "-fopenmp", str(source), "-o", str(tmp_path / "heat"), "-lm"], check=True)
+    example_program(tmp_path)
     reported = [
         "\n".join(block.lines).replace(*SMALLER)
         for document in sorted(documents(), key=lambda document: document.name != "tutorial.md")

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command import SANDY, cold, numapredict, refusal
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from tests.workloads import example_program
 
 
 def compiled(folder: Path, name: str, text: str, *options: str, compiler: str = "gcc") -> Path:
@@ -23,18 +22,13 @@ def compiled(folder: Path, name: str, text: str, *options: str, compiler: str = 
 @pytest.fixture(scope="module")
 def heat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shipped example, with nested data that one thread initialises, built with plain gcc."""
-    program = tmp_path_factory.mktemp("heat") / "heat"
-    source = EXAMPLES / "heat.c"
-    subprocess.run(["gcc", "-O2", "-fopenmp", str(source), "-o", str(program), "-lm"], check=True)
-    return program
+    return example_program(tmp_path_factory.mktemp("heat"))
 
 
 @pytest.fixture(scope="module")
 def particles(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The other example, built with clang and so with libomp."""
-    program = tmp_path_factory.mktemp("particles") / "particles"
-    source = EXAMPLES / "particles.c"
-    subprocess.run(["clang", "-O2", "-fopenmp", str(source), "-o", str(program), "-lm"], check=True)
+    program = example_program(tmp_path_factory.mktemp("particles"), "particles", "clang")
     linked = subprocess.run(["ldd", str(program)], check=True, capture_output=True, text=True).stdout
     assert "libomp" in linked
     return program

@@ -8,7 +8,7 @@ import pytest
 
 from tests.small_folders import How, inside
 from tests.warm_start import COLD, warm
-from tests.workloads import heat_program
+from tests.workloads import example_program
 
 pytestmark = [pytest.mark.native]
 
@@ -19,7 +19,7 @@ REASONS = {"read-only": "Read-only file system", "full": "No space left on devic
 
 @pytest.fixture(scope="module")
 def heat(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return str(heat_program(tmp_path_factory.mktemp("heat")))
+    return str(example_program(tmp_path_factory.mktemp("heat")))
 
 
 def numapredict(*words: str, before: list[str] | None = None, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -13,8 +13,8 @@ import pytest
 
 from numapredict.collect.data.dataset import write_dataset
 from tests.planted import planted_dataset
+from tests.workloads import example_program
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 CODE = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 MARK = "NUMAPREDICT_TEST_MARK"
 PATIENCE_S = 240.0
@@ -88,10 +88,7 @@ def check(running: Running, ended: tuple[int, list[str]], kept: str, command: st
 
 @pytest.fixture(scope="module")
 def heat(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    program = tmp_path_factory.mktemp("heat") / "heat"
-    source = EXAMPLES / "heat.c"
-    subprocess.run(["gcc", "-O2", "-fopenmp", str(source), "-o", str(program), "-lm"], check=True)
-    return program
+    return example_program(tmp_path_factory.mktemp("heat"))
 
 
 @pytest.mark.native

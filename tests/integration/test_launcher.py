@@ -23,14 +23,11 @@ from numapredict.collect.placing.launcher import (
     read_time_s,
     write_arguments,
 )
-from numapredict.native.errors import MissingNativePartError
 from numapredict.native.library import launcher_program
+from tests.native_parts import path_or_nothing
 
 GCC, PERF = (shutil.which(name) or "" for name in ("gcc", "perf"))
-try:
-    LAUNCHER = str(launcher_program())
-except MissingNativePartError:
-    LAUNCHER = ""
+LAUNCHER = path_or_nothing(launcher_program)
 
 pytestmark = [
     pytest.mark.native,

@@ -10,14 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from numapredict.native.errors import MissingNativePartError
 from numapredict.native.library import placement_library
+from tests.native_parts import path_or_nothing
 from tests.openmp import GCC
 
-try:
-    LIBRARY = str(placement_library())
-except MissingNativePartError:
-    LIBRARY = ""
+LIBRARY = path_or_nothing(placement_library)
 
 pytestmark = [
     pytest.mark.native,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ from tests.command import SANDY, numapredict, refusal
 from tests.golden.schemas.__main__ import FOLDER, file_of, printed, text_of
 from tests.planted import planted_dataset
 from tests.unit.collect.campaign.test_cere import STAND_IN
+from tests.workloads import example_program
 
 jsonschema = pytest.importorskip("jsonschema")
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_the_schemas_are_those_that_were_published() -> None:
@@ -78,9 +76,7 @@ def test_the_computer_s_answers_are_as_their_schema_says() -> None:
 @pytest.mark.native
 @pytest.mark.slow
 def test_what_runs_programs_answers_as_its_schema_says(tmp_path: Path) -> None:
-    program = tmp_path / "heat"
-    source = str(EXAMPLES / "heat.c")
-    subprocess.run(["gcc", "-O2", "-fopenmp", source, "-o", str(program), "-lm"], check=True)
+    program = example_program(tmp_path)
     advice = check("predict", numapredict("-q", *SANDY, "--json", "--budget", "30", str(program)).stdout)
     assert advice["machine"] == "sandybridge-4x8"
     which = ("--codelet", "stream-triad", "--size", "small", "--space", "diener")

@@ -1,5 +1,7 @@
 """Mappings and their labels."""
 
+import copy
+import pickle
 import re
 from pathlib import Path
 
@@ -199,6 +201,13 @@ def test_a_mapping_cannot_be_changed_since_all_who_read_its_label_share_it() -> 
     with pytest.raises(AttributeError, match="shared"):
         one.threads = 8  # type: ignore[misc]
     assert parse_label(one.label).threads == 16
+
+
+@pytest.mark.parametrize("label", ["16x2-contiguous-locality", "their own"])
+def test_a_mapping_goes_to_another_process_and_comes_back(label: str) -> None:
+    sent = pickle.loads(pickle.dumps(mapping_named(label)))  # noqa: S301 - ours
+    assert (type(sent), sent) == (type(mapping_named(label)), mapping_named(label))
+    assert order_of(copy.deepcopy(sent)) == order_of(sent)
 
 
 def test_only_files_at_the_edge_read_labels() -> None:

@@ -1,9 +1,11 @@
 import msgspec
+import pytest
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.measuring.disturbance import Disturbance, DisturbanceReason
 from numapredict.collect.measuring.repetitions import Repeated, Timed, disturbed_in_words, repetition_notes
+from numapredict.native.errors import InvalidInputError
 
 
 def run(time_s: float, *reasons: DisturbanceReason, others: float = 0.0, uncounted: str = "") -> Timed:
@@ -74,4 +76,6 @@ def test_a_campaign_ends_with_what_disturbed_it() -> None:
         "in 1 of 4 measurements the placement did not hold: p under 2x1-contiguous-bind: 90.0% of pages",
     )
     assert disturbed_in_words([of()]) == ()
+    with pytest.raises(InvalidInputError, match="begins with their number, not 'some: x': measure again"):
+        disturbed_in_words([of(redone="some: x")])
     assert disturbed_in_words([msgspec.structs.replace(found[0], modelled=True)]) == ()
