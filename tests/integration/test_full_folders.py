@@ -50,7 +50,8 @@ def finished(folder: Path) -> int:
 @pytest.mark.parametrize("how", ["read-only", "full", "small"])
 def test_advice_names_the_folder_without_room(how: How, heat: str, tmp_path: Path) -> None:
     folder = tmp_path / "temporary"
-    done = numapredict(*SANDY, heat, before=inside(folder, how), TMPDIR=str(folder))
+    cache = str(tmp_path / "cache")  # without a trace by another test, which would spare the temporary files
+    done = numapredict(*SANDY, heat, before=inside(folder, how), TMPDIR=str(folder), NUMAPREDICT_CACHE=cache)
     assert f"cannot write temporary files in {folder}: {REASONS[how]}; " in last_line(done)
     assert "TMPDIR=FOLDER" in last_line(done)
     assert "OMP_NUM_THREADS" not in done.stderr
@@ -58,9 +59,9 @@ def test_advice_names_the_folder_without_room(how: How, heat: str, tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("limit_bytes", [100_000, 1_500_000])
-def test_a_file_size_limit_is_named(limit_bytes: int, heat: str) -> None:
+def test_a_file_size_limit_is_named(limit_bytes: int, heat: str, tmp_path: Path) -> None:
     before = ["prlimit", f"--fsize={limit_bytes}"]
-    line = last_line(numapredict(*SANDY, heat, before=before))
+    line = last_line(numapredict(*SANDY, heat, before=before, NUMAPREDICT_CACHE=str(tmp_path / "cache")))
     assert "File too large" in line
     assert "ulimit -f" in line or "NUMAPREDICT_CACHE" in line
 
