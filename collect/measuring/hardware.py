@@ -22,6 +22,7 @@ from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.preload import PlacementFiles
+from numapredict.collect.placing.process import Ending, run_process
 from numapredict.collect.placing.start import NUMACTL, PLACEMENT, Start, library_obstacle, policies_obstacle, start_of
 from numapredict.collect.placing.teams import teams_note
 from numapredict.collect.program import Program
@@ -43,7 +44,8 @@ class HardwareMachine:
     of its parallel regions. A program that ends with an exit code other than 0 has worked if its parallel regions were
     seen and every run ends so, including one run without placement; under a strict StoppingRule it has failed.
     ``counters`` is called at the first measurement for the trusted source; without one, the last untimed run samples
-    which accesses are local.
+    which accesses are local. ``execute`` runs a command as ``run_process`` does, which is what it is unless the
+    programs are to run on another computer with the same files, whose ``topology`` is then given.
     """
 
     modelled = False
@@ -57,12 +59,14 @@ class HardwareMachine:
         warm_up: int = 1,
         timeout_s: float = 600.0,
         counters: Callable[[], CalibratedSource | None] = lambda: None,
+        execute: Callable[..., Ending] = run_process,
     ) -> None:
         if warm_up < 0 or not timeout_s > 0:
             raise ValueError("the time-out must be positive, and the warm-up not negative")
         self.name, self.topology = topology.name, topology
         rule = repetitions if isinstance(repetitions, StoppingRule) else fixed_repetitions(repetitions)
-        self.conditions = Conditions(topology, rule, warm_up, timeout_s, None, None if rule.strict else {})
+        usual_codes: dict[str, int | None] | None = None if rule.strict else {}
+        self.conditions = Conditions(topology, rule, warm_up, timeout_s, None, usual_codes, execute)
         self.executions = warm_up + rule.least
         self._counters: Callable[[], CalibratedSource | None] | None = counters
         self._lock = MeasurementLock()

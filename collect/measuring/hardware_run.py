@@ -40,7 +40,7 @@ class Conditions:
     """The conditions of a HardwareMachine's measurements.
 
     ``usual_codes``: by program, the exit code of a run without any placement, None where it did not finish; no
-    dictionary where only 0 is accepted.
+    dictionary where only 0 is accepted. ``execute`` runs a command as ``run_process`` does.
     """
 
     topology: Topology
@@ -49,6 +49,7 @@ class Conditions:
     timeout_s: float
     counters: CalibratedSource | None
     usual_codes: dict[str, int | None] | None = None
+    execute: Callable[..., Ending] = run_process
 
 
 class Failed(msgspec.Struct, frozen=True):
@@ -212,7 +213,7 @@ class HardwareRun:
     def _run(self, wrapped: _Wrapped, cpus: Sequence[int], meanwhile: Callable[[], None] | None = None) -> Ending:
         """Run a command once, ``meanwhile`` called periodically; raise UnrunnableProgramError where it cannot start."""
         try:
-            return run_process(*wrapped, self.program.directory, self.conditions.timeout_s, cpus, meanwhile)
+            return self.conditions.execute(*wrapped, self.program.directory, self.conditions.timeout_s, cpus, meanwhile)
         except (OSError, ValueError) as error:  # ValueError: a null character in an argument
             raise cannot_start(self.program.command[0], error) from None
 

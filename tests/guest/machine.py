@@ -51,13 +51,15 @@ class Guest:
 
     With `timed`, programs wait for their memory as on that machine: those that are started by `charged PROGRAM...`,
     and all whose file names are in the variable GUEST_PAYS, between colons. All others run free. It is booted so often
-    at most until its command begins.
+    at most until its command begins. With `pipe`, /dev/vport*p4 is a port whose other ends are the named pipes
+    `pipe`.in and `pipe`.out.
     """
 
     shape: Shape
     kernel_options: Sequence[str] = ()
     timed: Timing | None = None
     boots: int = BOOTS
+    pipe: Path | None = None
 
     def __post_init__(self) -> None:
         """Raise GuestError where the shape is not the timed machine's."""
@@ -136,6 +138,9 @@ class Guest:
         for number, port in enumerate(PORTS, start=1):
             arguments += ["-chardev", f"file,id={port},path={port}"]
             arguments += ["-device", f"virtserialport,chardev={port},name={port},nr={number}"]
+        if self.pipe is not None:
+            arguments += ["-chardev", f"pipe,id=requests,path={self.pipe}"]
+            arguments += ["-device", f"virtserialport,chardev=requests,name=requests,nr={len(PORTS) + 1}"]
         options = " ".join([*KERNEL_OPTIONS, *(["oops=panic"] if self.timed else []), *self.kernel_options])
         return [*arguments, "-kernel", str(kernel), "-initrd", "initramfs", "-append", options]
 

@@ -1,0 +1,172 @@
+"""A timed guest against the modelled machine of the same description: `python -m tests.benchmarks.timed_against_modelled`.
+
+For each program of a sweep's dataset: the rank correlation of both over the mappings, and how far the speedups over the
+default are apart. Prints the table of FIDELITY.md, and draws a point a mapping. No figure is of hardware.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import msgspec
+from scipy.stats import spearmanr
+
+from numapredict.collect.data.dataset import Dataset, read_dataset
+from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
+from numapredict.collect.modelled.trace_store import TraceStore
+from numapredict.collect.program import Program
+from numapredict.collect.space import default_mapping
+from tests.benchmarks.table import table
+from tests.benchmarks.timed_programs import codelets, foreign
+from tests.guest.timed.configuration import timed_machine
+
+APART = 0.2
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """One program: speedups over the default by mapping, in the timed guest and modelled."""
+
+    program: str
+    mappings: tuple[AnyMapping, ...]
+    timed: tuple[float, ...]
+    modelled: tuple[float, ...]
+
+    @property
+    def rank_correlation(self) -> float:
+        """Return Spearman's rank correlation over the mappings."""
+        return float(spearmanr(self.timed, self.modelled).statistic)
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """Return modelled / timed speedup by mapping."""
+        return tuple(there / here for here, there in zip(self.timed, self.modelled, strict=True))
+
+    @property
+    def error(self) -> float:
+        """Return the median of |log(modelled / timed)| as a factor minus 1."""
+        return math.exp(statistics.median(abs(math.log(ratio)) for ratio in self.ratios)) - 1
+
+    @property
+    def apart(self) -> int:
+        """Return how many mappings are more than 20% apart."""
+        return sum(max(ratio, 1 / ratio) > 1 + APART for ratio in self.ratios)
+
+    @property
+    def farthest(self) -> tuple[str, float]:
+        """Return the mapping whose speedups are farthest apart, and modelled / timed."""
+        worst = max(range(len(self.ratios)), key=lambda n: abs(math.log(self.ratios[n])))
+        return self.mappings[worst].label, self.ratios[worst]
+
+    @property
+    def lost(self) -> float:
+        """Return what the mapping that the model likes best loses in the timed guest, over the best there."""
+        chosen = max(range(len(self.modelled)), key=lambda n: self.modelled[n])
+        return max(self.timed) / self.timed[chosen] - 1
+
+
+def region_s(measurement: Measurement) -> float:
+    """Return the time of the parallel regions."""
+    if measurement.region_time_s is None:
+        raise ValueError(f"{measurement.program} under {measurement.mapping.label} has no time of its regions")
+    return measurement.region_time_s
+
+
+def compare(dataset: Dataset, machine: ModelledMachine, programs: Sequence[Program]) -> tuple[Compared, ...]:
+    """Return each program's speedups in the dataset and on the modelled machine."""
+    found = []
+    default = default_mapping(machine.topology)
+    for program in programs:
+        timed = {one.mapping: region_s(one) for one in dataset.measurements if one.program == program.name and one.status == "ok"}
+        if default not in timed:
+            continue
+        modelled = {one: region_s(machine.run(program, one)) for one in timed if isinstance(one, Mapping)}
+        labels = tuple(modelled)
+        found.append(
+            Compared(
+                program.name,
+                labels,
+                tuple(timed[default] / timed[one] for one in labels),
+                tuple(modelled[default] / modelled[one] for one in labels),
+            )
+        )
+    return tuple(found)
+
+
+def section(machine: str, found: Sequence[Compared], made_by: str) -> str:
+    """Return the section of FIDELITY.md."""
+    rows = [
+        (
+            one.program,
+            f"{one.rank_correlation:.2f}",
+            f"{one.error:.0%}",
+            f"{one.apart} of {len(one.mappings)}",
+            f"{one.farthest[0]} ({one.farthest[1]:.2f})",
+            f"{one.lost:.0%}",
+        )
+        for one in found
+    ]
+    correlations = [one.rank_correlation for one in found]
+    whole = math.exp(statistics.median(abs(math.log(ratio)) for one in found for ratio in one.ratios)) - 1
+    apart = sum(one.apart for one in found) / sum(len(one.mappings) for one in found)
+    head = ("program", "rank correlation", "median error", "over 20% apart", "farthest (modelled / timed)", "lost")
+    return (
+        f"## Timed guest {machine}\n\n"
+        f"Speedups over the default, of the parallel regions, in a timed guest and on the modelled machine of the same"
+        f" description; neither is hardware. Rank correlation over a program's mappings: median"
+        f" {statistics.median(correlations):.2f}, least {min(correlations):.2f}; median error {whole:.0%};"
+        f" {apart:.0%} of the pairs are over 20% apart. Lost: by the mapping that the model likes best, over the best"
+        f" in the timed guest. Made by `{made_by}`.\n\n{table(head, rows)}"
+    )
+
+
+def draw(found: Sequence[Compared], file: Path, machine: str) -> None:
+    """Draw a point a mapping: modelled against timed speedup, a colour a program."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 7), layout="constrained")
+    for number, one in enumerate(found):
+        axes.scatter(one.timed, one.modelled, s=14, alpha=0.75, label=one.program, marker="os^Dv*P"[number % 7],
+                     color=mpl.colormaps["tab20"](number % 20))
+    low = min(min(one.timed + one.modelled) for one in found) / 1.1
+    high = max(max(one.timed + one.modelled) for one in found) * 1.1
+    axes.plot([low, high], [low, high], color="grey", linewidth=1)
+    for factor in (1 + APART, 1 / (1 + APART)):
+        axes.plot([low, high], [low * factor, high * factor], color="grey", linewidth=0.6, linestyle="--")
+    axes.set(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
+    ticks = [tick for tick in (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4) if low <= tick <= high]
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(mpl.ticker.FixedLocator(ticks))
+        axis.set_major_formatter(mpl.ticker.FixedFormatter([f"{tick:g}" for tick in ticks]))
+        axis.set_minor_locator(mpl.ticker.NullLocator())
+    axes.set_xlabel("speedup over the default, timed guest")
+    axes.set_ylabel("speedup over the default, modelled")
+    axes.set_title(f"{machine}: {sum(len(one.mappings) for one in found)} pairs of program and mapping; dashed: 20% apart")
+    axes.legend(fontsize=6, ncols=2, loc="upper left")
+    figure.savefig(file, dpi=140)
+
+
+@click.command()
+@click.argument("machine", default="guest-2x2")
+@click.option("--dataset", required=True, type=click.Path(path_type=Path, exists=True), help="The sweep's folder.")
+@click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="A file for the picture.")
+@click.option("--programs", "folder", type=click.Path(path_type=Path, file_okay=False), help="Where to build those that are no codelets.")
+def main(machine: str, dataset: Path, picture: Path | None, folder: Path | None) -> None:
+    """Print the section of FIDELITY.md on MACHINE."""
+    measured = read_dataset(dataset)
+    description = timed_machine(machine)
+    others = foreign(folder) if folder else ()
+    found = compare(measured, ModelledMachine(description, TraceStore(description)), (*codelets(), *others))
+    click.echo(section(machine, found, f"python -m tests.benchmarks.timed_against_modelled {machine}"), nl=False)
+    if picture is not None:
+        draw(found, picture, machine)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The programs of the sweeps in timed guests: a dozen codelets, and two that are no codelets, in small sizes."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from numapredict.collect.campaign.codelets import INITIALISATIONS
+from numapredict.collect.program import CODELETS, Program
+
+SOURCES = Path(__file__).parents[1] / "guest" / "programs"
+SIZE = "tiny"
+# Iterations, so that a run takes some tenths of a second in a guest that is a thousand times slower.
+ITERATIONS = {
+    "stream-triad": 4,
+    "memory-set": 6,
+    "jacobi-3d-7": 3,
+    "line-solve-z": 2,
+    "spmv-csr": 2,
+    "cg-dot": 6,
+    "mg-prolong": 3,
+    "fft-transpose": 2,
+    "is-ranking": 1,
+    "bfs-level": 1,
+    "shared-table": 2,
+    "pointer-chase": 1,
+}
+FOREIGN = {
+    "steps": ("gcc", "steps.c", ("256", "2")),
+    "solver": ("g++", "solver.cpp", ("128", "3")),
+}
+
+
+def codelets(more: float = 1) -> tuple[Program, ...]:
+    """Return each codelet with serial and parallel initialisation; `more` times as many iterations."""
+    return tuple(
+        Program(
+            name=f"{name}.{SIZE}.{how}",
+            command=(CODELETS, name, "--size", SIZE, "--init", how, "--iterations", str(round(number * more))),
+            group=name,
+        )
+        for name, number in ITERATIONS.items()
+        for how in INITIALISATIONS
+    )
+
+
+def foreign(folder: Path, more: float = 1) -> tuple[Program, ...]:
+    """Compile the others into a folder that the PATH then begins with; return each in both initialisations."""
+    for name, (compiler, source, _) in FOREIGN.items():
+        subprocess.run([compiler, "-O2", "-fopenmp", "-o", folder / name, SOURCES / source], check=True)
+    os.environ["PATH"] = f"{folder.resolve()}:{os.environ['PATH']}"
+    return tuple(
+        Program(
+            name=f"{name}.{how}",
+            command=(name, how, size, str(round(int(rounds) * more))),
+            group=name,
+        )
+        for name, (_, _, (size, rounds)) in FOREIGN.items()
+        for how in INITIALISATIONS
+    )

@@ -1,0 +1,55 @@
+"""Runs programs under the mappings of a timed guest, by its clock, into a dataset: `python -m tests.benchmarks.timed_sweep`.
+
+The campaign runs here and starts each program in a guest that stays up. It may be interrupted and goes on where it was.
+The figures are those of a timed guest, of no hardware.
+"""
+
+import logging
+from pathlib import Path
+
+import click
+
+from numapredict.collect.campaign.campaign import Campaign
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.space import default_mapping, full_space
+from numapredict.collect.topology import Topology
+from tests.benchmarks.timed_programs import codelets, foreign
+from tests.guest.served_machine import served_machine
+from tests.guest.timed.configuration import FACTOR, Timing, timed_machine
+
+MOST_S = 8 * 3600.0
+
+
+def mappings(topology: Topology, threads: tuple[int, ...]) -> tuple[Mapping, ...]:
+    """Return the full space, or what has so many threads and the default mapping."""
+    default = default_mapping(topology)
+    return tuple(one for one in full_space(topology) if not threads or one.threads in threads or one == default)
+
+
+@click.command()
+@click.argument("machine", default="guest-2x2")
+@click.option("--into", required=True, type=click.Path(path_type=Path, file_okay=False), help="The dataset's folder.")
+@click.option("--factor", default=FACTOR, show_default=True, help="How many times slower than the machine.")
+@click.option("--repetitions", default=2, show_default=True, help="Timed runs, after an untimed one.")
+@click.option("--threads", multiple=True, type=int, help="Only mappings with so many threads; repeatable.")
+@click.option("--only", multiple=True, help="Only programs whose names begin so; repeatable.")
+def main(
+    machine: str, into: Path, factor: float, repetitions: int, threads: tuple[int, ...], only: tuple[str, ...]
+) -> None:
+    """Sweep the programs on MACHINE."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    timing = Timing(timed_machine(machine), factor)
+    into.mkdir(parents=True, exist_ok=True)
+    programs = [one for one in (*codelets(), *foreign(into)) if not only or one.name.startswith(only)]
+    with served_machine(timing, repetitions, 1, MOST_S, ("numa_balancing=disable",)) as served:
+        space = mappings(served.topology, threads)
+        command = f"python -m tests.benchmarks.timed_sweep {machine} --factor {factor:g} --repetitions {repetitions}"
+        campaign = Campaign(served, into, programs, space, command)
+        click.echo(f"{len(programs)} programs, {len(space)} mappings, {campaign.plan().runs} left")
+        summary = campaign.run()
+        campaign.finish()
+    click.echo(f"{summary.finished} finished, {summary.failed} failed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""A timed guest as a machine: its campaigns run here, and start each program in the guest, by whose clock it is timed."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+import msgspec
+
+from numapredict.collect.host.hwloc import topology_from_xml
+from numapredict.collect.mapping import Mapping as PlacementMapping
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.program import Program
+from numapredict.collect.topology import Topology
+from tests.guest.errors import GuestError
+from tests.guest.machine import EMULATOR, Guest
+from tests.guest.served import ServedGuest, served
+from tests.guest.timed.configuration import Timing
+from tests.guest.timed.parts import build_parts
+
+TOPOLOGY_S = 120.0
+ENVIRONMENT = {"OMP_WAIT_POLICY": "passive"}  # spinning threads pay for each turn
+
+
+@dataclass(frozen=True)
+class ServedMachine:
+    """HardwareMachine whose programs run in a timed guest and pay for their memory there.
+
+    Its figures are by the guest's clock: wall times of processes and regions. What is local is sampled, as on a
+    computer without counters.
+    """
+
+    timing: Timing
+    guest: ServedGuest
+    hardware: HardwareMachine
+    paying: Path
+
+    modelled = False
+    controllers_GBps = ()
+
+    @property
+    def name(self) -> str:
+        """Return the name by which its figures go."""
+        return f"timed guest {self.timing.machine.name}"
+
+    @property
+    def topology(self) -> Topology:
+        """Return what hwloc sees in the guest."""
+        return self.hardware.topology
+
+    @property
+    def executions(self) -> int:
+        """Return how often one run executes the program, at least."""
+        return self.hardware.executions
+
+    def supports(self, mapping: PlacementMapping) -> bool:
+        """Return whether the mapping fits."""
+        return self.hardware.supports(mapping)
+
+    def estimate_s(self, program: Program) -> None:
+        """Return None: unknown before a run."""
+
+    def traces_to_take(self, program: Program, threads: Sequence[int]) -> None:
+        """Return None: real runs need no traces."""
+
+    def charged(self, program: Program) -> Program:
+        """Return the program with what makes it pay for its memory."""
+        pays = {"GUEST_PAYS": PurePath(program.command[0]).name, "LD_PRELOAD": str(self.paying), **ENVIRONMENT}
+        return msgspec.structs.replace(program, environment=(*program.environment, *pays.items()))
+
+    def run(self, program: Program, mapping: PlacementMapping) -> Measurement:
+        """Run the program in the guest under the mapping."""
+        measured = self.hardware.run(self.charged(program), mapping)
+        about = (("source", f"timed guest, {self.timing.factor:g} times slower than {self.timing.machine.name}"),)
+        rest = tuple(note for note in measured.provenance if note[0] != "source")
+        return msgspec.structs.replace(measured, machine=self.name, provenance=about + rest)
+
+
+@contextlib.contextmanager
+def served_machine(
+    timing: Timing, repetitions: int, warm_up: int, most_s: float, kernel_options: Sequence[str] = ()
+) -> Iterator[ServedMachine]:
+    """Boot a timed guest and yield it as a machine; temporary files of this process go to where the guest writes."""
+    with tempfile.TemporaryDirectory(prefix="numapredict-served-") as name, _temporary_files_in(Path(name)):
+        folder = Path(name)
+        build_parts(folder, EMULATOR)
+        guest = Guest(timing.shape(), kernel_options, timing)
+        with served(guest, folder, most_s) as running:
+            hardware = HardwareMachine(
+                guest_topology(running, f"timed guest {timing.machine.name}"),
+                repetitions=repetitions,
+                warm_up=warm_up,
+                execute=running.run,
+            )
+            yield ServedMachine(timing, running, hardware, folder / "libpaying.so")
+
+
+def guest_topology(guest: ServedGuest, name: str) -> Topology:
+    """Return the topology that hwloc sees in a guest."""
+    file = guest.folder / "topology.xml"
+    ending = guest.run(["/usr/bin/lstopo-no-graphics", "--of", "xml", str(file)], {}, None, TOPOLOGY_S)
+    if ending.exit_code != 0:
+        raise GuestError(f"lstopo: {ending.reason}")
+    return topology_from_xml(file.read_bytes(), name)
+
+
+@contextlib.contextmanager
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    before: Mapping[str, str | None] = {"TMPDIR": os.environ.get("TMPDIR")}
+    os.environ["TMPDIR"], tempfile.tempdir = str(folder), None
+    try:
+        yield
+    finally:
+        tempfile.tempdir = None
+        if (value := before["TMPDIR"]) is None:
+            del os.environ["TMPDIR"]
+        else:
+            os.environ["TMPDIR"] = value
