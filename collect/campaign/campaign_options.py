@@ -9,7 +9,7 @@ import click
 
 from numapredict.collect.campaign.completion import codelets, files, machines, named, spaces
 
-SIZES = click.Choice(["small", "medium", "large"])
+SIZES = click.Choice(["tiny", "small", "medium", "large"])
 INITIALISATIONS = click.Choice(["serial", "parallel"])
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
@@ -32,7 +32,11 @@ _OPTIONS = (
         help="Only this codelet; may be repeated.",
     ),
     click.option(
-        "--size", "sizes", multiple=True, type=SIZES, help="This size, medium if none is given; may be repeated."
+        "--size",
+        "sizes",
+        multiple=True,
+        type=SIZES,
+        help="This size, medium if none is given; may be repeated. Tiny (1 to 2 MB) is for emulated machines.",
     ),
     click.option("--init", "initialisations", multiple=True, type=INITIALISATIONS, help="Only this initialisation."),
     click.option(

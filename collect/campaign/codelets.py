@@ -9,7 +9,6 @@ from numapredict.collect.program import CODELETS, Program
 from numapredict.native.errors import MissingNativePartError, UsageError
 from numapredict.native.library import codelets_program
 
-SIZES = ("small", "medium", "large")
 CAMPAIGN_SIZES = ("medium",)  # in both initialisations; with more sizes a campaign takes hours
 INITIALISATIONS = ("serial", "parallel")
 
@@ -44,7 +43,7 @@ def codelets() -> tuple[Codelet, ...]:
 
 
 def codelet_programs(
-    names: Sequence[str] = (), sizes: Sequence[str] = SIZES, initialisations: Sequence[str] = INITIALISATIONS
+    names: Sequence[str] = (), sizes: Sequence[str] = CAMPAIGN_SIZES, initialisations: Sequence[str] = INITIALISATIONS
 ) -> tuple[Program, ...]:
     """Return a program for every codelet (or those named) in every requested size and initialisation.
 

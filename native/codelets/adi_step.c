@@ -27,7 +27,7 @@ struct adi {
     const struct generator *generator;
 };
 
-static const struct { size_t side, planes; } shapes[SIZE_COUNT] = {{40, 64}, {72, 128}, {112, 176}};
+static const struct { size_t side, planes; } shapes[SIZE_COUNT] = {{16, 48}, {40, 64}, {72, 128}, {112, 176}};
 
 static size_t cells_of(enum codelet_size size) {
     return shapes[size].side * shapes[size].side * shapes[size].planes;

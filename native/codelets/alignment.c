@@ -39,7 +39,7 @@ struct alignment {
 };
 
 static size_t alignment_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {1440, 3328, 6400};
+    static const size_t n[SIZE_COUNT] = {448, 1440, 3328, 6400};
     return n[size];
 }
 
@@ -217,7 +217,7 @@ struct paths {
     const struct generator *generator;
 };
 
-static const struct { size_t rows, blocks; } grids[SIZE_COUNT] = {{56, 64}, {160, 128}, {320, 256}};
+static const struct { size_t rows, blocks; } grids[SIZE_COUNT] = {{16, 16}, {56, 64}, {160, 128}, {320, 256}};
 
 static size_t row_bytes(enum codelet_size size) { return (grids[size].blocks + 2) * BLOCK * sizeof(int32_t); }
 

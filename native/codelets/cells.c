@@ -30,7 +30,7 @@ struct cells {
 };
 
 static size_t cells_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {14, 18, 44};
+    static const size_t n[SIZE_COUNT] = {6, 14, 18, 44};
     return n[size];
 }
 

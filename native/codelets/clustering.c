@@ -25,7 +25,7 @@ struct kmeans {
 };
 
 static size_t kmeans_points(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {480, 1440, 10560};
+    static const size_t units[SIZE_COUNT] = {48, 480, 1440, 10560};
     return units[size] * KMEANS_UNIT;
 }
 

@@ -17,7 +17,7 @@ const struct codelet *const codelets[] = {
     NULL,
 };
 
-const char *const codelet_size_names[SIZE_COUNT] = {"small", "medium", "large"};
+const char *const codelet_size_names[SIZE_COUNT] = {"tiny", "small", "medium", "large"};
 const char *const codelet_init_names[INIT_COUNT] = {"serial", "parallel"};
 const char *const codelet_schedule_names[SCHEDULE_COUNT] = {"static", "dynamic", "guided"};
 
@@ -29,11 +29,12 @@ const struct codelet *codelet_find(const char *name) {
 }
 
 void codelet_list_table(void) {
-    printf("%-20s %-19s %6s %7s %6s  %s\n", "NAME", "FAMILY", "SMALL", "MEDIUM", "LARGE",
+    printf("%-20s %-19s %5s %6s %7s %6s  %s\n", "NAME", "FAMILY", "TINY", "SMALL", "MEDIUM", "LARGE",
            "WHAT IT DOES (sizes in MB)");
     for (size_t i = 0; codelets[i]; i++) {
         const struct codelet *codelet = codelets[i];
-        printf("%-20s %-19s %6.1f %7.1f %6.1f  %s\n", codelet->name, codelet->family,
+        printf("%-20s %-19s %5.1f %6.1f %7.1f %6.1f  %s\n", codelet->name, codelet->family,
+               (double)codelet->working_set_bytes(SIZE_TINY) / 1e6,
                (double)codelet->working_set_bytes(SIZE_SMALL) / 1e6,
                (double)codelet->working_set_bytes(SIZE_MEDIUM) / 1e6,
                (double)codelet->working_set_bytes(SIZE_LARGE) / 1e6, codelet->summary);

@@ -29,12 +29,12 @@ struct tree {
 };
 
 static size_t units_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {256, 1024, 2048};
+    static const size_t units[SIZE_COUNT] = {32, 256, 1024, 2048};
     return units[size];
 }
 
 static size_t leaves_of(enum codelet_size size) {
-    static const size_t leaves[SIZE_COUNT] = {49152, 294912, 1310720};
+    static const size_t leaves[SIZE_COUNT] = {4096, 49152, 294912, 1310720};
     return leaves[size];
 }
 

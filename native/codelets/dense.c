@@ -1,10 +1,10 @@
 /* dense.c: dense matrices without a shape of their own: a blocked product and a transposition.
  *
- * matrix-product computes C += A B by blocks. One iteration adds the product of one panel: PANEL columns of A
- * by PANEL rows of B. Each thread owns rows of C and A; the panel of B is read by all and used again for each
- * row, from a private cache, tile by tile. With 16 operations a loaded element the codelet is bound by the
- * cores, and should hardly react to where its pages are. It is modelled on the rank-k updates inside blocked
- * matrix products and factorisations (BLAS dgemm, LU of LINPACK).
+ * matrix-product computes C += A B by blocks. One iteration adds the product of one panel: a few columns
+ * of A by as many rows of B. Each thread owns rows of C and A; the panel of B is read by all and used again
+ * for each row, from a private cache, tile by tile. With 16 operations a loaded element the codelet is bound
+ * by the cores, and should hardly react to where its pages are. It is modelled on the rank-k updates inside
+ * blocked matrix products and factorisations (BLAS dgemm, LU of LINPACK).
  *
  * matrix-transpose writes the scaled transpose of one large matrix to another, tile by tile. A thread reads
  * rows of its own from end to end and writes a narrow strip of columns, so two cache lines of every row of
@@ -19,25 +19,24 @@
 
 /* ---- matrix-product ---- */
 
-enum {
-    PANEL = 64,
-    TILE_ROWS = 16,
-    TILE_COLUMNS = 256,
-    UNROLL = 4,
-    STREAM_A = 1,
-    STREAM_B = 2,
-    STREAM_VECTOR = 3
-};
+enum { TILE_ROWS = 16, TILE_COLUMNS = 256, UNROLL = 4, STREAM_A = 1, STREAM_B = 2, STREAM_VECTOR = 3 };
 
 struct product {
-    size_t n; /* a multiple of TILE_COLUMNS */
+    size_t n;     /* a multiple of TILE_COLUMNS */
+    size_t panel; /* columns of A in an iteration; a divisor of n and a multiple of UNROLL */
     double *a, *b, *c;
     const struct generator *generator;
 };
 
 static size_t product_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {512, 1024, 2048};
+    static const size_t n[SIZE_COUNT] = {256, 512, 1024, 2048};
     return n[size];
+}
+
+/* Tiny cannot have fewer rows or columns: what makes its iterations short is a narrower panel. */
+static size_t product_panel(enum codelet_size size) {
+    static const size_t panel[SIZE_COUNT] = {16, 64, 64, 64};
+    return panel[size];
 }
 
 static size_t matrix_bytes(enum codelet_size size) {
@@ -68,6 +67,7 @@ static void *product_create(const struct codelet_setup *setup) {
     if (!product)
         return NULL;
     product->n = product_n(setup->size);
+    product->panel = product_panel(setup->size);
     product->generator = setup->generator;
     product->a = codelet_allocate(matrix_bytes(setup->size));
     product->b = codelet_allocate(matrix_bytes(setup->size));
@@ -90,13 +90,13 @@ static void add_rows(double *restrict c, const double *restrict a, const double 
 
 static void product_iterate(void *state, int iteration) {
     const struct product *product = state;
-    const size_t n = product->n, panel = (size_t)iteration % (n / PANEL) * PANEL;
+    const size_t n = product->n, width = product->panel, panel = (size_t)iteration % (n / width) * width;
 #pragma omp parallel
 #pragma omp for schedule(runtime)
     for (size_t tile = 0; tile < n / TILE_ROWS; tile++)
         for (size_t column = 0; column < n; column += TILE_COLUMNS)
             for (size_t row = tile * TILE_ROWS; row < (tile + 1) * TILE_ROWS; row++)
-                for (size_t inner = panel; inner < panel + PANEL; inner += UNROLL)
+                for (size_t inner = panel; inner < panel + width; inner += UNROLL)
                     add_rows(product->c + row * n + column, product->a + row * n + inner,
                              product->b + inner * n + column, n);
 }
@@ -113,7 +113,7 @@ static double product_checksum(const void *state) {
  */
 static double product_deviation(const void *state, int iterations) {
     const struct product *product = state;
-    const size_t n = product->n, panels = n / PANEL;
+    const size_t n = product->n, panels = n / product->panel;
     double *bv = malloc(n * sizeof *bv), worst = 0;
     if (!bv)
         return DEVIATION_UNKNOWN;
@@ -122,7 +122,7 @@ static double product_deviation(const void *state, int iterations) {
         for (size_t column = 0; column < n; column++)
             bv[row] += generator_real(product->generator, STREAM_B, row * n + column) *
                        generator_real(product->generator, STREAM_VECTOR, column);
-        const size_t panel = row / PANEL, rounds = (size_t)iterations / panels;
+        const size_t panel = row / product->panel, rounds = (size_t)iterations / panels;
         bv[row] *= (double)(rounds + (panel < (size_t)iterations % panels));
     }
     for (size_t row = 0; row < n; row++) {
@@ -160,7 +160,7 @@ struct transposition {
 /* Rows are no multiple of many cache lines apart, so that a tile's lines do not compete for a place in
  * caches. */
 static size_t transposition_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {992, 2288, 4624};
+    static const size_t n[SIZE_COUNT] = {304, 992, 2288, 4624};
     return n[size];
 }
 

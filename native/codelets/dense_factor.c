@@ -26,7 +26,7 @@ struct factors {
 };
 
 static size_t factors_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {640, 1216, 2432};
+    static const size_t n[SIZE_COUNT] = {256, 640, 1216, 2432};
     return n[size];
 }
 

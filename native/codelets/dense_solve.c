@@ -34,7 +34,7 @@ struct substitution {
 };
 
 static size_t substitution_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {1024, 2048, 4096};
+    static const size_t n[SIZE_COUNT] = {256, 1024, 2048, 4096};
     return n[size];
 }
 

@@ -44,7 +44,7 @@ struct facility {
 };
 
 static size_t points_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {400, 2500, 9200};
+    static const size_t units[SIZE_COUNT] = {40, 400, 2500, 9200};
     return units[size] * UNIT;
 }
 

@@ -24,7 +24,7 @@ struct components {
 };
 
 static size_t vertices_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {1024, 2688, 20480};
+    static const size_t units[SIZE_COUNT] = {96, 1024, 2688, 20480};
     return units[size] * UNIT;
 }
 

@@ -24,7 +24,7 @@ struct paths {
 };
 
 static size_t vertices_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {2304, 17408, 69632};
+    static const size_t units[SIZE_COUNT] = {240, 2304, 17408, 69632};
     return units[size] * GRAPH_UNIT;
 }
 

@@ -23,7 +23,7 @@ struct ranking {
 };
 
 static size_t vertices_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {3072, 20480, 65536};
+    static const size_t units[SIZE_COUNT] = {320, 3072, 20480, 65536};
     return units[size] * GRAPH_UNIT;
 }
 

@@ -26,7 +26,7 @@ struct search {
 };
 
 static size_t vertices_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {5280, 32768, 122880};
+    static const size_t units[SIZE_COUNT] = {528, 5280, 32768, 122880};
     return units[size] * UNIT;
 }
 

@@ -27,7 +27,7 @@ struct triangles {
 };
 
 static uint32_t communities_of(enum codelet_size size) {
-    static const uint32_t communities[SIZE_COUNT] = {1 << 12, 1 << 15, 1 << 17};
+    static const uint32_t communities[SIZE_COUNT] = {1 << 9, 1 << 12, 1 << 15, 1 << 17};
     return communities[size];
 }
 

@@ -38,7 +38,7 @@ struct build {
 };
 
 static int build_bits(enum codelet_size size) {
-    static const int bits[SIZE_COUNT] = {19, 21, 24};
+    static const int bits[SIZE_COUNT] = {16, 19, 21, 24};
     return bits[size];
 }
 
@@ -219,7 +219,7 @@ struct join {
 };
 
 static int join_bits(enum codelet_size size) {
-    static const int bits[SIZE_COUNT] = {17, 20, 22};
+    static const int bits[SIZE_COUNT] = {14, 17, 20, 22};
     return bits[size];
 }
 

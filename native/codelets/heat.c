@@ -29,7 +29,7 @@ struct chip {
 };
 
 static size_t chip_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {1152, 2624, MAX_COLUMNS}; /* multiples of GENERATOR_BLOCK */
+    static const size_t n[SIZE_COUNT] = {384, 1152, 2624, MAX_COLUMNS}; /* multiples of GENERATOR_BLOCK */
     return n[size];
 }
 

@@ -41,12 +41,12 @@ struct lookup {
 };
 
 static size_t units_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {256, 512, 1024};
+    static const size_t units[SIZE_COUNT] = {32, 256, 512, 1024};
     return units[size];
 }
 
 static size_t intervals_of(enum codelet_size size) {
-    static const size_t intervals[SIZE_COUNT] = {2048, 16384, 65536};
+    static const size_t intervals[SIZE_COUNT] = {256, 2048, 16384, 65536};
     return intervals[size];
 }
 

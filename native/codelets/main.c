@@ -15,7 +15,7 @@ enum { EXIT_WRONG = 1, EXIT_USAGE = 2 };
 
 static const char usage[] =
     "usage: " PROGRAM " --list [--json]\n"
-    "       " PROGRAM " NAME [--size small|medium|large] [--init serial|parallel]\n"
+    "       " PROGRAM " NAME [--size tiny|small|medium|large] [--init serial|parallel]\n"
     "           [--schedule static|dynamic|guided] [--iterations N] [--seed N] [--check]\n"
     "Runs one codelet and prints its kernel time; --check compares its result with a serial answer.\n";
 
@@ -72,7 +72,7 @@ static int take_option(struct request *request, int option, const char *value) {
         return 0;
     case 's':
         request->size = index_of(value, codelet_size_names, SIZE_COUNT);
-        return request->size < 0 ? bad_usage("unknown size", value, "use small, medium or large") : 0;
+        return request->size < 0 ? bad_usage("unknown size", value, "use tiny, small, medium or large") : 0;
     case 'i':
         request->init = index_of(value, codelet_init_names, INIT_COUNT);
         return request->init < 0 ? bad_usage("unknown initialisation", value, "use serial or parallel") : 0;

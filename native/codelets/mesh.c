@@ -32,7 +32,7 @@ struct mesh {
 };
 
 static size_t mesh_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {36, 64, 104};
+    static const size_t n[SIZE_COUNT] = {16, 36, 64, 104};
     return n[size];
 }
 

@@ -23,12 +23,12 @@ struct levels {
 };
 
 static size_t levels_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {56, 96, COARSE_MAX};
+    static const size_t n[SIZE_COUNT] = {24, 56, 96, COARSE_MAX};
     return n[size];
 }
 
 static size_t levels_planes(enum codelet_size size) {
-    static const size_t planes[SIZE_COUNT] = {64, 144, 208};
+    static const size_t planes[SIZE_COUNT] = {32, 64, 144, 208};
     return planes[size];
 }
 

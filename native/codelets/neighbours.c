@@ -29,7 +29,7 @@ struct records {
 };
 
 static size_t count_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {192, 1280, 5120};
+    static const size_t units[SIZE_COUNT] = {24, 192, 1280, 5120};
     return units[size] * UNIT;
 }
 

@@ -38,12 +38,12 @@ struct push {
 };
 
 static size_t units_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {160, 1280, 5120};
+    static const size_t units[SIZE_COUNT] = {16, 160, 1280, 5120};
     return units[size];
 }
 
 static int grid_bits_of(enum codelet_size size) {
-    static const int bits[SIZE_COUNT] = {5, 6, 7};
+    static const int bits[SIZE_COUNT] = {4, 5, 6, 7};
     return bits[size];
 }
 

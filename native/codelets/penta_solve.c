@@ -35,7 +35,7 @@ struct penta {
 
 static const struct {
     size_t nx, ny, nz;
-} shapes[SIZE_COUNT] = {{48, 48, 64}, {80, 80, 128}, {120, 120, 200}};
+} shapes[SIZE_COUNT] = {{24, 16, 32}, {48, 48, 64}, {80, 80, 128}, {120, 120, 200}};
 
 static size_t cells_of(enum codelet_size size) { return shapes[size].nx * shapes[size].ny * shapes[size].nz; }
 

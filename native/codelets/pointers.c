@@ -33,12 +33,12 @@ struct chase {
 };
 
 static size_t segments_of(enum codelet_size size) {
-    static const size_t segments[SIZE_COUNT] = {192, 384, 384};
+    static const size_t segments[SIZE_COUNT] = {32, 192, 384, 384};
     return segments[size];
 }
 
 static size_t length_of(enum codelet_size size) {
-    static const size_t length[SIZE_COUNT] = {1360, 4096, 15360};
+    static const size_t length[SIZE_COUNT] = {768, 1360, 4096, 15360};
     return length[size];
 }
 

@@ -31,7 +31,7 @@ struct pairs {
 };
 
 static size_t stretches_of(enum codelet_size size) {
-    static const size_t stretches[SIZE_COUNT] = {96, 1024, 2048};
+    static const size_t stretches[SIZE_COUNT] = {16, 96, 1024, 2048};
     return stretches[size];
 }
 

@@ -32,7 +32,7 @@ struct counts {
 };
 
 static size_t units_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {960, 6144, 23040};
+    static const size_t units[SIZE_COUNT] = {80, 960, 6144, 23040};
     return units[size];
 }
 
@@ -159,7 +159,7 @@ struct reduction {
 };
 
 static size_t length_of(enum codelet_size size) {
-    static const size_t blocks[SIZE_COUNT] = {96, 640, 2560};
+    static const size_t blocks[SIZE_COUNT] = {16, 96, 640, 2560};
     return blocks[size] * BLOCK;
 }
 

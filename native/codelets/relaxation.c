@@ -40,7 +40,7 @@ struct diagonal {
 };
 
 static size_t seidel_tiles(enum codelet_size size) {
-    static const size_t tiles[SIZE_COUNT] = {42, 96, 216};
+    static const size_t tiles[SIZE_COUNT] = {16, 42, 96, 216};
     return tiles[size];
 }
 
@@ -195,12 +195,12 @@ struct chessboard {
 };
 
 static size_t chessboard_planes(enum codelet_size size) {
-    static const size_t planes[SIZE_COUNT] = {104, 176, 288};
+    static const size_t planes[SIZE_COUNT] = {34, 104, 176, 288};
     return planes[size];
 }
 
 static size_t chessboard_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {96, 152, 280};
+    static const size_t n[SIZE_COUNT] = {56, 96, 152, 280};
     return n[size];
 }
 

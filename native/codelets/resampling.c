@@ -36,12 +36,12 @@ struct filter {
 };
 
 static size_t units_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {320, 1792, 8000};
+    static const size_t units[SIZE_COUNT] = {32, 320, 1792, 8000};
     return units[size];
 }
 
 static uint32_t side_of(enum codelet_size size) {
-    static const uint32_t sides[SIZE_COUNT] = {512, 2048, 4096};
+    static const uint32_t sides[SIZE_COUNT] = {128, 512, 2048, 4096};
     return sides[size];
 }
 

@@ -22,7 +22,7 @@ struct scan {
 };
 
 static size_t blocks_of(enum codelet_size size) {
-    static const size_t blocks[SIZE_COUNT] = {256, 1792, 6656};
+    static const size_t blocks[SIZE_COUNT] = {32, 256, 1792, 6656};
     return blocks[size];
 }
 

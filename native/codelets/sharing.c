@@ -62,7 +62,7 @@ struct table {
 };
 
 static size_t table_units(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {384, 1024, 8192};
+    static const size_t units[SIZE_COUNT] = {32, 384, 1024, 8192};
     return units[size];
 }
 
@@ -180,7 +180,7 @@ struct counters {
 };
 
 static size_t counters_units(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {128, 256, 512};
+    static const size_t units[SIZE_COUNT] = {16, 128, 256, 512};
     return units[size];
 }
 

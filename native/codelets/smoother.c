@@ -22,12 +22,12 @@ struct smoother {
 };
 
 static size_t smoother_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {80, 160, SMOOTH_MAX};
+    static const size_t n[SIZE_COUNT] = {40, 80, 160, SMOOTH_MAX};
     return n[size];
 }
 
 static size_t smoother_planes(enum codelet_size size) {
-    static const size_t planes[SIZE_COUNT] = {80, 144, 240};
+    static const size_t planes[SIZE_COUNT] = {32, 80, 144, 240};
     return planes[size];
 }
 

@@ -32,7 +32,7 @@ struct ranking {
 };
 
 static size_t ranking_units(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {180, 1280, 4800};
+    static const size_t units[SIZE_COUNT] = {16, 180, 1280, 4800};
     return units[size];
 }
 
@@ -200,7 +200,7 @@ struct radix {
 };
 
 static size_t radix_units(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {96, 640, 2400};
+    static const size_t units[SIZE_COUNT] = {16, 96, 640, 2400};
     return units[size];
 }
 

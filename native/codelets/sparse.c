@@ -25,7 +25,7 @@ struct sparse {
 };
 
 static size_t rows_of(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {1152, 7168, 26880};
+    static const size_t units[SIZE_COUNT] = {112, 1152, 7168, 26880};
     return units[size] * UNIT;
 }
 

@@ -26,7 +26,7 @@ struct image {
 };
 
 static size_t image_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {576, 1344, 2816}; /* multiples of GENERATOR_BLOCK */
+    static const size_t n[SIZE_COUNT] = {192, 576, 1344, 2816}; /* multiples of GENERATOR_BLOCK */
     return n[size];
 }
 

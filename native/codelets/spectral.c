@@ -21,20 +21,26 @@
 
 /* ---- fft-pass ---- */
 
-enum { PASSES = 10, CHUNK = 512, STREAM_SIGNAL = 1, RE = 0, IM = 1 };
+enum { MOST_PASSES = 10, CHUNK = 512, STREAM_SIGNAL = 1, RE = 0, IM = 1 };
 
 typedef double complex_number[2];
 
 struct spectrum {
-    size_t n; /* a multiple of 2^PASSES * CHUNK */
+    size_t n;   /* a multiple of 2^passes * CHUNK */
+    int passes; /* forwards, before they are undone */
     complex_number *z;
-    complex_number *steps; /* PASSES x CHUNK: twiddle factors of each pass, relative to a chunk's first */
+    complex_number *steps; /* passes x CHUNK: twiddle factors of each pass, relative to a chunk's first */
     const struct generator *generator;
 };
 
 static size_t spectrum_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {(size_t)1 << 20, (size_t)3 << 21, (size_t)11 << 21};
+    static const size_t n[SIZE_COUNT] = {(size_t)3 << 15, (size_t)1 << 20, (size_t)3 << 21, (size_t)11 << 21};
     return n[size];
+}
+
+static int spectrum_passes(enum codelet_size size) {
+    static const int passes[SIZE_COUNT] = {6, MOST_PASSES, MOST_PASSES, MOST_PASSES};
+    return passes[size];
 }
 
 static size_t spectrum_bytes(enum codelet_size size) { return spectrum_n(size) * sizeof(complex_number); }
@@ -66,14 +72,15 @@ static void *spectrum_create(const struct codelet_setup *setup) {
     if (!spectrum)
         return NULL;
     spectrum->n = spectrum_n(setup->size);
+    spectrum->passes = spectrum_passes(setup->size);
     spectrum->generator = setup->generator;
     spectrum->z = codelet_allocate(spectrum_bytes(setup->size));
-    spectrum->steps = malloc((size_t)PASSES * CHUNK * sizeof(complex_number));
+    spectrum->steps = malloc((size_t)spectrum->passes * CHUNK * sizeof(complex_number));
     if (!spectrum->z || !spectrum->steps) {
         spectrum_destroy(spectrum);
         return NULL;
     }
-    for (int pass = 0; pass < PASSES; pass++)
+    for (int pass = 0; pass < spectrum->passes; pass++)
         for (int i = 0; i < CHUNK; i++)
             turn(spectrum->steps[pass * CHUNK + i], -PI * i / (double)(spectrum->n >> (pass + 1)));
     codelet_initialise(setup->init, spectrum->n / CHUNK, spectrum_fill, spectrum);
@@ -111,8 +118,8 @@ static void inverse_chunk(double *restrict low, double *restrict high, const dou
 
 static void spectrum_iterate(void *state, int iteration) {
     const struct spectrum *spectrum = state;
-    const int step = iteration % (2 * PASSES), inverse = step >= PASSES;
-    const int pass = inverse ? 2 * PASSES - 1 - step : step;
+    const int passes = spectrum->passes, step = iteration % (2 * passes), inverse = step >= passes;
+    const int pass = inverse ? 2 * passes - 1 - step : step;
     const size_t half = spectrum->n >> (pass + 1);
     const double *steps = spectrum->steps[pass * CHUNK];
 #pragma omp parallel
@@ -162,7 +169,8 @@ static double energy_of(const complex_number *z, size_t count) {
 static double spectrum_deviation(const void *state, int iterations) {
     const struct spectrum *spectrum = state;
     const size_t n = spectrum->n;
-    const int step = iterations % (2 * PASSES), depth = step <= PASSES ? step : 2 * PASSES - step;
+    const int passes = spectrum->passes, step = iterations % (2 * passes);
+    const int depth = step <= passes ? step : 2 * passes - step;
     const size_t blocks = (size_t)1 << depth, length = n >> depth;
     complex_number *signal = malloc(n * sizeof *signal);
     if (!signal)
@@ -194,7 +202,7 @@ const struct codelet fft_pass = {
     .family = "spectral",
     .summary = "Joins pairs of elements at distances from half the array down, so that threads work on "
                "others' pages.",
-    .iterations = 3 * PASSES, /* ends where the check sees most: after all forward passes */
+    .iterations = 3 * MOST_PASSES, /* ends where the check sees most, tiny too: after all forward passes */
     .tolerance = 1e-11,
     CODELET_FUNCTIONS(spectrum),
 };
@@ -211,7 +219,7 @@ struct cube {
 
 /* Odd multiples of TILE, so that the rows of a tile do not meet in the same sets of a cache. */
 static size_t cube_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {72, 136, 216};
+    static const size_t n[SIZE_COUNT] = {40, 72, 136, 216};
     return n[size];
 }
 

@@ -26,7 +26,7 @@ struct jacobi {
 };
 
 static size_t jacobi_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {1024, 2560, 4864};
+    static const size_t n[SIZE_COUNT] = {320, 1024, 2560, 4864};
     return n[size];
 }
 
@@ -151,12 +151,12 @@ struct rhs {
 };
 
 static size_t rhs_n(enum codelet_size size) {
-    static const size_t n[SIZE_COUNT] = {48, 96, 144};
+    static const size_t n[SIZE_COUNT] = {24, 48, 96, 144};
     return n[size];
 }
 
 static size_t rhs_planes(enum codelet_size size) {
-    static const size_t planes[SIZE_COUNT] = {60, 96, 144};
+    static const size_t planes[SIZE_COUNT] = {28, 60, 96, 144};
     return planes[size];
 }
 

@@ -40,7 +40,7 @@ struct stream {
 };
 
 static size_t blocks_of(enum codelet_size size, size_t arrays) {
-    static const size_t blocks[SIZE_COUNT] = {480, 3072, 11520};
+    static const size_t blocks[SIZE_COUNT] = {48, 480, 3072, 11520};
     return blocks[size] / arrays;
 }
 

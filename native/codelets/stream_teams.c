@@ -37,7 +37,7 @@ struct streams {
 };
 
 static size_t blocks_of(enum codelet_size size) {
-    static const size_t blocks[SIZE_COUNT] = {160, 1024, 3840};
+    static const size_t blocks[SIZE_COUNT] = {16, 160, 1024, 3840};
     return blocks[size];
 }
 

@@ -156,7 +156,8 @@ static inline double in_row(const double *cell) { return cell[-1] + cell[1]; }
 
 /* ---- jacobi-2d-9 ---- */
 
-static const struct shape box_2d_shapes[SIZE_COUNT] = {{1040, 1, 1040}, {2500, 1, 2500}, {4800, 1, 4800}};
+static const struct shape box_2d_shapes[SIZE_COUNT] = {
+    {322, 1, 322}, {1040, 1, 1040}, {2500, 1, 2500}, {4800, 1, 4800}};
 
 static size_t box_2d_bytes(enum codelet_size size) { return sweep_bytes(&box_2d_shapes[size]); }
 
@@ -202,7 +203,8 @@ const struct codelet jacobi_2d_9 = {
 
 /* ---- jacobi-3d-7 ---- */
 
-static const struct shape star_3d_shapes[SIZE_COUNT] = {{100, 100, 100}, {168, 160, 160}, {288, 288, 288}};
+static const struct shape star_3d_shapes[SIZE_COUNT] = {
+    {50, 44, 44}, {100, 100, 100}, {168, 160, 160}, {288, 288, 288}};
 
 static size_t star_3d_bytes(enum codelet_size size) { return sweep_bytes(&star_3d_shapes[size]); }
 
@@ -251,7 +253,8 @@ const struct codelet jacobi_3d_7 = {
 
 /* ---- jacobi-3d-27 ---- */
 
-static const struct shape box_3d_shapes[SIZE_COUNT] = {{96, 100, 100}, {192, 152, 152}, {320, 270, 270}};
+static const struct shape box_3d_shapes[SIZE_COUNT] = {
+    {34, 54, 54}, {96, 100, 100}, {192, 152, 152}, {320, 270, 270}};
 
 static size_t box_3d_bytes(enum codelet_size size) { return sweep_bytes(&box_3d_shapes[size]); }
 

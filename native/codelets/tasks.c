@@ -26,7 +26,7 @@ struct sorting {
 };
 
 static size_t sorting_units(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {72, 448, 1792};
+    static const size_t units[SIZE_COUNT] = {9, 72, 448, 1792};
     return units[size];
 }
 

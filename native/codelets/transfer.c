@@ -4,36 +4,40 @@
  * at once. The library chooses the instructions for the processor: wide or string moves, which may write
  * whole lines without reading them first. That tells these from loops of loads and stores.
  *
- * memory-copy copies one array to another by memcpy(), in pieces of 64 KiB. A thread reads and writes blocks
- * of its own, and nothing is used again within an iteration: one stream of reads and one of writes, bounded
- * by bandwidth. Pieces change places within their block with the iteration, so that a check can tell the
- * last.
+ * memory-copy copies one array to another by memcpy(), in pieces of 64 KiB (tiny: 12). A thread reads and
+ * writes blocks of its own, and nothing is used again within an iteration: one stream of reads and one of
+ * writes, bounded by bandwidth. Pieces change places within their block with the iteration, so that a check
+ * can tell the last.
  *
- * memory-set fills an array by memset(), in pieces of 64 KiB. It only writes, so it shows what a node takes
- * in writes alone. The value is another for each piece and iteration.
+ * memory-set fills an array by memset(), in pieces of 64 KiB (tiny: 12). It only writes, so it shows what a
+ * node takes in writes alone. The value is another for each piece and iteration.
  */
 #include "codelet.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 65536, PIECE = PIECE_BYTES / sizeof(uint32_t), PIECES = 4, BLOCK = PIECE * PIECES };
-enum { STREAM_SOURCE = 1, STREAM_VALUES = 2 };
+enum { PIECES = 4 /* in a block */, STREAM_SOURCE = 1, STREAM_VALUES = 2 };
 
 struct transfer {
-    size_t blocks;
-    uint32_t *source; /* NULL for memory-set */
+    size_t blocks, piece; /* piece: in words */
+    uint32_t *source;     /* NULL for memory-set */
     uint32_t *target;
     const struct generator *generator;
 };
 
 static size_t blocks_of(enum codelet_size size, size_t arrays) {
-    static const size_t blocks[SIZE_COUNT] = {60, 384, 1440};
+    static const size_t blocks[SIZE_COUNT] = {32, 60, 384, 1440};
     return blocks[size] / arrays;
 }
 
+static size_t piece_of(enum codelet_size size) {
+    static const size_t words[SIZE_COUNT] = {3072, 16384, 16384, 16384};
+    return words[size];
+}
+
 static size_t bytes_of(enum codelet_size size, size_t arrays) {
-    return arrays * blocks_of(size, arrays) * BLOCK * sizeof(uint32_t);
+    return arrays * blocks_of(size, arrays) * PIECES * piece_of(size) * sizeof(uint32_t);
 }
 
 static void transfer_destroy(void *state) {
@@ -45,11 +49,11 @@ static void transfer_destroy(void *state) {
 
 static void transfer_fill(void *state, size_t unit) {
     struct transfer *transfer = state;
-    const size_t first = unit * BLOCK;
-    memset(transfer->target + first, 0, BLOCK * sizeof(uint32_t));
+    const size_t block = PIECES * transfer->piece, first = unit * block;
+    memset(transfer->target + first, 0, block * sizeof(uint32_t));
     if (transfer->source)
         generator_fill_words(transfer->generator, STREAM_SOURCE, first / GENERATOR_BLOCK,
-                             transfer->source + first, BLOCK);
+                             transfer->source + first, block);
 }
 
 static void *transfer_create(const struct codelet_setup *setup, size_t arrays) {
@@ -57,10 +61,12 @@ static void *transfer_create(const struct codelet_setup *setup, size_t arrays) {
     if (!transfer)
         return NULL;
     transfer->blocks = blocks_of(setup->size, arrays);
+    transfer->piece = piece_of(setup->size);
     transfer->generator = setup->generator;
-    transfer->target = codelet_allocate(transfer->blocks * BLOCK * sizeof(uint32_t));
+    const size_t array_bytes = bytes_of(setup->size, arrays) / arrays;
+    transfer->target = codelet_allocate(array_bytes);
     if (arrays == 2)
-        transfer->source = codelet_allocate(transfer->blocks * BLOCK * sizeof(uint32_t));
+        transfer->source = codelet_allocate(array_bytes);
     if (!transfer->target || (arrays == 2 && !transfer->source)) {
         transfer_destroy(transfer);
         return NULL;
@@ -73,8 +79,8 @@ static void *transfer_create(const struct codelet_setup *setup, size_t arrays) {
 static double transfer_checksum(const void *state) {
     const struct transfer *transfer = state;
     uint64_t sum = 0;
-    for (size_t i = 0; i < transfer->blocks * BLOCK; i += 8)
-        sum += transfer->target[i] * (uint64_t)(i / PIECE % 97 + 1);
+    for (size_t i = 0; i < transfer->blocks * PIECES * transfer->piece; i += 8)
+        sum += transfer->target[i] * (uint64_t)(i / transfer->piece % 97 + 1);
     return (double)sum;
 }
 
@@ -86,24 +92,26 @@ static void *copy_create(const struct codelet_setup *setup) { return transfer_cr
 
 static void copy_iterate(void *state, int iteration) {
     const struct transfer *transfer = state;
+    const size_t length = transfer->piece;
 #pragma omp parallel
 #pragma omp for schedule(runtime)
     for (size_t block = 0; block < transfer->blocks; block++) {
-        uint32_t *restrict target = transfer->target + block * BLOCK;
-        const uint32_t *restrict source = transfer->source + block * BLOCK;
+        uint32_t *restrict target = transfer->target + block * PIECES * length;
+        const uint32_t *restrict source = transfer->source + block * PIECES * length;
         for (size_t piece = 0; piece < PIECES; piece++)
-            memcpy(target + piece * PIECE, source + (piece + (size_t)iteration) % PIECES * PIECE,
-                   PIECE_BYTES);
+            memcpy(target + piece * length, source + (piece + (size_t)iteration) % PIECES * length,
+                   length * sizeof(uint32_t));
     }
 }
 
 /* Element by element from the source's side: where did it go? */
 static double copy_deviation(const void *state, int iterations) {
     const struct transfer *transfer = state;
-    const size_t ahead = (size_t)((iterations - 1) % PIECES) * PIECE;
+    const size_t block = PIECES * transfer->piece;
+    const size_t ahead = (size_t)((iterations - 1) % PIECES) * transfer->piece;
     double worst = 0;
-    for (size_t i = 0; i < transfer->blocks * BLOCK; i++) {
-        const size_t place = i % BLOCK, target = place < ahead ? i + BLOCK - ahead : i - ahead;
+    for (size_t i = 0; i < transfer->blocks * block; i++) {
+        const size_t place = i % block, target = place < ahead ? i + block - ahead : i - ahead;
         worst = codelet_worse(worst, transfer->target[target],
                               generator_word(transfer->generator, STREAM_SOURCE, i));
     }
@@ -132,27 +140,27 @@ static void *set_create(const struct codelet_setup *setup) { return transfer_cre
 
 static void set_iterate(void *state, int iteration) {
     const struct transfer *transfer = state;
-    const size_t pieces = transfer->blocks * PIECES;
+    const size_t pieces = transfer->blocks * PIECES, length = transfer->piece;
 #pragma omp parallel
 #pragma omp for schedule(runtime)
     for (size_t block = 0; block < transfer->blocks; block++)
         for (size_t piece = block * PIECES; piece < (block + 1) * PIECES; piece++) {
             const uint64_t hash =
                 generator_hash(transfer->generator, STREAM_VALUES, (uint64_t)iteration * pieces + piece);
-            memset(transfer->target + piece * PIECE, (int)(hash >> 56), PIECE_BYTES);
+            memset(transfer->target + piece * length, (int)(hash >> 56), length * sizeof(uint32_t));
         }
 }
 
 /* Word by word: each holds its piece's byte four times. */
 static double set_deviation(const void *state, int iterations) {
     const struct transfer *transfer = state;
-    const size_t length = transfer->blocks * BLOCK;
-    const uint64_t first_piece = (uint64_t)(iterations - 1) * (length / PIECE);
+    const size_t pieces = transfer->blocks * PIECES;
+    const uint64_t first_piece = (uint64_t)(iterations - 1) * pieces;
     uint32_t expected = 0;
     double worst = 0;
-    for (size_t i = 0; i < length; i++) {
-        if (i % PIECE == 0) {
-            const uint64_t piece = first_piece + i / PIECE;
+    for (size_t i = 0; i < pieces * transfer->piece; i++) {
+        if (i % transfer->piece == 0) {
+            const uint64_t piece = first_piece + i / transfer->piece;
             expected =
                 0x01010101u * (uint8_t)(generator_hash(transfer->generator, STREAM_VALUES, piece) >> 56);
         }

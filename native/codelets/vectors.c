@@ -31,7 +31,7 @@ struct dot {
 };
 
 static size_t dot_units(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {240, 1280, 5120};
+    static const size_t units[SIZE_COUNT] = {24, 240, 1280, 5120};
     return units[size];
 }
 
@@ -137,7 +137,7 @@ struct axpy {
 };
 
 static size_t axpy_units(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {120, 768, 2560};
+    static const size_t units[SIZE_COUNT] = {16, 120, 768, 2560};
     return units[size];
 }
 

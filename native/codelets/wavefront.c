@@ -36,7 +36,9 @@ struct front {
     size_t number, first, count;
 };
 
-static const struct { size_t nx, ny, nz; } shapes[SIZE_COUNT] = {{32, 64, 64}, {48, 96, 96}, {64, 192, 200}};
+static const struct {
+    size_t nx, ny, nz;
+} shapes[SIZE_COUNT] = {{12, 32, 32}, {32, 64, 64}, {48, 96, 96}, {64, 192, 200}};
 
 static size_t cells_of(enum codelet_size size) { return shapes[size].nx * shapes[size].ny * shapes[size].nz; }
 
