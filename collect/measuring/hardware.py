@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -33,6 +33,14 @@ from numapredict.collect.topology import Topology
 _WITHOUT_TURN = ("turn", "the lock was not available: others may have measured at the same time")
 
 
+@dataclass(frozen=True)
+class Computer:
+    """Where programs run: ``execute`` runs a command there as ``run_process`` does, one measurement at a time."""
+
+    execute: Callable[..., Ending] = run_process
+    lock: MeasurementLock = field(default_factory=MeasurementLock)
+
+
 class HardwareMachine:
     """The computer that this runs on: starts the real program, its threads and pages placed by the preload library.
 
@@ -44,8 +52,7 @@ class HardwareMachine:
     of its parallel regions. A program that ends with an exit code other than 0 has worked if its parallel regions were
     seen and every run ends so, including one run without placement; under a strict StoppingRule it has failed.
     ``counters`` is called at the first measurement for the trusted source; without one, the last untimed run samples
-    which accesses are local. ``execute`` runs a command as ``run_process`` does, which is what it is unless the
-    programs are to run on another computer with the same files, whose ``topology`` is then given.
+    which accesses are local. ``computer`` is this one, or another with the same files, whose ``topology`` is given.
     """
 
     modelled = False
@@ -59,17 +66,17 @@ class HardwareMachine:
         warm_up: int = 1,
         timeout_s: float = 600.0,
         counters: Callable[[], CalibratedSource | None] = lambda: None,
-        execute: Callable[..., Ending] = run_process,
+        computer: Computer | None = None,
     ) -> None:
         if warm_up < 0 or not timeout_s > 0:
             raise ValueError("the time-out must be positive, and the warm-up not negative")
         self.name, self.topology = topology.name, topology
         rule = repetitions if isinstance(repetitions, StoppingRule) else fixed_repetitions(repetitions)
         usual_codes: dict[str, int | None] | None = None if rule.strict else {}
-        self.conditions = Conditions(topology, rule, warm_up, timeout_s, None, usual_codes, execute)
+        self._computer = computer or Computer()
+        self.conditions = Conditions(topology, rule, warm_up, timeout_s, None, usual_codes, self._computer.execute)
         self.executions = warm_up + rule.least
         self._counters: Callable[[], CalibratedSource | None] | None = counters
-        self._lock = MeasurementLock()
 
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
@@ -91,7 +98,7 @@ class HardwareMachine:
         placement = resolve(mapping, self.topology)
         with work_folder() as folder, contextlib.ExitStack() as stack:
             start = start_of(program, placement, PlacementFiles(report=str(folder / "regions")))
-            alone = stack.enter_context(self._lock.take())
+            alone = stack.enter_context(self._computer.lock.take())
             if self._counters is not None:  # only now: a dry run needs none, the self-test needs the lock
                 self.conditions = replace(self.conditions, counters=self._counters())
                 self._counters = None

@@ -1,5 +1,6 @@
 """Tables of text, in Markdown."""
 
+import re
 from collections.abc import Sequence
 
 
@@ -10,4 +11,4 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _numeric(rows: Sequence[Sequence[str]], column: int) -> bool:
-    return all(not row[column] or row[column].lstrip("-+")[:1].isdigit() and "-" not in row[column][1:] for row in rows)
+    return all(not row[column] or re.match(r"[-+]?[0-9.]+%?( |$)", row[column]) for row in rows)

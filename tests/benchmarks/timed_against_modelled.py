@@ -1,4 +1,4 @@
-"""A timed guest against the modelled machine of the same description: `python -m tests.benchmarks.timed_against_modelled`.
+"""A timed guest against the modelled machine of its description: `python -m tests.benchmarks.timed_against_modelled`.
 
 For each program of a sweep's dataset: the rank correlation of both over the mappings, and how far the speedups over the
 default are apart. Prints the table of FIDELITY.md, and draws a point a mapping. No figure is of hardware.
@@ -80,7 +80,11 @@ def compare(dataset: Dataset, machine: ModelledMachine, programs: Sequence[Progr
     found = []
     default = default_mapping(machine.topology)
     for program in programs:
-        timed = {one.mapping: region_s(one) for one in dataset.measurements if one.program == program.name and one.status == "ok"}
+        timed = {
+            one.mapping: region_s(one)
+            for one in dataset.measurements
+            if one.program == program.name and one.status == "ok"
+        }
         if default not in timed:
             continue
         modelled = {one: region_s(machine.run(program, one)) for one in timed if isinstance(one, Mapping)}
@@ -132,8 +136,15 @@ def draw(found: Sequence[Compared], file: Path, machine: str) -> None:
 
     figure, axes = plt.subplots(figsize=(8, 7), layout="constrained")
     for number, one in enumerate(found):
-        axes.scatter(one.timed, one.modelled, s=14, alpha=0.75, label=one.program, marker="os^Dv*P"[number % 7],
-                     color=mpl.colormaps["tab20"](number % 20))
+        axes.scatter(
+            one.timed,
+            one.modelled,
+            s=14,
+            alpha=0.75,
+            label=one.program,
+            marker="os^Dv*P"[number % 7],
+            color=mpl.colormaps["tab20"](number % 20),
+        )
     low = min(min(one.timed + one.modelled) for one in found) / 1.1
     high = max(max(one.timed + one.modelled) for one in found) * 1.1
     axes.plot([low, high], [low, high], color="grey", linewidth=1)
@@ -147,7 +158,9 @@ def draw(found: Sequence[Compared], file: Path, machine: str) -> None:
         axis.set_minor_locator(mpl.ticker.NullLocator())
     axes.set_xlabel("speedup over the default, timed guest")
     axes.set_ylabel("speedup over the default, modelled")
-    axes.set_title(f"{machine}: {sum(len(one.mappings) for one in found)} pairs of program and mapping; dashed: 20% apart")
+    axes.set_title(
+        f"{machine}: {sum(len(one.mappings) for one in found)} pairs of program and mapping; dashed: 20% apart"
+    )
     axes.legend(fontsize=6, ncols=2, loc="upper left")
     figure.savefig(file, dpi=140)
 
@@ -156,7 +169,12 @@ def draw(found: Sequence[Compared], file: Path, machine: str) -> None:
 @click.argument("machine", default="guest-2x2")
 @click.option("--dataset", required=True, type=click.Path(path_type=Path, exists=True), help="The sweep's folder.")
 @click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="A file for the picture.")
-@click.option("--programs", "folder", type=click.Path(path_type=Path, file_okay=False), help="Where to build those that are no codelets.")
+@click.option(
+    "--programs",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where to build those that are no codelets.",
+)
 def main(machine: str, dataset: Path, picture: Path | None, folder: Path | None) -> None:
     """Print the section of FIDELITY.md on MACHINE."""
     measured = read_dataset(dataset)

@@ -1,4 +1,4 @@
-"""What advice gains by a timed guest's clock, from a sweep's dataset: `python -m tests.benchmarks.timed_gains FOLDER...`.
+"""What advice gains by a timed guest's clock, from a sweep: `python -m tests.benchmarks.timed_gains FOLDER...`.
 
 Each program is held out with both of its initialisations; probes, clusters and all other choices are made without it,
 from codelets alone. The figures are those of a timed guest, of no hardware.

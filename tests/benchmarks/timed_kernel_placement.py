@@ -1,8 +1,8 @@
-"""The kernel's own placement against ours, by a timed guest's clock: `python -m tests.benchmarks.timed_kernel_placement`.
+"""The kernel's own placement against ours, in a timed guest: `python -m tests.benchmarks.timed_kernel_placement`.
 
-Each program runs in five ways, in turn, round by round: as it is, on all CPUs; the same with the kernel's automatic NUMA
-balancing; the same with its pages interleaved by numactl; under the mapping that was advised, and under the one that
-was best in the sweep. Times are those of the whole process. The figures are those of a timed guest, of no hardware.
+Each program runs in five ways, in turn, round by round: as it is, on all CPUs; the same with the kernel's automatic
+NUMA balancing; the same with its pages interleaved by numactl; under the mapping that was advised, and under the one
+that was best in the sweep. Times are those of the whole process by the guest's clock, of no hardware.
 """
 
 import statistics
@@ -12,8 +12,8 @@ from pathlib import Path
 import click
 
 from numapredict.collect.data.dataset import read_dataset
-from numapredict.collect.placing.launcher import Launching, launcher_command, read_time_s
 from numapredict.collect.placing.executable import executable_of
+from numapredict.collect.placing.launcher import Launching, launcher_command, read_time_s
 from numapredict.collect.program import Program
 from tests.benchmarks.table import table
 from tests.benchmarks.timed_gains import gains, geometric
@@ -34,9 +34,7 @@ def plain_s(served: ServedMachine, program: Program, before: Sequence[str] = ())
     clock.unlink(missing_ok=True)
     paying = dict(served.charged(program).environment)
     preload = {"LD_PRELOAD": paying.pop("LD_PRELOAD")}
-    words = launcher_command(
-        [*before, executable_of(program), *program.command[1:]], preload, Launching(time=clock)
-    )
+    words = launcher_command([*before, executable_of(program), *program.command[1:]], preload, Launching(time=clock))
     threads = {"OMP_NUM_THREADS": str(served.topology.core_count)}
     ending = served.guest.run(words, paying | threads, None, RUN_S)
     time_s = read_time_s(clock)
@@ -81,7 +79,9 @@ def main(machine: str, dataset: Path, factor: float, rounds: int, more: float, o
             ways: dict[str, Callable[[], float]] = {
                 "default": lambda program=program: plain_s(served, program),
                 "balancing": lambda program=program: balanced_s(served, program),
-                "interleave": lambda program=program: plain_s(served, program, ("/usr/bin/numactl", "--interleave=all")),
+                "interleave": lambda program=program: plain_s(
+                    served, program, ("/usr/bin/numactl", "--interleave=all")
+                ),
                 "advised": lambda program=program, advice=advice: served.run(program, advice.advised).time_s,
                 "best": lambda program=program, advice=advice: served.run(program, advice.best).time_s,
             }
@@ -97,7 +97,9 @@ def main(machine: str, dataset: Path, factor: float, rounds: int, more: float, o
                 (program.name, f"{middle['default']:.2f}", *(f"{one:.2f}" for one in speedup[1:]), f"{spread:.0%}")
             )
             click.echo(" ".join(rows[-1]), err=True)
-    rows.append(("geometric mean", "", *(f"{geometric(column):.2f}" for column in list(zip(*speedups, strict=True))[1:]), ""))
+    rows.append(
+        ("geometric mean", "", *(f"{geometric(column):.2f}" for column in list(zip(*speedups, strict=True))[1:]), "")
+    )
     head = ("program", "default, s", "NUMA balancing", "interleaved", "advised", "best in the sweep", "widest spread")
     click.echo(f"timed guest {machine}, factor {factor:g}, {rounds} rounds\n\n{table(head, rows)}", nl=False)
 

@@ -11,14 +11,14 @@ SOURCES = Path(__file__).parents[1] / "guest" / "programs"
 SIZE = "tiny"
 # Iterations, so that a run takes some tenths of a second in a guest that is a thousand times slower.
 ITERATIONS = {
-    "stream-triad": 4,
-    "memory-set": 6,
-    "jacobi-3d-7": 3,
-    "line-solve-z": 2,
+    "stream-triad": 2,
+    "memory-set": 3,
+    "jacobi-3d-7": 2,
+    "line-solve-z": 1,
     "spmv-csr": 2,
-    "cg-dot": 6,
-    "mg-prolong": 3,
-    "fft-transpose": 2,
+    "cg-dot": 3,
+    "mg-prolong": 2,
+    "fft-transpose": 1,
     "is-ranking": 1,
     "bfs-level": 1,
     "shared-table": 2,

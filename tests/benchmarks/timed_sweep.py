@@ -1,4 +1,4 @@
-"""Runs programs under the mappings of a timed guest, by its clock, into a dataset: `python -m tests.benchmarks.timed_sweep`.
+"""Runs programs under the mappings of a timed guest, into a dataset: `python -m tests.benchmarks.timed_sweep`.
 
 The campaign runs here and starts each program in a guest that stays up. It may be interrupted and goes on where it was.
 The figures are those of a timed guest, of no hardware.

@@ -1,4 +1,4 @@
-"""A timed guest as a machine: its campaigns run here, and start each program in the guest, by whose clock it is timed."""
+"""A timed guest as a machine: campaigns run here, and start each program in the guest, by whose clock it is timed."""
 
 import contextlib
 import os
@@ -12,7 +12,8 @@ import msgspec
 from numapredict.collect.host.hwloc import topology_from_xml
 from numapredict.collect.mapping import Mapping as PlacementMapping
 from numapredict.collect.measurement import Measurement
-from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.measuring.hardware import Computer, HardwareMachine
+from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
 from tests.guest.errors import GuestError
@@ -93,7 +94,7 @@ def served_machine(
                 guest_topology(running, f"timed guest {timing.machine.name}"),
                 repetitions=repetitions,
                 warm_up=warm_up,
-                execute=running.run,
+                computer=Computer(running.run, MeasurementLock(folder)),
             )
             yield ServedMachine(timing, running, hardware, folder / "libpaying.so")
 
