@@ -136,6 +136,14 @@ def test_a_timed_guest_that_ends_before_its_command_is_booted_again(
 
 
 @pytest.mark.slow
+def test_the_kernel_may_patch_itself_while_all_cpus_run(guests: None, tmp_path: Path) -> None:
+    flip = "for n in $(seq 100); do echo 0 >$file; echo 1 >$file; done"
+    script = f"while :; do :; done & file=/proc/sys/kernel/numa_balancing; {flip}; kill $!; cat $file"
+    result = Guest(Timing(SMALL).shape(), timed=Timing(SMALL)).run(["sh", "-c", script], tmp_path)
+    assert (result.exit_code, result.stdout) == (0, b"1\n"), result.stderr.decode()
+
+
+@pytest.mark.slow
 def test_memory_takes_longer_the_farther_it_is(guests: None, tmp_path: Path) -> None:
     built_probe(tmp_path)
     command = ["gcc", "-O2", "-fopenmp", "-o", str(tmp_path / "initialised"), str(INITIALISED)]

@@ -13,6 +13,8 @@ struct qemu_plugin_hwaddr;
 typedef void (*qemu_vcpu_simple_cb)(qemu_plugin_id_t, unsigned vcpu);
 
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *);
+/* Where the emulator itself has the instruction in its memory; NULL for a device's. */
+void *qemu_plugin_insn_haddr(const struct qemu_plugin_insn *);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, qemu_exec_cb,
                                             enum qemu_plugin_cb_flags, void *data);

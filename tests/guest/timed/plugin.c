@@ -15,6 +15,7 @@
 #include "emulator.h"
 #include "instruction.h"
 #include "memory.h"
+#include "patched.h"
 #include "process.h"
 
 #include <inttypes.h>
@@ -26,6 +27,7 @@
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_INTERFACE;
 
 #define KERNEL_HALF 0x800000000000ull
+#define INT3 0xcc
 #define SPAN_PS (BATCH_PS / 2)
 #define SLACK_PS 5000000u /* 5 us: less is not slept before a system call */
 
@@ -42,6 +44,7 @@ static struct machine machine;
 static struct memory memory;
 static struct vcpu vcpus[MOST_PROCESSORS];
 static const char *totals;
+static bool may_drop; /* translations of kernel code */
 
 static uint64_t now_ps(void) {
     struct timespec now;
@@ -140,6 +143,12 @@ static void on_switch(unsigned index, void *data) {
     vcpus[index].generation = 0;
 }
 
+/* A translation of kernel code with an int3 begins: the int3 must still be in memory (patched.h). */
+static void on_int3(unsigned index, void *data) {
+    if (*(const volatile uint8_t *)data != INT3)
+        patched_again(index, __builtin_return_address(0));
+}
+
 static void write_totals(void) {
     FILE *file = totals ? fopen(totals, "a") : NULL;
     if (!file)
@@ -196,6 +205,14 @@ static void follow_instruction(struct qemu_plugin_insn *instruction, bool chase,
                                          QEMU_PLUGIN_MEM_RW, NULL);
 }
 
+/* Only the last instruction of a translation can be one. */
+static void follow_int3(struct qemu_plugin_tb *tb, size_t count) {
+    struct qemu_plugin_insn *last = count ? qemu_plugin_tb_get_insn(tb, count - 1) : NULL;
+    if (last && *(const uint8_t *)qemu_plugin_insn_data(last) == INT3 && qemu_plugin_insn_haddr(last))
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_int3, QEMU_PLUGIN_CB_NO_REGS,
+                                             qemu_plugin_insn_haddr(last));
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     const bool user = qemu_plugin_tb_vaddr(tb) < KERNEL_HALF;
@@ -209,6 +226,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     }
     if (user)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)count);
+    else if (may_drop)
+        follow_int3(tb, count);
     for (size_t n = 0; n < count; n++)
         follow_instruction(qemu_plugin_tb_get_insn(tb, n), flows && chases(flows, count, n), user);
     free(flows);
@@ -242,6 +261,9 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
         (void)fprintf(stderr, "qemu: timed guest: %s\n", error);
         return -1;
     }
+    may_drop = patched_open();
+    if (!may_drop)
+        (void)fprintf(stderr, "timed guest: this emulator keeps its translations: the kernel may panic\n");
     if (!process_open())
         (void)fprintf(stderr, "timed guest: this emulator shows no registers: all processes pay\n");
     qemu_plugin_register_vcpu_init_cb(id, on_start);
