@@ -21,7 +21,7 @@ from tests.guest.visit import PORTS, Visit
 EMULATOR = "qemu-system-x86_64"
 PROGRAMS = {EMULATOR: "qemu-system-x86", "setpriv": "util-linux", "unshare": "util-linux"}
 MACHINE = ("-machine", "q35", "-cpu", "Haswell", "-no-reboot", "-nodefaults")
-# With a thread a CPU the kernel panics now and then while it boots, so a timed guest may be booted again.
+# With a thread a CPU the kernel once panicked in one boot of 35 (timed/README.md, "What goes wrong").
 BOOTS = 4
 ONE_THREAD, THREAD_A_CPU = ("-accel", "tcg,thread=single"), ("-accel", "tcg,thread=multi")
 # A panic ends the machine at once; mitigations cost time and protect nothing here.
