@@ -30,7 +30,7 @@ def mappings(topology: Topology, threads: tuple[int, ...]) -> tuple[Mapping, ...
 @click.argument("machine", default="guest-2x2")
 @click.option("--into", required=True, type=click.Path(path_type=Path, file_okay=False), help="The dataset's folder.")
 @click.option("--factor", default=FACTOR, show_default=True, help="How many times slower than the machine.")
-@click.option("--repetitions", default=2, show_default=True, help="Timed runs, after an untimed one.")
+@click.option("--repetitions", default=2, show_default=True, help="Timed runs of each.")
 @click.option("--threads", multiple=True, type=int, help="Only mappings with so many threads; repeatable.")
 @click.option("--only", multiple=True, help="Only programs whose names begin so; repeatable.")
 def main(
@@ -41,7 +41,7 @@ def main(
     timing = Timing(timed_machine(machine), factor)
     into.mkdir(parents=True, exist_ok=True)
     programs = [one for one in (*codelets(), *foreign(into)) if not only or one.name.startswith(only)]
-    with served_machine(timing, repetitions, 1, MOST_S, ("numa_balancing=disable",)) as served:
+    with served_machine(timing, repetitions, 0, MOST_S, ("numa_balancing=disable",)) as served:
         space = mappings(served.topology, threads)
         command = f"python -m tests.benchmarks.timed_sweep {machine} --factor {factor:g} --repetitions {repetitions}"
         campaign = Campaign(served, into, programs, space, command)

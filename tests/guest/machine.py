@@ -52,7 +52,7 @@ class Guest:
     With `timed`, programs wait for their memory as on that machine: those that are started by `charged PROGRAM...`,
     and all whose file names are in the variable GUEST_PAYS, between colons. All others run free. It is booted so often
     at most until its command begins. With `pipe`, /dev/vport*p4 is a port whose other ends are the named pipes
-    `pipe`.in and `pipe`.out.
+    `pipe`.in and `pipe`.out; to `totals` a timed guest writes what its CPUs did for programs that paid (plugin.c).
     """
 
     shape: Shape
@@ -60,6 +60,7 @@ class Guest:
     timed: Timing | None = None
     boots: int = BOOTS
     pipe: Path | None = None
+    totals: Path | None = None
 
     def __post_init__(self) -> None:
         """Raise GuestError where the shape is not the timed machine's."""
@@ -130,7 +131,8 @@ class Guest:
         arguments = [EMULATOR, *MACHINE, *(THREAD_A_CPU if self.timed else ONE_THREAD)]
         arguments += ["-display", "none", *self.shape.qemu_arguments()]
         if self.timed:
-            arguments += ["-plugin", "./libtimed.so,machine=figures"]
+            totals = f",totals={self.totals}" if self.totals else ""
+            arguments += ["-plugin", f"./libtimed.so,machine=figures{totals}"]
         for share in shares:
             arguments += share.qemu_arguments()
         arguments += ["-chardev", "file,id=console,path=console", "-serial", "chardev:console"]

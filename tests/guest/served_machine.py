@@ -12,6 +12,7 @@ import msgspec
 from numapredict.collect.host.hwloc import topology_from_xml
 from numapredict.collect.mapping import Mapping as PlacementMapping
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.hardware import Computer, HardwareMachine
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.program import Program
@@ -20,6 +21,7 @@ from tests.guest.errors import GuestError
 from tests.guest.machine import EMULATOR, Guest
 from tests.guest.served import ServedGuest, served
 from tests.guest.timed.configuration import Timing
+from tests.guest.timed.counters import TimedCounters
 from tests.guest.timed.parts import build_parts
 
 TOPOLOGY_S = 120.0
@@ -30,8 +32,7 @@ ENVIRONMENT = {"OMP_WAIT_POLICY": "passive"}  # spinning threads pay for each tu
 class ServedMachine:
     """HardwareMachine whose programs run in a timed guest and pay for their memory there.
 
-    Its figures are by the guest's clock: wall times of processes and regions. What is local is sampled, as on a
-    computer without counters.
+    Its figures are by the guest's clock: wall times of processes and regions. The counters are the plugin's own.
     """
 
     timing: Timing
@@ -88,12 +89,14 @@ def served_machine(
     with tempfile.TemporaryDirectory(prefix="numapredict-served-") as name, _temporary_files_in(Path(name)):
         folder = Path(name)
         build_parts(folder, EMULATOR)
-        guest = Guest(timing.shape(), kernel_options, timing)
+        shape, totals = timing.shape(), folder / "totals"
+        guest = Guest(shape, kernel_options, timing, totals=totals)
         with served(guest, folder, most_s) as running:
             hardware = HardwareMachine(
                 guest_topology(running, f"timed guest {timing.machine.name}"),
                 repetitions=repetitions,
                 warm_up=warm_up,
+                counters=lambda: CalibratedSource(TimedCounters(totals, shape.nodes, shape.cpus_per_node), 1.0),
                 computer=Computer(running.run, MeasurementLock(folder)),
             )
             yield ServedMachine(timing, running, hardware, folder / "libpaying.so")

@@ -8,7 +8,9 @@
  *
  *     -plugin libtimed.so,machine=FILE[,totals=FILE]
  *
- * With `totals`, a line a processor is added to that file at each MARKS_OFF.
+ * With `totals`, a line a processor is added to that file at each MARKS_OFF: what it did for programs that
+ * paid since the last. `near` and `far` are lines from its own node's memory, and from another node's memory
+ * or caches.
  */
 #define _GNU_SOURCE
 #include "clock.h"
@@ -37,7 +39,7 @@ struct vcpu {
     uint64_t space;
     uint32_t generation; /* 0: it must ask again whether it pays */
     bool pays, rested;
-    uint64_t instructions, hits, misses[FROM_MEMORY + 1];
+    uint64_t instructions, hits, misses[FROM_MEMORY + 1], near_lines, far_lines;
 };
 
 static struct machine machine;
@@ -119,6 +121,8 @@ static void access_memory(unsigned index, qemu_plugin_meminfo_t info, uint64_t a
     const struct answer answer = memory_miss(&memory, processor, v->clock.time_ps, access);
     v->clock.time_ps = answer.until_ps;
     v->misses[answer.source]++;
+    v->near_lines += answer.source == FROM_MEMORY && answer.node == processor->node;
+    v->far_lines += answer.node != processor->node;
 }
 
 static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
@@ -156,10 +160,11 @@ static void write_totals(void) {
     for (unsigned index = 0; index < machine.nodes * machine.processors; index++) {
         struct vcpu *v = &vcpus[index];
         (void)fprintf(file, "%u instructions %" PRIu64 " private %" PRIu64, index, v->instructions, v->hits);
-        (void)fprintf(file, " shared %" PRIu64 " cache %" PRIu64 " memory %" PRIu64 " slept_us %" PRIu64 "\n",
-                      v->misses[FROM_SHARED], v->misses[FROM_CACHE], v->misses[FROM_MEMORY],
-                      v->clock.slept_ps / 1000000);
-        v->instructions = v->hits = v->clock.slept_ps = 0;
+        (void)fprintf(file, " shared %" PRIu64 " cache %" PRIu64 " memory %" PRIu64, v->misses[FROM_SHARED],
+                      v->misses[FROM_CACHE], v->misses[FROM_MEMORY]);
+        (void)fprintf(file, " near %" PRIu64 " far %" PRIu64 " slept_us %" PRIu64 "\n", v->near_lines,
+                      v->far_lines, v->clock.slept_ps / 1000000);
+        v->instructions = v->hits = v->near_lines = v->far_lines = v->clock.slept_ps = 0;
         memset(v->misses, 0, sizeof v->misses);
     }
     (void)fclose(file);
