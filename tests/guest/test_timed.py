@@ -1,7 +1,5 @@
-"""Timed guests: what the plugin is given, what is refused, and in a guest which access takes longer than which."""
+"""Timed guests: what the plugin is given, and what is refused."""
 
-import statistics
-import subprocess
 from pathlib import Path
 
 import msgspec
@@ -11,24 +9,11 @@ from tests.guest.cli import main
 from tests.guest.errors import GuestBootError, GuestError
 from tests.guest.machine import BOOTS, Guest, GuestResult
 from tests.guest.shape import Shape
-from tests.guest.timed.checks import bandwidth_GBps, built_probe, checks
+from tests.guest.timed.checks import bandwidth_GBps, checks
 from tests.guest.timed.configuration import MACHINES, Timing, timed_machine
 
 SMALL = timed_machine("guest-2x2")
 RING = timed_machine("sandybridge-4x8")
-INITIALISED = Path(__file__).parent / "programs" / "initialised.c"
-VARIABLES = {"OMP_NUM_THREADS": "4", "OMP_PROC_BIND": "true", "GUEST_PAYS": "other:pays"}
-# Each prints a line a round; medians are compared, and only in their order.
-PROBES = {
-    "free": "./memory_probe chase 0 0 1024 5",
-    "local": "charged ./memory_probe chase 0 0 1024 5",
-    "remote": "charged ./memory_probe chase 0 1 1024 5",
-    "near stream": "charged ./memory_probe read 0 0 1024 5",
-    "far stream": "charged ./memory_probe read 0 1 1024 5",
-    "named": "cp memory_probe pays; ./pays chase 0 0 1024 5",
-    "serial": "charged ./initialised serial 2048 5",
-    "parallel": "charged ./initialised parallel 2048 5",
-}
 
 
 def fields(timing: Timing) -> dict[str, list[int]]:
@@ -133,29 +118,3 @@ def test_a_timed_guest_that_ends_before_its_command_is_booted_again(
     with pytest.raises(GuestError):  # what ended during its command may have done half of it
         timed.run(["true"], tmp_path)
     assert len(ends) == 1
-
-
-@pytest.mark.slow
-def test_the_kernel_may_patch_itself_while_all_cpus_run(guests: None, tmp_path: Path) -> None:
-    flip = "for n in $(seq 100); do echo 0 >$file; echo 1 >$file; done"
-    script = f"while :; do :; done & file=/proc/sys/kernel/numa_balancing; {flip}; kill $!; cat $file"
-    result = Guest(Timing(SMALL).shape(), timed=Timing(SMALL)).run(["sh", "-c", script], tmp_path)
-    assert (result.exit_code, result.stdout) == (0, b"1\n"), result.stderr.decode()
-
-
-@pytest.mark.slow
-def test_memory_takes_longer_the_farther_it_is(guests: None, tmp_path: Path) -> None:
-    built_probe(tmp_path)
-    command = ["gcc", "-O2", "-fopenmp", "-o", str(tmp_path / "initialised"), str(INITIALISED)]
-    subprocess.run(command, check=True)
-    script = "\n".join(["set -e", f"cd {tmp_path}", *PROBES.values(), "charged sh -c 'exit 5' || echo $?"])
-    guest = Guest(Timing(SMALL).shape(), ("numa_balancing=disable",), Timing(SMALL))
-    result = guest.run(["sh", "-c", script], tmp_path, VARIABLES)
-    assert result.exit_code == 0, result.stderr.decode()
-    *values, code = [float(line) for line in result.stdout.decode().splitlines()]
-    middle = {name: statistics.median(values[5 * n : 5 * n + 5]) for n, name in enumerate(PROBES)}
-    assert code == 5
-    assert middle["free"] < middle["local"] < middle["remote"]
-    assert middle["free"] < middle["named"] < middle["remote"]
-    assert middle["near stream"] > middle["far stream"]  # GB/s
-    assert middle["serial"] > middle["parallel"]

@@ -1,0 +1,119 @@
+"""In a timed guest that stays up: which access takes longer than which, what is counted, which mapping is faster."""
+
+import math
+import signal
+import statistics
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.program import CODELETS, Program
+from tests.benchmarks.timed_programs import foreign
+from tests.guest.errors import GuestError
+from tests.guest.served_machine import ServedMachine, served_machine
+from tests.guest.timed.checks import built_probe
+from tests.guest.timed.configuration import Timing, timed_machine
+
+pytestmark = [pytest.mark.slow, pytest.mark.native]
+
+MOST_S = 900.0
+ROUNDS = 5  # on a busy computer the first may be disturbed
+INITIALISED = Path(__file__).parent / "programs" / "initialised.c"
+FIRST_TOUCH, LOCALITY = parse_label("4x2-contiguous-first-touch"), parse_label("4x2-contiguous-locality")
+VARIABLES = {"OMP_NUM_THREADS": "4", "OMP_PROC_BIND": "true", "GUEST_PAYS": "other:pays"}
+# Each prints a line a round; medians are compared, and only in their order.
+PROBES = {
+    "free": "./memory_probe chase 0 0 1024 5",
+    "local": "./charged ./memory_probe chase 0 0 1024 5",
+    "remote": "./charged ./memory_probe chase 0 1 1024 5",
+    "near stream": "./charged ./memory_probe read 0 0 1024 5",
+    "far stream": "./charged ./memory_probe read 0 1 1024 5",
+    "named": "cp memory_probe pays; LD_PRELOAD=./libpaying.so ./pays chase 0 0 1024 5",
+    "serial": "./charged ./initialised serial 2048 5",
+    "parallel": "./charged ./initialised parallel 2048 5",
+}
+
+
+@pytest.fixture(scope="module")
+def machine(guests: None) -> Iterator[ServedMachine]:
+    with served_machine(Timing(timed_machine("guest-2x2")), 1, 0, MOST_S, ("numa_balancing=disable",)) as running:
+        yield running
+
+
+def said(machine: ServedMachine, script: str) -> list[float]:
+    """Return the numbers that a script prints in the guest, run in its folder."""
+    output = machine.guest.folder / "said"
+    words = ["/bin/sh", "-c", f"exec >{output}; set -e\n{script}"]
+    ending = machine.guest.run(words, VARIABLES, str(machine.guest.folder), MOST_S)
+    assert ending.reason == ""
+    numbers = [float(line) for line in output.read_text().splitlines()]
+    output.unlink()
+    return numbers
+
+
+def test_memory_takes_longer_the_farther_it_is(machine: ServedMachine) -> None:
+    folder = machine.guest.folder
+    built_probe(folder)
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-o", str(folder / "initialised"), str(INITIALISED)], check=True)
+    values = said(machine, "\n".join(PROBES.values()))
+    middle = {name: statistics.median(values[5 * n : 5 * n + 5]) for n, name in enumerate(PROBES)}
+    assert middle["free"] < middle["local"] < middle["remote"]
+    assert middle["free"] < middle["named"] < middle["remote"]
+    assert middle["near stream"] > middle["far stream"]  # GB/s
+    assert middle["serial"] > middle["parallel"]
+
+
+def test_commands_end_as_they_do(machine: ServedMachine) -> None:
+    def run(*words: str, most_s: float = 60.0) -> tuple[int, bool, str]:
+        ending = machine.guest.run(words, {"WORD": "a b"}, "/usr", most_s, (1, 3))
+        return ending.exit_code, ending.timed_out, ending.last_line
+
+    assert run("/bin/sh", "-c", "echo first >&2; echo last $WORD >&2; exit 5") == (5, False, "last a b")
+    assert run("/bin/sh", "-c", "kill -SEGV $$") == (-signal.SIGSEGV, False, "")
+    assert run("/bin/sh", "-c", "sleep 60 & sleep 60", most_s=1) == (-signal.SIGKILL, True, "")
+    assert run("/bin/sh", "-c", "pgrep sleep") == (1, False, "")
+    assert run("/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status >&2")[2] == "Cpus_allowed_list:\t1,3"
+    assert run("/bin/sh", "-c", "pwd >&2") == (0, False, "/usr")
+    code, _, line = run("/nowhere")
+    assert (code, line) == (127, "/nowhere: No such file or directory")
+    with pytest.raises(GuestError, match="cannot read the request to run /bin/true"):
+        machine.guest.run(["/bin/true"], dict.fromkeys(map(str, range(5000)), ""), None, 60)
+
+
+def test_the_kernel_may_patch_itself_while_all_cpus_run(machine: ServedMachine) -> None:
+    flip = "for n in $(seq 40); do echo 0 >$file; echo 1 >$file; done"
+    script = f"while :; do :; done & file=/proc/sys/kernel/numa_balancing; {flip}; echo 0 >$file; kill $!; cat $file"
+    assert said(machine, script) == [0]
+
+
+def test_three_programs_are_faster_where_their_memory_is_near(machine: ServedMachine) -> None:
+    tiny = ("--size", "tiny", "--init", "serial", "--iterations")
+    programs = (
+        Program(name="triad", command=(CODELETS, "stream-triad", *tiny, "6")),
+        Program(name="chase", command=(CODELETS, "pointer-chase", *tiny, "12")),
+        foreign(machine.guest.folder, 2)[0],
+    )
+    assert programs[2].name == "steps.serial"
+    for program in programs:
+        near, far = [], []
+        while not near or (min(map(region_s, near)) >= min(map(region_s, far)) and len(near) < ROUNDS):
+            near.append(machine.run(program, LOCALITY))
+            far.append(machine.run(program, FIRST_TOUCH))
+        assert min(map(region_s, near)) < min(map(region_s, far)), program.name
+        assert max(map(far_share, near)) < min(map(far_share, far)), program.name
+
+
+def region_s(measured: Measurement) -> float:
+    assert measured.status == "ok", measured.message
+    return measured.region_time_s or math.nan
+
+
+def far_share(measured: Measurement) -> float:
+    assert measured.counters is not None
+    far, near = measured.counters.remote_accesses, measured.counters.local_accesses
+    assert near > 0
+    return far / (far + near)
