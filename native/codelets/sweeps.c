@@ -157,7 +157,7 @@ static inline double in_row(const double *cell) { return cell[-1] + cell[1]; }
 /* ---- jacobi-2d-9 ---- */
 
 static const struct shape box_2d_shapes[SIZE_COUNT] = {
-    {322, 1, 322}, {1040, 1, 1040}, {2500, 1, 2500}, {4800, 1, 4800}};
+    {322, 1, 320}, {1040, 1, 1040}, {2500, 1, 2500}, {4800, 1, 4800}};
 
 static size_t box_2d_bytes(enum codelet_size size) { return sweep_bytes(&box_2d_shapes[size]); }
 
@@ -204,7 +204,7 @@ const struct codelet jacobi_2d_9 = {
 /* ---- jacobi-3d-7 ---- */
 
 static const struct shape star_3d_shapes[SIZE_COUNT] = {
-    {50, 44, 44}, {100, 100, 100}, {168, 160, 160}, {288, 288, 288}};
+    {42, 48, 48}, {100, 100, 100}, {168, 160, 160}, {288, 288, 288}};
 
 static size_t star_3d_bytes(enum codelet_size size) { return sweep_bytes(&star_3d_shapes[size]); }
 
