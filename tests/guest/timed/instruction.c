@@ -12,8 +12,13 @@ enum kind kind_of_bytes(const uint8_t *bytes, size_t size) {
         return MARKS_OFF;
     if (size == MARK_BYTES && memcmp(bytes, freed, size) == 0)
         return MARKS_FREE;
-    if (size > 2 && (bytes[0] & 0xf0) == 0x40) /* REX */
+    const bool repeated = size > 1 && bytes[0] == 0xf3;
+    if (repeated)
         bytes++, size--;
+    if (size > 1 && (bytes[0] & 0xf0) == 0x40) /* REX */
+        bytes++, size--;
+    if (repeated) /* movs, stos */
+        return size == 1 && ((bytes[0] & 0xfe) == 0xa4 || (bytes[0] & 0xfe) == 0xaa) ? COPIES : PLAIN;
     if (size < 2 || bytes[0] != 0x0f)
         return PLAIN;
     if (bytes[1] == 0x05)

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum kind { PLAIN, ENTERS_KERNEL, READS_CLOCK, MARKS_ON, MARKS_OFF, MARKS_FREE, SWITCHES_SPACE };
+/* COPIES: a repeated string instruction that copies or fills memory. */
+enum kind { PLAIN, COPIES, ENTERS_KERNEL, READS_CLOCK, MARKS_ON, MARKS_OFF, MARKS_FREE, SWITCHES_SPACE };
 
 enum kind kind_of_bytes(const uint8_t *bytes, size_t size);
 

@@ -3,8 +3,8 @@
  *
  * Every load and store of a process that pays (marks.h) goes through memory.c, and every instruction costs a
  * fixed time; the processor sleeps what it is ahead of the real time (clock.h). So the guest's own clocks
- * show a NUMA machine, slower than a real one by the factor that is in the figures. Kernel code costs
- * nothing.
+ * show a NUMA machine, slower than a real one by the factor that is in the figures. Of the kernel's work for
+ * the process only copying and clearing memory costs: the accesses of its string instructions.
  *
  *     -plugin libtimed.so,machine=FILE[,totals=FILE]
  *
@@ -39,6 +39,7 @@ struct vcpu {
     uint64_t space;
     uint32_t generation; /* 0: it must ask again whether it pays */
     bool pays, rested;
+    uint64_t copied[2]; /* the kernel's last line, loaded and stored */
     uint64_t instructions, hits, misses[FROM_MEMORY + 1], near_lines, far_lines;
 };
 
@@ -73,23 +74,32 @@ static void ask(struct vcpu *v, unsigned index, uint32_t generation) {
         v->rested = true;
 }
 
-static void on_block(unsigned index, void *data) {
-    struct vcpu *v = &vcpus[index];
+/* Whether the process pays that the processor runs; then its time is not before the real one's start. */
+static bool is_paying(struct vcpu *v, unsigned index) {
     const uint32_t generation = atomic_load_explicit(&process_generation, memory_order_relaxed);
     if (v->generation != generation)
         ask(v, index, generation);
-    if (!v->pays)
-        return;
-    if (v->rested) {
+    if (v->pays && v->rested) {
         clock_start(&v->clock, now_ps());
         v->looked_ps = v->clock.time_ps;
         v->rested = false;
     }
+    return v->pays;
+}
+
+static void pay_in_batches(struct vcpu *v) {
+    if (v->clock.time_ps - v->looked_ps > BATCH_PS / 4)
+        pay(v, BATCH_PS);
+}
+
+static void on_block(unsigned index, void *data) {
+    struct vcpu *v = &vcpus[index];
+    if (!is_paying(v, index))
+        return;
     const uint64_t instructions = (uintptr_t)data;
     v->instructions += instructions;
     v->clock.time_ps += instructions * machine.instruction_ps;
-    if (v->clock.time_ps - v->looked_ps > BATCH_PS / 4)
-        pay(v, BATCH_PS);
+    pay_in_batches(v);
 }
 
 /* The line of physical memory; false for devices and addresses outside the nodes. */
@@ -133,6 +143,21 @@ static void on_access(unsigned index, qemu_plugin_meminfo_t info, uint64_t addre
 static void on_chase(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
     (void)data;
     access_memory(index, info, address, true);
+}
+
+/* Bytes that the kernel copies or clears for the process: a line counts once. */
+static void on_copy(unsigned index, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
+    (void)data;
+    struct vcpu *v = &vcpus[index];
+    uint64_t *last = &v->copied[qemu_plugin_mem_is_store(info)];
+    const uint64_t line = address / machine.line_bytes;
+    if (*last == line)
+        return;
+    *last = line;
+    if (!is_paying(v, index))
+        return;
+    access_memory(index, info, address, false);
+    pay_in_batches(v);
 }
 
 /* What the program asks the kernel or the clock for, it gets when all before is paid. */
@@ -205,9 +230,9 @@ static void follow_instruction(struct qemu_plugin_insn *instruction, bool chase,
     if (on[kind].call && user != on[kind].of_kernel)
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on[kind].call, QEMU_PLUGIN_CB_NO_REGS,
                                                (void *)(uintptr_t)on[kind].mark);
-    if (user)
-        qemu_plugin_register_vcpu_mem_cb(instruction, chase ? on_chase : on_access, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_RW, NULL);
+    const qemu_mem_cb call = !user ? on_copy : chase ? on_chase : on_access;
+    if (user || kind == COPIES)
+        qemu_plugin_register_vcpu_mem_cb(instruction, call, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 
 /* Only the last instruction of a translation can be one. */
