@@ -16,7 +16,7 @@
 
 struct queue {
     struct lock lock;
-    size_t count;
+    size_t count, pages; /* blocks, and pages of them */
     struct {
         uintptr_t start;
         size_t pages;
@@ -53,7 +53,7 @@ static void flush(struct queue *q, moves_absent absent) {
             }
         }
     move(q, count, absent);
-    q->count = 0;
+    q->count = q->pages = 0;
 }
 
 static struct queue *queue_of(uint32_t slot) {
@@ -72,21 +72,25 @@ void moves_add(uint32_t slot, uintptr_t start, size_t pages, uint16_t node, move
     if (!q)
         return;
     const uint64_t mask = lock_take(&q->lock);
-    if (q->count == BLOCKS)
+    if (q->count == BLOCKS || q->pages >= PAGES)
         flush(q, absent);
     q->block[q->count].start = start;
     q->block[q->count].pages = pages;
     q->block[q->count++].node = node;
+    q->pages += pages;
+    lock_give(&q->lock, mask);
+}
+
+void moves_flush_slot(uint32_t slot, moves_absent absent) {
+    struct queue *q = atomic_load(&queues[slot]);
+    if (!q)
+        return;
+    const uint64_t mask = lock_take(&q->lock);
+    flush(q, absent);
     lock_give(&q->lock, mask);
 }
 
 void moves_flush(moves_absent absent) {
-    for (uint32_t slot = 0; slot < settings()->slots; slot++) {
-        struct queue *q = atomic_load(&queues[slot]);
-        if (!q)
-            continue;
-        const uint64_t mask = lock_take(&q->lock);
-        flush(q, absent);
-        lock_give(&q->lock, mask);
-    }
+    for (uint32_t slot = 0; slot < settings()->slots; slot++)
+        moves_flush_slot(slot, absent);
 }

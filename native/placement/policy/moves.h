@@ -14,6 +14,8 @@
  * block with a page that was never touched. */
 typedef void (*moves_absent)(uintptr_t start, size_t pages);
 void moves_add(uint32_t slot, uintptr_t start, size_t pages, uint16_t node, moves_absent absent);
+/* Move the queued blocks of a slot. */
+void moves_flush_slot(uint32_t slot, moves_absent absent);
 /* Move all queued blocks, of every slot. */
 void moves_flush(moves_absent absent);
 
