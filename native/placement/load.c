@@ -120,8 +120,10 @@ static void enter(struct region_call *call, int thread) {
     if (slot_owner_is_other() || withdrawn())
         return;
     stack_prepare();
-    if (thread == 0 && call->level == 0)
+    if (thread == 0 && call->level == 0) {
         region_clock_team(call);
+        next_touch_region_team(call);
+    }
     slot_enter(call, (uint32_t)thread, (uint32_t)region_team(call));
 }
 

@@ -341,3 +341,8 @@ void next_touch_region_end(struct region_call *call) {
     atomic_store(&owner, NULL);
     lock_give(&lock, mask);
 }
+
+void next_touch_region_team(struct region_call *call) {
+    if (prepared && call->team == 1 && settings()->slots > 1)
+        next_touch_region_end(call);
+}

@@ -6,8 +6,11 @@
  * the page node that got the fewest pages so far; under mix like locality the first time, and when another
  * instance finds a slot of another home there, the block is shared and is moved once more, as under balance.
  * Blocks are moved some at a time by the threads that touch them, after the touch, so that a page that is not
- * there yet is allocated first and then moved; the rest when the region ends, and then everything is opened.
- * There are at most PASSES such instances a process, and one at a time.
+ * there yet is allocated first and then moved; the rest when the thread has done its share, so that all
+ * threads move at once. When the region ends, everything is opened, and what was not there is moved. There
+ * are at most PASSES such instances a process, and one at a time. One with a single thread, where the mapping
+ * has more, does not show who will use a page, and nothing is decided: an initialisation under if(0), which
+ * clang does not even start as a region.
  *
  * Later allocations are observed in the same way, alone, in the following instances, until they were touched
  * in one (two under mix) or not touched in MOST_WAITS, while that takes a small part of the program's time.
@@ -27,6 +30,10 @@ void next_touch_prepare(void);
 /* Around an outermost region, on the encountering thread. */
 void next_touch_region_begin(struct region_call *call);
 void next_touch_region_end(struct region_call *call);
+/* In the team's thread 0, once `call->team` is set. */
+void next_touch_region_team(struct region_call *call);
+/* The calling thread has ended its share of a region. */
+void next_touch_thread_end(void);
 /* A range was added, or is about to be removed; in the allocating or freeing thread. */
 void next_touch_range_added(struct range *range);
 void next_touch_range_removed(struct range *range);
