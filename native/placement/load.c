@@ -132,6 +132,7 @@ static void leave(struct region_call *call) {
     if (slot_owner_is_other() || withdrawn())
         return;
     verify_thread();
+    next_touch_thread_end();
     slot_leave();
 }
 

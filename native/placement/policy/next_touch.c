@@ -346,3 +346,9 @@ void next_touch_region_team(struct region_call *call) {
     if (prepared && call->team == 1 && settings()->slots > 1)
         next_touch_region_end(call);
 }
+
+void next_touch_thread_end(void) {
+    const uint32_t slot = slot_of_this_thread();
+    if (prepared && atomic_load(&owner) && slot < settings()->slots)
+        moves_flush_slot(slot, note_absent);
+}
