@@ -19,7 +19,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.learning.nearby import Nearby, spread_of, threads_of, widening_of
@@ -193,7 +193,7 @@ def deviations(expected: Array, gains: Array, groups: Sequence[str], default: in
     """
     found = np.sqrt(group_weights(groups) @ (gains - expected) ** 2 + NOISE**2)
     freedom = max(len(set(groups)) - 1 - readings, 1)
-    found *= float(student.ppf(0.95, freedom)) / NINE_IN_TEN
+    found *= float(stdtrit(freedom, 0.95)) / NINE_IN_TEN
     found[default] = MEASURED_NOISE
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from numapredict.collect.measurement import Measurement
 from numapredict.predictor.learning.options import Clock
@@ -45,7 +45,7 @@ def pooled_noise(noise: Array | None, runs: int = LEAST_RUNS) -> Array | None:
     if noise is None or np.isnan(noise).all():
         return None
     freedom = max(runs - 1, 1)
-    lift = freedom / float(chi2.ppf(0.5, freedom))
+    lift = freedom / float(2 * gammaincinv(freedom / 2, 0.5))  # over the median of chi-squared
     known = ~np.isnan(noise).all(axis=1)
     found = np.full(len(noise), np.nan)
     found[known] = np.sqrt(np.nanmedian(noise[known] ** 2, axis=1) * lift)

@@ -48,7 +48,7 @@ def test_answering_loads_no_heavy_library() -> None:
     """What trains is not needed to answer: scikit-learn alone takes a second to load."""
     modules = ("command_line.cli", "advising.session", "learning.store")
     answering = f"import {', '.join(f'numapredict.predictor.{name}' for name in modules)}"
-    heavy = ("sklearn", "pandas", "pyarrow", "joblib", "matplotlib", "scipy.cluster")
+    heavy = ("sklearn", "pandas", "pyarrow", "joblib", "matplotlib", "scipy.cluster", "scipy.stats")
     code = f"{answering}, sys; print(*(name for name in {heavy!r} if name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
