@@ -25,6 +25,9 @@ OTHERS_EACH = 0.002
 LOOKED_AT = 8
 """How many PUs' clock frequencies are sampled: each sample may interrupt its PU."""
 
+MOVED_A_SECOND = 100
+"""Pages that the kernel may move between nodes in each second of a run: about 0.1% of its time, at 10 us a page."""
+
 SLOWER = 0.9
 """The clock frequency, over the highest of the same measurement's runs, below which a run counts as disturbed."""
 
@@ -104,6 +107,11 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
     frequency_MHz: float
     reasons: tuple[DisturbanceReason, ...]
 
+    @property
+    def worth_redoing(self) -> bool:
+        """Return whether the run should be redone: the kernel's page moves come back, as long as balancing is on."""
+        return any(reason.kind != "pages" for reason in self.reasons)
+
 
 def snapshot(pus: Iterable[int], frequency_MHz: float = 0.0, root: Path = Path("/")) -> Snapshot:
     """Return the current counts, with the given frequency; what the kernel does not report is 0."""
@@ -141,7 +149,7 @@ def disturbance(before: Snapshot, after: Snapshot, pus: int, highest_MHz: float 
     if stolen_s > STOLEN * offered_s + grain_s:
         reasons.append(DisturbanceReason("hypervisor", stolen_s / offered_s))
     moved = after.pages_moved - before.pages_moved
-    if moved > 0:
+    if moved > MOVED_A_SECOND * wall_s:
         reasons.append(DisturbanceReason("pages", moved))
     if after.throttled > before.throttled:
         reasons.append(DisturbanceReason("heat"))
@@ -158,7 +166,7 @@ def wait_for_quiet(pus: Sequence[int], patience_s: float, root: Path = Path("/")
     while (left_s := ends_s - time.perf_counter()) > 0:
         before = snapshot(pus, root=root)
         time.sleep(min(left_s, 0.25))
-        if not disturbance(before, snapshot(pus, root=root), len(pus)).reasons:
+        if not disturbance(before, snapshot(pus, root=root), len(pus)).worth_redoing:
             return True
     return False
 

@@ -101,7 +101,7 @@ class HardwareRun:
             failed, timed = self._timed(highest_MHz)
             if failed is not None:
                 return failed, Repeated((), ())
-            if timed.disturbance.reasons and len(redone) < stopping_rule.redo:
+            if timed.disturbance.worth_redoing and len(redone) < stopping_rule.redo:
                 redone.append(timed)
                 wait_for_quiet(cpus, stopping_rule.patience_s)
             else:

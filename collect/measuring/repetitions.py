@@ -96,7 +96,7 @@ def disturbed_in_words(measurements: Sequence[Measurement]) -> tuple[str, ...]:
     lines = []
     for name, text in (
         (REDONE, "disturbed runs were redone"),
-        (DISTURBED, "runs are still disturbed after repetition: measure when the computer is idle"),
+        (DISTURBED, "runs stayed disturbed: measure on an idle computer; `numapredict doctor` names other causes"),
     ):
         counts = [noted_runs(dict(m.provenance)[name]) for m in _with(measurements, name)]
         if counts:

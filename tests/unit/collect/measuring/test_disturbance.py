@@ -69,6 +69,7 @@ def test_a_run_alone_is_not_disturbed() -> None:
     assert found() == Disturbance(others=0.0, frequency_MHz=2000.0, reasons=())
     assert found(busy_s=104.2).reasons == ()  # a tenth of a PU
     assert found(own_s=60.0).others == 0.0  # this process ran elsewhere
+    assert found(pages_moved=207).reasons == ()  # in two seconds
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_a_run_alone_is_not_disturbed() -> None:
     [
         ({"own_s": 52.0}, "other programs used 1.0 of its 2 PUs"),
         ({"stolen_s": 1.0, "own_s": 53.0, "busy_s": 103.0}, "the hypervisor took 25% of its PUs"),
-        ({"pages_moved": 9}, "the kernel moved 2 pages between nodes"),
+        ({"pages_moved": 208}, "the kernel moved 201 pages between nodes"),
         ({"throttled": 4}, "the processor was throttled for its heat"),
     ],
 )

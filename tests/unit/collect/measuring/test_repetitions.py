@@ -72,7 +72,8 @@ def test_a_campaign_ends_with_what_disturbed_it() -> None:
     ]
     assert disturbed_in_words(found) == (
         "5 disturbed runs were redone (2 of 4 measurements)",
-        "1 runs are still disturbed after repetition: measure when the computer is idle (1 of 4 measurements)",
+        "1 runs stayed disturbed: measure on an idle computer; `numapredict doctor` names other causes "
+        "(1 of 4 measurements)",
         "in 1 of 4 measurements the placement did not hold: p under 2x1-contiguous-bind: 90.0% of pages",
     )
     assert disturbed_in_words([of()]) == ()
