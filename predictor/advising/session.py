@@ -85,6 +85,8 @@ def _no_model(topology: Topology, machine_name: str | None) -> str:
         f"there is no model for {topology.name} yet: numapredict train{option} makes one "
         f"({estimate.runs} runs, {in_words(estimate.time_s)}, {estimate.basis})"
     )
+    if machine_name is None:
+        text += "; with --budget 10h or --budget 15% it makes only the most informative of them"
     nearest = nearest_shipped(topology)
     if nearest is not None:
         text += (

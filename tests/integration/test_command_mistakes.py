@@ -84,6 +84,7 @@ def test_without_a_model_the_message_says_how_to_train_one(tmp_path: Path) -> No
     text = refusal(numapredict("ls", **four))
     assert "numapredict train makes one" in text
     assert "runs," in text
+    assert "--budget 10h" in text  # all of them take weeks
     assert "nearest topology is sandybridge-4x8" in text
 
 
