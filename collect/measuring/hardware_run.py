@@ -14,7 +14,7 @@ from numapredict.collect.measurement import Status
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.counters.source import Counting, Traffic, counters_of
 from numapredict.collect.measuring.disturbance import Disturbance, Speeds, disturbance, snapshot, wait_for_quiet
-from numapredict.collect.measuring.repetitions import Repeated, Timed
+from numapredict.collect.measuring.repetitions import Repeated, Timed, judged_times
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
 from numapredict.collect.placement import Placement
@@ -96,7 +96,7 @@ class HardwareRun:
         stopping_rule, cpus = self.conditions.stopping_rule, self.start.cpus
         kept: list[Timed] = []
         redone: list[Timed] = []
-        while not stopping_rule.enough([run.time_s for run in kept]):
+        while not stopping_rule.enough([run.time_s for run in kept], judged_times(kept)):
             highest_MHz = max((run.disturbance.frequency_MHz for run in (*kept, *redone)), default=0.0)
             failed, timed = self._timed(highest_MHz)
             if failed is not None:

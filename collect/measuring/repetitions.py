@@ -35,6 +35,15 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True):
     counting_notes: tuple[str, ...] = ()
 
 
+def judged_times(runs: Sequence[Timed]) -> list[float]:
+    """Return the times that should agree, in seconds: those in parallel regions, which models learn from.
+
+    Those of the whole runs if one has no region time.
+    """
+    in_regions = [run.region_time_s for run in runs if run.region_time_s]
+    return in_regions if len(in_regions) == len(runs) else [run.time_s for run in runs]
+
+
 class Repeated(msgspec.Struct, frozen=True):
     """The runs of one measurement, in order: ``kept`` count, ``redone`` were disturbed and done again.
 
@@ -53,7 +62,7 @@ class Repeated(msgspec.Struct, frozen=True):
 
 def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
     """Return the notes on the runs, as pairs; the load is always noted, the others only where they apply."""
-    times_s = [run.time_s for run in repeated.kept]
+    times_s = judged_times(repeated.kept)
     notes = [("load_of_others", f"{max(run.disturbance.others for run in repeated.kept):.2f} PUs at most")]
     if len(times_s) > 1:
         notes.append(("median_within", f"{relative_width(times_s):.1%} in nine cases of ten"))

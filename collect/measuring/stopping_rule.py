@@ -32,13 +32,13 @@ class StoppingRule(msgspec.Struct, frozen=True, kw_only=True):
         if not (self.width > 0 and self.limit_s > 0 and self.redo >= 0 and self.patience_s >= 0):
             raise ValueError("width and limit must be positive, redo and patience not negative")
 
-    def enough(self, times_s: Sequence[float]) -> bool:
-        """Return whether these undisturbed times, in seconds, are enough."""
+    def enough(self, times_s: Sequence[float], judged_s: Sequence[float] = ()) -> bool:
+        """Return whether these runs, by their times in seconds, are enough; ``judged_s`` decides, where it is given."""
         if len(times_s) < self.least:
             return False
         if len(times_s) >= self.most or sum(times_s) + statistics.median(times_s) > self.limit_s:
             return True
-        return len(times_s) > 1 and relative_width(times_s) <= self.width
+        return len(times_s) > 1 and relative_width(judged_s or times_s) <= self.width
 
 
 def fixed_repetitions(repetitions: int) -> StoppingRule:

@@ -4,7 +4,13 @@ import pytest
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.measuring.disturbance import Disturbance, DisturbanceReason
-from numapredict.collect.measuring.repetitions import Repeated, Timed, disturbed_in_words, repetition_notes
+from numapredict.collect.measuring.repetitions import (
+    Repeated,
+    Timed,
+    disturbed_in_words,
+    judged_times,
+    repetition_notes,
+)
 from numapredict.native.errors import InvalidInputError
 
 
@@ -20,6 +26,14 @@ def test_quiet_runs_have_little_to_say() -> None:
         "median_within": "2.0% in nine cases of ten",
     }
     assert quiet.repetitions(0.25) == tuple(Repetition(t, t / 2, None, (), 0.25) for t in (1.0, 1.02, 1.01))
+
+
+def test_the_time_in_regions_is_what_should_agree() -> None:
+    """Models learn from it; starting and initialising, which is not placed, may take longer and vary more."""
+    steady = [msgspec.structs.replace(run(time_s), region_time_s=1.0) for time_s in (3.0, 5.0, 4.0)]
+    assert judged_times(steady) == [1.0, 1.0, 1.0]
+    assert dict(repetition_notes(Repeated(tuple(steady), ())))["median_within"] == "0.0% in nine cases of ten"
+    assert judged_times([*steady, msgspec.structs.replace(run(2.0), region_time_s=None)]) == [3.0, 5.0, 4.0, 2.0]
 
 
 def test_outliers_are_kept_and_reported() -> None:

@@ -25,6 +25,13 @@ def test_long_runs_are_not_repeated_beyond_what_was_asked_for() -> None:
     assert not stopping_rule.enough([1000.0] * 4)
 
 
+def test_other_times_of_the_same_runs_may_decide() -> None:
+    stopping_rule = stopping_rule_of(5)
+    assert stopping_rule.enough(WIDE, STEADY)
+    assert not stopping_rule.enough(STEADY, WIDE)
+    assert StoppingRule(least=5, most=10, limit_s=2).enough(STEADY, WIDE)  # the whole runs bound the time
+
+
 def test_one_run_may_do() -> None:
     assert StoppingRule(least=1, most=1, redo=0).enough([1.0])
     assert not StoppingRule(least=1, most=2).enough([1.0])  # of one run nothing is known but its time
