@@ -22,7 +22,6 @@ from numapredict.native.library import launcher_program
 _PARANOID = "proc/sys/kernel/perf_event_paranoid"
 _CAPABILITIES = (1 << 38) | (1 << 21)  # linux/capability.h: CAP_PERFMON, CAP_SYS_ADMIN
 _TASKS_ALLOWED, CPUS_ALLOWED = 2, 0
-_ALTERNATIVES = "LIKWID or resctrl may count here: numapredict doctor"
 
 
 def hardware_refusal(root: Path) -> Obstacle | None:
@@ -31,10 +30,10 @@ def hardware_refusal(root: Path) -> Obstacle | None:
         return Obstacle("this kernel has no perf events (no /proc/sys/kernel/perf_event_paranoid)")
     processor = processor_of(root)
     if processor is None:
-        return Obstacle("/proc/cpuinfo does not say which processor this is", (_ALTERNATIVES,))
+        return Obstacle("/proc/cpuinfo does not say which processor this is")
     family = family_of(processor)
     if family is None:
-        return Obstacle(f"no memory events are known for this processor ({processor})", (_ALTERNATIVES,))
+        return Obstacle(f"no memory events are known for this processor ({processor})")
     if core_pmu(family, root) is None:
         reason = f"the kernel offers no hardware counters of this {family.name} processor"
         if processor.guest:
@@ -42,7 +41,7 @@ def hardware_refusal(root: Path) -> Obstacle | None:
                 f"{reason}: this is a virtual machine without a PMU",
                 ("run on the host, or on a bare-metal instance", "on the host: give the guest a PMU (QEMU: -cpu host)"),
             )
-        return Obstacle(f"{reason} (in a virtual machine its host must pass them on)", (_ALTERNATIVES,))
+        return Obstacle(f"{reason} (in a virtual machine its host must pass them on)")
     return None
 
 
@@ -73,7 +72,7 @@ def refusal_of_errors(numbers: Collection[int], root: Path) -> Obstacle:
         return Obstacle(f"{answer}: more events than open files are allowed", ("ulimit -H -n 65536 as root",))
     if errno.EBUSY in numbers:
         return Obstacle(f"{answer}: another tool holds the counters", ("stop the other profiler",))
-    return Obstacle(f"{answer}: the kernel or a hypervisor does not offer these events", (_ALTERNATIVES,))
+    return Obstacle(f"{answer}: the kernel or a hypervisor does not offer these events")
 
 
 def paranoid_level(root: Path) -> int | None:
