@@ -3,7 +3,7 @@
 import contextlib
 import datetime
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -70,6 +70,12 @@ class Campaign:
         """Return how long what is left will take; nothing is run or written."""
         record = self._record()
         return estimate(self._plan(record), self.machine, record, self.options)
+
+    def spent_s(self, programs: Collection[str], mappings: Collection[Mapping]) -> float:
+        """Return how long the finished runs of these programs under these mappings took, in seconds."""
+        record = self._record()
+        taken = zip(record.measurements, record.took_s, strict=True)
+        return sum(took_s for m, took_s in taken if m.program in programs and m.mapping in mappings)
 
     def run(self) -> Summary:
         """Run what is left; InvalidInputError for a folder or journal that cannot be used. Finished runs are kept."""

@@ -59,8 +59,8 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
     """Run the part of a campaign that a budget allows and return its dataset without holes.
 
     Earlier measurements count as spent. The folder's dataset also holds the pilots' other runs. A budget in time is
-    converted to runs by the campaign's estimate, and again by the pilots' run times. UsageError if the budget is too
-    small to learn from.
+    converted to runs by the campaign's estimate, and again when the pilots have run, and all others under the default.
+    UsageError if the budget is too small to learn from.
     """
     groups = [group_of(program) for program in campaign.programs]
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
@@ -79,10 +79,12 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
     )
     first = run_campaign(_part(campaign, pilots, mappings))
     count = split.mappings
-    if budget.time_s is not None:
-        count = _affordable(campaign, budget.time_s, len(pilots), len(mappings))
     default = default_of(first, options)
     mine = {program.name for program in pilots}
+    if budget.time_s is not None:
+        by_default = [mapping for mapping in mappings if mapping == default]
+        run_campaign(_part(campaign, campaign.programs, by_default))
+        count = _affordable(campaign, budget.time_s, mine, mappings, by_default)
     seen = observe(_only(first, mine, set(mappings)), default)
     columns = pivot_columns(gains_of(seen.time_s, seen.column(default)), count, seen.column(default))
     pivots = {seen.mappings[column] for column in columns}
@@ -152,19 +154,27 @@ def _whole_time_s(campaign: Campaign, total: int) -> float:
     return estimate.time_s * total / estimate.runs if estimate.runs else 0.0
 
 
-def _affordable(campaign: Campaign, time_s: float, pilots: int, mappings: int) -> int:
-    """Return under how many mappings all programs can run in the remaining time, by the pilots' run times."""
-    estimate = campaign.estimate()
-    each_s = estimate.time_s / max(estimate.runs, 1)
-    left = max(time_s / max(each_s, 1e-9) - pilots * mappings, 0)
-    count = int(left / max(len(campaign.programs) - pilots, 1))
+def _affordable(
+    campaign: Campaign, time_s: float, pilots: set[str], mappings: list[Mapping], by_default: list[Mapping]
+) -> int:
+    """Return under how many mappings all programs can run in ``time_s``, the runs under the default included.
+
+    Run times of programs differ a hundredfold, so that few pilots do not say how long the others take. Their own runs
+    under the default do, times what the pilots' runs took under all mappings over those under the default.
+    """
+    others = {program.name for program in campaign.programs} - pilots
+    pilots_s, others_s = campaign.spent_s(pilots, mappings), campaign.spent_s(others, by_default)
+    each_s = pilots_s / len(mappings)  # of all pilots under one mapping
+    one_mapping_s = others_s * each_s / max(campaign.spent_s(pilots, by_default), 1e-9)
+    left_s = time_s - pilots_s - others_s
+    count = 1 + int(left_s / max(one_mapping_s, 1e-9) + 1e-6) if left_s > 0 else 1
     if count < LEAST_MAPPINGS:
         raise UsageError(
-            f"the pilots have used up the budget: a run takes {each_s:.2g} s, so {LEAST_MAPPINGS} mappings for all "
-            f"programs need {in_words((LEAST_MAPPINGS - count) * len(campaign.programs) * each_s)} more; "
+            f"the runs so far have used up the budget: {LEAST_MAPPINGS} mappings for all programs need "
+            f"{in_words((LEAST_MAPPINGS - 1) * one_mapping_s - left_s)} more; "
             "run the same command with a larger --budget, what was measured is kept"
         )
-    return min(count, mappings)
+    return min(count, len(mappings))
 
 
 def _part(campaign: Campaign, programs: Sequence[Program], mappings: list[Mapping]) -> Campaign:

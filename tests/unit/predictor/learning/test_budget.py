@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,7 @@ from numapredict.collect.campaign.campaign import Campaign
 from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
-from numapredict.collect.mapping import mapping_named
+from numapredict.collect.mapping import Mapping, mapping_named
 from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.budget import (
     Budget,
@@ -97,21 +98,26 @@ class Paced(Campaign):
 
     later_s = 1.0
     known_after = 3  # runs
+    others_s = 1.0  # of a program that is no pilot, over a pilot
 
     def estimate(self) -> Estimate:
         started = self.plan().finished > self.known_after
         left = len(self.plan().batches) and sum(len(batch.mappings) for batch in self.plan().batches)
         return Estimate(left, 0, 0, left * (self.later_s if started else 1.0), "by the clock")
 
+    def spent_s(self, programs: Collection[str], mappings: Collection[Mapping]) -> float:
+        pilots = len(mappings) > 1 or len(programs) < len(self.programs) / 2
+        return len(programs) * len(mappings) * self.later_s * (1.0 if pilots else self.others_s)
 
-@pytest.mark.parametrize(("later_s", "fewer"), [(1.0, False), (1.3, True)])
-def test_time_is_converted_to_runs_by_the_pilots_rate(
-    dataset: Dataset, tmp_path: Path, later_s: float, fewer: bool
+
+@pytest.mark.parametrize(("later_s", "others_s", "fewer"), [(1.0, 1.0, False), (1.3, 1.0, True), (1.0, 1.5, True)])
+def test_time_is_converted_to_runs_by_the_rates_of_pilots_and_others(
+    dataset: Dataset, tmp_path: Path, later_s: float, others_s: float, fewer: bool
 ) -> None:
     plain = campaign_in(tmp_path, dataset)
     total = len(plain.programs) * len(plain.mappings)
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
-    paced.later_s = later_s
+    paced.later_s, paced.others_s = later_s, others_s
     found = run_within(paced, Budget(time_s=0.5 * total), options_of(None, None))
     expected = run_within(
         campaign_in(tmp_path / "other", dataset),
@@ -121,6 +127,16 @@ def test_time_is_converted_to_runs_by_the_pilots_rate(
     mappings, at_first = (len(observe(data).mappings) for data in (found, expected))
     assert (mappings < at_first) == fewer
     assert mappings <= at_first
+
+
+def test_what_was_spent_is_that_of_the_named_runs(dataset: Dataset, tmp_path: Path) -> None:
+    campaign = campaign_in(tmp_path, dataset)
+    assert campaign.spent_s({campaign.programs[0].name}, campaign.mappings) == 0
+    campaign.run()
+    names = [program.name for program in campaign.programs]
+    whole_s = campaign.spent_s(names, campaign.mappings)
+    assert 0 < campaign.spent_s(names[:1], campaign.mappings[:1]) < campaign.spent_s(names[:1], campaign.mappings)
+    assert sum(campaign.spent_s([name], campaign.mappings) for name in names) == pytest.approx(whole_s)
 
 
 def test_pilots_that_take_too_long_keep_what_was_measured(dataset: Dataset, tmp_path: Path) -> None:
