@@ -20,7 +20,8 @@ from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, WHOLE_C
 from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.modelled.trace_store import TraceStore
-from numapredict.collect.placement import PageAccesses, Placement, place_pages, resolve
+from numapredict.collect.page_placement import PageAccesses, place_pages
+from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.census import CENSUS_THREADS, Census
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.exit_code import refusal

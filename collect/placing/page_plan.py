@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.placement import PageAccesses, Placement, Weights, place_pages
+from numapredict.collect.page_placement import PageAccesses, Weights, place_pages
+from numapredict.collect.placement import Placement
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange
 
 FIRST_LINE = "numaplace-plan 1"

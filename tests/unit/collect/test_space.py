@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, parse_label
+from numapredict.collect.page_placement import PageAccesses, place_pages
 from numapredict.collect.page_policy import PAGE_POLICIES
-from numapredict.collect.placement import PageAccesses, place_pages, resolve
+from numapredict.collect.placement import resolve
 from numapredict.collect.space import SUBSETS, canonical, default_mapping, full_space, subset
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError, UsageError

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.placement import PageAccesses, place_pages, resolve
+from numapredict.collect.page_placement import PageAccesses, place_pages
+from numapredict.collect.placement import resolve
 from numapredict.collect.placing import page_plan
 from numapredict.collect.placing.page_plan import PagePlan, plan_of, plan_text, write_plan
 from numapredict.collect.placing.profile_file import parse_profile
