@@ -45,9 +45,13 @@ LABELS = {
     ),
     "2x4": ("8x2-scatter-first-touch", "4x1-contiguous-remote", "6x2-contiguous-interleave"),
 }
-# likwid-pin takes some seconds for each start. Left out are labels that give it words of a kind it has from others: no
-# option (threads in another order), and numactl's --membind in it (`8x2-scatter-bind@1` and SAID have that).
+# likwid-pin takes some seconds for each start, and more for each thread (TOOLS). Left out are labels that give it words
+# of a kind it has from others: no option (threads in another order), and numactl's --membind in it
+# (`8x2-scatter-bind@1` and SAID have that).
 NOT_LIKWID = {"8x4-scatter-first-touch", "4x2-contiguous-remote@1", "8x2-scatter-first-touch"}
+# All commands that are found in the guest. LIKWID's pin library starts a shell with rm, nm and grep for each thread, to
+# write what the thread is into /tmp. That cannot be written there, so their 2 s a thread changed nothing but the time.
+TOOLS = ("sh", "env", "printf", "numactl", "hwloc-bind", "likwid-pin")
 # What each tool cannot do with pages; what is not here must be exact.
 BEYOND = {
     "env": {"interleave", "bind@1", "remote@1", "remote"},
@@ -114,7 +118,12 @@ def outcomes(request: pytest.FixtureRequest, booted: Booted) -> list[Outcome]:
 
 
 def in_guest(shape: str, rounds: Sequence[Round], folder: Path, memory_only: int = 0) -> list[Outcome]:
-    (folder / "request").write_bytes(msgspec.json.encode(RoundRequest(tuple(rounds), DISPLAY)))
+    tools = folder / "tools"
+    tools.mkdir()
+    for tool in TOOLS:
+        (tools / tool).symlink_to(str(shutil.which(tool)))
+    variables = {**DISPLAY, "PATH": str(tools)}
+    (folder / "request").write_bytes(msgspec.json.encode(RoundRequest(tuple(rounds), variables)))
     command = [sys.executable, "-m", "tests.guest.emitted", str(folder / "request"), str(folder / "results")]
     guest = Guest(Shape.parse(shape, memory_only_nodes=memory_only), SMALL_PAGES)
     result = guest.run(command, folder, python_environment(), 1200)
