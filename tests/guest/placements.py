@@ -18,7 +18,7 @@ import msgspec
 
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import Mapping, parse_label
-from numapredict.collect.placement import resolve
+from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.placed_pages import PlacedRange, parse_map
 from numapredict.collect.placing.preload import PlacementFiles, preload_environment
 from numapredict.collect.space import full_space
@@ -140,14 +140,15 @@ def _outcome(
     nodes_file.unlink(missing_ok=True)
     files = PlacementFiles(map=str(map_file))
     caller = {**os.environ, "NODES": str(nodes_file)}
-    placed = _run(command, preload_environment(caller, resolve(mapping, topology), str(placement_library()), files))
+    placement = resolve(mapping, topology)
+    placed = _run(command, preload_environment(caller, placement, str(placement_library()), files))
     text = map_file.read_text() if map_file.exists() else ""
     found = parse_map(text)
     threads, ranges = found.threads, [paged(placed) for placed in found.ranges]
-    judge = Judge(mapping, topology, subject)
+    judge = Judge(placement, subject)
     judged = [judge.count(placed_range) for placed_range in ranges]
     arrays = reported_arrays(nodes_file)
-    by_itself = Judge(mapping, topology, subject, slack=ARRAY_SLACK)
+    by_itself = Judge(placement, subject, slack=ARRAY_SLACK)
     reported_right = sum(by_itself.count(array)[1] for array in arrays)
     loads = Counter(node for one in ranges if one.kind != REST for node in one.nodes if node != NOWHERE)
     return Outcome(
@@ -225,15 +226,13 @@ class Judge:
     By so much ``slack`` in pages the range may have other borders than what is judged.
     """
 
-    def __init__(self, mapping: Mapping, topology: Topology, subject: Subject, slack: int = 0) -> None:
+    def __init__(self, placement: Placement, subject: Subject, slack: int = 0) -> None:
         self.slack = slack
-        os_index = [node.os_index for node in topology.nodes]
-        slots = resolve(mapping, topology).slots
-        self.policy = mapping.page_policy
-        self.threads = mapping.threads
-        self.home = [os_index[topology.home(slot.node)] for slot in slots]
-        self.nodes = [os_index[node] for node in resolve(mapping, topology).page_nodes]
-        self.chunks = [os_index[node] for node in resolve(mapping, topology).chunks]
+        self.policy = placement.mapping.page_policy
+        self.threads = placement.mapping.threads
+        self.home = placement.os_indices(placement.homes)
+        self.nodes = placement.os_page_nodes
+        self.chunks = placement.os_indices(placement.chunks)
         self.subject = subject
         self.huge = "[always]" in HUGE_SETTING.read_text()
 
