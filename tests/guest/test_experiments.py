@@ -1,6 +1,7 @@
 """Experiments on a real NUMA kernel: starts, balancing, teams, masks and arrays, with the library and without."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -156,8 +157,8 @@ def test_early_binding_ends_the_two_kinds_of_runs(answers: dict[str, Any]) -> No
 
 def test_numa_balancing_leaves_placed_pages_alone(answers: dict[str, Any]) -> None:
     found = answers["balancing"]
-    assert set(found["runtime"].split()) != {"0:1024", "nowhere:0"}  # it was at work
-    assert found["library"] == "0:1024 nowhere:0"
+    assert len(re.findall(r"\d+:\d+", found["runtime"])) > 1  # it was at work: all were on one node
+    assert found["library"] == "0: 0:1024 nowhere:0\n"
 
 
 def test_the_program_keeps_half_of_its_mappings(answers: dict[str, Any]) -> None:
