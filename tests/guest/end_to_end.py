@@ -22,6 +22,12 @@ LOADED = (
     "numapredict.predictor.advising.session",
     "numapredict.predictor.learning.train",
 )
+MAPPINGS = (
+    "4x2-contiguous-first-touch",
+    "4x2-scatter-first-touch",
+    "4x2-contiguous-interleave",
+    "2x1-contiguous-bind",
+)
 KILLED_AFTER = 5  # lines of the journal, of which the first is its head
 
 
@@ -72,7 +78,8 @@ def main(known: str, program: str) -> None:
     for name in LOADED:
         importlib.import_module(name)
     campaign = folder / "campaign"
-    training = ["train", "--codelet", "cg-axpy", "--size", "small", "--program", known, "--space", "wang"]
+    training = ["train", "--codelet", "cg-axpy", "--size", "small", "--program", known]
+    training += [word for label in MAPPINGS for word in ("--mapping", label)]
     training += ["--repetitions", "1", "--into", str(campaign), "--clusters", "2"]
     must([*training, "--dry-run"])
     sys.stdout.write(f"training left with {killed(training, campaign / 'journal.jsonl')}\n")

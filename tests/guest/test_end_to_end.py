@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.data.dataset import read_dataset
+from tests.guest.end_to_end import MAPPINGS
 from tests.guest.machine import Guest, python_environment
 from tests.guest.shape import Shape
 from tests.guest.sweep import SMALL_PAGES, built_subjects
@@ -17,7 +18,7 @@ pytestmark = [
     pytest.mark.skipif(not (GCC and CLANG), reason="gcc or clang is not installed"),
     pytest.mark.usefixtures("guests"),
 ]
-RUNS = 21  # two variants of a codelet and a program, seven mappings each
+RUNS = 3 * len(MAPPINGS)  # two variants of a codelet, and a program
 
 
 def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path) -> None:
