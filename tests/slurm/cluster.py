@@ -56,6 +56,7 @@ MpiDefault=none
 ReturnToService=2
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
+SchedulerParameters=batch_sched_delay=0
 MessageTimeout=90
 SlurmdTimeout=300
 PartitionName=all Nodes={nodes} Default=YES MaxTime=INFINITE State=UP
