@@ -21,7 +21,7 @@ ITERATIONS = {
     "fft-transpose": 1,
     "is-ranking": 1,
     "bfs-level": 1,
-    "shared-table": 2,
+    "shared-table": 1,
     "pointer-chase": 1,
 }
 FOREIGN = {
