@@ -11,10 +11,15 @@ _HEAD = (
 )
 
 
+KEPT = "\n## Timed guest "
+"""How sections begin that another command adds to the file (tests/benchmarks); they stand last."""
+
+
 def write_table(table: str, path: Path) -> None:
-    """Write a table in one step. Raises UnwritableError."""
+    """Write a table in one step; sections that begin as KEPT stay behind it. Raises UnwritableError."""
     with refused_as(f"cannot write the table {path}"):
-        replace_file(path, table.encode())
+        _, *kept = path.read_text().split(KEPT) if path.is_file() else [""]
+        replace_file(path, KEPT.join([table, *kept]).encode())
 
 
 def fidelity_table(comparisons: Sequence[Comparison], command: str) -> str:

@@ -20,6 +20,7 @@ from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
 from numapredict.collect.space import default_mapping
+from numapredict.reports.fidelity import KEPT
 from tests.benchmarks.table import table
 from tests.benchmarks.timed_programs import codelets, foreign
 from tests.guest.timed.configuration import timed_machine
@@ -127,6 +128,13 @@ def section(machine: str, found: Sequence[Compared], made_by: str) -> str:
     )
 
 
+def with_section(page: str, made: str) -> str:
+    """Return FIDELITY.md's text with a section, in the place of the one of its machine or at the end."""
+    title, _, _ = made.partition("\n")
+    sections = [part for part in page.split(KEPT)[1:] if not f"## Timed guest {part}".startswith(f"{title}\n")]
+    return KEPT.join([page.split(KEPT, maxsplit=1)[0], *sorted([*sections, made.removeprefix(KEPT.lstrip())])])
+
+
 def draw(found: Sequence[Compared], file: Path, machine: str) -> None:
     """Draw a point a mapping: modelled against timed speedup, a colour a program."""
     import matplotlib as mpl
@@ -168,6 +176,7 @@ def draw(found: Sequence[Compared], file: Path, machine: str) -> None:
 @click.command()
 @click.argument("machine", default="guest-2x2")
 @click.option("--dataset", required=True, type=click.Path(path_type=Path, exists=True), help="The sweep's folder.")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="FIDELITY.md, to replace its section.")
 @click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="A file for the picture.")
 @click.option(
     "--programs",
@@ -175,13 +184,16 @@ def draw(found: Sequence[Compared], file: Path, machine: str) -> None:
     type=click.Path(path_type=Path, file_okay=False),
     help="Where to build those that are no codelets.",
 )
-def main(machine: str, dataset: Path, picture: Path | None, folder: Path | None) -> None:
+def main(machine: str, dataset: Path, output: Path | None, picture: Path | None, folder: Path | None) -> None:
     """Print the section of FIDELITY.md on MACHINE."""
     measured = read_dataset(dataset)
     description = timed_machine(machine)
     others = foreign(folder) if folder else ()
     found = compare(measured, ModelledMachine(description, TraceStore(description)), (*codelets(), *others))
-    click.echo(section(machine, found, f"python -m tests.benchmarks.timed_against_modelled {machine}"), nl=False)
+    made = section(machine, found, f"python -m tests.benchmarks.timed_against_modelled {machine}")
+    click.echo(made, nl=False)
+    if output is not None:
+        output.write_text(with_section(output.read_text(), made))
     if picture is not None:
         draw(found, picture, machine)
 
