@@ -66,8 +66,11 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
     total = len(groups) * len(mappings)
     if budget.time_s is not None:
-        _measure_run_times(campaign, mappings)
+        known = _measure_run_times(campaign, mappings)
     runs = budget.in_runs(total, _whole_time_s(campaign, total))
+    if budget.time_s is not None and runs >= total:  # if all programs take as long as that one
+        run_campaign(_part(campaign, campaign.programs, _only_default(mappings, default_of(known, options))))
+        runs = budget.in_runs(total, _whole_time_s(campaign, total))
     if runs >= total:
         return run_campaign(campaign)
     split = split_budget(runs, [groups.count(name) for name in dict.fromkeys(groups)], len(mappings))
@@ -82,7 +85,7 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
     default = default_of(first, options)
     mine = {program.name for program in pilots}
     if budget.time_s is not None:
-        by_default = [mapping for mapping in mappings if mapping == default]
+        by_default = _only_default(mappings, default)
         run_campaign(_part(campaign, campaign.programs, by_default))
         count = _affordable(campaign, budget.time_s, mine, mappings, by_default)
     seen = observe(_only(first, mine, set(mappings)), default)
@@ -95,13 +98,17 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
     return _only(whole, {program.name for program in campaign.programs}, pivots)
 
 
-def _measure_run_times(campaign: Campaign, mappings: list[Mapping]) -> None:
+def _only_default(mappings: list[Mapping], default: AnyMapping) -> list[Mapping]:
+    return [mapping for mapping in mappings if mapping == default]
+
+
+def _measure_run_times(campaign: Campaign, mappings: list[Mapping]) -> Dataset:
     """Run a little of a campaign, so that its estimate rests on measured run times."""
     groups = [group_of(program) for program in campaign.programs]
     first = pilot_groups(groups, 1)
     programs = tuple(program for program in campaign.programs if group_of(program) in first)[:1]
     log.info(f"first {LEAST_MAPPINGS} runs of {programs[0].name}, to see how long a run takes")
-    run_campaign(_part(campaign, programs, mappings[-LEAST_MAPPINGS:]))
+    return run_campaign(_part(campaign, programs, mappings[-LEAST_MAPPINGS:]))
 
 
 class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):

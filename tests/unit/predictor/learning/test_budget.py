@@ -129,6 +129,17 @@ def test_time_is_converted_to_runs_by_the_rates_of_pilots_and_others(
     assert mappings <= at_first
 
 
+def test_one_fast_program_does_not_let_the_whole_campaign_begin(dataset: Dataset, tmp_path: Path) -> None:
+    """By the first runs the budget holds the whole campaign; the other programs take twice as long."""
+    plain = campaign_in(tmp_path, dataset)
+    total = len(plain.programs) * len(plain.mappings)
+    paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
+    paced.later_s = 2.0
+    found = run_within(paced, Budget(time_s=1.0 * total), options_of(None, None))
+    assert len(observe(found).mappings) < len(plain.mappings)
+    assert len(plain.finish().measurements) <= total / 2
+
+
 def test_what_was_spent_is_that_of_the_named_runs(dataset: Dataset, tmp_path: Path) -> None:
     campaign = campaign_in(tmp_path, dataset)
     assert campaign.spent_s({campaign.programs[0].name}, campaign.mappings) == 0
