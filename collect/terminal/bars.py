@@ -71,7 +71,7 @@ class Bars:
             yield lambda: progress.update(
                 task,
                 completed=count.done,
-                total=max(count.total, count.done),
+                total=count.total,
                 words=count.words(),
                 description=count.now or what,
             )

@@ -19,6 +19,7 @@ class Count:
 
     ``left_s`` is how long the others will take, None while unknown. A display estimates it from the steps so far and
     removes its bar at the end, unless ``own_estimate`` is true: then the count gives ``left_s`` and its bar stays.
+    Steps beyond ``total``, such as repetitions that a stopping rule adds, raise it.
     """
 
     own_estimate = False
@@ -35,6 +36,7 @@ class Count:
     def step(self, now: str = "", *, failed: bool = False) -> None:
         """Count a step; ``now`` says in words what it was."""
         self.done += 1
+        self.total = max(self.total, self.done)
         self.now, self.failed_last = now, failed
         self.show()
 

@@ -99,3 +99,10 @@ def test_a_count_says_how_long_the_others_take() -> None:
     assert count.line() == "2 of 10 folds, about 2 min left"
     count.done, count.left_s = 10, 0.0
     assert count.words() == ""
+
+
+def test_steps_beyond_the_total_raise_it() -> None:
+    count = Count(2, "runs")
+    for _ in range(3):
+        count.step()
+    assert count.line() == "3 of 3 runs"
