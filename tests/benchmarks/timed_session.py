@@ -73,7 +73,7 @@ def _answer(said: Said) -> str:
 @click.command()
 @click.argument("machine", default="guest-2x2")
 @click.option("--factor", default=FACTOR, show_default=True, help="How many times slower than the machine.")
-@click.option("--app", default="initialised serial 2048 5", show_default=True, help="The program to ask about.")
+@click.option("--app", default="initialised serial 2048 20", show_default=True, help="The program to ask about.")
 @click.option("--balancing/--no-balancing", default=True, show_default=True, help="The kernel's automatic balancing.")
 def main(machine: str, factor: float, app: str, balancing: bool) -> None:
     """Boot one guest, go through the session, and print everything that was said, a table, and the gain."""

@@ -6,14 +6,14 @@ import sys
 import threading
 from collections.abc import Iterator
 
-from numapredict.collect.terminal.progress import counting, doing, follow, lasting, shown_on
+from numapredict.collect.terminal.progress import Count, counting, doing, follow, lasting, shown_on
 from numapredict.collect.terminal.terminal import Terminal, Verbosity
 from tests.unit.collect.terminal.streams import TERM, Screen
 
 LIBRARY = """
 import logging
 from numapredict.collect.campaign import request
-from numapredict.collect.terminal.progress import doing, follow, lasting
+from numapredict.collect.terminal.progress import Count, doing, follow, lasting
 from numapredict.predictor.advising import advice
 with doing("reading"), lasting(request.log, "tracing", 40.0):
     list(follow(range(3), 3, "folds"))
