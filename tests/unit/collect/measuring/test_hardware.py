@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from numapredict.collect.mapping import Mapping, parse_label
-from numapredict.collect.measuring import hardware_run
-from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.measuring.hardware import Computer, HardwareMachine
 from numapredict.collect.placing import start as starts
 from numapredict.collect.placing.process import Ending
 from numapredict.collect.program import Program
@@ -86,10 +85,10 @@ def test_a_warm_up_comes_before_the_repetitions(script: Script) -> None:
     assert measurement.counters is None
 
 
-def test_the_warm_up_is_not_counted_and_the_median_is_taken(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_warm_up_is_not_counted_and_the_median_is_taken(script: Script) -> None:
     times = iter([100.0, 1.0, 5.0, 3.0])
-    monkeypatch.setattr(hardware_run, "run_process", lambda *_: Ending(next(times), 0, False, ""))
-    measurement = HardwareMachine(here(), repetitions=3).run(script.program(""), ONE)
+    computer = Computer(lambda *_: Ending(next(times), 0, False, ""))
+    measurement = HardwareMachine(here(), repetitions=3, computer=computer).run(script.program(""), ONE)
     assert [repetition.time_s for repetition in measurement.repetitions] == [1.0, 5.0, 3.0]
     assert measurement.time_s == 3.0
 

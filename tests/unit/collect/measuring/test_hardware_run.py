@@ -19,7 +19,7 @@ from numapredict.collect.measuring import hardware_run
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.counters.source import Counting, NodeTraffic, Obstacle, Traffic
 from numapredict.collect.measuring.disturbance import Disturbance, DisturbanceReason
-from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.measuring.hardware import Computer, HardwareMachine
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.placing.launcher import launcher_command
 from numapredict.collect.placing.process import Ending
@@ -51,10 +51,9 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Measurement]:
             asked.append(highest_MHz)
             return Disturbance(others=0.0, frequency_MHz=now[-1][1], reasons=now[-1][2])
 
-        monkeypatch.setattr(hardware_run, "run_process", execute)
         monkeypatch.setattr(hardware_run, "disturbance", judge)
         monkeypatch.setattr(hardware_run, "wait_for_quiet", lambda *given: waited.append(given))
-        machine = HardwareMachine(HERE, repetitions=stopping_rule, warm_up=0)
+        machine = HardwareMachine(HERE, repetitions=stopping_rule, warm_up=0, computer=Computer(execute))
         return machine.run(Program(name="true", command=("true",)), ONE)
 
     asked.clear()
