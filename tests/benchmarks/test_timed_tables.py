@@ -20,6 +20,7 @@ def test_speedups_are_compared_in_rank_and_size() -> None:
     assert other.apart == 2
     assert other.farthest == ("2x1-contiguous-bind", pytest.approx(6.0))
     assert other.error == pytest.approx(2 / 1.5 - 1)
+    assert other.settled == Compared("b", (LABELS[0], LABELS[2]), (1.0, 0.5), (1.0, 3.0))  # locality moves pages
     assert other.lost == pytest.approx(3.0)  # the model likes 0.5x best, where 2x was to be had
 
 
