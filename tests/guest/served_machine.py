@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 
+from numapredict.collect.host.facts.facts import machine_state
 from numapredict.collect.host.hwloc import topology_from_xml
 from numapredict.collect.mapping import Mapping as PlacementMapping
 from numapredict.collect.measurement import Measurement
@@ -77,7 +78,8 @@ class ServedMachine:
         """Run the program in the guest under the mapping."""
         measured = self.hardware.run(self.charged(program), mapping)
         about = (("source", f"timed guest, {self.timing.factor:g} times slower than {self.timing.machine.name}"),)
-        rest = tuple(note for note in measured.provenance if note[0] != "source")
+        here = {"source", *(name for name, _ in machine_state())}  # of this computer, not of the guest
+        rest = tuple(note for note in measured.provenance if note[0] not in here)
         return msgspec.structs.replace(measured, machine=self.name, provenance=about + rest)
 
 
