@@ -32,8 +32,8 @@ APART = 0.2
 # What was found behind the largest differences.
 CAUSES = """Where they differ, and why:
 
-- `dataset` with several arrays that one routine fills (cg-dot): the model takes pages that one instruction touched first
-  for one allocation and cuts both arrays as one; the library knows each allocation. The model is wrong.
+- `dataset` with several arrays that one routine fills (cg-dot): the model takes pages that one instruction touched
+  first for one allocation and cuts both arrays as one; the library knows each allocation. The model is wrong.
 - pointer-chase: the guest sees a dependent load within a basic block only, and lets the others overlap. The guest is
   wrong: one thread's time on far memory over near is 1.6 there, 2.25 in the model, 2.5 by the latencies.
 - One thread, or one node's, on far memory (0.70 to 0.85): the guest fetches a stream's next line while the thread
