@@ -128,11 +128,11 @@ static void enter(struct region_call *call, int thread) {
 }
 
 static void leave(struct region_call *call) {
-    (void)call;
     if (slot_owner_is_other() || withdrawn())
         return;
     verify_thread();
-    next_touch_thread_end();
+    if (call->level == 0)
+        next_touch_thread_end();
     slot_leave();
 }
 

@@ -52,6 +52,7 @@ UNNAMED = {
     "collect/modelled/modelled_machine.py": "as exit_code.py has it",
     "collect/modelled/routes.py": "stands below 'machine description'",
     "collect/modelled/trace.py": "stands below 'cannot replay the trace'",
+    "collect/page_placement.py": "a trace that fits no mapping: only other code of ours can bring it about",
     "collect/placing/placed_pages.py": "what our own preload library wrote is damaged",
     "collect/placing/placed_run.py": "two things for `run` to write into one file",
     "collect/placing/process.py": "what the system says of a program that it cannot start",

@@ -34,6 +34,8 @@
 
 static bool prepared;
 static _Atomic(const struct region_call *) owner; /* the region of the running pass */
+static _Atomic uint64_t began_ns;                 /* when it began */
+static _Atomic bool alone, were_alone;            /* it has one thread; another one had */
 static struct lock lock;                          /* protects the variables below */
 static struct {
     _Atomic(void *) function;
@@ -232,7 +234,7 @@ static void disarm(struct range *range, void *unused) {
         return;
     if (atomic_load(&range->pass) == atomic_load(&pass))
         settle(range, atomic_load(&range->looks) + 1);
-    else if (atomic_fetch_add(&range->waits, 1) + 1 == MOST_WAITS)
+    else if (!atomic_load(&alone) && atomic_fetch_add(&range->waits, 1) + 1 == MOST_WAITS)
         settle(range, looks_wanted());
 }
 
@@ -252,12 +254,14 @@ static bool is_due(const struct region_call *call) {
     return place == PASSES || atomic_load(&done[place].passes) < looks_wanted();
 }
 
+/* Whether what comes beside the passes was cheap so far. */
+static bool is_cheap(void) {
+    return atomic_load(&spent_ns) < LATE_NS + (system_now_ns() - atomic_load(&first_ns)) / LATE_PART;
+}
+
 /* Whether there are new ranges, and observing new ranges was cheap so far. */
 static bool is_late_due(void) {
-    if (!atomic_load_explicit(&newcomers, memory_order_relaxed) || !atomic_load(&passes))
-        return false;
-    const uint64_t now = system_now_ns();
-    return atomic_load(&spent_ns) < LATE_NS + (now - atomic_load(&first_ns)) / LATE_PART;
+    return atomic_load_explicit(&newcomers, memory_order_relaxed) && atomic_load(&passes) && is_cheap();
 }
 
 /* Count the instance, under the lock. */
@@ -272,10 +276,16 @@ static void count_pass(const struct region_call *call) {
     atomic_fetch_add(&passes, 1);
 }
 
+/* The instance decided nothing: another one may be the pass. */
+static void uncount_pass(const struct region_call *call) {
+    atomic_fetch_sub(&done[place_of(call->function)].passes, 1);
+    atomic_fetch_sub(&passes, 1);
+}
+
 void next_touch_region_begin(struct region_call *call) {
     if (!prepared || !protection_wanted() || atomic_load(&owner))
         return;
-    const bool due = is_due(call);
+    const bool due = is_due(call) && (!atomic_load(&were_alone) || is_cheap());
     if (!due && !is_late_due())
         return;
     struct extent all = {0};
@@ -293,6 +303,7 @@ void next_touch_region_begin(struct region_call *call) {
         atomic_store(&touches, 0);
         uint64_t none = 0;
         atomic_compare_exchange_strong(&first_ns, &none, began);
+        atomic_store(&began_ns, began);
         atomic_store(&owner, call);
     }
     lock_give(&lock, mask);
@@ -343,8 +354,16 @@ void next_touch_region_end(struct region_call *call) {
 }
 
 void next_touch_region_team(struct region_call *call) {
-    if (prepared && call->team == 1 && settings()->slots > 1)
-        next_touch_region_end(call);
+    if (!prepared || call->team != 1 || settings()->slots == 1 || atomic_load(&owner) != call)
+        return;
+    atomic_store(&were_alone, true);
+    if (!late) {
+        uncount_pass(call);
+        atomic_fetch_add(&spent_ns, system_now_ns() - atomic_load(&began_ns));
+    }
+    atomic_store(&alone, true);
+    next_touch_region_end(call);
+    atomic_store(&alone, false);
 }
 
 void next_touch_thread_end(void) {
