@@ -14,7 +14,7 @@ import click
 import msgspec
 from scipy.stats import spearmanr
 
-from numapredict.collect.data.dataset import Dataset, read_dataset
+from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping, Mapping, parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
@@ -24,6 +24,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.space import default_mapping
 from numapredict.reports.fidelity import KEPT
 from tests.benchmarks.table import table
+from tests.benchmarks.timed_gains import read_sweep
 from tests.benchmarks.timed_programs import codelets, foreign
 from tests.guest.timed.configuration import timed_machine
 
@@ -218,7 +219,7 @@ def draw(found: Sequence[Compared], file: Path, machine: str) -> None:
 @click.option("--picture", type=click.Path(path_type=Path, dir_okay=False), help="A file for the picture.")
 def main(machine: str, dataset: Path | None, output: Path | None, picture: Path | None) -> None:
     """Print the section of FIDELITY.md on MACHINE."""
-    measured = read_dataset(dataset or MEASURED / machine)
+    measured = read_sweep(dataset or MEASURED / machine, machine)
     description = timed_machine(machine)
     with tempfile.TemporaryDirectory(prefix="numapredict-programs-") as folder:
         programs = (*codelets(), *foreign(Path(folder)))

@@ -23,14 +23,13 @@ from tests.benchmarks.convergence import Convergence, convergence
 from tests.benchmarks.guest_output import named, parts
 from tests.benchmarks.programs import numapredict
 from tests.guest.machine import Guest, python_environment
-from tests.guest.timed.configuration import Timing, timed_machine
+from tests.guest.timed.configuration import Timing, timing_of
 
 SOURCE = Path(__file__).parents[1] / "guest" / "programs" / "initialised.c"
 SETTINGS = "/sys/kernel/debug/sched/numa_balancing"
 # Of the kernel (kernel/sched/fair.c); the scan size is in MB and at least 1.
 DEFAULTS = {"scan_delay_ms": 1000, "scan_period_min_ms": 1000, "scan_period_max_ms": 60000, "scan_size_mb": 256}
 POLICIES = ("locality", "balance", "mix")
-FACTORS = {"guest-4x2": 2000.0}  # of eight processors two cores emulate each at most a quarter of the time
 THREAD_KB = 512  # of the array: with the machines for guests, far more than the caches that the thread uses
 PAGES = "pages"
 
@@ -136,7 +135,7 @@ def main(
     as_json: bool,
 ) -> None:
     """Boot one guest, run a serially initialised program in it in all ways, and print when each became steady."""
-    timing = Timing(timed_machine(machine), factor or FACTORS.get(machine, 1000.0))
+    timing = timing_of(machine, factor)
     kilobytes = THREAD_KB * timing.machine.topology.core_count
     chosen = [way for number, way in enumerate(ways(timing)) if number == 0 or only in way.name]
     with tempfile.TemporaryDirectory(prefix="numapredict-balancing-") as name:

@@ -34,6 +34,17 @@ class Gain(msgspec.Struct, frozen=True):
         return math.log(self.speedup) / math.log(self.best_speedup) if self.best_speedup > 1.02 else None
 
 
+def read_sweep(folder: Path, machine: str = "") -> Dataset:
+    """Return a sweep's dataset; UsageError where it is not a timed guest's, or another machine's."""
+    dataset = read_dataset(folder)
+    if dataset.modelled or not dataset.machine.startswith(f"timed guest {machine}"):
+        raise click.UsageError(f"{folder} holds {dataset.machine}, and not a sweep in timed guest {machine}")
+    failed = [f"{one.program} under {one.mapping.label}" for one in dataset.measurements if one.status != "ok"]
+    if failed:
+        raise click.UsageError(f"{folder}: {len(failed)} runs failed, first {failed[0]}; run timed_sweep again")
+    return dataset
+
+
 def gains(dataset: Dataset) -> tuple[Gain, ...]:
     """Return every program's gain, advised from codelets that are not it."""
     own = {program.name for program in dataset.programs if program.command[0] == CODELETS}
@@ -75,9 +86,10 @@ def geometric(values: Sequence[float]) -> float:
 def main(folders: tuple[Path, ...]) -> None:
     """Print a table for each dataset."""
     for folder in folders:
-        dataset = read_dataset(folder)
+        dataset = read_sweep(folder)
         found = gains(dataset)
-        click.echo(f"{dataset.machine}: made by {dataset.made_by}\n")
+        click.echo(f"{dataset.machine}: made by {dataset.made_by}")
+        click.echo("Speedups of the parallel regions over the default mapping, by the guest's clock.\n")
         rows = [
             (
                 one.program,

@@ -11,19 +11,19 @@ import click
 from tests.benchmarks.figures import Figure, show
 from tests.guest.machine import Guest
 from tests.guest.timed.checks import built_probe, checks, probe_words
-from tests.guest.timed.configuration import FACTOR, Timing, timed_machine
+from tests.guest.timed.configuration import timing_of
 
 MEMORY_MB = 384
 
 
 @click.command()
 @click.argument("machine", default="guest-2x2")
-@click.option("--factor", default=FACTOR, show_default=True, help="How many times slower than the machine.")
+@click.option("--factor", type=float, help="How many times slower than the machine.")
 @click.option("--rounds", default=5, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
-def main(machine: str, factor: float, rounds: int, as_json: bool) -> None:
+def main(machine: str, factor: float | None, rounds: int, as_json: bool) -> None:
     """Boot one guest and print, for each figure of the description, measured / described."""
-    timing = Timing(timed_machine(machine), factor)
+    timing = timing_of(machine, factor)
     wanted = tuple(checks(timing))
     with tempfile.TemporaryDirectory(prefix="numapredict-timed-") as name:
         program = built_probe(Path(name))

@@ -12,18 +12,17 @@ from pathlib import Path
 
 import click
 
-from numapredict.collect.data.dataset import read_dataset
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.launcher import Launching, launcher_command, read_time_s
 from numapredict.collect.program import Program
 from tests.benchmarks.table import table
 from tests.benchmarks.timed_balancing import DEFAULTS, SETTINGS, slower_scan
-from tests.benchmarks.timed_gains import Gain, gains, geometric
+from tests.benchmarks.timed_gains import Gain, gains, geometric, read_sweep
 from tests.benchmarks.timed_programs import codelets, foreign
 from tests.guest.errors import GuestError
 from tests.guest.served_machine import ServedMachine, served_machine
-from tests.guest.timed.configuration import FACTOR, Timing, timed_machine
+from tests.guest.timed.configuration import timing_of
 
 MOST_S, RUN_S = 4 * 3600.0, 600.0
 BALANCING = "/proc/sys/kernel/numa_balancing"
@@ -79,14 +78,14 @@ def ways_of(served: ServedMachine, program: Program, advice: Gain) -> dict[str, 
 @click.command()
 @click.argument("machine", default="guest-2x2")
 @click.option("--dataset", required=True, type=click.Path(path_type=Path, exists=True), help="The sweep's folder.")
-@click.option("--factor", default=FACTOR, show_default=True, help="How many times slower than the machine.")
+@click.option("--factor", type=float, help="How many times slower than the machine.")
 @click.option("--rounds", default=3, show_default=True)
 @click.option("--more", default=8.0, show_default=True, help="Times as many iterations as in the sweep.")
 @click.option("--only", multiple=True, help="Only programs whose names begin so; repeatable.")
-def main(machine: str, dataset: Path, factor: float, rounds: int, more: float, only: tuple[str, ...]) -> None:
+def main(machine: str, dataset: Path, factor: float | None, rounds: int, more: float, only: tuple[str, ...]) -> None:
     """Print a table: seconds by default, and the speedups of the other ways over it."""
-    known = {one.program: one for one in gains(read_dataset(dataset))}
-    timing = Timing(timed_machine(machine), factor)
+    known = {one.program: one for one in gains(read_sweep(dataset, machine))}
+    timing = timing_of(machine, factor)
     rows: list[tuple[str, ...]] = []
     speedups: list[list[float]] = []
     head: tuple[str, ...] = ()
@@ -107,7 +106,7 @@ def main(machine: str, dataset: Path, factor: float, rounds: int, more: float, o
             click.echo(" ".join(rows[-1]), err=True)
     means = [f"{geometric(column):.2f}" for column in zip(*speedups, strict=True)]
     rows.append(("geometric mean", "", *means, ""))
-    click.echo(f"timed guest {machine}, factor {factor:g}, {rounds} rounds: speedups over the default\n")
+    click.echo(f"timed guest {machine}, factor {timing.factor:g}, {rounds} rounds: speedups of the whole process\n")
     click.echo(table(head, rows), nl=False)
 
 

@@ -26,7 +26,7 @@ from tests.benchmarks.figures import Figure, ratios, show
 from tests.benchmarks.guest_output import named, parts
 from tests.benchmarks.programs import HERE, compiled
 from tests.guest.machine import Guest
-from tests.guest.timed.configuration import Timing, timed_machine
+from tests.guest.timed.configuration import Timing, timing_of
 
 INITIALISED = HERE.parent / "guest" / "programs" / "initialised.c"
 PAGE_BYTES = 4096
@@ -151,9 +151,9 @@ def figures(found: Sequence[tuple[str, tuple[str, ...]]], timing: Timing) -> Ite
 @click.option("--factor", default=1000.0, show_default=True, help="How many times slower than the machine.")
 @click.option("--rounds", default=3, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
-def main(machine: str, factor: float, rounds: int, as_json: bool) -> None:
+def main(machine: str, factor: float | None, rounds: int, as_json: bool) -> None:
     """Boot one guest and print what moves of pages, the region clock and a probe cost."""
-    timing = Timing(timed_machine(machine), factor)
+    timing = timing_of(machine, factor)
     with tempfile.TemporaryDirectory(prefix="numapredict-moves-") as name:
         folder = Path(name)
         (folder / "guest").mkdir()

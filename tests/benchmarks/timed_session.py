@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from tests.guest.machine import Guest, python_environment
-from tests.guest.timed.configuration import FACTOR, Timing, timed_machine
+from tests.guest.timed.configuration import timing_of
 from tests.guest.timed_session import Said
 
 PROGRAMS = Path(__file__).parents[1] / "guest" / "programs"
@@ -72,12 +72,12 @@ def _answer(said: Said) -> str:
 
 @click.command()
 @click.argument("machine", default="guest-2x2")
-@click.option("--factor", default=FACTOR, show_default=True, help="How many times slower than the machine.")
+@click.option("--factor", type=float, help="How many times slower than the machine.")
 @click.option("--app", default="initialised serial 2048 20", show_default=True, help="The program to ask about.")
 @click.option("--balancing/--no-balancing", default=True, show_default=True, help="The kernel's automatic balancing.")
-def main(machine: str, factor: float, app: str, balancing: bool) -> None:
+def main(machine: str, factor: float | None, app: str, balancing: bool) -> None:
     """Boot one guest, go through the session, and print everything that was said, a table, and the gain."""
-    timing = Timing(timed_machine(machine), factor)
+    timing = timing_of(machine, factor)
     with tempfile.TemporaryDirectory(prefix="numapredict-session-") as name:
         folder = Path(name)
         for program in ("initialised", "patterns"):

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
-from numapredict.collect.campaign.campaign import Campaign
+from numapredict.collect.campaign.campaign import Campaign, Options
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.space import default_mapping, full_space
 from numapredict.collect.topology import Topology
 from tests.benchmarks.timed_programs import codelets, foreign
 from tests.guest.served_machine import served_machine
-from tests.guest.timed.configuration import FACTOR, Timing, timed_machine
+from tests.guest.timed.configuration import timing_of
 
 MOST_S = 8 * 3600.0
 
@@ -29,22 +29,26 @@ def mappings(topology: Topology, threads: tuple[int, ...]) -> tuple[Mapping, ...
 @click.command()
 @click.argument("machine", default="guest-2x2")
 @click.option("--into", required=True, type=click.Path(path_type=Path, file_okay=False), help="The dataset's folder.")
-@click.option("--factor", default=FACTOR, show_default=True, help="How many times slower than the machine.")
+@click.option("--factor", type=float, help="How many times slower than the machine.")
 @click.option("--repetitions", default=2, show_default=True, help="Timed runs of each.")
 @click.option("--threads", multiple=True, type=int, help="Only mappings with so many threads; repeatable.")
 @click.option("--only", multiple=True, help="Only programs whose names begin so; repeatable.")
 def main(
-    machine: str, into: Path, factor: float, repetitions: int, threads: tuple[int, ...], only: tuple[str, ...]
+    machine: str, into: Path, factor: float | None, repetitions: int, threads: tuple[int, ...], only: tuple[str, ...]
 ) -> None:
     """Sweep the programs on MACHINE."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    timing = Timing(timed_machine(machine), factor)
+    timing = timing_of(machine, factor)
     into.mkdir(parents=True, exist_ok=True)
     programs = [one for one in (*codelets(), *foreign(into)) if not only or one.name.startswith(only)]
+    if not programs:
+        raise click.UsageError(f"no program's name begins with {' or '.join(only)}")
     with served_machine(timing, repetitions, 0, MOST_S, ("numa_balancing=disable",)) as served:
         space = mappings(served.topology, threads)
-        command = f"python -m tests.benchmarks.timed_sweep {machine} --factor {factor:g} --repetitions {repetitions}"
-        campaign = Campaign(served, into, programs, space, command)
+        words = ["python -m tests.benchmarks.timed_sweep", machine, f"--factor {timing.factor:g}"]
+        words += [f"--repetitions {repetitions}", *(f"--threads {number}" for number in threads)]
+        command = " ".join([*words, *(f"--only {name}" for name in only)])
+        campaign = Campaign(served, into, programs, space, command, Options(retry_failed=True))
         click.echo(f"{len(programs)} programs, {len(space)} mappings, {campaign.plan().runs} left")
         summary = campaign.run()
         campaign.finish()

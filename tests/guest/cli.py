@@ -10,7 +10,7 @@ from tests.guest.errors import GuestError, GuestTimeoutError
 from tests.guest.kernel import fetch_kernel
 from tests.guest.machine import Guest
 from tests.guest.shape import Shape
-from tests.guest.timed.configuration import FACTOR, Timing, timed_machine
+from tests.guest.timed.configuration import timing_of
 
 
 @click.command()
@@ -25,7 +25,7 @@ from tests.guest.timed.configuration import FACTOR, Timing, timed_machine
 @click.option("--timeout", "timeout_s", default=300.0, show_default=True, metavar="S", help="Boot included.")
 @click.option("--times", is_flag=True, help="Say on standard error how long boot and command took.")
 @click.option("--timed", metavar="MACHINE", help="Instead of SHAPE: a machine whose memory times the guest has.")
-@click.option("--factor", default=FACTOR, show_default=True, help="How many times slower than MACHINE.")
+@click.option("--factor", type=float, help="How many times slower than MACHINE.")
 @click.option("--fetch-kernel", "fetch", is_flag=True, help="Only fetch the guest's kernel.")
 def main(
     shape: str | None,
@@ -39,7 +39,7 @@ def main(
     timeout_s: float,
     times: bool,
     timed: str | None,
-    factor: float,
+    factor: float | None,
     fetch: bool,
 ) -> None:
     """Run COMMAND (after --) in a Linux guest of SHAPE, such as 4x4: 4 NUMA nodes with 4 CPUs each.
@@ -53,7 +53,7 @@ def main(
         if fetch:
             click.echo(fetch_kernel())
             return
-        timing = Timing(timed_machine(timed), factor) if timed else None
+        timing = timing_of(timed, factor) if timed else None
         if timing and shape is not None:
             command = (shape, *command)  # the first word after --
         elif shape is None or not command:

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -53,7 +54,8 @@ class Guest:
     With `timed`, programs wait for their memory as on that machine: those that are started by `charged PROGRAM...`,
     and all whose file names are in the variable GUEST_PAYS, between colons. All others run free. It is booted so often
     at most until its command begins. With `pipe`, /dev/vport*p4 is a port whose other ends are the named pipes
-    `pipe`.in and `pipe`.out; to `totals` a timed guest writes what its CPUs did for programs that paid (plugin.c).
+    `pipe`.in and `pipe`.out. To `totals` a timed guest writes what its CPUs did for programs that paid (plugin.c).
+    `stop` ends it with a GuestError.
     """
 
     shape: Shape
@@ -62,6 +64,7 @@ class Guest:
     boots: int = BOOTS
     pipe: Path | None = None
     totals: Path | None = None
+    stop: threading.Event | None = None
 
     def __post_init__(self) -> None:
         """Raise GuestError where the shape is not the timed machine's."""
@@ -118,7 +121,7 @@ class Guest:
             arguments = self._arguments(kernel, shares)
             before = [*TIED, *(going_first() if self.timed else ())]
             emulator = stack.enter_context(running([*before, *arguments], cwd=private, stdout=log, stderr=log))
-            visit = Visit(private, emulator, follow)
+            visit = Visit(private, emulator, follow, self.stop)
             exit_code = visit.wait(timeout_s)
             return GuestResult(
                 exit_code,

@@ -59,7 +59,7 @@ class ServedGuest:
         said = self._line(most_s + GRACE_S, meanwhile)
         time_s = time.monotonic() - began_s
         if said == "bad":
-            raise GuestError(f"the guest cannot read the request to run {command[0]}")
+            raise GuestError(f"the guest cannot run {command[0]}: too many words, or no process can be started")
         request.unlink()
         lines = [line.strip() for line in errors.read_text(errors="replace").splitlines() if line.strip()]
         errors.unlink()
@@ -89,11 +89,12 @@ class ServedGuest:
 def served(guest: Guest, folder: Path, most_s: float) -> Iterator[ServedGuest]:
     """Boot a guest that stays up for the block, at most for so long. Raises GuestError as Guest.run does."""
     ends: list[GuestResult | GuestError] = []
-    pipe = folder / "pipe"
+    pipe, stop = folder / "pipe", threading.Event()
 
     def visit() -> None:
         try:
-            ends.append(replace(guest, pipe=pipe).run(["sh", "-c", f"cd {folder}; {PORT}"], folder, {}, most_s))
+            command = ["sh", "-c", f"cd {folder}; {PORT}"]
+            ends.append(replace(guest, pipe=pipe, stop=stop).run(command, folder, {}, most_s))
         except GuestError as error:
             ends.append(error)
 
@@ -114,7 +115,11 @@ def served(guest: Guest, folder: Path, most_s: float) -> Iterator[ServedGuest]:
         thread.start()
         stack.callback(thread.join)
         running = ServedGuest(folder, pipes[0], pipes[1], alive)
-        stack.callback(running.end)
-        if (said := running._line(most_s)) != "ready":
-            raise GuestError(f"the guest said {said!r} instead of that it is ready")
-        yield running
+        try:
+            if (said := running._line(most_s)) != "ready":
+                raise GuestError(f"the guest said {said!r} instead of that it is ready")
+            yield running
+            running.end()
+        except BaseException:
+            stop.set()  # it may hang
+            raise

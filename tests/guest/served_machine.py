@@ -47,7 +47,7 @@ class ServedMachine:
     @property
     def name(self) -> str:
         """Return the name by which its figures go."""
-        return f"timed guest {self.timing.machine.name}"
+        return guest_name(self.timing)
 
     @property
     def topology(self) -> Topology:
@@ -83,6 +83,11 @@ class ServedMachine:
         return msgspec.structs.replace(measured, machine=self.name, provenance=about + rest)
 
 
+def guest_name(timing: Timing) -> str:
+    """Return the name by which a timed guest's figures go: times of another factor are those of another machine."""
+    return f"timed guest {timing.machine.name}, factor {timing.factor:g}"
+
+
 @contextlib.contextmanager
 def served_machine(
     timing: Timing, repetitions: int, warm_up: int, most_s: float, kernel_options: Sequence[str] = ()
@@ -94,14 +99,20 @@ def served_machine(
         shape, totals = timing.shape(), folder / "totals"
         guest = Guest(shape, kernel_options, timing, totals=totals)
         with served(guest, folder, most_s) as running:
+            counters = TimedCounters(totals, shape.nodes, shape.cpus_per_node, lambda: _end_one(running))
             hardware = HardwareMachine(
-                guest_topology(running, f"timed guest {timing.machine.name}"),
+                guest_topology(running, guest_name(timing)),
                 repetitions=repetitions,
                 warm_up=warm_up,
-                counters=lambda: CalibratedSource(TimedCounters(totals, shape.nodes, shape.cpus_per_node), 1.0),
+                counters=lambda: CalibratedSource(counters, 1.0),
                 computer=Computer(running.run, MeasurementLock(folder)),
             )
             yield ServedMachine(timing, running, hardware, folder / "libpaying.so")
+
+
+def _end_one(guest: ServedGuest) -> None:
+    """Run a program that pays and does nothing: what was counted before goes with it."""
+    guest.run([str(guest.folder / "charged"), "/bin/true"], {}, None, TOPOLOGY_S)
 
 
 def guest_topology(guest: ServedGuest, name: str) -> Topology:

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ class Visit:
     private: Path
     emulator: subprocess.Popen[bytes]
     follow: tuple[BinaryIO, BinaryIO] | None
+    stop: threading.Event | None = None
     boot_s: float = 0.0
     began_s: float = field(default_factory=time.monotonic)
     _shown: list[int] = field(default_factory=lambda: [0, 0])
@@ -44,6 +46,8 @@ class Visit:
             if ended:
                 kind = GuestError if self.boot_s else GuestBootError
                 raise kind(f"the guest ended {when}: {self._reason()}{self._console()}")
+            if self.stop is not None and self.stop.is_set():
+                raise GuestError(f"the guest was stopped {when}")
             if self.elapsed_s() > timeout_s:
                 raise GuestTimeoutError(f"the guest was stopped after {timeout_s:g} s, {when}{self._console()}")
             time.sleep(POLL_S)

@@ -40,8 +40,11 @@ static int read_request(const char *file, struct request *request) {
         length += got;
     close(input);
     int count = 0;
-    for (char *word = text; word < text + length && count < MOST_WORDS; word += strlen(word) + 1)
+    for (char *word = text; word < text + length; word += strlen(word) + 1) {
+        if (count == MOST_WORDS)
+            return 0;
         words[count++] = word;
+    }
     const int variables = count > 5 ? atoi(words[4]) : 0;
     if (length == MOST_BYTES || count < 6 + variables)
         return 0;
@@ -81,9 +84,13 @@ static void begin(const struct request *request) {
 static const char *answer(const struct request *request, const sigset_t *children) {
     static char said[16];
     const pid_t child = fork();
+    if (child < 0)
+        return "bad";
     if (child == 0)
         begin(request);
-    const struct timespec most = {.tv_sec = (time_t)request->most_s};
+    const time_t seconds = (time_t)request->most_s;
+    const struct timespec most = {.tv_sec = seconds,
+                                  .tv_nsec = (long)((request->most_s - (double)seconds) * 1e9)};
     int state = 0, late = 0;
     while (!late && waitpid(child, &state, WNOHANG) != child)
         late = sigtimedwait(children, NULL, &most) < 0 && errno == EAGAIN;

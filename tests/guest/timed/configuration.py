@@ -15,6 +15,8 @@ from tests.guest.shape import FARTHEST, LOCAL, Shape
 
 MACHINES = Path(__file__).with_name("machines")
 FACTOR = 1000.0
+# Of eight processors two cores emulate each at most a quarter of the time.
+FACTORS_OF = {"guest-4x2": 2000.0}
 FACTORS = (1.0, 1e6)
 MIB = 1 << 20
 # QEMU 7.2 gives a plugin the address within the machine's memory twice, added up.
@@ -93,3 +95,8 @@ def timed_machine(name_or_path: str) -> MachineDescription:
         return load_description(str(own.get(name_or_path, name_or_path)))
     except InvalidInputError as error:
         raise GuestError(str(error)) from error
+
+
+def timing_of(name_or_path: str, factor: float | None = None) -> Timing:
+    """Return a machine's timing, with the factor that suits it unless one is given. Raises GuestError."""
+    return Timing(timed_machine(name_or_path), factor or FACTORS_OF.get(name_or_path, FACTOR))

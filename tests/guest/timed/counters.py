@@ -1,7 +1,7 @@
 """A timed guest's counters: the lines that each CPU had from its own node's memory and from other nodes."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,13 +37,18 @@ class TimedCounting:
         return Traffic("timed guest", tuple(NodeTraffic(LINE_BYTES * near, LINE_BYTES * far) for near, far in lines))
 
 
-@dataclass(frozen=True)
+@dataclass
 class TimedCounters:
-    """The source of a timed guest's counters: exact, for it is the one that makes the memory take time."""
+    """The source of a timed guest's counters: exact, for it is the one that makes the memory take time.
+
+    A program that was killed leaves its counts to the next one that ends; `flush` runs one that does nothing else.
+    """
 
     totals: Path
     nodes: int
     cpus_per_node: int
+    flush: Callable[[], None]
+    left: bool = False
 
     name = "timed guest"
 
@@ -53,5 +58,12 @@ class TimedCounters:
     @contextlib.contextmanager
     def counting(self, pus: Sequence[int], folder: Path) -> Iterator[TimedCounting]:
         """Yield a run's counting."""
-        before = len(self.totals.read_text()) if self.totals.exists() else 0
+        if self.left:
+            self.flush()
+        before = self._bytes()
+        self.left = True
         yield TimedCounting(self.totals, self.cpus_per_node, self.nodes, before)
+        self.left = self._bytes() == before
+
+    def _bytes(self) -> int:
+        return self.totals.stat().st_size if self.totals.exists() else 0
