@@ -85,6 +85,12 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
     default = default_of(first, options)
     mine = {program.name for program in pilots}
     if budget.time_s is not None:
+        spent_s = campaign.spent_s(mine, mappings)
+        if spent_s >= budget.time_s:
+            raise UsageError(
+                f"the runs so far have used up the budget: the first {len(pilots)} programs took {in_words(spent_s)}; "
+                "run the same command with a larger --budget, what was measured is kept"
+            )
         by_default = _only_default(mappings, default)
         run_campaign(_part(campaign, campaign.programs, by_default))
         count = _affordable(campaign, budget.time_s, mine, mappings, by_default)
