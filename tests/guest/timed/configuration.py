@@ -99,4 +99,4 @@ def timed_machine(name_or_path: str) -> MachineDescription:
 
 def timing_of(name_or_path: str, factor: float | None = None) -> Timing:
     """Return a machine's timing, with the factor that suits it unless one is given. Raises GuestError."""
-    return Timing(timed_machine(name_or_path), factor or FACTORS_OF.get(name_or_path, FACTOR))
+    return Timing(timed_machine(name_or_path), FACTORS_OF.get(name_or_path, FACTOR) if factor is None else factor)
