@@ -1,4 +1,5 @@
-/* plan.h: nodes of the pages of known ranges, as decided by collect/page_placement.py from a page-access profile.
+/* plan.h: nodes of the pages of known ranges, as decided by collect/page_placement.py from a page-access
+ * profile.
  *
  * Contract. A text file, written by collect/placing/page_plan.py and read once by plan_load:
  *
