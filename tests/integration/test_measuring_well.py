@@ -103,7 +103,7 @@ def test_what_stays_disturbed_is_kept_and_said(tmp_path: Path) -> None:
     assert len(measurement.repetitions) == 2
     assert notes["redone"].startswith("1 (")
     assert notes["disturbed"].startswith("2 of 2: other programs used")
-    assert "runs are still disturbed" in disturbed_in_words([measurement])[1]
+    assert "runs stayed disturbed" in disturbed_in_words([measurement])[1]
 
 
 def test_two_campaigns_at_once_take_turns(tmp_path: Path) -> None:
