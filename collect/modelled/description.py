@@ -1,13 +1,14 @@
 """Machine descriptions: the figures of a NUMA machine, each with its source; the input of the modelled machine."""
 
 import importlib.resources
+import itertools
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import msgspec
 
 from numapredict.collect.host.bounded_file import MIB, read_bounded
-from numapredict.collect.modelled.description_file import MachineFile, Matrix, Row, parse_file
+from numapredict.collect.modelled.description_file import MachineFile, Matrix, Row, SynchronisationTable, parse_file
 from numapredict.collect.modelled.routes import routes_over
 from numapredict.collect.topology import LOCAL_DISTANCE, Cache, Core, Node, Topology
 from numapredict.native.errors import InvalidInputError, InvalidTopologyError
@@ -24,11 +25,16 @@ class CacheShape(msgspec.Struct, frozen=True):
 
 
 class SharedCache(msgspec.Struct, frozen=True):
-    """One node's shared cache; ``latency_ns`` is the time of a hit in it."""
+    """A cache that ``cores`` cores of a node share, all of them where that is 0.
+
+    ``latency_ns`` is the time of a hit in it. Where it is not ``inclusive``, it holds what has left the private caches.
+    """
 
     size_bytes: int
     ways: int
     latency_ns: float
+    cores: int = 0
+    inclusive: bool = True
 
 
 class NodeShape(msgspec.Struct, frozen=True):
@@ -47,13 +53,26 @@ class Link(msgspec.Struct, frozen=True):
     write_GBps: float
 
 
+class TeamCost(msgspec.Struct, frozen=True):
+    """What a team of ``threads`` threads, spread evenly over ``nodes``, pays for waiting: see SynchronisationTable."""
+
+    threads: int
+    nodes: int
+    fork_join_us: float
+    barrier_us: float
+    atomic_ns: float
+    lock_ns: float
+
+
 class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
     """A machine in figures. In every table the row is the cores' node and the column the memory's node.
 
     GBps are 1e9 bytes a second. Write bandwidths count the bytes that the program writes: fetching a line in order to
     own it and writing it back later belong to its cost and are not counted again. ``cycles_per_instruction`` is what
     a core needs without waits for memory, ``reorder_window`` how many instructions it starts past one that waits.
-    ``sources`` gives the origin of every figure.
+    ``turbo_GHz``: the frequency by active cores of a package, where it depends on them. ``smt_throughput``: what a core
+    executes with all its ``threads_per_core`` threads, over what it does with one. ``packages``: of each node.
+    ``team_costs``: empty where the description has none. ``sources`` gives the origin of every figure.
     """
 
     name: str
@@ -75,22 +94,38 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
     thread_read_GBps: Matrix
     thread_write_GBps: Matrix
     sources: tuple[tuple[str, str], ...]
+    turbo_GHz: Row = ()
+    threads_per_core: int = 1
+    smt_throughput: float = 1.0
+    packages: tuple[int, ...] = ()
+    team_costs: tuple[TeamCost, ...] = ()
 
     @property
     def topology(self) -> Topology:
-        """Return the topology: cores and PUs numbered node by node, distances in proportion to the read latency."""
+        """Return the topology: cores numbered node by node, distances in proportion to the read latency.
+
+        PUs are numbered as Linux does: the first of every core, then the second of every core, and so on.
+        """
         nodes: list[Node] = []
         caches: list[Cache] = []
         first = 0
+        count = sum(shape.cores for shape in self.nodes)
         for index, shape in enumerate(self.nodes):
             numbers = tuple(range(first, first + shape.cores))
             first += shape.cores
-            nodes.append(Node(index, index, tuple(Core(number, (number,)) for number in numbers), shape.memory_bytes))
+            cores = (
+                Core(number, tuple(number + n * count for n in range(self.threads_per_core))) for number in numbers
+            )
+            nodes.append(Node(index, index, tuple(cores), shape.memory_bytes))
             caches += [
                 Cache(PRIVATE_LEVEL, self.private_cache.size_bytes, self.line_bytes, (core,)) for core in numbers
             ]
-            if numbers:
-                caches.append(Cache(SHARED_LEVEL, self.shared_cache.size_bytes, self.line_bytes, numbers))
+            shared = self.shared_cache
+            sharing = shared.cores or max(len(numbers), 1)
+            caches += [
+                Cache(SHARED_LEVEL, shared.size_bytes, self.line_bytes, numbers[at : at + sharing])
+                for at in range(0, len(numbers), sharing)
+            ]
         distances = tuple(
             tuple(LOCAL_DISTANCE * latency / row[index] for latency in row)
             for index, row in enumerate(self.read_latency_ns)
@@ -168,7 +203,13 @@ def _description(file: MachineFile) -> MachineDescription:
         line_bytes=file.memory.line_bytes,
         page_bytes=file.memory.page_bytes,
         private_cache=CacheShape(file.private_cache.size_bytes, file.private_cache.ways),
-        shared_cache=SharedCache(file.shared_cache.size_bytes, file.shared_cache.ways, file.shared_cache.latency_ns),
+        shared_cache=SharedCache(
+            file.shared_cache.size_bytes,
+            file.shared_cache.ways,
+            file.shared_cache.latency_ns,
+            file.shared_cache.cores or 0,
+            file.shared_cache.inclusive is not False,
+        ),
         nodes=tuple(map(NodeShape, file.nodes.cores, file.nodes.memory_bytes)),
         read_latency_ns=read_latency,
         write_latency_ns=write_latency or read_latency,  # where stores were not measured
@@ -179,7 +220,19 @@ def _description(file: MachineFile) -> MachineDescription:
         thread_read_GBps=threads.by_node(threads.read_GBps),
         thread_write_GBps=threads.by_node(threads.write_GBps),
         sources=file.sources(),
+        turbo_GHz=file.core.turbo_GHz,
+        threads_per_core=file.core.threads or 1,
+        smt_throughput=file.core.smt_throughput or 1.0,
+        packages=file.nodes.packages,
+        team_costs=_team_costs(file.synchronisation),
     )
+
+
+def _team_costs(table: SynchronisationTable | None) -> tuple[TeamCost, ...]:
+    if table is None:
+        return ()
+    columns = (table.threads, table.nodes, table.fork_join_us, table.barrier_us, table.atomic_ns, table.lock_ns)
+    return tuple(itertools.starmap(TeamCost, zip(*columns, strict=True)))
 
 
 def _interconnect(file: MachineFile) -> tuple[tuple[Row, Row], tuple[Link, ...], tuple[tuple[int, ...], ...]]:

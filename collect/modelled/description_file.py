@@ -32,6 +32,16 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "ends": (0, 4095),
     "paths": (0, 4095),
     "measured_by": (0, 4095),
+    "turbo_GHz": (0.01, 100),
+    "threads": (1, 65_536),
+    "smt_throughput": (0.5, 100),
+    "inclusive": (0, 1),
+    "packages": (0, 4095),
+    "nodes": (1, 1024),
+    "fork_join_us": (1e-3, 1e6),
+    "barrier_us": (1e-3, 1e6),
+    "atomic_ns": (0.1, 1e7),
+    "lock_ns": (0.1, 1e7),
 }
 """The bounds of each figure on any machine, in the figure's unit (of latencies ns or cycles).
 
@@ -40,7 +50,8 @@ a centimetre, and an access of 10 ms is not to memory.
 """
 MOST_NODES, MOST_CORES = 1024, 65_536
 
-MAY_BE_ZERO = frozenset({"cores", "memory_bytes", "ends", "paths", "measured_by"})  # counts and node numbers
+# Counts, node numbers and truth values.
+MAY_BE_ZERO = frozenset({"cores", "memory_bytes", "ends", "paths", "measured_by", "packages", "inclusive"})
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -50,11 +61,19 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class CoreTable(Table, frozen=True, kw_only=True):
-    """One core's speed without waits for memory."""
+    """One core's speed without waits for memory.
+
+    ``turbo_GHz``: the frequency by active cores of a package, the first entry for one; the last holds for all further
+    cores. ``threads``: hardware threads of a core (1 where absent). ``smt_throughput``: what a core executes a second
+    when all its threads compute, over what it executes for one thread alone.
+    """
 
     frequency_GHz: float
     cycles_per_instruction: float
     reorder_window: Count
+    turbo_GHz: Row = ()
+    threads: Count | None = None
+    smt_throughput: float | None = None
 
 
 class MemoryTable(Table, frozen=True, kw_only=True):
@@ -72,16 +91,38 @@ class CacheTable(Table, frozen=True, kw_only=True):
 
 
 class SharedCacheTable(CacheTable, frozen=True, kw_only=True):
-    """Each node's shared cache."""
+    """The caches that several cores share.
+
+    ``cores``: how many cores of a node share one; all of them where absent. ``inclusive``: whether lines in private
+    caches take a place in it, too (true where absent); a victim cache holds what has left them.
+    """
 
     latency_ns: float
+    cores: Count | None = None
+    inclusive: bool | None = None
 
 
 class NodesTable(Table, frozen=True, kw_only=True):
-    """One entry a node."""
+    """One entry a node; ``packages`` has the package of each, where absent each node is one of its own."""
 
     cores: tuple[Count, ...]
     memory_bytes: tuple[Count, ...]
+    packages: tuple[Count, ...] = ()
+
+
+class SynchronisationTable(Table, frozen=True, kw_only=True):
+    """What a team of threads pays for waiting, one entry a team of ``threads`` threads spread evenly over ``nodes``.
+
+    ``fork_join_us``: an empty parallel region. ``barrier_us``: a barrier in one. ``atomic_ns``, ``lock_ns``: while all
+    threads of the team add to one counter, or enter one critical section, the time from one to the next.
+    """
+
+    threads: tuple[Count, ...]
+    nodes: tuple[Count, ...]
+    fork_join_us: Row
+    barrier_us: Row
+    atomic_ns: Row
+    lock_ns: Row
 
 
 class LatencyTable(Table, frozen=True, kw_only=True):
@@ -137,6 +178,7 @@ class MachineFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     controllers: ControllersTable | None = None
     links: LinksTable | None = None
     node_bandwidth: BandwidthTable | None = None
+    synchronisation: SynchronisationTable | None = None
 
     def tables(self) -> Iterator[tuple[str, Table]]:
         """Yield every table that the file has, with its name."""
@@ -192,6 +234,7 @@ def _problems(file: MachineFile) -> Iterator[str]:
                 if not least <= value <= most:
                     yield f"{name}.{figure}: {value:g} is outside {least:g} to {most:g}; check its unit"
     yield from _size_problems(file)
+    yield from _core_problems(file)
 
 
 def _source_problems(name: str, table: Table) -> Iterator[str]:
@@ -234,12 +277,21 @@ def _shape_problems(file: MachineFile) -> Iterator[str]:
         yield "give either node_bandwidth, or controllers and links"
     elif file.node_bandwidth is None and (file.controllers is None or (file.links is None and count > 1)):
         yield f"{'controllers' if file.controllers is None else 'links'}: missing; or give node_bandwidth"
+    yield from _part_problems(file, count)
+
+
+def _part_problems(file: MachineFile, count: int) -> Iterator[str]:
+    """Yield the lists of parts of the machine that do not match the number of nodes."""
     if file.controllers is not None:
         for name, row in (("read_GBps", file.controllers.read_GBps), ("write_GBps", file.controllers.write_GBps)):
             if len(row) != count:
                 yield f"controllers.{name}: {len(row)} numbers for {count} nodes"
     if file.links is not None:
         yield from _link_problems(file.links, count)
+    if file.nodes.packages and len(file.nodes.packages) != count:
+        yield f"nodes.packages: {len(file.nodes.packages)} numbers for {count} nodes"
+    if file.synchronisation is not None:
+        yield from _team_problems(file.synchronisation, count)
 
 
 def _link_problems(links: LinksTable, count: int) -> Iterator[str]:
@@ -252,6 +304,33 @@ def _link_problems(links: LinksTable, count: int) -> Iterator[str]:
             yield f"links.ends: [{source}, {target}] does not join two of the {count} nodes"
     if len(set(links.ends)) != len(links.ends):
         yield "links.ends: a link appears twice; give parallel links as one with their joint bandwidth"
+
+
+def _team_problems(table: SynchronisationTable, count: int) -> Iterator[str]:
+    """Yield the problems of the list of teams."""
+    teams = len(table.threads)
+    if not teams:
+        yield "synchronisation.threads: names no team; give at least one"
+    for name in _figures(table):
+        if len(getattr(table, name)) != teams:
+            yield f"synchronisation.{name}: {len(getattr(table, name))} numbers for {teams} teams"
+    known = list(zip(table.threads, table.nodes, strict=False))
+    for threads, nodes in known:
+        if not max(nodes, 2) <= threads or not 1 <= nodes <= count:
+            yield f"synchronisation: no team of {threads} threads can stand on {nodes} of the {count} nodes"
+    if len(set(known)) != len(known):
+        yield "synchronisation: a team appears twice"
+
+
+def _core_problems(file: MachineFile) -> Iterator[str]:
+    """Yield impossible numbers of hardware threads and of cores."""
+    core, shared = file.core, file.shared_cache
+    if (core.threads or 1) > 1 and core.smt_throughput is None:
+        yield "core.smt_throughput: missing for cores with several threads"
+    if core.smt_throughput is not None and not 1 <= core.smt_throughput <= (core.threads or 1):
+        yield f"core.smt_throughput: {core.smt_throughput:g} is outside 1 to core.threads, which is {core.threads or 1}"
+    if shared.cores == 0:
+        yield "shared_cache.cores: a cache that no core shares; leave it out where all cores of a node share one"
 
 
 def _size_problems(file: MachineFile) -> Iterator[str]:

@@ -2,18 +2,22 @@ import csv
 import statistics
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from numapredict.collect.modelled.description import (
+    SHARED_LEVEL,
     CacheShape,
     Link,
     MachineDescription,
     NodeShape,
+    SharedCache,
     load_description,
     machine_names,
 )
 from numapredict.collect.modelled.description_file import parse_file
 from numapredict.native.errors import InvalidInputError
+from tests.traces import machine_of
 
 MACHINES = (
     "broadwell-2x10",
@@ -36,6 +40,19 @@ def path_of(name: str) -> Path:
 
 def test_the_described_machines() -> None:
     assert machine_names() == MACHINES
+
+
+def test_hardware_threads_and_shared_caches_make_the_topology() -> None:
+    shape = msgspec.structs.replace(
+        machine_of((4, 3)), threads_per_core=2, shared_cache=SharedCache(65536, 16, 20.0, cores=2)
+    )
+    topology = shape.topology
+    assert [[core.pus for core in node.cores] for node in topology.nodes] == [
+        [(0, 7), (1, 8), (2, 9), (3, 10)],
+        [(4, 11), (5, 12), (6, 13)],
+    ]
+    shared = [cache.cores for cache in topology.caches if cache.level == SHARED_LEVEL]
+    assert shared == [(0, 1), (2, 3), (4, 5), (6,)]
 
 
 @pytest.mark.parametrize("name", MACHINES)

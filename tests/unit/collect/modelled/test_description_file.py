@@ -200,3 +200,63 @@ def test_every_figure_has_bounds_and_the_installed_machines_keep_far_from_them()
 def test_there_are_as_many_nodes_and_cores_as_can_be_modelled() -> None:
     with pytest.raises(InvalidInputError, match=r"nodes: 2 nodes with 65537 cores; at most 1024 and 65536"):
         parse(VALID.replace("cores = [2, 1]", "cores = [65536, 1]"))
+
+
+NEWER = (
+    VALID.replace(
+        "reorder_window = 100", "reorder_window = 100\nturbo_GHz = [3, 2.5]\nthreads = 2\nsmt_throughput = 1.2"
+    )
+    .replace("latency_ns = 10", "latency_ns = 10\ncores = 1\ninclusive = false")
+    .replace("cores = [2, 1]", "cores = [2, 1]\npackages = [0, 0]")
+    + """
+[synchronisation]
+source = "invented"
+threads = [2, 3]
+nodes = [1, 2]
+fork_join_us = [1, 2]
+barrier_us = [0.5, 1]
+atomic_ns = [20, 40]
+lock_ns = [100, 200]
+"""
+)
+
+
+def test_newer_figures_may_be_given() -> None:
+    file = parse(NEWER)
+    assert file.core.turbo_GHz == (3.0, 2.5)
+    assert (file.core.threads, file.core.smt_throughput) == (2, 1.2)
+    assert (file.shared_cache.cores, file.shared_cache.inclusive) == (1, False)
+    assert file.nodes.packages == (0, 0)
+    assert file.synchronisation is not None
+    assert file.synchronisation.lock_ns == (100.0, 200.0)
+    assert dict(file.sources())["shared_cache.inclusive"] == "invented"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("\nsmt_throughput = 1.2", "", "core.smt_throughput: missing for cores with several threads"),
+        (
+            "smt_throughput = 1.2",
+            "smt_throughput = 2.5",
+            "core.smt_throughput: 2.5 is outside 1 to core.threads, which is 2",
+        ),
+        ("\nthreads = 2\n", "\n", "core.smt_throughput: 1.2 is outside 1 to core.threads, which is 1"),
+        ("cores = 1\n", "cores = 0\n", "shared_cache.cores: a cache that no core shares"),
+        ("packages = [0, 0]", "packages = [0]", "nodes.packages: 1 numbers for 2 nodes"),
+        ("turbo_GHz = [3, 2.5]", "turbo_GHz = [3000]", "core.turbo_GHz: 3000 is outside"),
+        ("barrier_us = [0.5, 1]", "barrier_us = [0.5]", "synchronisation.barrier_us: 1 numbers for 2 teams"),
+        ("nodes = [1, 2]", "nodes = [1, 3]", "synchronisation: no team of 3 threads can stand on 3 of the 2 nodes"),
+        ("threads = [2, 3]", "threads = [1, 3]", "synchronisation: no team of 1 threads can stand on 1 of the 2 nodes"),
+        (
+            "threads = [2, 3]\nnodes = [1, 2]",
+            "threads = [2, 2]\nnodes = [1, 1]",
+            "synchronisation: a team appears twice",
+        ),
+    ],
+)
+def test_newer_figures_are_checked(old: str, new: str, said: str) -> None:
+    assert old in NEWER
+    with pytest.raises(InvalidInputError) as caught:
+        parse(NEWER.replace(old, new))
+    assert said in str(caught.value)
