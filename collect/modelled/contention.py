@@ -6,6 +6,10 @@ hide them: a core executes past a miss until the window is full, so misses withi
 with the window's instructions, and misses farther apart are waited for one by one (interval analysis: Karkhanis and
 Smith, ISCA 2004; Eyerman et al., TOCS 2009).
 
+Threads of one core share it: what they compute together, and what they move together, takes the core as long as if one
+thread did it all, but for what simultaneous multithreading gains in computing. Chunks and locks change a line that all
+threads want: each thread waits for its own, and all of them one after the other are the least that a phase takes.
+
 Controllers and links have a bandwidth; as their use grows, so does the wait in front of them, and no phase is shorter
 than its busiest resource needs. Use and time depend on each other, so both are found together. Streams do not wait in
 the queue: a prefetcher keeps a fixed number of lines under way, so that a stream slows down only where a resource is
@@ -19,6 +23,7 @@ import numpy.typing as npt
 
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.shared_caches import DEPENDENT, INDEPENDENT, STREAMED, WRITTEN_BACK
+from numapredict.collect.modelled.thread_places import ThreadPlaces
 
 # Assumption: the most independent misses that a core keeps in flight, where its reorder window holds as many. Streams,
 # which the prefetchers run ahead of, reach the one-thread bandwidth that was measured.
@@ -50,7 +55,6 @@ class Costs:
     link_ns: Floats
     route: Floats
     shared_hit_ns: float
-    instruction_ns: float
     reorder_window: int
 
 
@@ -59,15 +63,18 @@ class Demand:
     """The demand of each phase, in lines: the input of ``solve``.
 
     ``memory`` [M, T, KINDS, N], ``transfers`` [M, T, KINDS, N], ``hits`` [M, T, KINDS], ``instructions`` [M, T],
-    ``dynamic`` bool[M]; ``node`` int[T], the node of each thread.
+    ``exclusive_ns`` [M, T]: each thread's time for chunks and locks, which only one thread at a time can take;
+    ``dynamic``, ``members`` bool[M], bool[M, T]: which threads take part; ``places``: where the threads are.
     """
 
     memory: Floats
     transfers: Floats
     hits: Floats
     instructions: Floats
+    exclusive_ns: Floats
     dynamic: npt.NDArray[np.bool_]
-    node: npt.NDArray[np.int32]
+    members: npt.NDArray[np.bool_]
+    places: ThreadPlaces
 
 
 def costs_of(machine: MachineDescription) -> Costs:
@@ -103,7 +110,6 @@ def costs_of(machine: MachineDescription) -> Costs:
         link_ns=links,
         route=route,
         shared_hit_ns=machine.shared_cache.latency_ns,
-        instruction_ns=machine.cycles_per_instruction / machine.frequency_GHz,
         reorder_window=machine.reorder_window,
     )
 
@@ -111,7 +117,8 @@ def costs_of(machine: MachineDescription) -> Costs:
 def solve(load: Demand, costs: Costs) -> Floats:
     """Return the time of every phase in seconds, float64[M]."""
     nodes = costs.latency_ns.shape[0]
-    own = costs.line_ns[load.node]  # [T, N, KINDS]
+    node, places = load.places.nodes, load.places
+    own = costs.line_ns[node]  # [T, N, KINDS]
     fetched = load.memory + load.transfers  # lines from a node's cache and its memory take the same route
     streaming = sum((fetched[:, :, kind, :] * own[None, :, :, kind]).sum(axis=2) for kind in (STREAMED, WRITTEN_BACK))
     scattered = fetched[:, :, INDEPENDENT, :]
@@ -120,10 +127,11 @@ def solve(load: Demand, costs: Costs) -> Floats:
     hit_ns = np.array([1 / HITS_IN_FLIGHT, 1 / HITS_IN_FLIGHT, 1.0, 0.0]) * costs.shared_hit_ns
     hit_rated = load.hits[:, :, :DEPENDENT] @ hit_ns[:DEPENDENT]
     hit_waiting = load.hits[:, :, DEPENDENT] * hit_ns[DEPENDENT]
-    computing = load.instructions * costs.instruction_ns
-    overlap, hidden = _windows(scattered.sum(axis=2), load.instructions, costs)
+    computing = load.instructions * places.instruction_ns
+    overlap, hidden = _windows(scattered.sum(axis=2), load, costs)
+    core_ns = _of_shared_cores(computing, streaming + (scattered * own[None, :, :, STREAMED]).sum(axis=2), places)
 
-    membership = (load.node[:, None] == np.arange(nodes)[None, :]).astype(np.float64)  # [T, N]
+    membership = (node[:, None] == np.arange(nodes)[None, :]).astype(np.float64)  # [T, N]
     read = np.einsum("mtk,tn->mnk", load.memory[:, :, :WRITTEN_BACK, :].sum(axis=2), membership)
     written = np.einsum("mtk,tn->mnk", load.memory[:, :, WRITTEN_BACK, :], membership)
     moved = np.einsum("mtk,tn->mnk", load.transfers.sum(axis=2), membership)
@@ -134,22 +142,25 @@ def solve(load: Demand, costs: Costs) -> Floats:
     link_busy = (read + moved).reshape(phases, -1) @ path * costs.link_ns[:, 0]
     link_busy = link_busy + written.reshape(phases, -1) @ path * costs.link_ns[:, 1]
     busiest = np.maximum(controller_busy.max(axis=1), link_busy.max(axis=1, initial=0.0))
+    busiest = np.maximum(busiest, load.exclusive_ns.sum(axis=1))
+    team = np.maximum(load.members.sum(axis=1), 1)
 
     some_dynamic = bool(load.dynamic.any())
 
     def duration(slowdown: Floats) -> Floats:
         """Return the time of each phase in ns, [M], with accesses slowed down by these factors, [M, N, N]."""
-        mine = slowdown[:, load.node, :]  # [M, T, N]
+        mine = slowdown[:, node, :]  # [M, T, N]
         # Even with overlap, a thread gets no more than the bandwidth measured for one thread.
         each = np.maximum(own[None, :, :, INDEPENDENT] * mine / overlap[:, :, None], own[None, :, :, STREAMED])
         gathered = (scattered * each).sum(axis=2)
         # The core waits for what its window does not hide, the memory is busy with all: the longer of the two counts.
         core = computing + np.maximum(gathered - hidden, 0)
         memory = streaming + gathered + hit_rated
-        thread = np.maximum(core, memory) + (waiting * mine).sum(axis=2) + hit_waiting
+        thread = np.maximum(core, memory) + (waiting * mine).sum(axis=2) + hit_waiting + load.exclusive_ns
+        thread = np.maximum(thread, core_ns)
         slowest = thread.max(axis=1)
         if some_dynamic:  # chunks even the threads out, so that a phase takes as long as they do on average
-            slowest = np.where(load.dynamic, thread.mean(axis=1), slowest)
+            slowest = np.where(load.dynamic, (thread * load.members).sum(axis=1) / team, slowest)
         bounded: Floats = np.maximum(slowest, busiest)
         return bounded
 
@@ -174,14 +185,30 @@ def solve(load: Demand, costs: Costs) -> Floats:
     return result
 
 
-def _windows(misses: Floats, instructions: Floats, costs: Costs) -> tuple[Floats, Floats]:
+def _of_shared_cores(computing: Floats, moving: Floats, places: ThreadPlaces) -> Floats:
+    """Return the least time of each thread's core in ns, [M, T], where several threads share it; else nothing.
+
+    ``computing``, ``moving`` [M, T]: what each thread would take alone to compute, and for its lines as a stream. The
+    lines that a core has under way are what bounds a stream, and its threads share them.
+    """
+    if places.siblings.max(initial=1) < 2:
+        return np.zeros_like(computing)
+    shares = places.siblings > 1
+    together = np.maximum(computing @ places.same_core / places.throughput, moving @ places.same_core)
+    bound: Floats = np.where(shares, together, 0.0)
+    return bound
+
+
+def _windows(misses: Floats, load: Demand, costs: Costs) -> tuple[Floats, Floats]:
     """Return how many independent misses overlap, and the computing time in ns that hides them, [M, T] each."""
-    # The mean number of misses in one window of instructions; fewer than one means no overlap.
-    in_window = costs.reorder_window * misses / np.maximum(instructions, 1.0)
+    # The mean number of misses in one window of instructions; fewer than one means no overlap. The threads of a core
+    # have a part of its window each (Intel 64 and IA-32 Architectures Optimization Reference Manual, sec. 2.6).
+    window = costs.reorder_window / load.places.siblings
+    in_window = window * misses / np.maximum(load.instructions, 1.0)
     overlap = np.clip(in_window, 1.0, MISSES_IN_FLIGHT)
     # Each batch of misses overlaps one window of computing, and together at most all computing.
-    covered = np.minimum(misses / overlap * costs.reorder_window, instructions)
-    return overlap, covered * costs.instruction_ns
+    covered = np.minimum(misses / overlap * window, load.instructions)
+    return overlap, covered * load.places.instruction_ns
 
 
 def _queue(use: Floats) -> Floats:

@@ -18,6 +18,8 @@ from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.phases import PhasedTrace, phase_trace, slots
 from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, WHOLE_CENSUS, regions_note
 from numapredict.collect.modelled.shared_caches import WRITTEN_BACK, Demand, Lines, lines_of, replay
+from numapredict.collect.modelled.synchronisation import Synchronisation
+from numapredict.collect.modelled.thread_places import ThreadPlaces, places_of, places_on
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.page_placement import PageAccesses, place_pages
@@ -32,10 +34,6 @@ from numapredict.native.errors import TracingError
 
 _KEPT_TRACES = 8
 _KEPT_GROUPINGS = 64
-# Assumption: a barrier costs one flag exchange with the farthest thread, there and back, for every doubling of the
-# team (a tree barrier).
-_EXCHANGES = 2
-
 # Assumption: campaigns of the codelets took 0.06 s a run and core with half of the traces cached, 0.17 s on a busy
 # computer with none.
 ASSUMED_RUN_S = 0.1
@@ -79,6 +77,7 @@ class ModelledMachine:
         self.name, self.topology = description.name, description.topology
         self.controllers_GBps = description.controller_read_GBps
         self._costs = contention.costs_of(description)
+        self._synchronisation = Synchronisation(description)
         self._traced: OrderedDict[Hashable, TracedProgram] = OrderedDict()
         self._demands: OrderedDict[Hashable, Demand] = OrderedDict()
 
@@ -160,12 +159,22 @@ class ModelledMachine:
         uses. Raises as ``run`` does, and TracingError for a program that fails.
         """
         traced = self.traced(program, len(thread_node), thread_policy)
+        return self._timed(program, traced, places_on(thread_node, self.description), page_node, thread_policy)
+
+    def _timed(
+        self,
+        program: Program,
+        traced: TracedProgram,
+        places: ThreadPlaces,
+        page_node: npt.NDArray[np.int32],
+        thread_policy: ThreadPolicy,
+    ) -> tuple[Repetition, dict[int, float]]:
         phased = traced.phased
         demand = _kept(
             self._demands,
-            (program.identity, thread_node, traced.trace.follows_thread_policy and thread_policy),
+            (program.identity, places.node, places.core, traced.trace.follows_thread_policy and thread_policy),
             _KEPT_GROUPINGS,
-            lambda: replay(traced.lines, thread_node, len(self.topology.nodes)),
+            lambda: replay(traced.lines, places),
         )
         scale = (phased.lines_per_record * phased.stands_for)[:, None, None]
         memory = demand.by_memory_node(page_node) * scale[..., None]
@@ -174,27 +183,29 @@ class ModelledMachine:
             transfers=demand.transfers * scale[..., None],
             hits=demand.hits * scale,
             instructions=phased.instructions,
+            exclusive_ns=np.zeros_like(phased.instructions),
             dynamic=phased.dynamic,
-            node=np.array(thread_node, dtype=np.int32),
+            members=phased.members,
+            places=places,
         )
-        waiting_s = phased.barriers * self._barrier_s(thread_node)
+        waiting_s = phased.barriers * self._waiting_s(phased, places)
         recorded_s = contention.solve(load, self._costs) * phased.imbalance + waiting_s
         times = recorded_s * phased.weight
         region_time_s = float(times[~phased.serial].sum())
         repetition = Repetition(
             time_s=float(times.sum()),
             region_time_s=region_time_s,
-            counters=self._counters(memory, phased, thread_node, region_time_s),
+            counters=self._counters(memory, phased, places.node, region_time_s),
         )
         keys = np.unique(phased.region[~phased.serial])
         return repetition, {int(key): float(times[phased.region == key].sum()) for key in keys}
 
     def _measured(self, program: Program, placement: Placement, traced: TracedProgram) -> Measurement:
         mapping = placement.mapping
-        node = tuple(slot.node for slot in placement.slots)
+        places = places_of(placement.slots, self.description)
         pages = place_pages(placement, traced.pages)
         exit_code = traced.census.exit_code or traced.trace.exit_code
-        repetition, times_s = self.run_placed(program, node, pages, mapping.thread_policy)
+        repetition, times_s = self._timed(program, traced, places, pages, mapping.thread_policy)
         native_s = {region.key: region.time_s for region in traced.census.regions}
         return Measurement(
             program=program.name,
@@ -215,13 +226,13 @@ class ModelledMachine:
             ),
         )
 
-    def _barrier_s(self, node: tuple[int, ...]) -> float:
-        """Return the cost of one barrier among threads on these nodes."""
-        used = sorted(set(node))
-        farthest_ns = float(self._costs.latency_ns[np.ix_(used, used)].max())
-        if len(used) == 1:
-            farthest_ns = self._costs.shared_hit_ns
-        return _EXCHANGES * float(np.ceil(np.log2(len(node)))) * farthest_ns * 1e-9 if len(node) > 1 else 0.0
+    def _waiting_s(self, phased: PhasedTrace, places: ThreadPlaces) -> npt.NDArray[np.float64]:
+        """Return what the threads of each phase pay to start and end a region, or for a barrier, in seconds, [M]."""
+        teams, team = np.unique(phased.members, axis=0, return_inverse=True)
+        waits = [self._synchronisation.waits(tuple(places.nodes[mask].tolist())) for mask in teams]
+        fork_join = np.array([wait.fork_join_ns for wait in waits])[team.ravel()]
+        barrier = np.array([wait.barrier_ns for wait in waits])[team.ravel()]
+        return np.where(phased.begins, fork_join, barrier) * 1e-9
 
     def _counters(
         self, memory: npt.NDArray[np.float64], phased: PhasedTrace, node: tuple[int, ...], region_time_s: float

@@ -31,7 +31,9 @@ class PhasedTrace:
     ``weight`` float64[M]: how often the recorded part of a phase happens in the whole program. ``serial`` bool[M]:
     outside the regions. ``dynamic`` bool[M]: the work was scheduled in chunks, so a slow thread gets less of it.
     ``imbalance`` float64[M]: time lost at barriers within the phase, as a factor >= 1 of its longest thread.
-    ``barriers`` float64[M]: barriers in the recorded part. ``instructions`` float64[M, T]. Records: ``line`` uint64[R]
+    ``barriers`` float64[M]: how often the threads wait for each other in the recorded part, at a barrier, or where
+    ``begins`` bool[M] at the start and the end of a region. ``members`` bool[M, T]: the threads that take part.
+    ``instructions`` float64[M, T]. Records: ``line`` uint64[R]
     (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record represents ``lines_per_record``
     lines. ``stands_for`` float64[M]: a phase's instructions over those while records were kept; after the record limit,
     misses are assumed to be as frequent. ``seen``: the share, 0 to 1, of each region, by key, that was traced.
@@ -44,6 +46,8 @@ class PhasedTrace:
     dynamic: npt.NDArray[np.bool_]
     imbalance: Floats
     barriers: Floats
+    begins: npt.NDArray[np.bool_]
+    members: npt.NDArray[np.bool_]
     instructions: Floats
     line: npt.NDArray[np.uint64]
     flags: npt.NDArray[np.uint8]
@@ -81,6 +85,8 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
     critical = np.bincount(group_of_sub, weights=per_sub.max(axis=1), minlength=count)
     longest = instructions.max(axis=1)
     imbalance = np.divide(critical, longest, out=np.ones(count), where=longest > 0)
+    members = np.zeros((count, threads), dtype=bool)
+    members[group[keep], thread[keep]] = True
     dynamic = np.bincount(group[keep], weights=(segments["flags"][keep] & t.DYNAMIC) != 0, minlength=count) > 0
 
     recorded = keep & ((segments["flags"] & t.UNRECORDED) == 0)
@@ -95,6 +101,8 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
         dynamic=dynamic,
         imbalance=np.maximum(imbalance, 1.0),
         barriers=np.where(key[:, 0] == 0, 0, np.bincount(group_of_sub, minlength=count)).astype(np.float64),
+        begins=(key[:, 0] != 0) & (key[:, 3] == 0),
+        members=members,
         instructions=instructions,
         line=(trace.records["word"][order] >> np.uint64(8)),
         flags=(trace.records["word"][order] & np.uint64(0xFF)).astype(np.uint8),

@@ -1,7 +1,9 @@
 """Shared caches: which private-cache misses of a trace reach memory, for one grouping of the threads on nodes.
 
-The replay itself is native/replay/replay.h: set-associative, least recently used, one cache a node, coherent by MESI.
-The result does not depend on the pages' nodes, so that one replay serves every page policy.
+The replay itself is native/replay/replay.h: set-associative, least recently used, coherent by MESI; one cache a node,
+or several. A victim cache is replayed as one that is larger by the private caches: a line that it takes in when they
+load it, not when they evict it, stays as much longer. The result does not depend on the pages' nodes, so that one
+replay serves every page policy.
 """
 
 import ctypes
@@ -14,6 +16,7 @@ import numpy.typing as npt
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.phases import PhasedTrace
+from numapredict.collect.modelled.thread_places import ThreadPlaces
 from numapredict.native.errors import InvalidInputError
 from numapredict.native.library import replay_library
 
@@ -47,9 +50,7 @@ class Lines:
         """Return each record's kind, int32[R]."""
         flags = self.phased.flags
         kind = np.full(len(flags), INDEPENDENT, dtype=np.int32)
-        # A line that is read again because another thread wrote to it is communication: the reader depends on it.
-        message = ((flags & t.COHERENCE) != 0) & ((flags & t.STORE) == 0)
-        kind[((flags & t.DEPENDENT) != 0) | message] = DEPENDENT
+        kind[(flags & t.DEPENDENT) != 0] = DEPENDENT
         kind[(flags & t.STREAMING) != 0] = STREAMED
         kind[(flags & t.WRITEBACK) != 0] = WRITTEN_BACK
         return kind
@@ -65,8 +66,8 @@ class Lines:
 class Demand:
     """The demand of one grouping, in records; M phases, T threads, N nodes.
 
-    ``hits`` float64[M, T, KINDS]: in the thread's node's shared cache. ``transfers`` float64[M, T, KINDS, N]: modified
-    lines from that node's cache. E memory events: ``cell`` int32[E] in [M, T, KINDS] flattened, ``page`` int32[E].
+    ``hits`` float64[M, T, KINDS]: in the thread's shared cache. ``transfers`` float64[M, T, KINDS, N]: modified lines
+    from a cache of that node. E memory events: ``cell`` int32[E] in [M, T, KINDS] flattened, ``page`` int32[E].
     """
 
     hits: Floats
@@ -98,8 +99,10 @@ def lines_of(phased: PhasedTrace, machine: MachineDescription, seed: int) -> Lin
     address, line = np.unique(phased.line, return_inverse=True)
     page, page_of_line = np.unique(address >> np.uint64(t.PAGE_SHIFT - t.LINE_SHIFT), return_inverse=True)
     shift = phased.lines_per_record.bit_length() - 1
-    whole = machine.shared_cache.size_bytes // machine.line_bytes // machine.shared_cache.ways
-    sets = max(whole >> shift, 1)
+    shared = machine.shared_cache
+    sets = max(shared.size_bytes // machine.line_bytes // shared.ways >> shift, 1)
+    sharing = shared.cores or max(shape.cores for shape in machine.nodes)
+    beside = 0 if shared.inclusive else sharing * machine.private_cache.size_bytes
     # The tracer kept lines whose hash has zero low bits; the next bits select among the remaining sets.
     chosen = (_hash(address, seed) >> np.uint64(shift)) % np.uint64(sets)
     return Lines(
@@ -109,17 +112,18 @@ def lines_of(phased: PhasedTrace, machine: MachineDescription, seed: int) -> Lin
         set_of_line=chosen.astype(np.uint32),
         page=page.astype(np.int64),
         sets=sets,
-        ways=machine.shared_cache.ways,
+        ways=round(shared.ways * (1 + beside / shared.size_bytes)),
     )
 
 
-def replay(lines: Lines, node_of_thread: tuple[int, ...], nodes: int) -> Demand:
-    """Replay a trace with each thread on its node (logical indices) and return the demand on the memory."""
+def replay(lines: Lines, places: ThreadPlaces) -> Demand:
+    """Replay a trace with each thread in its place and return the demand on the memory."""
     phased = lines.phased
     count = len(lines.line)
     flags = np.where(phased.flags & t.WRITEBACK, 2, phased.flags & t.STORE).astype(np.uint8)
     thread = phased.thread.astype(np.uint16)
-    node = np.array(node_of_thread, dtype=np.int32)
+    nodes = len(places.machine.nodes)
+    cache_of = np.array(places.cache, dtype=np.int32)
     outcome = np.empty(count, dtype=np.uint8)
     supplier = np.empty(count, dtype=np.int8)
     evicted = np.empty(count, dtype=np.int32)
@@ -130,9 +134,9 @@ def replay(lines: Lines, node_of_thread: tuple[int, ...], nodes: int) -> Demand:
         thread.ctypes.data,
         len(lines.set_of_line),
         lines.set_of_line.ctypes.data,
-        len(node),
-        node.ctypes.data,
-        nodes,
+        len(cache_of),
+        cache_of.ctypes.data,
+        len(places.cache_node),
         lines.sets,
         lines.ways,
     )
@@ -145,7 +149,8 @@ def replay(lines: Lines, node_of_thread: tuple[int, ...], nodes: int) -> Demand:
     hits = np.bincount(lines.row[outcome == _HIT], minlength=int(np.prod(shape))).reshape(shape).astype(np.float64)
     handed = outcome == _TRANSFER_WRITTEN
     moved = (outcome == _TRANSFER) | handed
-    transfers = np.bincount(lines.row[moved] * nodes + supplier[moved], minlength=int(np.prod(shape)) * nodes)
+    source = places.cache_node[supplier[moved]]
+    transfers = np.bincount(lines.row[moved] * nodes + source, minlength=int(np.prod(shape)) * nodes)
     missed, pushed = outcome == _MEMORY, evicted >= 0
     return Demand(
         hits=hits,

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from numapredict.collect.modelled import contention as c
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.shared_caches import DEPENDENT, INDEPENDENT, KINDS, STREAMED, WRITTEN_BACK
+from numapredict.collect.modelled.thread_places import places_on
 from tests.traces import machine_of
 
 N = 1000
@@ -22,14 +25,17 @@ def load_of(nodes: int, node: tuple[int, ...], dynamic: bool = False) -> c.Deman
         transfers=np.zeros((1, threads, KINDS, nodes)),
         hits=np.zeros((1, threads, KINDS)),
         instructions=np.zeros((1, threads)),
+        exclusive_ns=np.zeros((1, threads)),
         dynamic=np.array([dynamic]),
-        node=np.array(node, dtype=np.int32),
+        members=np.ones((1, threads), dtype=bool),
+        places=places_on(node, machine_of((8,) * nodes)),
     )
 
 
 def time_of(load: c.Demand, machine: MachineDescription) -> float:
     """Return the phase's time in ns."""
-    return float(c.solve(load, c.costs_of(machine))[0]) / NS
+    there = replace(load, places=places_on(load.places.node, machine))
+    return float(c.solve(there, c.costs_of(machine))[0]) / NS
 
 
 def test_nothing_to_do_takes_no_time() -> None:
@@ -215,8 +221,10 @@ def load_of_some(load: c.Demand, threads: int) -> c.Demand:
         load.transfers[:, :threads],
         load.hits[:, :threads],
         load.instructions[:, :threads],
+        load.exclusive_ns[:, :threads],
         load.dynamic,
-        load.node[:threads],
+        load.members[:, :threads],
+        places_on(load.places.node[:threads], load.places.machine),
     )
 
 
@@ -280,7 +288,7 @@ counts = st.integers(0, 5000)
 @st.composite
 def loads(draw: st.DrawFn, threads: int = 4, nodes: int = 3) -> c.Demand:
     load = load_of(nodes, tuple(draw(st.integers(0, nodes - 1)) for _ in range(threads)), draw(st.booleans()))
-    for array in (load.memory, load.transfers, load.hits, load.instructions):
+    for array in (load.memory, load.transfers, load.hits, load.instructions, load.exclusive_ns):
         array[...] = np.reshape(draw(st.lists(counts, min_size=array.size, max_size=array.size)), array.shape)
     return load
 
@@ -304,9 +312,9 @@ def test_more_to_compute_is_never_faster(load: c.Demand, thread: int, more: int)
 
 @given(loads())
 def test_local_is_never_slower_than_remote(load: c.Demand) -> None:
-    remote = load_of(3, tuple(load.node.tolist()))
-    local = load_of(3, tuple(load.node.tolist()))
-    for thread, node in enumerate(load.node):
+    remote = load_of(3, load.places.node)
+    local = load_of(3, load.places.node)
+    for thread, node in enumerate(load.places.node):
         local.memory[0, thread, :, node] = load.memory[0, thread, :, 0]
         remote.memory[0, thread, :, (node + 1) % 3] = load.memory[0, thread, :, 0]
     assert time_of(local, TIGHT) <= time_of(remote, TIGHT) * (1 + 1e-4)
@@ -328,9 +336,10 @@ def test_the_time_is_the_one_that_leads_to_itself(load: c.Demand) -> None:
 @given(loads(), st.integers(2, 50))
 def test_twice_the_work_takes_twice_the_time(load: c.Demand, factor: int) -> None:
     longer = c.Demand(
-        *(part * factor for part in (load.memory, load.transfers, load.hits, load.instructions)),
+        *(part * factor for part in (load.memory, load.transfers, load.hits, load.instructions, load.exclusive_ns)),
         load.dynamic,
-        load.node,
+        load.members,
+        load.places,
     )
     assert time_of(longer, TIGHT) == pytest.approx(factor * time_of(load, TIGHT), rel=1e-4, abs=1e-3)
 
@@ -351,3 +360,64 @@ def test_a_hit_costs_its_latency_in_a_chain_and_a_fifth_of_it_otherwise() -> Non
         load = load_of(len(machine.nodes), (0,))
         load.hits[0, 0, kind] = N
         assert c.solve(load, costs)[0] == pytest.approx(N * part * machine.shared_cache.latency_ns * NS, rel=1e-4)
+
+
+SIBLINGS = msgspec.structs.replace(machine_of((2, 2)), threads_per_core=2, smt_throughput=1.25)
+
+
+def test_two_threads_of_a_core_compute_a_little_more_than_one() -> None:
+    load = load_of(2, (0, 0))
+    load.instructions[0] = [N, N]
+    assert time_of(load, SIBLINGS) == pytest.approx(N)
+    load = load_of(2, (0, 0, 0, 0))  # the first and third on one core, the others on the second
+    load.instructions[0] = [N, 3 * N, N, N]
+    assert time_of(load, SIBLINGS) == pytest.approx(4 * N / 1.25)
+    load.instructions[0, 2] = 9 * N
+    assert time_of(load, SIBLINGS) == pytest.approx(9 * N)  # its sibling is done long before
+
+
+def test_two_threads_of_a_core_share_the_lines_under_way_and_wait_side_by_side() -> None:
+    for kind, ns in ((STREAMED, 2 * 6.4), (DEPENDENT, 100)):
+        load = load_of(2, (0, 0, 0))
+        load.memory[0, [0, 2], kind, 0] = N
+        assert time_of(load, SIBLINGS) == pytest.approx(N * ns, rel=1e-3)
+
+
+def test_threads_of_a_core_have_a_part_of_its_window_each() -> None:
+    times = []
+    for threads in (1, 3):
+        load = load_of(2, (0,) * threads)
+        load.memory[0, 0, INDEPENDENT, 0] = N
+        load.instructions[0, 0] = 25 * N
+        times.append(time_of(load, SIBLINGS))
+    # A window of 100 instructions has four misses, half a window two, whose wait it hides in part.
+    assert times == pytest.approx([N * 25, N * 50], rel=2e-3)
+
+
+def test_the_clock_falls_with_the_active_cores_of_a_package() -> None:
+    two = msgspec.structs.replace(machine_of((2, 2)), turbo_GHz=(4.0, 2.0, 1.0))
+    for node, clock in (((0,), 4.0), ((0, 1), 4.0), ((0, 0), 2.0), ((0, 0, 1, 1), 2.0)):
+        load = load_of(2, node)
+        load.instructions[0, 0] = N
+        assert time_of(load, two) == pytest.approx(N / clock)
+    one = msgspec.structs.replace(two, packages=(0, 0))
+    for node, clock in (((0, 1), 2.0), ((0, 0, 1), 1.0), ((0, 0, 1, 1), 1.0), ((0, 0, 0), 2.0)):
+        load = load_of(2, node)
+        load.instructions[0, 0] = N
+        assert time_of(load, one) == pytest.approx(N / clock), node
+
+
+def test_locks_are_taken_one_after_the_other() -> None:
+    load = load_of(2, (0, 0, 1, 1))
+    load.instructions[0] = [N, N, N, N]
+    load.exclusive_ns[0] = [N / 10] * 4
+    assert time_of(load, machine_of()) == pytest.approx(1.1 * N)  # each waits for its own while the others compute
+    load.exclusive_ns[0] = [N] * 4
+    assert time_of(load, machine_of()) == pytest.approx(4 * N)
+
+
+def test_a_dynamic_phase_evens_out_the_threads_of_its_team_alone() -> None:
+    load = load_of(2, (0, 0, 1, 1), dynamic=True)
+    load.instructions[0] = [N, 3 * N, 0, 0]
+    load.members[0] = [True, True, False, False]
+    assert time_of(load, machine_of()) == pytest.approx(2 * N)

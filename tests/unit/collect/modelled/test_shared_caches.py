@@ -1,6 +1,7 @@
 import ctypes
 from collections import Counter
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +9,9 @@ from hypothesis import strategies as st
 
 from numapredict.collect.modelled import shared_caches as s
 from numapredict.collect.modelled import trace as t
+from numapredict.collect.modelled.description import SharedCache
 from numapredict.collect.modelled.phases import PhasedTrace, phase_trace
+from numapredict.collect.modelled.thread_places import places_on
 from numapredict.native.errors import InvalidInputError
 from tests.traces import Segment, census_of, machine_of, trace_of
 
@@ -29,9 +32,9 @@ def phased_of(accesses: list[Access], threads: int) -> PhasedTrace:
 
 
 def demand_of(accesses: list[Access], nodes: tuple[int, ...], shared_lines: int = 1024, ways: int = 16) -> s.Demand:
-    machine = machine_of(shared_bytes=shared_lines * 64, shared_ways=ways)
+    machine = machine_of((8,) * (max(nodes) + 1), shared_bytes=shared_lines * 64, shared_ways=ways)
     lines = s.lines_of(phased_of(accesses, len(nodes)), machine, seed=1)
-    return s.replay(lines, nodes, max(nodes) + 1)
+    return s.replay(lines, places_on(nodes, machine))
 
 
 def memory(demand: s.Demand, kind: int | None = None) -> int:
@@ -52,7 +55,7 @@ def test_two_threads_of_a_node_fetch_a_line_once_and_of_two_nodes_twice() -> Non
     assert apart.transfers.sum() == 0
 
 
-def test_a_changed_line_comes_out_of_the_other_node_s_cache() -> None:
+def test_a_changed_line_comes_out_of_the_other_node_cache_of() -> None:
     demand = demand_of([(0, 5, t.STORE), (1, 5, 0), (1, 5, 0)], (0, 1))
     assert by_supplier(demand) == [[0, 0], [1, 0]]
     assert memory(demand) == 1
@@ -73,6 +76,30 @@ def test_lines_beyond_the_capacity_come_from_memory_again() -> None:
     assert memory(demand_of([(0, line, 0) for line in range(1, 18)] * 2, (0,), shared_lines=16)) == 34
 
 
+def test_caches_of_one_node_hand_changed_lines_over_within_it() -> None:
+    machine = msgspec.structs.replace(machine_of((4, 4)), shared_cache=cache_of(cores=2))
+    accesses = [(0, 5, t.STORE), (1, 5, 0), (2, 5, 0), (3, 6, t.STORE), (0, 6, 0)]
+    lines = s.lines_of(phased_of(accesses, 4), machine, seed=1)
+    demand = s.replay(lines, places_on((0, 0, 0, 1), machine))  # the first two share a cache, the third has another
+    assert demand.hits[0, 1].sum() == 1
+    assert by_supplier(demand) == [[0, 1], [0, 0], [1, 0], [0, 0]]
+
+
+def test_a_victim_cache_has_the_room_of_the_private_ones_besides() -> None:
+    machine = machine_of((2, 2))
+    inclusive = s.lines_of(phased_of([(0, 1, 0)], 1), machine, seed=1)
+    shape = msgspec.structs.replace(machine, shared_cache=cache_of(inclusive=False))
+    victim = s.lines_of(phased_of([(0, 1, 0)], 1), shape, seed=1)
+    assert (inclusive.ways, victim.sets) == (16, inclusive.sets)
+    assert victim.ways == 16 + 2 * 32768 * 16 // (64 * 16 * 64)
+    alone = msgspec.structs.replace(machine, shared_cache=cache_of(cores=1, inclusive=False))
+    assert s.lines_of(phased_of([(0, 1, 0)], 1), alone, seed=1).ways == 24
+
+
+def cache_of(cores: int = 0, *, inclusive: bool = True) -> SharedCache:
+    return SharedCache(64 * 16 * 64, 16, 20.0, cores, inclusive)
+
+
 def test_two_nodes_have_twice_the_capacity() -> None:
     accesses = [(thread, 100 * thread + line, 0) for _ in range(4) for thread in range(2) for line in range(1, 17)]
     assert memory(demand_of(accesses, (0, 1), shared_lines=16)) == 32
@@ -83,7 +110,7 @@ def test_changed_lines_that_leave_are_written_to_the_memory_of_their_page() -> N
     accesses = [(0, line * PAGE_LINES, flags) for line in range(1, 18) for flags in (t.STORE, t.WRITEBACK)]
     machine = machine_of(shared_bytes=16 * 64, shared_ways=16)
     lines = s.lines_of(phased_of(accesses, 1), machine, seed=1)
-    demand = s.replay(lines, (0,), 2)
+    demand = s.replay(lines, places_on((0,), machine))
     assert memory(demand, s.WRITTEN_BACK) == 1
     assert lines.page[demand.page[-1]] == 1  # the first line, on page 1, was used longest ago
     only_page_one_remote = np.where(lines.page == 1, 1, 0).astype(np.int32)
@@ -160,7 +187,8 @@ def test_kinds_follow_the_flags() -> None:
         t.STREAMING: s.STREAMED,
         t.STREAMING | t.STORE: s.STREAMED,
         t.DEPENDENT: s.DEPENDENT,
-        t.COHERENCE: s.DEPENDENT,  # another thread's message
+        t.COHERENCE: s.INDEPENDENT,  # changed lines of another thread, read in bulk
+        t.COHERENCE | t.DEPENDENT: s.DEPENDENT,
         t.COHERENCE | t.STREAMING: s.STREAMED,
         t.WRITEBACK: s.WRITTEN_BACK,
     }
@@ -254,9 +282,9 @@ def expected(accesses: list[Access], node_of: tuple[int, ...], set_of: dict[int,
 def test_the_replay_is_that_of_a_plain_model(
     accesses: list[Access], node_of: tuple[int, ...], sets: int, ways: int
 ) -> None:
-    machine = machine_of(shared_bytes=64 * sets * ways, shared_ways=ways)
+    machine = machine_of((4,) * 4, shared_bytes=64 * sets * ways, shared_ways=ways)
     lines = s.lines_of(phased_of(accesses, 4), machine, seed=1)
-    demand = s.replay(lines, node_of, 4)
+    demand = s.replay(lines, places_on(node_of, machine))
     address = np.unique(lines.phased.line).tolist()
     set_of = dict(zip(address, lines.set_of_line.tolist(), strict=True))
     wanted = expected(accesses, node_of, set_of, ways)

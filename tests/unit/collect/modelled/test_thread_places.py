@@ -1,0 +1,47 @@
+import msgspec
+import pytest
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.modelled.description import SharedCache
+from numapredict.collect.modelled.thread_places import ThreadPlaces, places_of, places_on
+from numapredict.collect.placement import ThreadSlot, resolve
+from tests.traces import machine_of
+
+MACHINE = msgspec.structs.replace(
+    machine_of((4, 4)), threads_per_core=2, smt_throughput=1.3, shared_cache=SharedCache(65536, 16, 20.0, cores=2)
+)
+
+
+@pytest.mark.parametrize("label", ["8x2-contiguous-locality", "4x2-scatter-locality", "3x1-contiguous-bind"])
+def test_the_places_of_a_mapping_are_the_cores_of_its_slots(label: str) -> None:
+    slots = resolve(parse_label(label), MACHINE.topology).slots
+    places = places_of(slots, MACHINE)
+    cores = {pu: (node.index, core.index) for node in MACHINE.topology.nodes for core in node.cores for pu in core.pus}
+    assert list(zip(places.node, places.core, strict=True)) == [cores[slot.pu] for slot in slots]
+    assert places.siblings.tolist() == [1] * len(slots)
+
+
+def test_the_second_hardware_thread_of_a_core_is_in_the_same_place() -> None:
+    places = places_of((ThreadSlot(1, 5), ThreadSlot(1, 13), ThreadSlot(0, 0)), MACHINE)
+    assert places.core == (5, 5, 0)
+    assert places.siblings.tolist() == [2, 2, 1]
+    assert places.throughput.tolist() == [1.3, 1.3, 1.0]
+    assert places.same_core.tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+
+
+def test_threads_on_nodes_take_their_cores_in_turn() -> None:
+    assert places_on((1, 0, 1, 1, 1, 1), MACHINE).core == (4, 0, 5, 6, 7, 4)
+
+
+def test_each_shared_cache_that_is_used_has_a_number_and_a_node() -> None:
+    places = ThreadPlaces(MACHINE, (1, 0, 1, 1), (7, 1, 6, 4))
+    assert places.cache == (0, 1, 0, 2)
+    assert places.cache_node.tolist() == [1, 0, 1]
+    whole = msgspec.structs.replace(MACHINE, shared_cache=SharedCache(65536, 16, 20.0))
+    assert ThreadPlaces(whole, (1, 0, 1, 1), (7, 1, 6, 4)).cache == (0, 1, 0, 0)
+
+
+def test_two_threads_of_a_core_are_one_active_core() -> None:
+    turbo = msgspec.structs.replace(MACHINE, turbo_GHz=(4.0, 2.0))
+    assert ThreadPlaces(turbo, (0, 0), (3, 3)).instruction_ns.tolist() == [0.25, 0.25]
+    assert ThreadPlaces(turbo, (0, 0, 1), (3, 2, 4)).instruction_ns.tolist() == [0.5, 0.5, 0.25]
