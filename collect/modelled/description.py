@@ -100,6 +100,12 @@ class MachineDescription(msgspec.Struct, frozen=True, kw_only=True):
     packages: tuple[int, ...] = ()
     team_costs: tuple[TeamCost, ...] = ()
 
+    def with_siblings(self, count: int) -> "MachineDescription":
+        """Return the machine as a thread sees it that shares its core: with its part of the private cache's ways."""
+        ways = max(self.private_cache.ways // count, 1)
+        cache = CacheShape(self.private_cache.size_bytes // self.private_cache.ways * ways, ways)
+        return msgspec.structs.replace(self, private_cache=cache)
+
     @property
     def topology(self) -> Topology:
         """Return the topology: cores numbered node by node, distances in proportion to the read latency.

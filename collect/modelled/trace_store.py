@@ -66,9 +66,12 @@ class TraceStore:
             raise InvalidInputError(f"{path}: an empty census; remove the file and try again")
         return found
 
-    def trace(self, program: Program, threads: int) -> Trace:
-        """Return a program's trace with a number of threads, from the cache or from one emulated run."""
-        path = self._trace_path(program, threads)
+    def trace(self, program: Program, threads: int, siblings: int = 1) -> Trace:
+        """Return a program's trace with a number of threads, from the cache or from one emulated run.
+
+        ``siblings``: how many threads share a core and its private cache.
+        """
+        path = self._trace_path(program, threads, siblings)
         found = _read(path, lambda data: parse_trace(data, str(path)))
         if found is None:
             require_room(self.folder, _WHAT)
@@ -78,19 +81,20 @@ class TraceStore:
             if most_s >= self.budget.trace_s + 1:
                 text += f" and {most_s - self.budget.trace_s:.0f} before its first region"
             with lasting(log, text, most_s):
-                data = take_trace(program, threads, self.machine, census, self.budget)
+                data = take_trace(program, threads, self.machine.with_siblings(siblings), census, self.budget)
             self._store(path, data)
             found = parse_trace(data, str(path))
         else:
             log.debug(f"{program.name}: the cache had its trace with {threads} threads, {path}")
         return found
 
-    def has_trace(self, program: Program, threads: int) -> bool:
-        """Return whether the cache has a program's trace with a number of threads."""
-        return self._trace_path(program, threads).is_file()
+    def has_trace(self, program: Program, threads: int, siblings: int = 1) -> bool:
+        """Return whether the cache has a program's trace with a number of threads, so many of them on a core."""
+        return self._trace_path(program, threads, siblings).is_file()
 
-    def _trace_path(self, program: Program, threads: int) -> Path:
-        return self.folder / f"{self._key(program)}-{threads}.trace"
+    def _trace_path(self, program: Program, threads: int, siblings: int) -> Path:
+        shared = f"-smt{siblings}" if siblings > 1 else ""
+        return self.folder / f"{self._key(program)}-{threads}{shared}.trace"
 
     def _key(self, program: Program) -> str:
         """Return the digest of all that a trace depends on, but for the thread count.

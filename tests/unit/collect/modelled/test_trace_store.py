@@ -24,15 +24,17 @@ class Tracer:
     def __init__(self) -> None:
         self.censuses: list[str] = []
         self.traces: list[int] = []
+        self.caches: list[CacheShape] = []
 
     def take_census(self, program: Program, _budget: TraceBudget) -> bytes:
         self.censuses.append(program.name)
         return census_bytes((7, 3, 1000))
 
     def take_trace(
-        self, _program: Program, threads: int, _machine: MachineDescription, _census: Census, _budget: TraceBudget
+        self, _program: Program, threads: int, machine: MachineDescription, _census: Census, _budget: TraceBudget
     ) -> bytes:
         self.traces.append(threads)
+        self.caches.append(machine.private_cache)
         return trace_bytes([Segment(region=7, instructions=threads)])
 
 
@@ -289,3 +291,15 @@ def test_a_store_can_be_sent_to_another_process() -> None:
     made = TraceStore(machine_of(), TraceBudget(seed=3))
     copy = pickle.loads(pickle.dumps(made))  # noqa: S301 - between our own processes
     assert (copy.folder, copy.budget, copy.machine) == (made.folder, made.budget, made.machine)
+
+
+def test_threads_that_share_a_core_have_a_trace_with_their_part_of_its_cache(tracer: Tracer, program: Program) -> None:
+    store = TraceStore(machine_of())  # 8 ways of 4 KiB
+    assert not store.has_trace(program, 4, 2)
+    for siblings in (1, 2, 2, 8, 16):
+        store.trace(program, 4, siblings)
+    assert len(tracer.censuses) == 1
+    assert tracer.caches == [CacheShape(32768, 8), CacheShape(16384, 4), CacheShape(4096, 1), CacheShape(4096, 1)]
+    assert store.has_trace(program, 4)
+    assert store.has_trace(program, 4, 2)
+    assert not store.has_trace(program, 4, 4)
