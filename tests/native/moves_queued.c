@@ -1,23 +1,15 @@
 /* moves_queued.c: when native/placement/policy/moves.c moves what is queued, with a kernel that only counts
  * pages.
  *
- * Compiled and run by tests/unit/native/placement/policy/test_moves.py; exits with 1 at the first wrong
- * answer. */
+ * Compiled and run by tests/unit/native/placement/policy/test_moves.py; aborts at the first wrong answer. */
 #include "../../native/placement/policy/moves.h"
 #include "../../native/placement/process/lock.h"
 #include "../../native/placement/process/settings.h"
 #include "../../native/placement/process/system.h"
+#include "must.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#define MUST(condition)                                                                                      \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            exit(1);                                                                                         \
-        }                                                                                                    \
-    } while (0)
 #define BASE 0x100000ul
 
 static const struct settings given = {.slots = 2};

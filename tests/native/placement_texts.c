@@ -1,23 +1,15 @@
 /* placement_texts.c: settings and plans as they should be, and damaged at random: read right, or refused.
  *
- * Built with the address and undefined-behaviour sanitizers by .ci/run; exits with 1 at the first wrong
- * answer. */
+ * Built with the address and undefined-behaviour sanitizers by .ci/run; aborts at the first wrong answer. */
 #define _GNU_SOURCE
 #include "../../native/placement/policy/plan.h"
 #include "../../native/placement/process/settings.h"
+#include "must.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define MUST(condition)                                                                                      \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            exit(1);                                                                                         \
-        }                                                                                                    \
-    } while (0)
 
 static const char good[] = "version=1;cpus=0-2,8,4*2;homes=0*3,1*3;threads=scatter;pages=dataset;nodes=1,0;"
                            "chunks=1*5,0;report=/a%3Bb%25;map=/m";

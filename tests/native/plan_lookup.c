@@ -1,23 +1,16 @@
 /* plan_lookup.c: random plans, in which plan_for must find what a search from the first range on finds.
  *
  * The fields have few values, so that ranges differ in one field only, and many are in the file twice. Built
- * with the address and undefined-behaviour sanitizers by .ci/run; exits with 1 at the first wrong answer. */
+ * with the address and undefined-behaviour sanitizers by .ci/run; aborts at the first wrong answer. */
 #define _GNU_SOURCE
 #include "../../native/placement/policy/plan.h"
+#include "must.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define MUST(condition)                                                                                      \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            exit(1);                                                                                         \
-        }                                                                                                    \
-    } while (0)
 
 enum { PLANS = 400, MOST_RANGES = 200, MOST_RUNS = 3, QUESTIONS = 300 };
 

@@ -1,20 +1,10 @@
 /* timed_instruction.c: what timed guests (tests/guest/timed) know of single instructions.
  *
- * Built with the address and undefined-behaviour sanitizers by .ci/run; exits with 1 at the first wrong
- * answer. */
+ * Built with the address and undefined-behaviour sanitizers by .ci/run; aborts at the first wrong answer. */
 #include "../guest/timed/instruction.h"
 #include "../guest/timed/marks.h"
+#include "must.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#define MUST(condition)                                                                                      \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            exit(1);                                                                                         \
-        }                                                                                                    \
-    } while (0)
 #define KIND(...) kind_of_bytes((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
 enum { RAX = 1, RCX = 2, RDX = 4, RBX = 8, RSI = 64, RDI = 128, R8 = 256, R15 = 32768 };

@@ -1,21 +1,14 @@
 /* timed_memory.c: the memory of timed guests (tests/guest/timed), access by access, with exact times.
  *
- * Built with the address and undefined-behaviour sanitizers, and once for threads, by .ci/run; exits with 1
+ * Built with the address and undefined-behaviour sanitizers, and once for threads, by .ci/run; aborts
  * at the first wrong answer. */
 #define _GNU_SOURCE
 #include "../guest/timed/clock.h"
 #include "../guest/timed/memory.h"
+#include "must.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define MUST(condition)                                                                                      \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            exit(1);                                                                                         \
-        }                                                                                                    \
-    } while (0)
 
 /* Two nodes of two processors, 64-byte lines, 1 MB a node; private 4 lines, shared 16 lines. The link from 0
  * to 1 is slower than a thread, the other way is free. */

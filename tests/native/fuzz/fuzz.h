@@ -8,6 +8,8 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
+#include "../must.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +17,6 @@
 #include <sys/mman.h>
 #include <sys/types.h>
 #include <unistd.h>
-
-#define MUST(condition)                                                                                      \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            (void)fputs("not so: " #condition "\n", stderr);                                                 \
-            abort();                                                                                         \
-        }                                                                                                    \
-    } while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
