@@ -1,7 +1,7 @@
-#define _GNU_SOURCE
 #include "process.h"
 
-#include <dlfcn.h>
+#include "symbols.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -28,19 +28,11 @@ static struct { uint64_t table, errand; } paying[MOST];
 static unsigned count;
 
 bool process_open(void) {
-    const struct {
-        const char *name;
-        void *into;
-    } wanted[] = {{"g_byte_array_new", &new_array},
-                  {"g_byte_array_set_size", &set_size},
-                  {"qemu_get_cpu", &cpu_by_number},
-                  {"x86_cpu_gdb_read_register", &read_register}};
-    bool all = true;
-    for (size_t n = 0; n < sizeof wanted / sizeof *wanted; n++) {
-        void *found = dlsym(RTLD_DEFAULT, wanted[n].name);
-        memcpy(wanted[n].into, &found, sizeof found); /* a function's address, as POSIX has it */
-        all &= found != NULL;
-    }
+    const struct symbol wanted[] = {{"g_byte_array_new", &new_array},
+                                    {"g_byte_array_set_size", &set_size},
+                                    {"qemu_get_cpu", &cpu_by_number},
+                                    {"x86_cpu_gdb_read_register", &read_register}};
+    const bool all = symbols_find(wanted, sizeof wanted / sizeof *wanted);
     if (!all)
         read_register = NULL;
     return all;
