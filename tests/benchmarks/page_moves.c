@@ -4,14 +4,13 @@
  * usage: page_moves MEGABYTES ROUNDS; prints a line a round: pages a second of each, and the library's over
  * the other. */
 #define _GNU_SOURCE
+#include "migratepages.h"
 #include "process/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define PAGE 4096ul
 #define BATCH 512
@@ -40,21 +39,6 @@ static void move_by_batches(char *data, size_t pages, int node) {
     }
 }
 
-static void move_by_migratepages(int from, int to) {
-    char pid[16], source[16], target[16];
-    (void)snprintf(pid, sizeof pid, "%d", (int)getpid());
-    (void)snprintf(source, sizeof source, "%d", from);
-    (void)snprintf(target, sizeof target, "%d", to);
-    const pid_t child = fork();
-    if (child == 0) {
-        execlp("migratepages", "migratepages", pid, source, target, (char *)NULL);
-        _exit(127);
-    }
-    int status = 1;
-    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
-        exit(2);
-}
-
 int main(int count, char **argument) {
     const size_t pages = (count > 1 ? strtoul(argument[1], NULL, 10) : 64) * 256;
     const int rounds = count > 2 ? atoi(argument[2]) : 5;
@@ -72,7 +56,8 @@ int main(int count, char **argument) {
         if (on_node(data, pages, 1) != pages)
             return 3;
         const uint64_t again = system_now_ns();
-        move_by_migratepages(1, 0);
+        if (!migratepages(1, 0))
+            return 2;
         const uint64_t end = system_now_ns();
         if (on_node(data, pages, 0) != pages)
             return 4;

@@ -8,6 +8,8 @@
  * beyond those of the same region without a move. Exits with 3 if a page stands elsewhere afterwards, with 4
  * if the kernel gives no huge pages. */
 #define _GNU_SOURCE
+#include "migratepages.h"
+
 #include <numaif.h>
 #include <omp.h>
 #include <stdbool.h>
@@ -16,9 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { MOST = 4096, AGAIN = 5 };
 #define SMALL 4096ul
@@ -87,18 +87,8 @@ static uint64_t called_ns(int target) {
 }
 
 static uint64_t migrated_ns(int from, int to) {
-    char pid[16], source[16], target[16];
-    (void)snprintf(pid, sizeof pid, "%d", (int)getpid());
-    (void)snprintf(source, sizeof source, "%d", from);
-    (void)snprintf(target, sizeof target, "%d", to);
     const uint64_t began = now_ns();
-    const pid_t child = fork();
-    if (child == 0) {
-        execlp("migratepages", "migratepages", pid, source, target, (char *)NULL);
-        _exit(127);
-    }
-    int ended = 1;
-    if (child < 0 || waitpid(child, &ended, 0) < 0 || ended != 0)
+    if (!migratepages(from, to))
         fail(2, "migratepages (package numactl)");
     return now_ns() - began;
 }
