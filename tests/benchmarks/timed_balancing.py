@@ -12,7 +12,7 @@ reading wants; and with its periods times F, as the first wants.
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -84,17 +84,21 @@ def longer_periods(factor: float) -> dict[str, int]:
     return {name: round(value * factor) if name.endswith("_ms") else value for name, value in DEFAULTS.items()}
 
 
+def settings_lines(settings: Mapping[str, int]) -> list[str]:
+    """Return the shell's lines that set how the kernel's balancing scans."""
+    # The longest period first: the kernel takes no shortest one above it.
+    ordered = sorted(settings.items(), key=lambda pair: "max" not in pair[0])
+    return [f"echo {value} > {SETTINGS}/{name}" for name, value in (*ordered, *settings.items())]
+
+
 def script(chosen: Sequence[Way], program: Sequence[str], runs: int) -> str:
     """Return the shell's script that runs the program in all ways, one after the other, and this so many times."""
     lines = ["set -e", "mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug"]
     for _ in range(runs):
         for way in chosen:
             lines.append(f"echo {1 if way.balancing else 0} > /proc/sys/kernel/numa_balancing")
-            # The longest period first: the kernel takes no shortest one above it.
-            settings = sorted((way.balancing or DEFAULTS).items(), reverse=True)
-            longest = [pair for pair in settings if "max" in pair[0]]
-            lines += [f"echo {value} > {SETTINGS}/{name}" for name, value in (*longest, *settings)]
-            lines += [named(way.name), shlex.join([*way.words, *program])]
+            lines += [*settings_lines(way.balancing or DEFAULTS), named(way.name)]
+            lines += [shlex.join([*way.words, *program])]
     return "\n".join(lines)
 
 

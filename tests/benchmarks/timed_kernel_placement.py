@@ -17,7 +17,7 @@ from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.launcher import Launching, launcher_command, read_time_s
 from numapredict.collect.program import Program
 from tests.benchmarks.table import table
-from tests.benchmarks.timed_balancing import DEFAULTS, SETTINGS, slower_scan
+from tests.benchmarks.timed_balancing import DEFAULTS, settings_lines, slower_scan
 from tests.benchmarks.timed_gains import Gain, gains, geometric, read_sweep
 from tests.benchmarks.timed_programs import codelets, foreign
 from tests.guest.errors import GuestError
@@ -45,10 +45,7 @@ def plain_s(served: ServedMachine, program: Program, before: Sequence[str] = ())
 
 def set_balancing(served: ServedMachine, mode: int, settings: Mapping[str, int]) -> None:
     """Switch the kernel's balancing, and set how it scans."""
-    # The longest period first: the kernel takes no shortest one above it.
-    ordered = sorted(settings.items(), key=lambda pair: "max" not in pair[0])
-    lines = [f"echo {value} > {SETTINGS}/{name}" for name, value in (*ordered, *settings.items())]
-    script = "\n".join(["set -e", *lines, f"echo {mode} > {BALANCING}"])
+    script = "\n".join(["set -e", *settings_lines(settings), f"echo {mode} > {BALANCING}"])
     if (ending := served.guest.run(["/bin/sh", "-c", script], {}, None, RUN_S)).exit_code != 0:
         raise GuestError(ending.reason)
 
