@@ -10,7 +10,6 @@ reading wants; and with its periods times F, as the first wants.
 """
 
 import shlex
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,7 +20,7 @@ import msgspec
 
 from tests.benchmarks.convergence import Convergence, convergence
 from tests.benchmarks.guest_output import named, parts
-from tests.benchmarks.programs import numapredict
+from tests.benchmarks.programs import compiled, numapredict
 from tests.guest.machine import Guest, python_environment
 from tests.guest.timed.configuration import Timing, timing_of
 
@@ -143,8 +142,7 @@ def main(
     kilobytes = THREAD_KB * timing.machine.topology.core_count
     chosen = [way for number, way in enumerate(ways(timing)) if number == 0 or only in way.name]
     with tempfile.TemporaryDirectory(prefix="numapredict-balancing-") as name:
-        program = Path(name) / "initialised"
-        subprocess.run(["gcc", "-O2", "-fopenmp", "-o", str(program), str(SOURCE)], check=True)
+        program = compiled(SOURCE, Path(name))
         folder = Path(name) / "guest"
         folder.mkdir()
         words = script(chosen, (str(program), "serial", str(kilobytes), str(iterations), PAGES), runs)

@@ -1,11 +1,11 @@
 """The programs of the sweeps in timed guests: a dozen codelets, and two that are no codelets, in small sizes."""
 
 import os
-import subprocess
 from pathlib import Path
 
 from numapredict.collect.campaign.codelets import INITIALISATIONS
 from numapredict.collect.program import CODELETS, Program
+from tests.benchmarks.programs import compiled
 
 SOURCES = Path(__file__).parents[1] / "guest" / "programs"
 SIZE = "tiny"
@@ -45,8 +45,8 @@ def codelets(more: float = 1) -> tuple[Program, ...]:
 
 def foreign(folder: Path, more: float = 1) -> tuple[Program, ...]:
     """Compile the others into a folder that the PATH then begins with; return each in both initialisations."""
-    for name, (compiler, source, _) in FOREIGN.items():
-        subprocess.run([compiler, "-O2", "-fopenmp", "-o", folder / name, SOURCES / source], check=True)
+    for compiler, source, _ in FOREIGN.values():
+        compiled(SOURCES / source, folder, compiler)
     os.environ["PATH"] = f"{folder.resolve()}:{os.environ['PATH']}"
     return tuple(
         Program(

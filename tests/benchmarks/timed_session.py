@@ -5,7 +5,6 @@
 
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from tests.benchmarks.programs import compiled
 from tests.guest.machine import Guest, python_environment
 from tests.guest.timed.configuration import timing_of
 from tests.guest.timed_session import Said
@@ -81,8 +81,7 @@ def main(machine: str, factor: float | None, app: str, balancing: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="numapredict-session-") as name:
         folder = Path(name)
         for program in ("initialised", "patterns"):
-            source = PROGRAMS / f"{program}.c"
-            subprocess.run(["gcc", "-O2", "-fopenmp", "-o", folder / program, source], check=True)
+            compiled(PROGRAMS / f"{program}.c", folder)
         (folder / "guest").mkdir()
         learned = [f"{folder}/patterns {pattern} 1024 3" for pattern in LEARNED]
         command = [sys.executable, "-m", "tests.guest.timed_session", f"{folder}/{app}", *learned]
