@@ -148,7 +148,7 @@ def figures(found: Sequence[tuple[str, tuple[str, ...]]], timing: Timing) -> Ite
 
 @click.command()
 @click.argument("machine", default="guest-2x2")
-@click.option("--factor", default=1000.0, show_default=True, help="How many times slower than the machine.")
+@click.option("--factor", type=float, help="How many times slower than the machine.")
 @click.option("--rounds", default=3, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
 def main(machine: str, factor: float | None, rounds: int, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -11,7 +11,7 @@ import msgspec
 
 from numapredict.collect.host.facts.facts import machine_state
 from numapredict.collect.host.hwloc import topology_from_xml
-from numapredict.collect.mapping import Mapping as PlacementMapping
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.hardware import Computer, HardwareMachine
@@ -59,7 +59,7 @@ class ServedMachine:
         """Return how often one run executes the program, at least."""
         return self.hardware.executions
 
-    def supports(self, mapping: PlacementMapping) -> bool:
+    def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits."""
         return self.hardware.supports(mapping)
 
@@ -74,7 +74,7 @@ class ServedMachine:
         pays = {"GUEST_PAYS": PurePath(program.command[0]).name, "LD_PRELOAD": str(self.paying), **ENVIRONMENT}
         return msgspec.structs.replace(program, environment=(*program.environment, *pays.items()))
 
-    def run(self, program: Program, mapping: PlacementMapping) -> Measurement:
+    def run(self, program: Program, mapping: Mapping) -> Measurement:
         """Run the program in the guest under the mapping."""
         measured = self.hardware.run(self.charged(program), mapping)
         about = (("source", f"timed guest, {self.timing.factor:g} times slower than {self.timing.machine.name}"),)
@@ -126,13 +126,12 @@ def guest_topology(guest: ServedGuest, name: str) -> Topology:
 
 @contextlib.contextmanager
 def _temporary_files_in(folder: Path) -> Iterator[None]:
-    before: Mapping[str, str | None] = {"TMPDIR": os.environ.get("TMPDIR")}
+    before = os.environ.get("TMPDIR")
     os.environ["TMPDIR"], tempfile.tempdir = str(folder), None
     try:
         yield
     finally:
         tempfile.tempdir = None
-        if (value := before["TMPDIR"]) is None:
-            del os.environ["TMPDIR"]
-        else:
-            os.environ["TMPDIR"] = value
+        del os.environ["TMPDIR"]
+        if before is not None:
+            os.environ["TMPDIR"] = before
