@@ -35,7 +35,7 @@
 static bool prepared;
 static _Atomic(const struct region_call *) owner; /* the region of the running pass */
 static _Atomic uint64_t began_ns;                 /* when it began */
-static _Atomic bool alone, were_alone;            /* it has one thread; another one had */
+static _Atomic bool were_alone;                   /* an earlier one had a single thread */
 static struct lock lock;                          /* protects the variables below */
 static struct {
     _Atomic(void *) function;
@@ -224,8 +224,9 @@ static void arm(struct range *range, void *data) {
     }
 }
 
-static void disarm(struct range *range, void *unused) {
-    (void)unused;
+/* `data`: whether the region had a single thread, which shows nothing of who uses a range. */
+static void disarm(struct range *range, void *data) {
+    const bool *alone = data;
     if (late && !is_newcomer(range))
         return;
     protection_disarm(range, 0, SIZE_MAX, FOR_NEXT_TOUCH);
@@ -234,7 +235,7 @@ static void disarm(struct range *range, void *unused) {
         return;
     if (atomic_load(&range->pass) == atomic_load(&pass))
         settle(range, atomic_load(&range->looks) + 1);
-    else if (!atomic_load(&alone) && atomic_fetch_add(&range->waits, 1) + 1 == MOST_WAITS)
+    else if (!*alone && atomic_fetch_add(&range->waits, 1) + 1 == MOST_WAITS)
         settle(range, looks_wanted());
 }
 
@@ -336,13 +337,11 @@ static void ignore(uintptr_t start, size_t pages) {
     (void)pages;
 }
 
-void next_touch_region_end(struct region_call *call) {
-    if (!prepared || atomic_load(&owner) != call)
-        return;
+static void end_pass(bool alone) {
     /* Open everything first, so that no more decisions are made; then move the queued blocks; then those with
      * a page that was absent when they were moved and may have been touched since. */
     const uint64_t began = system_now_ns();
-    ranges_for_each(disarm, NULL);
+    ranges_for_each(disarm, &alone);
     moves_flush(note_absent);
     ranges_for_each(move_late, NULL);
     moves_flush(ignore);
@@ -353,6 +352,11 @@ void next_touch_region_end(struct region_call *call) {
     lock_give(&lock, mask);
 }
 
+void next_touch_region_end(struct region_call *call) {
+    if (prepared && atomic_load(&owner) == call)
+        end_pass(false);
+}
+
 void next_touch_region_team(struct region_call *call) {
     if (!prepared || call->team != 1 || settings()->slots == 1 || atomic_load(&owner) != call)
         return;
@@ -361,9 +365,7 @@ void next_touch_region_team(struct region_call *call) {
         uncount_pass(call);
         atomic_fetch_add(&spent_ns, system_now_ns() - atomic_load(&began_ns));
     }
-    atomic_store(&alone, true);
-    next_touch_region_end(call);
-    atomic_store(&alone, false);
+    end_pass(true);
 }
 
 void next_touch_thread_end(void) {
