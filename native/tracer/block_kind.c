@@ -65,3 +65,10 @@ bool is_repeated(const struct qemu_plugin_insn *instruction, bool *loads) {
     free(text);
     return found;
 }
+
+bool goes_elsewhere(const struct qemu_plugin_tb *tb, size_t instructions) {
+    char *text = qemu_plugin_insn_disas(qemu_plugin_tb_get_insn(tb, instructions - 1));
+    const bool found = text && strchr(text, '*') != NULL; /* only indirect jumps and calls have one */
+    free(text);
+    return found;
+}

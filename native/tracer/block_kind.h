@@ -23,4 +23,8 @@ bool may_touch_first(const struct qemu_plugin_insn *);
  * processor does so a line at a time, the emulator runs a block for every element. `loads` says which. */
 bool is_repeated(const struct qemu_plugin_insn *, bool *loads);
 
+/* Return whether a block may go on in another file's code: it ends in a jump or a call to an address that it
+ * reads, as a library's calls of another one do. */
+bool goes_elsewhere(const struct qemu_plugin_tb *, size_t instructions);
+
 #endif

@@ -24,7 +24,7 @@ static enum code_owner owner_of(const char *path) {
         enum code_owner owner;
     } known[] = {
         {"libgomp.so", CODE_RUNTIME},   {"libomp.so", CODE_RUNTIME}, {"libomp-", CODE_RUNTIME},
-        {"libiomp5", CODE_RUNTIME},     {"ld-linux", CODE_RUNTIME},  {"ld-2.", CODE_RUNTIME},
+        {"libiomp5", CODE_RUNTIME},     {"ld-linux", CODE_LOADER},   {"ld-2.", CODE_LOADER},
         {"libnumamarks", CODE_RUNTIME}, {"libc.so", CODE_C_LIBRARY}, {"libc-2.", CODE_C_LIBRARY},
         {"libpthread", CODE_C_LIBRARY},
     };

@@ -1,4 +1,4 @@
-/* code_map.h: which code an address belongs to. The OpenMP runtime's is not followed. */
+/* code_map.h: which code an address belongs to. The OpenMP runtime's and the loader's are not followed. */
 #ifndef NUMAPREDICT_CODE_MAP_H
 #define NUMAPREDICT_CODE_MAP_H
 
@@ -7,7 +7,8 @@
 enum code_owner {
     CODE_PROGRAM,   /* the program and its libraries */
     CODE_C_LIBRARY, /* the C library, which the OpenMP runtime calls too; and code in no mapped file */
-    CODE_RUNTIME,   /* libgomp, libomp, libiomp5, the dynamic linker, our preload library */
+    CODE_RUNTIME,   /* libgomp, libomp, libiomp5, our preload library */
+    CODE_LOADER,    /* the dynamic linker: on the way from a caller to the function that it calls first */
 };
 
 /* Safe from any thread. */

@@ -23,6 +23,15 @@ struct access_site *following_sites(void) {
     return reserve(MAX_SITES * sizeof(struct access_site));
 }
 
+/* Note who touches the page, which decides its place whatever code does so. */
+static void note_touch(struct thread *t, const struct site *site, bool store, uint64_t address) {
+    const uint64_t page = address >> PAGE_SHIFT;
+    if (t->last_page == (page << 1 | store))
+        return;
+    t->last_page = page << 1 | store;
+    first_touch_note(page, store, t->number, !t->in_region, site->address);
+}
+
 static uint64_t read_guest(uint64_t address, unsigned size_shift) {
     uint64_t value = 0;
     if (size_shift == 3)
@@ -48,15 +57,12 @@ static __attribute__((noinline)) void new_line(struct thread *t, struct site *si
     if (slot == 0)
         slot = assign_slot(site);
     struct access_site *s = &t->sites[slot];
-    uint64_t line = address >> LINE_SHIFT, page = address >> PAGE_SHIFT;
+    uint64_t line = address >> LINE_SHIFT;
     uint64_t previous = s->line & ((1ull << 48) - 1);
     bool store = qemu_plugin_mem_is_store(info);
 
     s->line = line | t->epoch;
-    if (t->last_page != (page << 1 | store)) {
-        t->last_page = page << 1 | store;
-        first_touch_note(page, store, t->number, !t->in_region, site->address);
-    }
+    note_touch(t, site, store, address);
     if (previous != line)
         t->spin_instructions = UINT64_MAX; /* who reads another line every time is walking, not waiting */
     if (recording_off && !(t->segments[t->segment_count - 1].flags & SEGMENT_UNRECORDED)) {
@@ -104,19 +110,31 @@ static __attribute__((noinline)) void new_line(struct thread *t, struct site *si
 void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
     struct site *site = data;
-    if (site->of_c_library && t->share_done)
+    if (__builtin_expect(site->of_c_library && t->in_runtime, 0)) {
+        note_touch(t, site, qemu_plugin_mem_is_store(info), address);
         return;
+    }
     if (__builtin_expect(t->sites[site->slot].line == ((address >> LINE_SHIFT) | t->epoch), 1))
         return;
     new_line(t, site, info, address);
 }
 
+void on_way_out_of_runtime(unsigned vcpu, void *unused) {
+    (void)unused;
+    threads[vcpu & (MAX_THREADS - 1)]->in_runtime = true;
+}
+
+/* Whether a block is not the program's: the C library's, called by the runtime. Called for every block. */
+static inline bool is_for_runtime(struct thread *t, bool of_c_library) {
+    if (__builtin_expect(!t->in_runtime, 1))
+        return false;
+    t->in_runtime = of_c_library;
+    return of_c_library;
+}
+
 static inline void count_block(struct thread *t, uint32_t instructions, bool of_c_library) {
-    if (__builtin_expect(t->share_done, 0)) {
-        if (of_c_library)
-            return;
-        t->share_done = false;
-    }
+    if (is_for_runtime(t, of_c_library))
+        return;
     t->instructions += instructions;
     if (__builtin_expect(++t->blocks == EPOCH_BLOCKS, 0)) {
         t->blocks = 0;
@@ -141,8 +159,11 @@ void on_counting_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
 void on_repeated_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
     struct site *site = (struct site *)data + qemu_plugin_mem_is_store(info);
-    if ((site->of_c_library && t->share_done) ||
-        t->sites[site->slot].line == ((address >> LINE_SHIFT) | t->epoch))
+    if (is_for_runtime(t, site->of_c_library)) {
+        note_touch(t, site, qemu_plugin_mem_is_store(info), address);
+        return;
+    }
+    if (t->sites[site->slot].line == ((address >> LINE_SHIFT) | t->epoch))
         return;
     if (site->instructions)
         count_block(t, site->instructions, site->of_c_library);
@@ -153,6 +174,8 @@ void on_repeated_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
    thread. Giving the core away ends the wait sooner: there are more threads than cores here. */
 void on_spin_block(unsigned vcpu, void *data) {
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    if (is_for_runtime(t, ((const struct block *)data)->of_c_library))
+        return;
     if (t->instructions == t->spin_instructions) {
         if (++t->spins > 16) {
             t->segments[t->segment_count - 1].flags |= SEGMENT_SPUN;
@@ -170,6 +193,8 @@ void on_spin_block(unsigned vcpu, void *data) {
 /* On the way between two looks at a flag: counted the first time only. */
 void on_passing_block(unsigned vcpu, void *data) {
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
+    if (is_for_runtime(t, ((const struct block *)data)->of_c_library))
+        return;
     bool after_look = t->instructions == t->spin_instructions;
     if (after_look && t->spins > 0)
         return;

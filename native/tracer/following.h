@@ -41,4 +41,8 @@ void on_block(unsigned vcpu, void *block);
 void on_spin_block(unsigned vcpu, void *block);
 void on_passing_block(unsigned vcpu, void *block);
 
+/* A block of the OpenMP runtime that may call the C library: what that does is not the program's, until a
+ * block of the program's comes. */
+void on_way_out_of_runtime(unsigned vcpu, void *unused);
+
 #endif

@@ -1,8 +1,10 @@
 /* plugin.c: the tracer, a plugin of QEMU's user mode emulation.
  *
- * It follows every load and store that the program makes outside the OpenMP runtime through a private cache
- * of its thread, and writes the misses, who touched which page first, and how many instructions each thread
- * spent between the marks of marks.c (trace_file.h). It ends the program once enough was recorded.
+ * It follows every load and store that the program makes, in its own code and in the C library, through a
+ * private cache of its thread, and writes the misses, who touched which page first, and how many instructions
+ * each thread spent between the marks of marks.c (trace_file.h). What the OpenMP runtime does, also in the C
+ * library, is not the program's: of that only the first touch of a page counts. It ends the program once
+ * enough was recorded.
  *
  * This file says what is followed, and takes the marks; following.c is called by the translated code,
  * recording.c keeps what it finds, trace_writer.c ends the trace. Nothing is printed but one line on standard
@@ -35,7 +37,7 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
     struct thread *t = threads[index];
     if (t) { /* a new thread reuses the number of an ended one: it is in no region yet */
         close_segment(t);
-        t->in_region = t->share_done = t->muted = false;
+        t->in_region = t->in_runtime = t->muted = false;
         t->number = (struct trace_thread){(uint16_t)index, (uint16_t)index};
         open_segment(t, (struct trace_segment){.after = latest_region, .thread = t->number});
         return;
@@ -78,9 +80,11 @@ static void follow_repeated(struct qemu_plugin_insn *instruction, const struct s
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     const enum code_owner owner = code_at(qemu_plugin_tb_vaddr(tb));
-    if (owner == CODE_RUNTIME)
-        return;
     size_t count = qemu_plugin_tb_n_insns(tb);
+    if (owner == CODE_RUNTIME && goes_elsewhere(tb, count))
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_way_out_of_runtime, QEMU_PLUGIN_CB_NO_REGS, NULL);
+    if (owner == CODE_RUNTIME || owner == CODE_LOADER)
+        return;
     bool loads = false;
     const bool repeated = count == 1 && is_repeated(qemu_plugin_tb_get_insn(tb, 0), &loads);
     if (fast_start_is_on()) {
@@ -120,6 +124,7 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
     if (what == MARK_BEGIN)
         fast_start_end(t);
     close_segment(t);
+    t->in_runtime = true;
     struct trace_segment now = t->segments[t->segment_count - 1];
     now.records = now.instructions = 0;
     t->epoch += 1ull << 48; /* stores of other threads before the mark must be visible after it */
@@ -128,7 +133,6 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
         trace_writer_marks_loaded();
         break;
     case MARK_ENTER:
-        t->share_done = false;
         t->number = (struct trace_thread){(uint16_t)c, (uint16_t)(c >> 16)};
         t->in_region = true;
         t->muted = b >= settings.instances;
@@ -148,12 +152,9 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
             t->segments[t->segment_count - 1].flags |= SEGMENT_DYNAMIC;
         break;
     case MARK_LEAVE:
-        t->share_done = true;
-        break;
     case MARK_BEGIN:
         break;
     case MARK_END:
-        t->share_done = false;
         latest_region = a;
         t->in_region = false;
         t->muted = b >= settings.instances;

@@ -27,8 +27,7 @@ struct thread {
     /* read at every new line */
     bool muted;
     bool in_region;
-    bool
-        share_done; /* and no task runs since: what the C library does is for the runtime, and not followed */
+    bool in_runtime; /* what the C library does is for the OpenMP runtime, and not the program's */
     struct trace_thread number;
     uint32_t index; /* the order of creation */
     uint32_t shift;

@@ -14,10 +14,15 @@ TURN = {"gcc": 4, "clang": 3}  # instructions of one turn of count_up, checked b
 
 
 @pytest.fixture(scope="module", params=["gcc", "clang"])
-def kernels(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    compiler = {"gcc": GCC, "clang": CLANG}[request.param]
-    if not compiler:
+def compiler(request: pytest.FixtureRequest) -> str:
+    found = {"gcc": GCC, "clang": CLANG}[request.param]
+    if not found:
         pytest.skip(f"{request.param} is not installed")
+    return found
+
+
+@pytest.fixture(scope="module")
+def kernels(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("kernels.c", tmp_path_factory.mktemp("kernels"), compiler)
 
 
@@ -174,6 +179,37 @@ def test_lines_that_go_back_and_forth_miss_every_time(gcc_kernels: Path) -> None
         flags = seen.flags(seen.region(), thread=thread)
         moved = ((flags & t.COHERENCE) != 0) & ((flags & t.STORE) == store)
         assert lines * (lock - 2) <= moved.sum() <= lines * lock + 3 * lock
+
+
+def test_a_region_without_work_costs_next_to_nothing_with_either_runtime(tmp_path: Path) -> None:
+    threads, turns = 4, 16
+    done = {}
+    for compiler in filter(None, (GCC, CLANG)):
+        seen = traced(program_of(build("library.c", tmp_path, compiler), "empty", turns * threads), threads)
+        done[compiler] = [
+            seen.instructions(seen.region(), thread=thread, instance=instance)
+            for thread in range(threads)
+            for instance in range(3)
+        ]
+        assert max(done[compiler]) < 100 + 5 * turns
+        assert min(done[compiler]) > turns
+    assert max(max(done.values(), key=max)) - min(min(done.values(), key=min)) < 100
+
+
+def test_what_the_program_calls_in_the_c_library_is_counted(compiler: str, tmp_path: Path) -> None:
+    program, n, threads = build("library.c", tmp_path, compiler), 100, 2
+    # The program's own part is less: at most n log2(n) comparisons of ten instructions each, ten around an allocation,
+    # ten around a memset of 64 KB, which stores 32 bytes at once or counts once a line.
+    filled = 65536 / 64
+    for name, least, most in (
+        ("sort", 67 * n, 400 * n),
+        ("allocate", 40 * n, 400 * n),
+        ("fill", filled * n, 4 * filled * n),
+    ):
+        seen = traced(program_of(program, name, n), threads)
+        for thread in range(threads):
+            done = seen.instructions(seen.region(), thread=thread, instance=2)
+            assert least < done < most, name
 
 
 def touchers(seen: Traced, output: Path) -> np.ndarray:
