@@ -8,16 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from numapredict.collect.modelled.description import MachineDescription, TeamCost
 
-# Assumption where a description has no figures: libgomp's barrier is one counter, which each thread changes in turn,
-# and one flag, which each thread reads. A changed line reaches another core of its node in as many hits of the shared
-# cache, one of another node in its read latency; fork and join are a barrier each, a lock is taken and given back.
+# Assumptions where a description has no figures, as models/machines has them for described machines, with their source:
+# cycles that any team pays; what a changed line takes to another core of its node, in hits of the shared cache (to one
+# of another node, its read latency), and how many such ways a critical section is, by threads.
+_FORK_JOIN_CYCLES, _BARRIER_CYCLES = 3000.0, 800.0
 _HITS_A_TRANSFER = 3.0
-
-Floats = npt.NDArray[np.float64]
+_TRANSFERS_A_LOCK = ((2.0, 4.0, 8.0), (1.6, 4.2, 5.6))
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,7 @@ class Synchronisation:
 
     def __init__(self, machine: MachineDescription) -> None:
         self._known = machine.team_costs
+        self._cycle_ns = 1 / machine.frequency_GHz
         self._transfer_ns = _HITS_A_TRANSFER * machine.shared_cache.latency_ns
         self._latency_ns = np.array(machine.read_latency_ns)
 
@@ -52,12 +52,18 @@ class Synchronisation:
         )
 
     def _assumed(self, nodes: tuple[int, ...]) -> Waits:
+        """Return the costs of libgomp's barrier: one counter, which each thread changes in turn, and a flag for all."""
         home = np.array(nodes)
         between = np.where(home[:, None] == home[None, :], self._transfer_ns, self._latency_ns[np.ix_(home, home)])
         # The mean over all pairs of threads: the order in which they come to the counter is not known.
         transfer_ns = float(between[~np.eye(len(home), dtype=bool)].mean())
-        barrier_ns = len(nodes) * transfer_ns
-        return Waits(2 * barrier_ns, barrier_ns, transfer_ns, 2 * transfer_ns)
+        each_ns = len(nodes) * transfer_ns
+        return Waits(
+            _FORK_JOIN_CYCLES * self._cycle_ns + 2 * each_ns,
+            _BARRIER_CYCLES * self._cycle_ns + each_ns,
+            transfer_ns,
+            transfer_ns * float(np.interp(len(nodes), *_TRANSFERS_A_LOCK)),
+        )
 
     def _between(self, nodes: tuple[int, ...], figure: Callable[[TeamCost], float]) -> float:
         """Return a figure of the team: straight lines over threads for each known number of nodes, then over nodes."""

@@ -35,13 +35,13 @@ def test_other_teams_lie_between() -> None:
 
 
 def test_without_figures_a_team_pays_for_each_thread_and_more_for_far_ones() -> None:
-    machine = machine_of((8, 8))  # a hit takes 20 ns, the other node's memory 150
+    machine = machine_of((8, 8))  # a cycle takes 1 ns, a hit 20, the other node's memory 150
     waits = Synchronisation(machine).waits((0,) * 8)
-    assert waits.barrier_ns == pytest.approx(8 * 3 * 20)
-    assert waits.fork_join_ns == pytest.approx(2 * waits.barrier_ns)
-    assert (waits.atomic_ns, waits.lock_ns) == pytest.approx((60, 120))
+    assert waits.barrier_ns == pytest.approx(800 + 8 * 3 * 20)
+    assert waits.fork_join_ns == pytest.approx(3000 + 2 * 8 * 3 * 20)
+    assert (waits.atomic_ns, waits.lock_ns) == pytest.approx((60, 5.6 * 60))
     both = Synchronisation(machine).waits((0, 1))
-    assert both.barrier_ns == pytest.approx(2 * 150)
+    assert (both.barrier_ns, both.lock_ns) == pytest.approx((800 + 2 * 150, 1.6 * 150))
 
 
 @pytest.mark.parametrize("name", machine_names())
