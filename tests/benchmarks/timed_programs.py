@@ -1,4 +1,4 @@
-"""The programs of the sweeps in timed guests: a dozen codelets, and two that are no codelets, in small sizes."""
+"""The programs of the sweeps in timed guests: a dozen codelets, and some that are no codelets, in small sizes."""
 
 import os
 from pathlib import Path
@@ -27,6 +27,10 @@ ITERATIONS = {
 FOREIGN = {
     "steps": ("gcc", "steps.c", ("256", "2")),
     "solver": ("g++", "solver.cpp", ("128", "3")),
+    "tiny_regions": ("gcc", "tiny_regions.c", ("32768", "4")),
+    "pipeline": ("gcc", "pipeline.c", ("256", "2")),
+    "gather": ("gcc", "gather.c", ("32768", "2")),
+    "levels": ("gcc", "levels.c", ("256", "2")),
 }
 
 
