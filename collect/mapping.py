@@ -13,12 +13,14 @@ ThreadPolicy = Literal["contiguous", "scatter"]
 THREAD_POLICIES: tuple[ThreadPolicy, ...] = get_args(ThreadPolicy)
 
 # At most five digits: no machine has more cores, and a longer number is a mistake to report at once.
-_LABEL = re.compile(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})-([a-z]+)-([a-z]+(?:-[a-z]+)?)(?:@([1-9][0-9]{0,4}))?")
-_EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES], such as 16x2-contiguous-locality"
+_LABEL = re.compile(
+    r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})-([a-z]+)-([a-z]+(?:-[a-z]+)?)(?:@([1-9][0-9]{0,4}))?(?:-smt([2-9]|[1-9][0-9]))?"
+)
+_EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES][-smt2], such as 16x2-contiguous-locality"
 
 
-CHOICES = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy")
-"""A mapping's five choices, in the order in which labels, tables and constructors have them."""
+CHOICES = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy", "threads_per_core")
+"""A mapping's six choices, in the order in which labels, tables and constructors have them."""
 
 _set = object.__setattr__
 
@@ -57,10 +59,10 @@ class AnyMapping:
 
 
 class Mapping(AnyMapping):
-    """Five choices that place a program (thesis sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP).
+    """Six choices that place a program: five of the thesis (sec. 2.2; ICS'19 table 1: NT, TND, TPP, PND, PPP), and SMT.
 
-    The threads run on the first ``thread_nodes`` nodes that have cores. Any combination can be written;
-    ``problem_of`` and ``placement.resolve`` check whether it is possible.
+    The threads run on the first ``thread_nodes`` nodes that have cores, ``threads_per_core`` on each core used. Any
+    combination can be written; ``problem_of`` and ``placement.resolve`` check whether it is possible.
     """
 
     __slots__ = CHOICES
@@ -69,29 +71,41 @@ class Mapping(AnyMapping):
     thread_policy: ThreadPolicy
     page_nodes: int
     page_policy: PagePolicy
+    threads_per_core: int
 
     def __init__(
-        self, threads: int, thread_nodes: int, thread_policy: ThreadPolicy, page_nodes: int, page_policy: PagePolicy
+        self,
+        threads: int,
+        thread_nodes: int,
+        thread_policy: ThreadPolicy,
+        page_nodes: int,
+        page_policy: PagePolicy,
+        threads_per_core: int = 1,
     ) -> None:
         _set(self, "threads", threads)
         _set(self, "thread_nodes", thread_nodes)
         _set(self, "thread_policy", thread_policy)
         _set(self, "page_nodes", page_nodes)
         _set(self, "page_policy", page_policy)
-        super().__init__(f"{threads}x{thread_nodes}-{thread_policy}-{self.pages}")
+        _set(self, "threads_per_core", threads_per_core)
+        shared = f"-smt{threads_per_core}" if threads_per_core != 1 else ""
+        super().__init__(f"{threads}x{thread_nodes}-{thread_policy}-{self.pages}{shared}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return Mapping, self.choices
 
     @property
     def pages(self) -> str:
-        """Return the label's last part: the page nodes show only where they differ from the thread nodes."""
+        """Return the label's part about pages: the page nodes show only where they differ from the thread nodes."""
         return self.page_policy if self.page_nodes == self.thread_nodes else f"{self.page_policy}@{self.page_nodes}"
 
     @property
-    def choices(self) -> tuple[int, int, ThreadPolicy, int, PagePolicy]:
-        """Return the five choices in the order of the constructor's parameters."""
-        return self.threads, self.thread_nodes, self.thread_policy, self.page_nodes, self.page_policy
+    def choices(self) -> tuple[int, int, ThreadPolicy, int, PagePolicy, int]:
+        """Return the six choices in the order of the constructor's parameters."""
+        return (
+            *(self.threads, self.thread_nodes, self.thread_policy),
+            *(self.page_nodes, self.page_policy, self.threads_per_core),
+        )
 
     def replaced(
         self,
@@ -101,6 +115,7 @@ class Mapping(AnyMapping):
         thread_policy: ThreadPolicy | None = None,
         page_nodes: int = 0,
         page_policy: PagePolicy | None = None,
+        threads_per_core: int = 0,
     ) -> "Mapping":
         """Return the mapping with some choices replaced; numbers are at least 1."""
         return Mapping(
@@ -109,6 +124,7 @@ class Mapping(AnyMapping):
             thread_policy or self.thread_policy,
             page_nodes or self.page_nodes,
             page_policy or self.page_policy,
+            threads_per_core or self.threads_per_core,
         )
 
 
@@ -152,7 +168,7 @@ def parse_label(text: str) -> Mapping:
     match = _LABEL.fullmatch(text)
     if match is None:
         raise InvalidMappingError(f"{_shown(text)} is not a mapping's label: {_EXAMPLE}")
-    threads, thread_nodes, thread_name, page_name, page_nodes = match.groups()
+    threads, thread_nodes, thread_name, page_name, page_nodes, threads_per_core = match.groups()
     thread_policy = next((policy for policy in THREAD_POLICIES if policy == thread_name), None)
     page_policy = next((policy for policy in PAGE_POLICIES if policy == page_name), None)
     if thread_policy is None:
@@ -165,6 +181,7 @@ def parse_label(text: str) -> Mapping:
         thread_policy=thread_policy,
         page_nodes=int(page_nodes or thread_nodes),
         page_policy=page_policy,
+        threads_per_core=int(threads_per_core or 1),
     )
     problem = problem_of(mapping)
     if problem:
@@ -174,8 +191,8 @@ def parse_label(text: str) -> Mapping:
 
 def problem_of(mapping: Mapping) -> str:
     """Return why no machine could apply the mapping, in a few words, or nothing when some could."""
-    if min(mapping.threads, mapping.thread_nodes, mapping.page_nodes) < 1:
-        return "threads, thread nodes and page nodes must be at least 1"
+    if min(mapping.threads, mapping.thread_nodes, mapping.page_nodes, mapping.threads_per_core) < 1:
+        return "threads, thread nodes, page nodes and threads a core must be at least 1"
     if mapping.threads < mapping.thread_nodes:
         return f"{mapping.threads} threads cannot occupy {mapping.thread_nodes} nodes; use at least one thread a node"
     needed = FACTS[mapping.page_policy].page_nodes

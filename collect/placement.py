@@ -73,25 +73,31 @@ def _thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...
     """Return where every thread runs, in the order of thread numbers.
 
     The threads are dealt to the thread nodes round robin, skipping full nodes: in this order under `scatter`; under
-    `contiguous` each node gets as many, but consecutive threads. The i-th thread of a node takes its i-th core's first
-    PU. Raises InvalidMappingError when there are too few nodes or cores.
+    `contiguous` each node gets as many, but consecutive threads. With K threads a core the i-th thread of a node takes
+    PU i % K of its core i // K. Raises InvalidMappingError when there are too few nodes, cores or PUs of a core.
     """
-    nodes = topology.cpu_nodes[: mapping.thread_nodes]
-    room = sum(len(node.cores) for node in nodes)
+    nodes, each = topology.cpu_nodes[: mapping.thread_nodes], mapping.threads_per_core
+    pus = [pus_of(node, each) for node in nodes]
+    room = sum(map(len, pus))
     if len(nodes) < mapping.thread_nodes or room < mapping.threads:
+        unit, most = ("PU" if each > 1 else "core"), topology.threads_per_core
         raise InvalidMappingError(
-            f"mapping {mapping.label} needs {counted(mapping.threads, 'core')} on "
-            f"{counted(mapping.thread_nodes, 'node')}; {topology.name} has {counted(room, 'core')} on "
-            f"{'its first ' if len(nodes) > 1 else ''}{counted(len(nodes), 'node')}"
+            f"mapping {mapping.label} needs {counted(mapping.threads, unit)} on {counted(mapping.thread_nodes, 'node')}"
+            + (f", {each} on each core" if each > 1 else "")
+            + f"; {topology.name} has "
+            + (
+                f"{counted(most, 'PU')} a core that may be used"
+                if each > most
+                else f"{counted(room, unit)} on {'its first ' if len(nodes) > 1 else ''}{counted(len(nodes), 'node')}"
+            )
         )
-    owners = _deal(mapping.threads, nodes)
+    owners = _deal(mapping.threads, [len(row) for row in pus])
     if mapping.thread_policy == "contiguous":
         owners.sort()
     used = [0] * len(nodes)
     slots = []
     for owner in owners:
-        node = nodes[owner]
-        slots.append(ThreadSlot(node.index, node.cores[used[owner]].pus[0]))
+        slots.append(ThreadSlot(nodes[owner].index, pus[owner][used[owner]]))
         used[owner] += 1
     return tuple(slots)
 
@@ -128,11 +134,24 @@ def _page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
     return tuple(candidates[: mapping.page_nodes])
 
 
-def _deal(threads: int, nodes: tuple[Node, ...]) -> list[int]:
-    """Return the position in ``nodes`` of each thread, dealt round robin, skipping full nodes."""
+def pus_of(node: Node, threads_per_core: int) -> tuple[int, ...]:
+    """Return the PUs (OS indices) for a node's threads, in their order, with so many threads on each core.
+
+    They end at the first core with fewer PUs, whose PUs are the last: all cores before it have as many as asked for.
+    """
+    pus: list[int] = []
+    for core in node.cores:
+        pus += core.pus[:threads_per_core]
+        if len(core.pus) < threads_per_core:
+            break
+    return tuple(pus)
+
+
+def _deal(threads: int, rooms: list[int]) -> list[int]:
+    """Return the position in ``rooms`` of each thread's node, dealt round robin, skipping nodes without room."""
     owners: list[int] = []
     depth = 0
     while len(owners) < threads:
-        owners += [position for position, node in enumerate(nodes) if len(node.cores) > depth]
+        owners += [position for position, room in enumerate(rooms) if room > depth]
         depth += 1
     return owners[:threads]

@@ -1,5 +1,7 @@
 """Spaces: which mappings fit a topology, which of them mean the same, and the named subsets of the literature."""
 
+import itertools
+from collections import Counter
 from typing import assert_never
 
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
@@ -14,8 +16,8 @@ SUBSETS = ("full", "thesis", "dashti", "diener", "wang", "denoyelle")
 def canonical(mapping: Mapping, topology: Topology) -> Mapping:
     """Return the representative of all mappings that place threads and pages alike on this topology.
 
-    Contiguous represents scatter where they are equal, bind everything on one node, and the fewest page nodes any
-    choice with the same effect. Raises InvalidMappingError for a mapping that does not fit.
+    Contiguous represents scatter where they are equal, bind everything on one node, and the fewest page nodes and
+    threads a core any choice with the same effect. Raises InvalidMappingError for a mapping that does not fit.
     """
     return canonical_form(resolve(mapping, topology))
 
@@ -23,6 +25,9 @@ def canonical(mapping: Mapping, topology: Topology) -> Mapping:
 def canonical_form(placement: Placement) -> Mapping:
     """Return the canonical mapping of this placement: see ``canonical``."""
     mapping, topology = placement.mapping, placement.topology
+    if mapping.threads_per_core > 1:
+        most = max(Counter(slot.node for slot in placement.slots).values())
+        mapping = mapping.replaced(threads_per_core=min(mapping.threads_per_core, most))
     in_order = mapping.replaced(thread_policy="contiguous")
     if resolve(in_order, topology).slots == placement.slots:
         mapping = in_order
@@ -51,18 +56,24 @@ def default_mapping(topology: Topology) -> Mapping:
     return canonical(Mapping(topology.core_count, nodes, "contiguous", nodes, "first-touch"), topology)
 
 
-def full_space(topology: Topology) -> tuple[Mapping, ...]:
+def full_space(topology: Topology, *, smt: bool = True) -> tuple[Mapping, ...]:
     """Return every mapping of the coupled space once, in canonical form and a fixed order.
 
     Thread counts are the powers of two, what fills the first nodes, and all cores; nodes are the powers of two and
     all. Any number of threads that fits a number of nodes meets every thread and page policy (ICS'19 table 1).
+    With ``smt`` follow the mappings with several threads on each core, where the machine has such cores.
     """
     powers = powers_of_two(topology.core_count)
-    return _space(topology, tuple(sorted({*powers, *full_counts(topology)})), THREAD_POLICIES, PAGE_POLICIES)
+    counts = {1: tuple(sorted({*powers, *full_counts(topology)}))}
+    if smt:
+        counts |= {each: smt_counts(topology, each) for each in smt_degrees(topology)}
+    return _space(topology, counts)
 
 
-def subset(name: str, topology: Topology) -> tuple[Mapping, ...]:
+def subset(name: str, topology: Topology, *, smt: bool = True) -> tuple[Mapping, ...]:
     """Return a named part of the full space, in its order; raise UsageError for another name.
+
+    Only "full" has mappings with several threads on a core, and none without ``smt``.
 
     "thesis" is the space of the thesis (table 1 and sec. 5.1): as many threads as fill 1, 2, 4 ... nodes, pages on
     the thread nodes, and the worst case, one full node with remote pages. The others are what its table 1 grants to
@@ -72,7 +83,7 @@ def subset(name: str, topology: Topology) -> tuple[Mapping, ...]:
     everything = (topology.core_count,)  # and with it every node: fewer have fewer cores
     match name:
         case "full":
-            return full_space(topology)
+            return full_space(topology, smt=smt)
         case "thesis":
             on_thread_nodes = _on_thread_nodes(topology, filling, THREAD_POLICIES, ("locality", "balance"))
             wanted = {*on_thread_nodes, *_worst_case(topology)}
@@ -86,27 +97,26 @@ def subset(name: str, topology: Topology) -> tuple[Mapping, ...]:
             wanted = _on_thread_nodes(topology, everything, THREAD_POLICIES, ("first-touch", "balance"))
         case _:
             raise UsageError(f"{name!r} is no subset of the mappings; choose one of {', '.join(SUBSETS)}")
-    return tuple(mapping for mapping in full_space(topology) if mapping in wanted)
+    return tuple(mapping for mapping in full_space(topology, smt=False) if mapping in wanted)
 
 
-def _space(
-    topology: Topology,
-    thread_counts: tuple[int, ...],
-    thread_policies: tuple[ThreadPolicy, ...],
-    page_policies: tuple[PagePolicy, ...],
-) -> tuple[Mapping, ...]:
-    """Return the canonical mappings of all combinations that fit, without duplicates, in order."""
+def _space(topology: Topology, thread_counts: dict[int, tuple[int, ...]]) -> tuple[Mapping, ...]:
+    """Return the canonical mappings of all combinations that fit, without duplicates, in order.
+
+    ``thread_counts`` are by threads a core.
+    """
     page_counts = {1, *powers_of_two(len(topology.memory_nodes)), len(topology.memory_nodes)}
     found: dict[Mapping, None] = {}
-    for threads in thread_counts:
-        for thread_nodes in node_counts(topology):
-            for thread_policy in thread_policies:
-                for page_policy in page_policies:
-                    for page_nodes in sorted(page_counts | {thread_nodes}):
-                        mapping = Mapping(threads, thread_nodes, thread_policy, page_nodes, page_policy)
-                        placement = placement_if_any(mapping, topology)
-                        if placement is not None:
-                            found[canonical_form(placement)] = None
+    for threads_per_core, threads, thread_nodes, thread_policy, page_policy in (
+        (per_core, *others)
+        for per_core, counts in thread_counts.items()
+        for others in itertools.product(counts, node_counts(topology), THREAD_POLICIES, PAGE_POLICIES)
+    ):
+        for page_nodes in sorted(page_counts | {thread_nodes}):
+            mapping = Mapping(threads, thread_nodes, thread_policy, page_nodes, page_policy, threads_per_core)
+            placement = placement_if_any(mapping, topology)
+            if placement is not None and (form := canonical_form(placement)).threads_per_core == threads_per_core:
+                found[form] = None
     return tuple(found)
 
 
@@ -170,6 +180,23 @@ def full_counts(topology: Topology) -> tuple[int, ...]:
     """Return the numbers of threads that fill the first nodes, for each number of thread nodes."""
     cores = [len(node.cores) for node in topology.cpu_nodes]
     return tuple(sorted({sum(cores[:count]) for count in node_counts(topology)}))
+
+
+def smt_degrees(topology: Topology) -> tuple[int, ...]:
+    """Return the numbers of threads a core to try besides one: two and all PUs of a core, where it has so many."""
+    most = topology.threads_per_core
+    return tuple(sorted({2, most})) if most > 1 else ()
+
+
+def smt_counts(topology: Topology, threads_per_core: int) -> tuple[int, ...]:
+    """Return the numbers of threads to try with several on each core: what fills the first nodes' cores or PUs.
+
+    Where two is the most, also the powers of two up to all cores, as with one thread a core; where there are more
+    degrees to try, these would triple the space.
+    """
+    full = full_counts(topology)
+    powers = powers_of_two(topology.core_count) if topology.threads_per_core == 2 else ()
+    return tuple(sorted({*powers, *full, *(threads_per_core * count for count in full)}))
 
 
 def powers_of_two(most: int) -> tuple[int, ...]:

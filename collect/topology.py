@@ -15,7 +15,7 @@ REMOTE_DISTANCE = 20.0  # what Linux assumes for another node where the firmware
 
 
 class Core(msgspec.Struct, frozen=True):
-    """One core; ``index`` is logical, ``pus`` are OS indices of which only the first is used (thesis sec. 3.1)."""
+    """One core; ``index`` is logical, ``pus`` are the OS indices of its hardware threads, in the order of their use."""
 
     index: int
     pus: tuple[int, ...]
@@ -73,8 +73,16 @@ class Topology(msgspec.Struct, frozen=True):
         return sum(len(node.cores) for node in self.nodes)
 
     @property
+    def threads_per_core(self) -> int:
+        """Return the most usable PUs that one core has: 1 without simultaneous multithreading."""
+        return max(len(core.pus) for node in self.nodes for core in node.cores)
+
+    @property
     def fingerprint(self) -> str:
-        """Return a digest of the shape alone (cores, memory yes or no, caches, distances), the same under any name."""
+        """Return a digest of the shape alone (cores, memory yes or no, caches, distances), the same under any name.
+
+        The PUs of a core do not count: a model serves a machine with SMT switched on or off.
+        """
         shape = (
             [(len(node.cores), node.memory_bytes > 0) for node in self.nodes],
             sorted((cache.level, cache.size_bytes, cache.line_bytes, cache.cores) for cache in self.caches),

@@ -37,6 +37,7 @@ class Mapping(msgspec.Struct, frozen=True):  # noqa: D101 - a mapping as an obje
     thread_policy: ThreadPolicy
     page_nodes: int
     page_policy: PagePolicy
+    threads_per_core: int = 1
 
     @property
     def label(self) -> str:

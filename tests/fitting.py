@@ -24,9 +24,13 @@ def fitting(draw: st.DrawFn) -> tuple[Mapping, Topology]:
     )
     for index in range(len(cores)):
         table[index][index] = 10
-    topology = shape(cores, memory, table)
+    pus = draw(st.integers(1, 3))
+    topology = shape(cores, memory, table, pus=pus)
+    threads_per_core = draw(st.integers(1, pus))
     thread_nodes = draw(st.integers(1, len(topology.cpu_nodes)))
-    threads = draw(st.integers(thread_nodes, sum(len(node.cores) for node in topology.cpu_nodes[:thread_nodes])))
+    threads = draw(
+        st.integers(thread_nodes, threads_per_core * sum(len(node.cores) for node in topology.cpu_nodes[:thread_nodes]))
+    )
     policy = draw(st.sampled_from(PAGE_POLICIES))
     page_nodes = draw(st.integers(1, len(topology.memory_nodes)))
     if policy in ("first-touch", "locality"):
@@ -37,4 +41,5 @@ def fitting(draw: st.DrawFn) -> tuple[Mapping, Topology]:
         policy = "bind"
     if policy in ("bind", "remote"):
         page_nodes = 1
-    return Mapping(threads, thread_nodes, draw(st.sampled_from(THREAD_POLICIES)), page_nodes, policy), topology
+    thread_policy = draw(st.sampled_from(THREAD_POLICIES))
+    return Mapping(threads, thread_nodes, thread_policy, page_nodes, policy, threads_per_core), topology

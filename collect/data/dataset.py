@@ -9,6 +9,7 @@ History of the schema version:
 1. the first: machine, modelled, topology, made_by, created, environment, units, programs, rows, measurements_sha256.
 2. topology may be null, mappings may be opaque, and there is a default: datasets made of other people's tables.
 3. the table has ``sampled_share``, where there were no counters.
+4. the table has ``threads_per_core``; mappings of an older one have 1.
 """
 
 import hashlib
@@ -29,7 +30,7 @@ from numapredict.native.errors import InvalidInputError, InvalidTopologyError
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 DESCRIPTION_FILE = "dataset.json"
 TABLE_FILE = "measurements.parquet"
 MOST_BYTES = 256 * MIB
@@ -95,9 +96,9 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
         """Return the measurements as a tidy pandas frame: one row a repetition, in the dataset's order.
 
         Columns: ``machine``, ``program``, ``mapping`` (its label), ``threads``, ``thread_nodes``, ``thread_policy``,
-        ``page_nodes``, ``page_policy`` (missing for opaque mappings), ``status``, ``message``,
-        ``repetition`` (from 0), ``time_s`` and ``region_time_s`` (seconds, of the whole run and in its parallel
-        regions), ``local_accesses`` and ``remote_accesses`` (cache lines, sums over the nodes),
+        ``page_nodes``, ``page_policy``, ``threads_per_core`` (missing for opaque mappings), ``status``,
+        ``message``, ``repetition`` (from 0), ``time_s`` and ``region_time_s`` (seconds, of the whole run and in its
+        parallel regions), ``local_accesses`` and ``remote_accesses`` (cache lines, sums over the nodes),
         ``local_bandwidth_GBps`` and ``remote_bandwidth_GBps`` (1e9 bytes a second, sums over the nodes), ``modelled``,
         ``sampled_share`` (0 to 1, of page touches). Names and policies are categories. A failed measurement is one row
         without ``repetition``. What was not measured is NaN, <NA> in the columns of whole numbers.

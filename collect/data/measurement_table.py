@@ -1,7 +1,7 @@
 """The tidy table of measurements: one row a repetition, as Parquet.
 
 A failed measurement is one row whose repetition and figures are null. The mapping stands there twice, as its label and
-as five columns, so that other tools need no parser; a reader refuses rows where the two disagree. An opaque mapping
+as six columns, so that other tools need no parser; a reader refuses rows where the two disagree. An opaque mapping
 has its label alone. Totals are sums over the per-node lists. ``provenance`` is a JSON list of pairs, ``readings`` a map
 from a foreign counter's name to its value, ``sampled_share`` the local one of sampled page touches.
 """
@@ -38,6 +38,7 @@ SCHEMA = pa.schema(
         pa.field("thread_policy", _WORD),
         pa.field("page_nodes", pa.int32()),
         pa.field("page_policy", _WORD),
+        pa.field("threads_per_core", pa.int32()),
         pa.field("status", _WORD, nullable=False),
         pa.field("message", _WORD, nullable=False),
         pa.field("repetition", pa.int32()),
@@ -55,7 +56,7 @@ SCHEMA = pa.schema(
 _LEVEL = 19
 _FLOATS = (*("time_s", "region_time_s"), *COUNTED, *(f"node_{name}.list.element" for name in COUNTED))
 _KEYS = ("program", "mapping", "status", "message", "modelled", "provenance")
-_NEW = ("readings", "sampled_share")  # came with versions 2 and 3; a table of an older one has none
+_NEW = ("readings", "sampled_share", "threads_per_core")  # came with versions 2 to 4; an older table has none
 _READINGS = "readings"
 _READING = f"{_READINGS}.key_value.key"
 _PAIRS = msgspec.json.Decoder(tuple[tuple[str, str], ...])
@@ -159,7 +160,7 @@ def _row(m: Measurement, index: int | None, repetition: Repetition | None) -> tu
     )
     return (
         *(m.program, mapping.label),
-        *(mapping.choices if isinstance(mapping, Mapping) else [None] * 5),
+        *(mapping.choices if isinstance(mapping, Mapping) else [None] * len(CHOICES)),
         *(m.status, m.message, index),
         *(repetition.time_s if repetition else None, repetition.region_time_s if repetition else None),
         *(math.fsum(values) if values is not None else None for values in lists),
@@ -249,17 +250,18 @@ def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
 
 
 def _mappings(columns: dict[str, list[Any]]) -> dict[str, AnyMapping]:
-    """Return the mapping of every label; raise ValueError where a label and the five columns disagree.
+    """Return the mapping of every label; raise ValueError where a label and the six columns disagree.
 
-    The columns of an opaque mapping are empty.
+    The columns of an opaque mapping are empty, and so is that of one thread a core before version 4.
     """
     mappings: dict[str, AnyMapping] = {}
     for label, *values in set(zip(*(columns[name] for name in ("mapping", *CHOICES)), strict=True)):
         mapping = mappings[label] = mapping_named(label)
         if not isinstance(mapping, Mapping) and any(value is not None for value in values):
-            raise ValueError(f"column mapping: {label!r} is not a mapping's label, but its five columns are filled")
+            raise ValueError(f"column mapping: {label!r} is not a mapping's label, but its six columns are filled")
         for name, value in zip(CHOICES, values, strict=True):
-            if value != getattr(mapping, name, None):
+            expected = getattr(mapping, name, None)
+            if value != expected and not (name == "threads_per_core" and value is None and expected == 1):
                 raise ValueError(f"column {name} is {value!r} where mapping is {label!r}")
     return mappings
 

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from numapredict.collect.campaign.characterisation.result import Characterisation
-from numapredict.collect.mapping import parse_label
+from numapredict.collect.mapping import CHOICES, parse_label
 from numapredict.collect.measurement import NodeCounters
-
-_MAPPING = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy")
 
 
 def times_csv(found: Characterisation) -> str:
@@ -38,7 +36,7 @@ def runs_csv(found: Characterisation) -> str:
         )
         for run in found.runs
     ]
-    return _written(("mapping", *_MAPPING, "status", *figures, "message"), rows)
+    return _written(("mapping", *CHOICES, "status", *figures, "message"), rows)
 
 
 def nodes_csv(found: Characterisation) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from numapredict.collect.campaign.characterisation.plan import Asked, CharacterisationPlan
-from numapredict.collect.mapping import Mapping, ThreadPolicy
+from numapredict.collect.mapping import CHOICES, Mapping, ThreadPolicy
 from numapredict.collect.measurement import Measurement, NodeCounters
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placing.exit_code import exit_code_of
@@ -62,13 +62,14 @@ class Place(msgspec.Struct, frozen=True):
     thread_policy: ThreadPolicy
     page_nodes: int
     page_policy: PagePolicy
+    threads_per_core: int
     mapping: str
     time_s: float | None
 
     @property
     def asked(self) -> Mapping:
         """Return the requested mapping."""
-        return Mapping(self.threads, self.thread_nodes, self.thread_policy, self.page_nodes, self.page_policy)
+        return Mapping(*(getattr(self, name) for name in CHOICES))
 
 
 class Effect(msgspec.Struct, frozen=True):

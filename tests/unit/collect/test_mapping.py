@@ -30,7 +30,9 @@ def mappings(most: int = 99_999) -> st.SearchStrategy[Mapping]:
     """Return mappings that mean something on some machine."""
     counts = st.integers(1, most)
     anything = st.builds(
-        Mapping, counts, counts, st.sampled_from(THREAD_POLICIES), counts, st.sampled_from(PAGE_POLICIES)
+        Mapping,
+        *(counts, counts, st.sampled_from(THREAD_POLICIES), counts, st.sampled_from(PAGE_POLICIES)),
+        st.integers(1, min(most, 99)),
     )
 
     def repaired(mapping: Mapping) -> Mapping:
@@ -117,6 +119,8 @@ def test_mappings_stand_in_the_order_of_their_choices(one: Mapping, other: Mappi
         ("32x4-contiguous-bind@1", Mapping(32, 4, "contiguous", 1, "bind")),
         ("8x1-contiguous-remote", Mapping(8, 1, "contiguous", 1, "remote")),
         ("4x4-scatter-first-touch", Mapping(4, 4, "scatter", 4, "first-touch")),
+        ("64x2-contiguous-locality-smt2", Mapping(64, 2, "contiguous", 2, "locality", 2)),
+        ("32x2-contiguous-bind@1-smt2", Mapping(32, 2, "contiguous", 1, "bind", 2)),
     ],
 )
 def test_labels_as_the_design_writes_them(label: str, mapping: Mapping) -> None:
@@ -146,9 +150,14 @@ def test_page_nodes_may_be_written_where_they_go_without_saying() -> None:
         (" 16x2-contiguous-locality", "is not a mapping's label"),
         ("16x2-contiguous-locality\n", "is not a mapping's label"),
         ("16X2-CONTIGUOUS-LOCALITY", "is not a mapping's label"),
+        ("16x2-contiguous-locality-smt0", "is not a mapping's label"),
+        ("16x2-contiguous-locality-smt1", "is not a mapping's label"),
+        ("16x2-contiguous-locality-smt100", "is not a mapping's label"),
+        ("16x2-contiguous-bind-smt2@1", "is not a mapping's label"),
         ("٣x2-contiguous-locality", "is not a mapping's label"),
         ("x" * 10_000, "is not a mapping's label"),
         ("16x2-compact-locality", "thread policy 'compact' is none of contiguous, scatter"),
+        ("16x2-contiguous-locality-smt", "page policy 'locality-smt' is none of first-touch, locality"),
         ("16x2-contiguous-firsttouch", "page policy 'firsttouch' is none of first-touch, locality"),
         ("2x4-contiguous-locality", "2 threads cannot occupy 4 nodes"),
         ("16x2-contiguous-bind", "bind puts all pages on one node; end the label with @1"),
@@ -177,6 +186,7 @@ def test_any_text_is_a_label_or_an_error(text: str) -> None:
 def test_counts_below_one_are_a_problem() -> None:
     assert "at least 1" in problem_of(Mapping(0, 1, "contiguous", 1, "bind"))
     assert "at least 1" in problem_of(Mapping(1, 1, "contiguous", 0, "balance"))
+    assert "at least 1" in problem_of(Mapping(1, 1, "contiguous", 1, "balance", 0))
 
 
 READERS = {

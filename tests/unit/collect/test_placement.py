@@ -7,7 +7,7 @@ from hypothesis import given
 
 from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.placement import resolve
-from numapredict.collect.topology import Core, Node, Topology
+from numapredict.collect.topology import Core, Node, Topology, restrict
 from numapredict.native.errors import InvalidMappingError
 from tests.fitting import fitting
 from tests.shapes import shape
@@ -39,6 +39,32 @@ def test_threads_take_a_nodes_cores_in_order_and_the_first_pu_of_each() -> None:
     assert [(slot.node, slot.pu) for slot in slots] == [(0, 0), (1, 2), (0, 1), (1, 3)]
 
 
+def test_the_consecutive_threads_of_a_node_share_a_core() -> None:
+    def pus_under(label: str, topology: Topology) -> list[int]:
+        return [slot.pu for slot in resolve(parse_label(label), topology).slots]
+
+    topology = shape([2, 2], pus=2)  # core i has the PUs i and i + 4
+    assert pus_under("8x2-contiguous-balance-smt2", topology) == [0, 4, 1, 5, 2, 6, 3, 7]
+    assert pus_under("8x2-scatter-balance-smt2", topology) == [0, 2, 4, 6, 1, 3, 5, 7]
+    assert pus_under("4x2-contiguous-balance-smt2", topology) == [0, 4, 2, 6]
+    assert pus_under("3x1-contiguous-bind-smt2", topology) == [0, 4, 1]
+    assert pus_under("5x1-contiguous-bind-smt4", shape([2], pus=4)) == [0, 2, 4, 6, 1]
+
+
+def test_only_the_last_core_may_have_fewer_pus_than_threads_a_core() -> None:
+    topology = restrict(shape([3], pus=2), {0, 3, 1, 4, 2}, {10})  # core 2 has lost its second PU
+    assert resolve(parse_label("5x1-contiguous-bind-smt2"), topology).pus == (0, 3, 1, 4, 2)
+    topology = restrict(shape([3], pus=2), {0, 1, 4, 2, 5}, {10})
+    assert resolve(parse_label("1x1-contiguous-bind-smt2"), topology).pus == (0,)
+    with pytest.raises(InvalidMappingError, match=r"needs 2 PUs on 1 node, 2 on each core; shape has 1 PU on 1 node$"):
+        resolve(parse_label("2x1-contiguous-bind-smt2"), topology)
+
+
+def test_a_core_without_so_many_pus_is_named() -> None:
+    with pytest.raises(InvalidMappingError, match=r"2 on each core; shape has 1 PU a core that may be used$"):
+        resolve(parse_label("4x2-contiguous-balance-smt2"), shape([2, 2]))
+
+
 def test_nodes_without_cores_hold_no_threads() -> None:
     assert nodes_of("4x2-contiguous-balance", shape([0, 2, 0, 2])) == [1, 1, 3, 3]
 
@@ -58,10 +84,11 @@ def test_slots_use_each_pu_once_and_all_thread_nodes_evenly(case: tuple[Mapping,
     used = Counter(slot.node for slot in slots)
     assert set(used) == {node.index for node in topology.cpu_nodes[: mapping.thread_nodes]}
     for node in topology.cpu_nodes[: mapping.thread_nodes]:
-        first_pus = [core.pus[0] for core in node.cores]
-        assert [slot.pu for slot in slots if slot.node == node.index] == first_pus[: used[node.index]]
+        per_core = mapping.threads_per_core
+        pus = [node.cores[i // per_core].pus[i % per_core] for i in range(used[node.index])]
+        assert [slot.pu for slot in slots if slot.node == node.index] == pus
         # A node that is not full has at most one thread less than any other.
-        assert used[node.index] == len(node.cores) or max(used.values()) - used[node.index] <= 1
+        assert used[node.index] == per_core * len(node.cores) or max(used.values()) - used[node.index] <= 1
     if mapping.thread_policy == "contiguous":
         assert [slot.node for slot in slots] == sorted(slot.node for slot in slots)
     else:

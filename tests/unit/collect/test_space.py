@@ -11,7 +11,7 @@ from numapredict.collect.page_placement import PageAccesses, place_pages
 from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.collect.placement import resolve
 from numapredict.collect.space import SUBSETS, canonical, default_mapping, full_space, subset
-from numapredict.collect.topology import Topology
+from numapredict.collect.topology import Topology, restrict
 from numapredict.native.errors import InvalidMappingError, UsageError
 from tests.shapes import shape
 
@@ -34,6 +34,9 @@ SMALL = {
     "the only memory has no cores": shape([2, 2, 0], memory=[0, 0, 1]),
     "two share a home": shape([2, 1, 1, 1], memory=[1, 0, 1, 1]),
     "everything at once": shape([1, 2, 0, 2], memory=[0, 1, 1, 0]),
+    "2 threads a core": shape([2, 2], pus=2),
+    "4 threads a core": shape([1, 1], pus=4),
+    "some cores with 2 threads": restrict(shape([2, 3], memory=[1, 0], pus=2), {0, 1, 2, 3, 4, 5, 6, 7}, {10}),
 }
 
 
@@ -76,7 +79,9 @@ def valid_mappings(topology: Topology) -> list[Mapping]:
     """Return every mapping that fits, in the enumerated space or not, equal ones included."""
     nodes = len(topology.nodes)
     everything = itertools.product(
-        range(1, topology.core_count + 1), range(1, nodes + 1), THREAD_POLICIES, range(1, nodes + 1), PAGE_POLICIES
+        range(1, topology.core_count * topology.threads_per_core + 1),
+        *(range(1, nodes + 1), THREAD_POLICIES, range(1, nodes + 1), PAGE_POLICIES),
+        range(1, topology.threads_per_core + 2),
     )
     found = []
     for fields in everything:
@@ -125,8 +130,14 @@ def test_the_space_has_every_combination_of_its_counts(topology: Topology) -> No
     node_counts = {count for count in (1, 2, 4, cpu_nodes) if count <= cpu_nodes}
     page_counts = {count for count in (1, 2, 4, memories) if count <= memories}
     full = {sum(len(node.cores) for node in topology.cpu_nodes[:count]) for count in node_counts}
+    powers = {count for count in (1, 2, 4, 8) if count <= topology.core_count}
+    counts = {1: full | powers}
+    if topology.threads_per_core == 2:
+        counts[2] = counts[1] | {2 * count for count in full}
+    if topology.threads_per_core == 4:
+        counts |= {each: full | {each * count for count in full} for each in (2, 4)}
     for mapping in valid_mappings(topology):
-        counted = mapping.threads in full | {1, 2, 4, 8} and mapping.thread_nodes in node_counts
+        counted = mapping.threads in counts.get(mapping.threads_per_core, ()) and mapping.thread_nodes in node_counts
         if counted and mapping.page_nodes in page_counts | {mapping.thread_nodes}:
             assert canonical(mapping, topology) in space, mapping.label
 
@@ -142,6 +153,18 @@ def test_every_subset_is_a_part_of_the_space_in_its_order(topology: Topology) ->
     assert default_mapping(topology).threads == topology.core_count
 
 
+@pytest.mark.parametrize("topology", SMALL.values(), ids=SMALL.keys())
+def test_without_smt_the_space_is_that_of_the_first_pu_of_each_core(topology: Topology) -> None:
+    first = {core.pus[0] for node in topology.nodes for core in node.cores}
+    alone = restrict(topology, first, {node.os_index for node in topology.nodes})
+    without = full_space(topology, smt=False)
+    assert without == full_space(alone) == full_space(topology)[: len(without)] == subset("full", topology, smt=False)
+    assert all((mapping.threads_per_core > 1) == (mapping not in without) for mapping in full_space(topology))
+    for name in set(SUBSETS) - {"full"}:
+        assert subset(name, topology) == subset(name, alone)
+    assert default_mapping(topology) == default_mapping(alone)
+
+
 def labels(name: str, topology: Topology = SANDY_BRIDGE) -> list[str]:
     return [mapping.label for mapping in subset(name, topology)]
 
@@ -152,6 +175,12 @@ def test_the_spaces_of_the_measured_machines_have_the_size_counted_by_hand() -> 
     assert len(full_space(SANDY_BRIDGE)) == 6 + 3 * 8 + 12 * (1 + 2 * 3) + 11 * (1 + 2 * 3) == 191
     # 2 x 10: remote exists on 1 node alone.
     assert len(full_space(shape([10, 10]))) == 4 + 4 * 5 + 7 * (1 + 2 * 5) == 101
+    # With 2 threads a core each page rule of 2, 4, 8, 10, 16 and 20 threads on 1 node, and of 2 thread policies of
+    # 4, 8, 10, 16, 20 and 40 on 2 nodes. 4 threads a core: 10, 20 and (4 a core) 40; on 2 nodes 10, 20 and 40 or 80.
+    assert len(full_space(shape([10, 10], pus=2))) == 101 + 6 * 5 + 7 * 2 * 6 == 215
+    assert len(full_space(shape([10, 10], pus=4))) == 101 + (2 + 3) * 5 + 7 * 2 * (3 + 4) == 224
+    assert len(full_space(shape([12] * 4, pus=2))) == 683
+    assert len(full_space(shape([12] * 4), smt=False)) == 313
     assert [mapping.label for mapping in full_space(shape([2]))] == ["1x1-contiguous-bind", "2x1-contiguous-bind"]
 
 
@@ -204,6 +233,8 @@ def test_an_unknown_subset_is_an_error_that_names_the_others() -> None:
         ("1x1-scatter-dataset@4", "1x1-contiguous-bind"),
         ("8x2-scatter-balance@3", "8x2-scatter-balance@3"),
         ("3x1-contiguous-dataset@4", "3x1-contiguous-dataset@3"),
+        ("4x4-scatter-locality-smt2", "4x4-contiguous-locality"),
+        ("1x1-contiguous-bind-smt8", "1x1-contiguous-bind"),
     ],
 )
 def test_equal_mappings_are_one_mapping(label: str, expected: str) -> None:

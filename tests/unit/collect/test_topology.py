@@ -17,6 +17,13 @@ def test_cpu_and_memory_nodes_are_distinguished() -> None:
     assert topology.core_count == 5
 
 
+def test_the_threads_a_core_are_the_most_that_one_core_may_use() -> None:
+    assert shape([2, 2]).threads_per_core == 1
+    assert shape([2, 2], pus=4).threads_per_core == 4
+    assert restrict(shape([2, 2], pus=2), {0, 1, 5}, {10, 11}).threads_per_core == 2
+    assert restrict(shape([2, 2], pus=2), {0, 1, 2, 3}, {10, 11}).threads_per_core == 1
+
+
 def test_home_is_the_nearest_memory_then_the_lowest_index() -> None:
     topology = shape([1, 1, 1, 1], memory=[0, 1, 1, 1], distances=[[10, 30, 20, 20], *[[10, 10, 10, 10]] * 3])
     assert [topology.home(index) for index in range(4)] == [2, 1, 2, 3]
@@ -26,6 +33,7 @@ def test_fingerprint_ignores_names_and_sizes_of_memory_but_not_the_shape() -> No
     base = shape([2, 2])
     assert shape([2, 2], name="other").fingerprint == base.fingerprint
     assert shape([2, 2], memory=[9, 9]).fingerprint == base.fingerprint
+    assert shape([2, 2], pus=2).fingerprint == base.fingerprint
     others = [
         shape([2, 3]),
         shape([4]),

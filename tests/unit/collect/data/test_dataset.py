@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from numapredict.collect.data.dataset import Dataset, read_dataset, same_command, write_dataset
 from numapredict.collect.data.measurement_table import SCHEMA, from_parquet, to_parquet
+from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
@@ -76,7 +77,7 @@ def test_the_table_is_tidy(written: Path) -> None:
 
 def test_the_description_is_for_people_too(written: Path) -> None:
     text = (written / "dataset.json").read_text()
-    assert '\n  "schema": 3,' in text
+    assert '\n  "schema": 4,' in text
     description = json.loads(text)
     assert description["units"]["local_bandwidth_GBps"] == "1e9 bytes a second"
     assert description["made_by"] == "numapredict collect run --machine sample"
@@ -109,6 +110,25 @@ def test_another_tool_may_sort_the_rows_and_write_plain_text(written: Path) -> N
     assert set(read_dataset(written).measurements) == set(dataset_of().measurements)
 
 
+def test_a_table_of_version_3_has_one_thread_a_core(written: Path) -> None:
+    table = pq.read_table(written / "measurements.parquet")
+    replace_table(written, table.drop_columns(["threads_per_core"]))
+    change(written, lambda d: d.update(schema=3))
+    assert read_dataset(written) == dataset_of()
+
+
+def test_two_threads_a_core_are_in_the_label_and_in_a_column(written: Path) -> None:
+    good = measurement_of("p", parse_label("8x2-scatter-balance@1-smt2"), topology_of())
+    write_dataset(with_measurement(good), written)
+    table = pq.read_table(written / "measurements.parquet")
+    assert table.column("mapping").to_pylist() == ["8x2-scatter-balance@1-smt2"] * 2
+    assert table.column("threads_per_core").to_pylist() == [2, 2]
+    assert read_dataset(written).measurements == (good,)
+    replace_table(written, table.drop_columns(["threads_per_core"]))
+    with pytest.raises(InvalidInputError, match="column threads_per_core is None where mapping is '8x2-scatter"):
+        read_dataset(written)
+
+
 def _plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if pa.types.is_dictionary(kind) else kind
 
@@ -137,7 +157,7 @@ def change(folder: Path, edit: Callable[[dict[str, Any]], object]) -> None:
         (lambda d: d.pop("machine"), "machine"),
         (lambda d: d.update(machine=4), "$.machine"),
         (lambda d: d.update(surprise=4), "surprise"),
-        (lambda d: d.update(schema=4), "use a newer numapredict"),
+        (lambda d: d.update(schema=5), "use a newer numapredict"),
         (lambda d: d.update(schema=0), "schema is 0"),
         (lambda d: d.update(schema="1"), "$.schema"),
         (lambda d: d["topology"].pop("nodes"), "nodes"),

@@ -11,7 +11,7 @@ from numapredict.predictor.learning.features import observe
 from tests.planted import planted_dataset
 from tests.samples import dataset_of, measurement_of, topology_of
 
-MAPPING_PARTS = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy")
+MAPPING_PARTS = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy", "threads_per_core")
 
 
 def with_holes() -> Dataset:
