@@ -61,8 +61,8 @@ class Machine(Protocol):
         """Return how long one run of a program will take in a campaign, in seconds; None where unknown before a run."""
         ...
 
-    def traces_to_take(self, program: Program, threads: Sequence[int]) -> TracesToTake | None:
-        """Return the traces that runs with these thread counts still need; None for a machine that uses no traces."""
+    def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> TracesToTake | None:
+        """Return the traces that runs under these mappings still need; None for a machine that uses no traces."""
         ...
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:

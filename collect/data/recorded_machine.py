@@ -56,7 +56,7 @@ class RecordedMachine:
     def estimate_s(self, program: Program) -> None:
         """Return None: a recording does not know how long its runs took with all repetitions."""
 
-    def traces_to_take(self, program: Program, threads: Sequence[int]) -> None:
+    def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> None:
         """Return None: a recording needs no traces."""
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:

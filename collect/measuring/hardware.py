@@ -90,7 +90,7 @@ class HardwareMachine:
     def estimate_s(self, program: Program) -> None:
         """Return None: how long a program takes here is known after its first run."""
 
-    def traces_to_take(self, program: Program, threads: Sequence[int]) -> None:
+    def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> None:
         """Return None: real runs need no traces."""
 
     def run(self, program: Program, mapping: Mapping) -> Measurement:

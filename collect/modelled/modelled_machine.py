@@ -43,12 +43,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class TracedProgram:
-    """One program with one number of threads, ready for any mapping of that number."""
+    """One program with one number of threads, ``siblings`` on each core, ready for any mapping of these numbers."""
 
     lines: Lines
     pages: PageAccesses
     trace: Trace
     census: Census
+    siblings: int
 
     @property
     def phased(self) -> PhasedTrace:
@@ -89,9 +90,13 @@ class ModelledMachine:
         """Return the assumed time of one run in a campaign: mostly its share of a trace, which is taken once."""
         return ASSUMED_RUN_S
 
-    def traces_to_take(self, program: Program, threads: Sequence[int]) -> TracesToTake:
-        """Return the traces missing in the cache, and the most time that the budget allows for them."""
-        missing = tuple(count for count in sorted(set(threads)) if not self.store.has_trace(program, count))
+    def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> TracesToTake:
+        """Return the traces missing in the cache, and the most time that the budget allows for them.
+
+        There is one for each number of threads, and one more for each number of threads that share a core.
+        """
+        needed = sorted({(mapping.threads, mapping.threads_per_core) for mapping in mappings})
+        missing = tuple(threads for threads, each in needed if not self.store.has_trace(program, threads, each))
         budget = self.store.budget
         return TracesToTake(missing, budget.census_s + budget.trace_s * len(missing) if missing else 0.0)
 
@@ -103,7 +108,7 @@ class ModelledMachine:
         """
         placement = resolve(mapping, self.topology)
         try:
-            traced = self.traced(program, mapping.threads, mapping.thread_policy)
+            traced = self.traced(program, mapping.threads, mapping.thread_policy, mapping.threads_per_core)
         except TracingError as error:
             return Measurement(
                 program=program.name,
@@ -119,31 +124,35 @@ class ModelledMachine:
     def placement(self, program: Program, mapping: Mapping) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Return the page numbers that the model follows and the node of each under the mapping: int64[P], int32[P]."""
         placement = resolve(mapping, self.topology)
-        pages = self.traced(program, mapping.threads, mapping.thread_policy).pages
+        pages = self.traced(program, mapping.threads, mapping.thread_policy, mapping.threads_per_core).pages
         return pages.address, place_pages(placement, pages)
 
-    def traced(self, program: Program, threads: int, thread_policy: ThreadPolicy = "contiguous") -> TracedProgram:
+    def traced(
+        self, program: Program, threads: int, thread_policy: ThreadPolicy = "contiguous", siblings: int = 1
+    ) -> TracedProgram:
         """Return a program's trace with a number of threads, taken now if there is none in the cache.
 
         The thread policy gives the slots of threads in nested teams and in teams smaller than the mapping.
+        ``siblings``: how many threads share a core and its private cache.
         """
-        key = (program.identity, threads)
-        traced = _kept(self._traced, key, _KEPT_TRACES, lambda: self._prepare(program, threads, "contiguous"))
+        key = (program.identity, threads, siblings)
+        traced = _kept(self._traced, key, _KEPT_TRACES, lambda: self._prepare(program, threads, "contiguous", siblings))
         if thread_policy == "contiguous" or not traced.trace.follows_thread_policy:
             return traced
-        prepare = partial(self._prepare, program, threads, thread_policy)
+        prepare = partial(self._prepare, program, threads, thread_policy, siblings)
         return _kept(self._traced, (*key, thread_policy), _KEPT_TRACES, prepare)
 
-    def _prepare(self, program: Program, threads: int, thread_policy: ThreadPolicy) -> TracedProgram:
+    def _prepare(self, program: Program, threads: int, thread_policy: ThreadPolicy, siblings: int) -> TracedProgram:
         census = self.store.census(program)
         if self.strict and census.exit_code:
             raise TracingError(refusal(program.name, census.exit_code))
-        trace = self.store.trace(program, threads)
+        trace = self.store.trace(program, threads, siblings)
         if self.strict and trace.exit_code:
             raise TracingError(refusal(program.name, trace.exit_code))
         phased = phase_trace(trace, census, threads, thread_policy)
         lines = lines_of(phased, self.description, self.store.budget.seed)
-        return TracedProgram(lines, _page_accesses(lines, slots(trace.pages, thread_policy), trace), trace, census)
+        pages = _page_accesses(lines, slots(trace.pages, thread_policy), trace)
+        return TracedProgram(lines, pages, trace, census, siblings)
 
     def run_placed(
         self,
@@ -172,7 +181,10 @@ class ModelledMachine:
         phased = traced.phased
         demand = _kept(
             self._demands,
-            (program.identity, places.node, places.core, traced.trace.follows_thread_policy and thread_policy),
+            (
+                *(program.identity, traced.siblings, places.node, places.core),
+                traced.trace.follows_thread_policy and thread_policy,
+            ),
             _KEPT_GROUPINGS,
             lambda: replay(traced.lines, places),
         )

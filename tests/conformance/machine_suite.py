@@ -70,9 +70,10 @@ class MachineConformance:
         estimate_s = machine.estimate_s(program)
         assert estimate_s is None or estimate_s > 0
         # The measurement was made, so a trace with its thread count is there; a new program has none.
-        assert machine.traces_to_take(program, [mapping.threads]) in {None, TracesToTake((), 0.0)}
+        assert machine.traces_to_take(program, [mapping]) in {None, TracesToTake((), 0.0)}
         other = msgspec.structs.replace(program, command=(*program.command, "another"))
-        wanted = machine.traces_to_take(other, [mapping.threads, 1, mapping.threads])
+        one = Mapping(1, 1, "contiguous", 1, "bind")
+        wanted = machine.traces_to_take(other, [mapping, one, mapping])
         assert wanted is None or (wanted.threads == tuple(sorted({1, mapping.threads})) and wanted.most_s > 0)
 
     def test_a_measurement_says_what_was_run_where(

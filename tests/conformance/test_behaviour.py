@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numapredict.collect.campaign.codelets import codelet_programs
+from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Repetition
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
@@ -164,3 +165,20 @@ def test_relabelling_the_nodes_of_a_symmetric_machine_changes_nothing(kernels: P
             assert msgspec.structs.astuple(after) == pytest.approx(msgspec.structs.astuple(before))
 
     relabelled()
+
+
+def test_threads_that_share_a_core_are_slower_each_and_where_they_wait_faster_together(
+    kernels: Path, cache: Path
+) -> None:
+    shape = msgspec.structs.replace(machine_of((CORES,) * 2), threads_per_core=2, smt_throughput=1.25)
+    machine = ModelledMachine(shape, TraceStore(shape, BUDGET, folder=cache))
+
+    def time_s(program: Program, label: str) -> float:
+        return region_s(machine.run(program, parse_label(label)).repetitions[0])
+
+    streams, waits = (program_of(kernels, name, DOUBLES, "parallel") for name in (STREAMED, WAITED_FOR))
+    apart, shared = time_s(streams, "4x1-contiguous-bind"), time_s(streams, "4x1-contiguous-bind-smt2")
+    assert 1.4 < shared / apart < 2.2
+    assert time_s(waits, "4x1-contiguous-bind-smt2") / time_s(waits, "4x1-contiguous-bind") < 1.2
+    # Each thread walks a list of its own: twice the work in the same time.
+    assert time_s(waits, "8x1-contiguous-bind-smt2") < 1.1 * time_s(waits, "4x1-contiguous-bind")

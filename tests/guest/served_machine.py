@@ -66,7 +66,7 @@ class ServedMachine:
     def estimate_s(self, program: Program) -> None:
         """Return None: unknown before a run."""
 
-    def traces_to_take(self, program: Program, threads: Sequence[int]) -> None:
+    def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> None:
         """Return None: real runs need no traces."""
 
     def charged(self, program: Program) -> Program:

@@ -126,8 +126,8 @@ def work_in_words(campaign: Campaign) -> str:
     """Return how many runs there are and how long they, or the traces that they need, may take."""
     todo = campaign.plan()
     (program,) = campaign.programs
-    counts = [mapping.threads for batch in todo.batches for mapping in batch.mappings]
-    traces = campaign.machine.traces_to_take(program, counts)
+    mappings = [mapping for batch in todo.batches for mapping in batch.mappings]
+    traces = campaign.machine.traces_to_take(program, mappings)
     if traces is None:
         return say_estimate(campaign)
     if not todo.runs:
