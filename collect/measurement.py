@@ -1,5 +1,6 @@
 """Measurements: one program under one mapping, with its repetitions, validity and provenance."""
 
+import ctypes
 import math
 import statistics
 from typing import Literal
@@ -9,6 +10,16 @@ import msgspec
 from numapredict.collect.mapping import AnyMapping
 
 Status = Literal["ok", "crashed", "timeout"]
+
+
+def rounded(value: float) -> float:
+    """Return the nearest number of 24 bits: more than a model is sure of, and half as much to store."""
+    return ctypes.c_float(value).value
+
+
+def bandwidth_GBps(accesses: float, line_bytes: int, time_s: float) -> float:
+    """Return the bandwidth of so many lines in a time, in GB/s (1e9 bytes), rounded."""
+    return rounded(accesses * line_bytes / max(time_s, 1e-12) * 1e-9)
 
 
 class NodeCounters(msgspec.Struct, frozen=True):

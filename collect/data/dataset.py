@@ -9,7 +9,8 @@ History of the schema version:
 1. the first: machine, modelled, topology, made_by, created, environment, units, programs, rows, measurements_sha256.
 2. topology may be null, mappings may be opaque, and there is a default: datasets made of other people's tables.
 3. the table has ``sampled_share``, where there were no counters.
-4. the table has ``threads_per_core``; mappings of an older one have 1.
+4. the table has ``threads_per_core``; mappings of an older one have 1. It has no totals over the nodes any more, and
+   no bandwidths where they follow from accesses and times.
 """
 
 import hashlib
@@ -159,8 +160,8 @@ def read_dataset(path: Path) -> Dataset:
             " one copy, or resume the campaign that writes them"
         )
     try:
-        nodes = None if description.topology is None else len(description.topology.nodes)
-        measurements = measurement_table.from_parquet(data, description.machine, nodes)
+        nodes, line_bytes = _shape(description.topology)
+        measurements = measurement_table.from_parquet(data, description.machine, nodes, line_bytes)
         if {m.modelled for m in measurements} - {description.modelled}:
             raise ValueError(f"column modelled: not {description.modelled}, as {DESCRIPTION_FILE} says")
     except ValueError as error:
@@ -180,7 +181,7 @@ def write_dataset(dataset: Dataset, path: Path) -> None:
     from numapredict.collect.data import measurement_table
 
     try:
-        data, rows = measurement_table.to_parquet(dataset.measurements, dataset.nodes)
+        data, rows = measurement_table.to_parquet(dataset.measurements, *_shape(dataset.topology))
     except ValueError as error:
         raise InvalidInputError(f"dataset of {dataset.machine}: {error}; nothing was written") from error
     description = _Description(
@@ -195,6 +196,14 @@ def write_dataset(dataset: Dataset, path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
         replace_file(path / TABLE_FILE, data)
         replace_file(path / DESCRIPTION_FILE, text)
+
+
+def _shape(topology: Topology | None) -> tuple[int | None, int | None]:
+    """Return a machine's number of nodes, and the bytes of a line of its caches; None where they are not known."""
+    if topology is None:
+        return None, None
+    lines = {cache.line_bytes for cache in topology.caches}
+    return len(topology.nodes), lines.pop() if len(lines) == 1 else None
 
 
 def _read(path: Path) -> bytes:

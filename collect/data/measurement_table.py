@@ -2,11 +2,11 @@
 
 A failed measurement is one row whose repetition and figures are null. The mapping stands there twice, as its label and
 as six columns, so that other tools need no parser; a reader refuses rows where the two disagree. An opaque mapping
-has its label alone. Totals are sums over the per-node lists. ``provenance`` is a JSON list of pairs, ``readings`` a map
-from a foreign counter's name to its value, ``sampled_share`` the local one of sampled page touches.
+has its label alone. ``provenance`` is a JSON list of pairs, ``readings`` a map from a foreign counter's name to its
+value, ``sampled_share`` the local one of sampled page touches. The bandwidths of the nodes are left out where all
+follow from the accesses, the line's size and the time in regions.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -16,7 +16,14 @@ import pyarrow.parquet as pq
 
 from numapredict.collect.data.measurement_fault import COUNTED, counted_of, fault_of
 from numapredict.collect.mapping import CHOICES, AnyMapping, Mapping, mapping_named
-from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition, Status
+from numapredict.collect.measurement import (
+    Counters,
+    Measurement,
+    NodeCounters,
+    Repetition,
+    Status,
+    bandwidth_GBps,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +36,8 @@ MOST_TABLE_BYTES = 1 << 30
 MOST_LETTERS = 100_000
 """Of one text: names are short, and of a failed program's output its end is kept."""
 _WORD = pa.dictionary(pa.int32(), pa.string())
+_NODE_ACCESSES = ("node_local_accesses", "node_remote_accesses")
+_NODE_BANDWIDTHS = ("node_local_bandwidth_GBps", "node_remote_bandwidth_GBps")
 SCHEMA = pa.schema(
     [
         pa.field("program", _WORD, nullable=False),
@@ -44,8 +53,7 @@ SCHEMA = pa.schema(
         pa.field("repetition", pa.int32()),
         pa.field("time_s", pa.float64()),
         pa.field("region_time_s", pa.float64()),
-        *(pa.field(name, pa.float64()) for name in COUNTED),
-        *(pa.field(f"node_{name}", pa.list_(pa.float64())) for name in COUNTED),
+        *(pa.field(name, pa.list_(pa.float64())) for name in (*_NODE_ACCESSES, *_NODE_BANDWIDTHS)),
         pa.field("modelled", pa.bool_(), nullable=False),
         pa.field("provenance", _WORD, nullable=False),
         pa.field("readings", pa.map_(pa.string(), pa.float64())),
@@ -54,22 +62,32 @@ SCHEMA = pa.schema(
 )
 # Datasets are shipped, so their size counts: with these a table takes a quarter less.
 _LEVEL = 19
-_FLOATS = (*("time_s", "region_time_s"), *COUNTED, *(f"node_{name}.list.element" for name in COUNTED))
+_LISTS = tuple(f"{name}.list.element" for name in (*_NODE_ACCESSES, *_NODE_BANDWIDTHS))
+_FLOATS = ("time_s", "region_time_s", *_LISTS)
 _KEYS = ("program", "mapping", "status", "message", "modelled", "provenance")
-_NEW = ("readings", "sampled_share", "threads_per_core")  # came with versions 2 to 4; an older table has none
+# These came with versions 2 to 4, and the bandwidths may follow from others.
+_MAY_LACK = ("readings", "sampled_share", "threads_per_core", *_NODE_BANDWIDTHS)
 _READINGS = "readings"
 _READING = f"{_READINGS}.key_value.key"
 _PAIRS = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 
 
-def to_parquet(measurements: Iterable[Measurement], nodes: int | None) -> tuple[bytes, int]:
-    """Return the Parquet file's bytes and its number of rows; raise ValueError for a measurement that breaks a rule."""
+def to_parquet(
+    measurements: Iterable[Measurement], nodes: int | None, line_bytes: int | None = None
+) -> tuple[bytes, int]:
+    """Return the Parquet file's bytes and its number of rows; raise ValueError for a measurement that breaks a rule.
+
+    ``nodes`` and ``line_bytes`` are the machine's, where they are known.
+    """
     listed = tuple(measurements)
     for m in listed:
         fault = fault_of(m, nodes)
         if fault:
             raise ValueError(f"measurement of {m.program!r} under {m.mapping.label}: {fault}")
     table = table_of(listed)
+    if line_bytes is not None and all(_bandwidths_follow(r, line_bytes) for m in listed for r in m.repetitions):
+        table = table.drop_columns(list(_NODE_BANDWIDTHS))
+    figures = [name for name in _FLOATS if name.partition(".")[0] in table.column_names]
     sink = pa.BufferOutputStream()
     pq.write_table(
         table,
@@ -77,7 +95,7 @@ def to_parquet(measurements: Iterable[Measurement], nodes: int | None) -> tuple[
         compression="zstd",
         compression_level=_LEVEL,
         use_dictionary=[field.name for field in SCHEMA if field.type == _WORD],
-        column_encoding=dict.fromkeys(_FLOATS, "BYTE_STREAM_SPLIT"),
+        column_encoding=dict.fromkeys(figures, "BYTE_STREAM_SPLIT"),
     )
     return sink.getvalue().to_pybytes(), table.num_rows
 
@@ -99,14 +117,23 @@ def frame_of(measurements: Iterable[Measurement]) -> "pd.DataFrame":
     plain = [f.name for f in SCHEMA if not pa.types.is_nested(f.type) and f.name != "provenance"]
     kinds = {pa.int32(): pd.Int32Dtype()}
     # A thread of Arrow's pool would outlive this call: see from_parquet.
-    frame: pd.DataFrame = table_of(measurements).select(plain).to_pandas(use_threads=False, types_mapper=kinds.get)
+    listed = tuple(measurements)
+    frame: pd.DataFrame = table_of(listed).select(plain).to_pandas(use_threads=False, types_mapper=kinds.get)
+    counters = [r.counters if r else None for m in listed for r in m.repetitions or (None,)]
+    at = list(frame.columns).index("region_time_s") + 1
+    for name in reversed(COUNTED):
+        totals = [getattr(one, name) if one else None for one in counters]
+        frame.insert(at, name, pd.Series(totals, dtype="float64"))
     return frame
 
 
-def from_parquet(data: bytes, machine: str, nodes: int | None) -> tuple[Measurement, ...]:
+def from_parquet(
+    data: bytes, machine: str, nodes: int | None, line_bytes: int | None = None
+) -> tuple[Measurement, ...]:
     """Return the measurements in a Parquet file's bytes, in the order of their first rows.
 
-    Raises ValueError, in one line that names the column, for a file that is not such a table.
+    ``nodes`` and ``line_bytes`` are the machine's. Raises ValueError, in one line that names the column, for a file
+    that is not such a table.
     """
     try:
         # Not by read_table: its pool keeps a thread, and a process that ends while that runs may end by abort().
@@ -122,7 +149,7 @@ def from_parquet(data: bytes, machine: str, nodes: int | None) -> tuple[Measurem
     for key, index, repetition in zip(
         zip(*(columns[name] for name in _KEYS), strict=True),
         columns["repetition"],
-        _repetitions(columns),
+        _repetitions(columns, line_bytes),
         strict=True,
     ):
         groups.setdefault(key, []).append((-1 if index is None else index, repetition))
@@ -163,7 +190,6 @@ def _row(m: Measurement, index: int | None, repetition: Repetition | None) -> tu
         *(mapping.choices if isinstance(mapping, Mapping) else [None] * len(CHOICES)),
         *(m.status, m.message, index),
         *(repetition.time_s if repetition else None, repetition.region_time_s if repetition else None),
-        *(math.fsum(values) if values is not None else None for values in lists),
         *lists,
         *(m.modelled, msgspec.json.encode(m.provenance).decode()),
         list(repetition.readings) if repetition and repetition.readings else None,
@@ -175,7 +201,7 @@ def _columns(table: pa.Table) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     for field in SCHEMA:
         if field.name not in table.column_names:
-            if field.name in _NEW:
+            if field.name in _MAY_LACK:
                 columns[field.name] = [None] * table.num_rows
                 continue
             raise ValueError(f"column {field.name} is missing")
@@ -227,12 +253,36 @@ def _pairs(chunk: pa.MapArray) -> list[list[tuple[str | None, float | None]] | N
     return [pairs[starts[n] : starts[n + 1]] if valid[n] else None for n in range(len(chunk))]
 
 
-def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
-    lists = [columns[f"node_{name}"] for name in COUNTED]
+def _bandwidths_follow(repetition: Repetition, line_bytes: int) -> bool:
+    """Return whether the bandwidths of a run's nodes are what its accesses, its time and the line's size give."""
+    if repetition.counters is None:
+        return True
+    if repetition.region_time_s is None:
+        return False
+    return repetition.counters == _with_bandwidths(
+        [(node.local_accesses, node.remote_accesses) for node in repetition.counters.nodes],
+        line_bytes,
+        repetition.region_time_s,
+    )
+
+
+def _with_bandwidths(accesses: Iterable[tuple[float, float]], line_bytes: int, region_time_s: float) -> Counters:
+    """Return counters of nodes with these (local, remote) accesses and the bandwidths that follow."""
+    return Counters(
+        tuple(
+            NodeCounters(*pair, *(bandwidth_GBps(lines, line_bytes, region_time_s) for lines in pair))
+            for pair in accesses
+        )
+    )
+
+
+def _repetitions(columns: dict[str, list[Any]], line_bytes: int | None) -> Iterable[Repetition | None]:
+    accesses, bandwidths = ([columns[name] for name in names] for names in (_NODE_ACCESSES, _NODE_BANDWIDTHS))
+    follow = all(cell is None for column in bandwidths for cell in column)
     for time_s, region, per_node, readings, share in zip(
         columns["time_s"],
         columns["region_time_s"],
-        zip(*lists, strict=True),
+        zip(*(accesses if follow else (*accesses, *bandwidths)), strict=True),
         columns["readings"],
         columns["sampled_share"],
         strict=True,
@@ -242,8 +292,15 @@ def _repetitions(columns: dict[str, list[Any]]) -> Iterable[Repetition | None]:
             continue
         counters = None
         if any(values is not None for values in per_node):
+            if follow and (line_bytes is None or region is None):
+                raise ValueError(f"columns {' and '.join(_NODE_BANDWIDTHS)} are missing, and nothing gives them")
             try:
-                counters = Counters(tuple(NodeCounters(*v) for v in zip(*per_node, strict=True)))
+                values = list(zip(*per_node, strict=True))
+                counters = (
+                    _with_bandwidths(values, line_bytes or 0, region or 0.0)
+                    if follow
+                    else Counters(tuple(NodeCounters(*v) for v in values))
+                )
             except (TypeError, ValueError) as error:
                 raise ValueError(f"columns node_{' node_'.join(COUNTED)} have lists of unequal length") from error
         yield Repetition(time_s, region, counters, tuple(readings or ()), share)

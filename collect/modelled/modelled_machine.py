@@ -11,7 +11,14 @@ import numpy.typing as npt
 
 from numapredict.collect.machine import TracesToTake
 from numapredict.collect.mapping import Mapping, ThreadPolicy
-from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
+from numapredict.collect.measurement import (
+    Counters,
+    Measurement,
+    NodeCounters,
+    Repetition,
+    bandwidth_GBps,
+    rounded,
+)
 from numapredict.collect.modelled import contention
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.description import MachineDescription
@@ -203,9 +210,9 @@ class ModelledMachine:
         waiting_s = phased.barriers * self._waiting_s(phased, places)
         recorded_s = contention.solve(load, self._costs) * phased.imbalance + waiting_s
         times = recorded_s * phased.weight
-        region_time_s = float(times[~phased.serial].sum())
+        region_time_s = rounded(float(times[~phased.serial].sum()))
         repetition = Repetition(
-            time_s=float(times.sum()),
+            time_s=rounded(float(times.sum())),
             region_time_s=region_time_s,
             counters=self._counters(memory, phased, places.node, region_time_s),
         )
@@ -254,18 +261,13 @@ class ModelledMachine:
         by_thread = np.einsum("mtkn,m->tn", memory, np.where(phased.serial, 0.0, phased.weight))
         accesses = np.zeros((nodes, nodes))
         np.add.at(accesses, np.array(node), by_thread)
-        rate = self.description.line_bytes / max(region_time_s, 1e-12) * 1e-9
-        return Counters(
-            tuple(
-                NodeCounters(
-                    local_accesses=float(accesses[n, n]),
-                    remote_accesses=float(accesses[n].sum() - accesses[n, n]),
-                    local_bandwidth_GBps=float(accesses[n, n]) * rate,
-                    remote_bandwidth_GBps=float(accesses[n].sum() - accesses[n, n]) * rate,
-                )
-                for n in range(nodes)
-            )
+        local = [rounded(float(accesses[n, n])) for n in range(nodes)]
+        remote = [rounded(float(accesses[n].sum() - accesses[n, n])) for n in range(nodes)]
+        rates = (
+            [bandwidth_GBps(lines, self.description.line_bytes, region_time_s) for lines in each]
+            for each in (local, remote)
         )
+        return Counters(tuple(map(NodeCounters, local, remote, *rates)))
 
 
 def _page_accesses(lines: Lines, toucher_of_page: npt.NDArray[np.int64], trace: Trace) -> PageAccesses:

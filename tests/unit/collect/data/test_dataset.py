@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from numapredict.collect.data.dataset import Dataset, read_dataset, same_command, write_dataset
 from numapredict.collect.data.measurement_table import SCHEMA, from_parquet, to_parquet
-from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Counters, Measurement, NodeCounters, Repetition
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
@@ -68,8 +67,7 @@ def test_the_table_is_tidy(written: Path) -> None:
     assert table.num_rows == 17 * 2 + 1  # a row a repetition, and one for the failed run
     row = table.to_pylist()[0]
     assert row["mapping"].startswith(f"{row['threads']}x{row['thread_nodes']}-{row['thread_policy']}")
-    assert row["local_accesses"] == sum(row["node_local_accesses"])
-    assert row["remote_bandwidth_GBps"] == pytest.approx(sum(row["node_remote_bandwidth_GBps"]))
+    assert len(row["node_local_accesses"]) == len(row["node_local_bandwidth_GBps"])
     assert json.loads(row["provenance"]) == [["source", "sample"], ["share", "0.5"]]
     failed = table.to_pylist()[-1]
     assert (failed["status"], failed["repetition"], failed["time_s"]) == ("crashed", None, None)
@@ -115,18 +113,6 @@ def test_a_table_of_version_3_has_one_thread_a_core(written: Path) -> None:
     replace_table(written, table.drop_columns(["threads_per_core"]))
     change(written, lambda d: d.update(schema=3))
     assert read_dataset(written) == dataset_of()
-
-
-def test_two_threads_a_core_are_in_the_label_and_in_a_column(written: Path) -> None:
-    good = measurement_of("p", parse_label("8x2-scatter-balance@1-smt2"), topology_of())
-    write_dataset(with_measurement(good), written)
-    table = pq.read_table(written / "measurements.parquet")
-    assert table.column("mapping").to_pylist() == ["8x2-scatter-balance@1-smt2"] * 2
-    assert table.column("threads_per_core").to_pylist() == [2, 2]
-    assert read_dataset(written).measurements == (good,)
-    replace_table(written, table.drop_columns(["threads_per_core"]))
-    with pytest.raises(InvalidInputError, match="column threads_per_core is None where mapping is '8x2-scatter"):
-        read_dataset(written)
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

@@ -1,15 +1,26 @@
 import math
+from pathlib import Path
 
 import msgspec
 import numpy as np
+import pyarrow.parquet as pq
+import pytest
 
-from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.data.dataset import Dataset, read_dataset, write_dataset
 from numapredict.collect.data.measurement_fault import COUNTED
-from numapredict.collect.mapping import AnyMapping, mapping_named
-from numapredict.collect.measurement import Measurement
+from numapredict.collect.data.measurement_table import from_parquet, to_parquet
+from numapredict.collect.mapping import AnyMapping, mapping_named, parse_label
+from numapredict.collect.measurement import (
+    Counters,
+    Measurement,
+    NodeCounters,
+    Repetition,
+    bandwidth_GBps,
+    rounded,
+)
 from numapredict.predictor.learning.features import observe
 from tests.planted import planted_dataset
-from tests.samples import dataset_of, measurement_of, topology_of
+from tests.samples import dataset_of, measurement_of, programs_of, topology_of
 
 MAPPING_PARTS = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy", "threads_per_core")
 
@@ -73,3 +84,43 @@ def test_a_dataset_without_measurements_has_a_frame_without_rows() -> None:
     frame = msgspec.structs.replace(dataset_of(), measurements=none).frame()
     assert len(frame) == 0
     assert list(frame.columns) == list(dataset_of().frame().columns)
+
+
+def of_one(measurement: Measurement) -> Dataset:
+    return msgspec.structs.replace(dataset_of(), programs=programs_of("p"), measurements=(measurement,))
+
+
+def test_bandwidths_that_follow_from_accesses_and_time_are_not_stored(tmp_path: Path) -> None:
+    (nodes, line_bytes), region_s = (2, 64), rounded(0.3)
+    accesses = [(1e6, 0.0), (rounded(1 / 3), 7e5)]
+    follow = Counters(
+        tuple(
+            NodeCounters(*pair, *(bandwidth_GBps(lines, line_bytes, region_s) for lines in pair)) for pair in accesses
+        )
+    )
+    good = measurement_of("p", parse_label("4x1-contiguous-bind"), topology_of())
+    good = msgspec.structs.replace(good, repetitions=(Repetition(rounded(0.7), region_s, follow),))
+    write_dataset(of_one(good), tmp_path)
+    names = pq.read_table(tmp_path / "measurements.parquet").column_names
+    assert not [name for name in names if name.endswith("bandwidth_GBps")]
+    assert read_dataset(tmp_path).measurements == (good,)
+    data, _ = to_parquet([good], nodes, line_bytes)
+    with pytest.raises(ValueError, match="node_local_bandwidth_GBps and node_remote_bandwidth_GBps are missing"):
+        from_parquet(data, good.machine, nodes)
+    more = msgspec.structs.replace(follow.nodes[1], remote_bandwidth_GBps=2.0)
+    other = Repetition(rounded(0.7), region_s, Counters((follow.nodes[0], more)))
+    measured = msgspec.structs.replace(good, repetitions=(*good.repetitions, other))
+    write_dataset(of_one(measured), tmp_path)
+    assert read_dataset(tmp_path).measurements == (measured,)
+
+
+def test_two_threads_a_core_are_in_the_label_and_in_a_column(tmp_path: Path) -> None:
+    good = measurement_of("p", parse_label("8x2-scatter-balance@1-smt2"), topology_of())
+    write_dataset(of_one(good), tmp_path)
+    table = pq.read_table(tmp_path / "measurements.parquet")
+    assert table.column("mapping").to_pylist() == ["8x2-scatter-balance@1-smt2"] * 2
+    assert table.column("threads_per_core").to_pylist() == [2, 2]
+    assert read_dataset(tmp_path).measurements == (good,)
+    replace_table(tmp_path, table.drop_columns(["threads_per_core"]))
+    with pytest.raises(InvalidInputError, match="column threads_per_core is None where mapping is '8x2-scatter"):
+        read_dataset(tmp_path)
