@@ -31,6 +31,8 @@ class Segment:
     team: int = 0
     flags: int = 0
     instructions: int = 0
+    chunks: int = 0
+    locks: int = 0
     records: Sequence[tuple[int, int, int]] = field(default_factory=tuple)
 
 
@@ -53,7 +55,7 @@ def trace_bytes(
     for s in segments:
         scattered = s.thread if s.scattered is None else s.scattered
         numbers = (s.region, s.after, s.instance, s.phase, s.thread, scattered, s.flags, s.thread, s.team)
-        parts.append(struct.pack("<QQIIHHIIIQQ", *numbers, s.instructions, len(s.records)))
+        parts.append(struct.pack("<QQIIHHIIIQQII", *numbers, s.instructions, len(s.records), s.chunks, s.locks))
     parts += [struct.pack("<QQ", line << 8 | flags, at) for line, flags, at in records]
     parts += [struct.pack("<QQHHI", page, page % 7, toucher, toucher, 0) for page, toucher in pages]
     return b"".join(parts)

@@ -33,10 +33,12 @@ class PhasedTrace:
     ``imbalance`` float64[M]: time lost at barriers within the phase, as a factor >= 1 of its longest thread.
     ``barriers`` float64[M]: how often the threads wait for each other in the recorded part, at a barrier, or where
     ``begins`` bool[M] at the start and the end of a region. ``members`` bool[M, T]: the threads that take part.
-    ``instructions`` float64[M, T]. Records: ``line`` uint64[R]
-    (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record represents ``lines_per_record``
-    lines. ``stands_for`` float64[M]: a phase's instructions over those while records were kept; after the record limit,
-    misses are assumed to be as frequent. ``seen``: the share, 0 to 1, of each region, by key, that was traced.
+    ``instructions`` float64[M, T]; ``chunks`` float64[M, T]: chunks of loops and tasks that were dealt out at run time;
+    ``locks`` float64[M, T]: critical and ordered sections that were entered, and locks that were set. Records: ``line``
+    uint64[R] (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record represents
+    ``lines_per_record`` lines. ``stands_for`` float64[M]: a phase's instructions over those while records were kept;
+    after the record limit, misses are assumed to be as frequent. ``seen``: the share, 0 to 1, of each region, by key,
+    that was traced.
     ``share``: the share of the program's native region time that was traced; a partly seen region counts in part.
     """
 
@@ -49,6 +51,8 @@ class PhasedTrace:
     begins: npt.NDArray[np.bool_]
     members: npt.NDArray[np.bool_]
     instructions: Floats
+    chunks: Floats
+    locks: Floats
     line: npt.NDArray[np.uint64]
     flags: npt.NDArray[np.uint8]
     thread: npt.NDArray[np.int32]
@@ -104,6 +108,8 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
         begins=(key[:, 0] != 0) & (key[:, 3] == 0),
         members=members,
         instructions=instructions,
+        chunks=_summed(segments["chunks"], keep, group, thread, instructions.shape),
+        locks=_summed(segments["locks"], keep, group, thread, instructions.shape),
         line=(trace.records["word"][order] >> np.uint64(8)),
         flags=(trace.records["word"][order] & np.uint64(0xFF)).astype(np.uint8),
         thread=thread[owner].astype(np.int32),
@@ -114,6 +120,15 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
         share=_share(seen, census),
         region=key[:, 0].view(np.uint64),
     )
+
+
+def _summed(
+    column: npt.NDArray[np.uint32], keep: npt.NDArray[np.bool_], group: Ints, thread: Ints, shape: tuple[int, ...]
+) -> Floats:
+    """Return the sums of the kept segments' values in a phase and slot, float64[M, T] (``shape``)."""
+    sums = np.zeros(shape)
+    np.add.at(sums, (group[keep], thread[keep]), column[keep].astype(np.float64))
+    return sums
 
 
 def slots(rows: npt.NDArray[np.void], thread_policy: ThreadPolicy) -> Ints:

@@ -14,7 +14,7 @@ from numapredict.native.errors import InvalidInputError
 
 MOST_BYTES = 1 << 30
 MAGIC = 0x314543415254554E
-VERSION = 2
+VERSION = 3
 PAGE_SHIFT = 12
 LINE_SHIFT = 6
 MOST_SAMPLE_SHIFT = 8  # COARSEST_SHIFT of native/tracer/recording.c
@@ -61,6 +61,8 @@ _SEGMENT = np.dtype(
         ("team", "<u4"),
         ("instructions", "<u8"),
         ("records", "<u8"),
+        ("chunks", "<u4"),
+        ("locks", "<u4"),
     ]
 )
 _RECORD = np.dtype([("word", "<u8"), ("at", "<u8")])

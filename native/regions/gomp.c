@@ -101,9 +101,12 @@ BARRIER(GOMP_sections_end)
 #define LOOP_NEXT(name, integer, dynamic)                                                                    \
     EXPORT bool name(integer *, integer *);                                                                  \
     EXPORT bool name(integer *first, integer *last) {                                                        \
-        if (dynamic)                                                                                         \
-            passage_next_chunk();                                                                            \
-        return REAL(name)(first, last);                                                                      \
+        if (!(dynamic) || !passage_next_chunk())                                                             \
+            return REAL(name)(first, last);                                                                  \
+        const bool handed = REAL(name)(first, last);                                                         \
+        if (handed)                                                                                          \
+            passage_chunk();                                                                                 \
+        return handed;                                                                                       \
     }
 LOOP_NEXT(GOMP_loop_dynamic_next, long, true)
 LOOP_NEXT(GOMP_loop_guided_next, long, true)

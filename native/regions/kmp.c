@@ -176,9 +176,12 @@ static void start_dispatch(int32_t schedule) {
                                                  stride *);                                                  \
     int32_t __kmpc_dispatch_next_##suffix(void *location, int32_t thread, int32_t *last, integer *from,      \
                                           integer *to, stride *step) {                                       \
-        if (dispatch_is_dynamic)                                                                             \
-            passage_next_chunk();                                                                            \
-        return REAL(__kmpc_dispatch_next_##suffix)(location, thread, last, from, to, step);                  \
+        if (!dispatch_is_dynamic || !passage_next_chunk())                                                   \
+            return REAL(__kmpc_dispatch_next_##suffix)(location, thread, last, from, to, step);              \
+        const int32_t handed = REAL(__kmpc_dispatch_next_##suffix)(location, thread, last, from, to, step);  \
+        if (handed)                                                                                          \
+            passage_chunk();                                                                                 \
+        return handed;                                                                                       \
     }
 DISPATCH(4, int32_t, int32_t)
 DISPATCH(4u, uint32_t, int32_t)

@@ -57,7 +57,12 @@ void passage_leave(struct region_call *call) { CALL_HOOK(leave, call); }
 
 void passage_barrier(void) { CALL_HOOK(barrier); }
 
-void passage_next_chunk(void) { CALL_HOOK(next_chunk); }
+bool passage_next_chunk(void) {
+    CALL_HOOK(next_chunk);
+    return atomic_load_explicit(&hooks, memory_order_relaxed)->chunk != NULL;
+}
+
+void passage_chunk(void) { CALL_HOOK(chunk); }
 
 /* OMP_SCHEDULE decides; omp_sched_static is 1, whatever modifier is set. */
 bool passage_schedule_is_dynamic(void) {

@@ -60,8 +60,10 @@ struct region_hooks {
     void (*end)(struct region_call *call);
     /* The calling thread has passed a barrier, in a region or outside. */
     void (*barrier)(void);
-    /* The calling thread asks for the next chunk of a loop whose schedule hands out chunks on demand. */
+    /* The calling thread asks for the next chunk of a loop whose schedule hands out chunks on demand; and has
+     * been handed one. Both or neither are set. */
     void (*next_chunk)(void);
+    void (*chunk)(void);
 };
 
 /* Call these hooks from now on: once, in the library's constructor. They must stay valid. */
@@ -86,9 +88,12 @@ void passage_end(struct region_call *call, struct passage before);
 /* In each thread of the team, with its number `thread`: before its share, and after it. */
 void passage_enter(struct region_call *call, int thread);
 void passage_leave(struct region_call *call);
-/* After a barrier; before a chunk is handed out on demand. */
+/* After a barrier. */
 void passage_barrier(void);
-void passage_next_chunk(void);
+/* Before a chunk is asked for that is handed out on demand; return whether passage_chunk is to be called once
+ * there was one. */
+bool passage_next_chunk(void);
+void passage_chunk(void);
 /* Whether schedule(runtime) currently hands out chunks on demand, and a hook asks for it. */
 bool passage_schedule_is_dynamic(void);
 

@@ -124,6 +124,11 @@ void on_way_out_of_runtime(unsigned vcpu, void *unused) {
     threads[vcpu & (MAX_THREADS - 1)]->in_runtime = true;
 }
 
+void on_task(unsigned vcpu, void *unused) {
+    (void)unused;
+    note_chunk(threads[vcpu & (MAX_THREADS - 1)]);
+}
+
 /* Whether a block is not the program's: the C library's, called by the runtime. Called for every block. */
 static inline bool is_for_runtime(struct thread *t, bool of_c_library) {
     if (__builtin_expect(!t->in_runtime, 1))

@@ -41,6 +41,9 @@ void on_block(unsigned vcpu, void *block);
 void on_spin_block(unsigned vcpu, void *block);
 void on_passing_block(unsigned vcpu, void *block);
 
+/* The first block of a task. */
+void on_task(unsigned vcpu, void *unused);
+
 /* A block of the OpenMP runtime that may call the C library: what that does is not the program's, until a
  * block of the program's comes. */
 void on_way_out_of_runtime(unsigned vcpu, void *unused);

@@ -1,9 +1,9 @@
 /* marks.c: a preload library that intercepts the regions of an unmodified OpenMP program.
  *
  * With NUMAPREDICT_CENSUS=file in the environment it counts the instances and the time of every region into
- * that file (region_file.h); with NUMAPREDICT_TRACE set it marks regions, barriers and dynamic chunks for the
- * tracer (marks.h). With neither it passes every call through. The entry points themselves are in
- * native/regions.
+ * that file (region_file.h); with NUMAPREDICT_TRACE set it marks regions, barriers, dynamic chunks, tasks and
+ * locks for the tracer (marks.h). With neither it passes every call through. The entry points themselves are
+ * in native/regions.
  */
 #define _GNU_SOURCE
 #include "marks.h"
@@ -131,7 +131,11 @@ static void barrier(void) {
     }
 }
 
-void task_mark(void) { mark(MARK_DYNAMIC, 0, 0, 0); }
+void task_mark(void (*function)(void)) { mark(MARK_TASK, (uintptr_t)function, 0, 0); }
+
+void lock_mark(void) { mark(MARK_LOCK, 0, 0, 0); }
+
+static void chunk(void) { mark(MARK_CHUNK, 0, 0, 0); }
 
 /* Many threads on few cores would let the first thread that runs take all chunks of a dynamic loop. A thread
  * that is ahead naps, so that the chunks are dealt out about evenly, as a machine with a core a thread does.
@@ -163,7 +167,6 @@ static void let_others_catch_up(struct place *mine) {
 
 static void next_chunk(void) {
     const int error = errno, depth = region_depth();
-    mark(MARK_DYNAMIC, 0, 0, 0);
     sched_yield();
     if (depth > 0 && depth <= DEEPEST && places[depth - 1].call)
         let_others_catch_up(&places[depth - 1]);
@@ -179,8 +182,10 @@ __attribute__((constructor)) static void load(void) {
     counting = census != NULL;
     if (counting)
         region_clock_open_at(census);
-    if (tracing)
+    if (tracing) {
         hooks.next_chunk = next_chunk;
+        hooks.chunk = chunk;
+    }
     if (counting || tracing)
         regions_watch(&hooks);
     mark(MARK_HELLO, 0, 0, 0);

@@ -28,10 +28,13 @@ enum mark {
     MARK_LEAVE = 4, /* the thread has ended its share, and may run tasks of the region until that ends */
     MARK_END = 5,   /* a = region key, b = instance; the encountering thread is back from the region */
     MARK_BARRIER = 6, /* the thread has passed a barrier inside a region */
-    MARK_DYNAMIC = 7, /* the thread's work is dealt out at run time: a chunk of a loop, or a task */
+    MARK_CHUNK = 7,   /* the thread has been handed a chunk of a loop whose schedule does so at run time */
+    MARK_TASK = 8,    /* a = the function of a task, before the first one runs */
+    MARK_LOCK = 9,    /* the thread has entered a critical or ordered section, or has set a lock */
 };
 
-/* In the library: the calling thread creates a task. */
-void task_mark(void);
+/* In the library: the calling thread creates a task that runs this function; it holds a lock. */
+void task_mark(void (*function)(void));
+void lock_mark(void);
 
 #endif

@@ -20,6 +20,7 @@
 #include "qemu_plugin.h"
 #include "recording.h"
 #include "reserve.h"
+#include "task_functions.h"
 #include "trace_file.h"
 #include "trace_writer.h"
 
@@ -106,6 +107,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         follow_repeated(qemu_plugin_tb_get_insn(tb, 0), &sites[0], loads);
         return;
     }
+    if (is_task_function(sites[0].address))
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_task, QEMU_PLUGIN_CB_NO_REGS, NULL);
     static const qemu_exec_cb on[] = {
         [WORKS] = on_block, [WAITS] = on_spin_block, [PASSES] = on_passing_block};
     enum block_kind kind = kind_of(tb, count);
@@ -147,9 +150,14 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
         now.flags &= SEGMENT_MUTED;
         open_segment(t, now);
         break;
-    case MARK_DYNAMIC:
-        if (t->in_region) /* outside regions there is no team */
-            t->segments[t->segment_count - 1].flags |= SEGMENT_DYNAMIC;
+    case MARK_CHUNK:
+        note_chunk(t);
+        break;
+    case MARK_TASK:
+        task_functions_add(a);
+        break;
+    case MARK_LOCK:
+        t->segments[t->segment_count - 1].locks++;
         break;
     case MARK_LEAVE:
     case MARK_BEGIN:

@@ -27,14 +27,16 @@ void wait_for_the_end(void) {
 }
 
 void open_segment(struct thread *t, struct trace_segment wanted) {
+    const struct trace_segment *last = &t->segments[t->segment_count ? t->segment_count - 1 : 0];
     if (t->segment_count == 0 || t->instructions != t->segment_instructions ||
-        t->record_count != t->segment_records) {
+        t->record_count != t->segment_records || last->chunks || last->locks) {
         if (atomic_fetch_add(&total_segments, 1) >= MAX_SEGMENTS)
             request_stop(TRACE_RECORDS);
         else
             t->segment_count++;
     }
     wanted.vcpu = t->index;
+    wanted.chunks = wanted.locks = 0;
     wanted.flags |= recording_off ? SEGMENT_UNRECORDED : 0;
     t->segments[t->segment_count - 1] = wanted;
     t->segment_instructions = t->instructions;
@@ -45,6 +47,14 @@ void close_segment(struct thread *t) {
     struct trace_segment *s = &t->segments[t->segment_count - 1];
     s->instructions = t->instructions - t->segment_instructions;
     s->records = t->record_count - t->segment_records;
+}
+
+void note_chunk(struct thread *t) {
+    struct trace_segment *s = &t->segments[t->segment_count - 1];
+    if (!s->region) /* outside regions there is no team */
+        return;
+    s->flags |= SEGMENT_DYNAMIC;
+    s->chunks++;
 }
 
 /* Records of closed segments move too, so their counts change. */

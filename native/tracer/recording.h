@@ -61,6 +61,8 @@ void wait_for_the_end(void);
 /* Begin a segment like `wanted`; one that has recorded nothing is taken over. */
 void open_segment(struct thread *t, struct trace_segment wanted);
 void close_segment(struct thread *t);
+/* Note a chunk or a task of the open segment: its work is dealt out at run time. */
+void note_chunk(struct thread *t);
 /* Keep what the coarser sampling would have kept. */
 void thin_records(struct thread *t, uint32_t shift);
 /* Add a record of the open segment, and sample more coarsely where there are too many. */

@@ -6,41 +6,38 @@
 #include "../regions/runtime.h"
 #include "marks.h"
 
+#include <stddef.h>
+
 #define SYMBOLS "task_symbols"
 
 typedef unsigned long ulong_t;
 typedef unsigned long long ull;
 
 /* Callers of older versions pass fewer arguments; the rest is not read then. */
-#define TASK(result, name, parameters, ...)                                                                  \
-    EXPORT result name parameters;                                                                           \
-    EXPORT result name parameters {                                                                          \
-        task_mark();                                                                                         \
-        return REAL(name)(__VA_ARGS__);                                                                      \
+#define TASK(name, parameters, ...)                                                                          \
+    EXPORT void name parameters;                                                                             \
+    EXPORT void name parameters {                                                                            \
+        task_mark((void (*)(void))function);                                                                 \
+        REAL(name)(__VA_ARGS__);                                                                             \
     }
 
-TASK(void, GOMP_task,
+TASK(GOMP_task,
      (void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,
       bool condition, unsigned flags, void **depend, int priority, void *detach),
      function, data, copy, bytes, alignment, condition, flags, depend, priority, detach)
 
 #define GOMP_TASKLOOP(name, integer)                                                                         \
-    TASK(void, name,                                                                                         \
+    TASK(name,                                                                                               \
          (void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment,    \
           unsigned flags, ulong_t tasks, int priority, integer first, integer last, integer step),           \
          function, data, copy, bytes, alignment, flags, tasks, priority, first, last, step)
 GOMP_TASKLOOP(GOMP_taskloop, long)
 GOMP_TASKLOOP(GOMP_taskloop_ull, ull)
 
-TASK(int32_t, __kmpc_omp_task, (void *location, int32_t thread, void *task), location, thread, task)
-TASK(int32_t, __kmpc_omp_task_with_deps,
-     (void *location, int32_t thread, void *task, int32_t count, void *depend, int32_t more, void *others),
-     location, thread, task, count, depend, more, others)
-TASK(void, __kmpc_taskloop,
-     (void *location, int32_t thread, void *task, int32_t condition, uint64_t *first, uint64_t *last,
-      int64_t step, int32_t nogroup, int32_t schedule, uint64_t grain, void *copy),
-     location, thread, task, condition, first, last, step, nogroup, schedule, grain, copy)
-TASK(void, __kmpc_taskloop_5,
-     (void *location, int32_t thread, void *task, int32_t condition, uint64_t *first, uint64_t *last,
-      int64_t step, int32_t nogroup, int32_t schedule, uint64_t grain, int32_t modifier, void *copy),
-     location, thread, task, condition, first, last, step, nogroup, schedule, grain, modifier, copy)
+/* All of libomp's ways to create a task begin with its memory. */
+EXPORT void *__kmpc_omp_task_alloc(void *, int32_t, int32_t, size_t, size_t, void (*)(void));
+void *__kmpc_omp_task_alloc(void *location, int32_t thread, int32_t flags, size_t bytes, size_t shared_bytes,
+                            void (*function)(void)) {
+    task_mark(function);
+    return REAL(__kmpc_omp_task_alloc)(location, thread, flags, bytes, shared_bytes, function);
+}

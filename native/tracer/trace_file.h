@@ -6,7 +6,7 @@
  * A file without TRACE_MAGIC at its start is not a trace; the writer puts TRACE_MAGIC there last.
  *
  * Version history: 1, the first. 2, two slots of a thread instead of its number; what nested teams and tasks
- * do belongs to their region.
+ * do belongs to their region. 3, chunks and locks of a segment.
  */
 #ifndef NUMAPREDICT_TRACE_FILE_H
 #define NUMAPREDICT_TRACE_FILE_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC 0x314543415254554eull /* "NUTRACE1", little endian */
-#define TRACE_VERSION 2
+#define TRACE_VERSION 3
 
 enum trace_end {
     TRACE_EXITED = 1,       /* the program came to its own end */
@@ -55,6 +55,8 @@ struct trace_segment {
     uint32_t team; /* threads of its team; 0 outside regions */
     uint64_t instructions;
     uint64_t records;
+    uint32_t chunks; /* of loops, handed to it at run time, and tasks that it ran; none outside regions */
+    uint32_t locks;  /* critical and ordered sections that it entered, and locks that it set */
 };
 #define SEGMENT_DYNAMIC 1u     /* its work was dealt out at run time: chunks of a loop, or tasks */
 #define SEGMENT_CUT_OFF 2u     /* the trace ended inside */

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from numapredict.collect.modelled import trace as t
+from numapredict.collect.modelled.phases import phase_trace
 from tests.openmp import CAN_TRACE, CLANG, GCC, GXX, Traced, build, program_of, traced
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
@@ -124,6 +125,38 @@ def test_dynamic_schedules_are_marked(kernels: Path) -> None:
     for name, environment in (("static", {}), ("runtime", {"OMP_SCHEDULE": "static"})):
         seen = run(kernels, name, 1000, **environment)
         assert not (seen.trace.segments["flags"] & t.DYNAMIC).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "chunks", "locks_of_a_thread"),
+    [
+        ("dynamic", 1000, 250, 0),
+        ("separate", 1000, 250, 0),
+        ("runtime", 1000, 250, 0),
+        ("ordered", 200, 50, None),
+        ("tasks", 50, 50, 0),
+        ("taskloop", 1000, 50, 0),
+        ("critical", 50, 0, 50),
+        ("named", 50, 0, 50),
+        ("locks", 50, 0, 50),
+    ],
+)
+def test_chunks_tasks_and_locks_are_counted(
+    compiler: str, tmp_path: Path, name: str, n: int, chunks: int, locks_of_a_thread: int | None
+) -> None:
+    threads = 4
+    program = build("dealt.c", tmp_path, compiler)
+    seen = traced(program_of(program, name, n, OMP_SCHEDULE="dynamic,4"), threads)
+    phased = phase_trace(seen.trace, seen.census, threads)
+    assert phased.chunks.sum() == phased.chunks[~phased.serial].sum() == chunks
+    assert phased.dynamic.any() == (chunks > 0)
+    locks = phased.locks[~phased.serial].sum(axis=0)
+    assert (locks == locks_of_a_thread).all() if locks_of_a_thread is not None else locks.sum() == n
+
+
+def test_a_static_schedule_has_no_chunks(compiler: str, tmp_path: Path) -> None:
+    seen = traced(program_of(build("dealt.c", tmp_path, compiler), "runtime", 1000, OMP_SCHEDULE="static"), 4)
+    assert seen.trace.segments["chunks"].sum() == 0
 
 
 def test_a_streaming_kernel_misses_once_a_line(kernels: Path) -> None:

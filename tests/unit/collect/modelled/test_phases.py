@@ -36,6 +36,22 @@ def test_three_of_ten_instances_stand_for_all() -> None:
     assert (made.weight * made.instructions[:, 0])[2:].sum() == 50 + 9 * 40
 
 
+def test_chunks_and_locks_are_summed_like_instructions() -> None:
+    segments = [
+        Segment(locks=5),
+        Segment(region=A, thread=0, chunks=3, locks=1),
+        Segment(region=A, instance=1, thread=0, chunks=10),
+        Segment(region=A, instance=2, thread=0, chunks=20),
+        Segment(region=A, instance=3, thread=0, chunks=9, locks=9, flags=t.MUTED),
+        Segment(region=A, thread=1, chunks=4, locks=2),
+        Segment(region=A, instance=1, thread=1, locks=7),
+    ]
+    made = phased(segments, (A, 10, 1.0))
+    assert made.serial.tolist() == [True, False, False]
+    assert made.chunks.tolist() == [[0, 0], [3, 4], [30, 0]]
+    assert made.locks.tolist() == [[5, 0], [1, 2], [0, 7]]
+
+
 def test_regions_have_their_own_counts() -> None:
     segments = [Segment(region=key, instance=n, instructions=1) for n in range(2) for key in (A, B)]
     made = phased(segments, (A, 10, 1.0), (B, 100, 1.0))
