@@ -49,7 +49,8 @@ static void read_ranges(void) {
         if (sscanf(text, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %4095[^\n]", &first, &last, path) < 3 ||
             path[0] != '/')
             continue;
-        ranges[range_count++] = (struct range){first - guest_base, last - guest_base, owner_of(path)};
+        ranges[range_count++] =
+            (struct range){first - qemu_guest_base(), last - qemu_guest_base(), owner_of(path)};
     }
     fclose(file);
 }

@@ -28,7 +28,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_INTERFACE;
+__attribute__((visibility("default"))) int qemu_plugin_version = 1;
+
+/* QEMU reads the version after it has loaded the plugin, and takes those that it supports: 1, or 2 and later.
+ */
+__attribute__((constructor)) static void choose_version(void) {
+    if (!qemu_plugin_register_vcpu_tb_exec_inline)
+        qemu_plugin_version = 2;
+}
 
 static _Atomic uint64_t latest_region;
 
@@ -64,6 +71,9 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
 }
 
 /* ---- translation ---- */
+
+/* QEMU 7.2 runs each repetition of an instruction as a block of its own; QEMU 10.0 runs many in one block. */
+static bool repeats_within_block(void) { return qemu_plugin_version > 1; }
 
 /* Loads and stores of one instruction have separate strides. QEMU 7.2 calls back for both, whatever was
  * requested.
@@ -115,10 +125,15 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     size_t counting = kind == WORKS ? single_access(tb, count) : count;
     if (counting == count)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on[kind], QEMU_PLUGIN_CB_NO_REGS, block);
-    for (size_t n = 0; n < count; n++)
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, n),
-                                         n == counting ? on_counting_access : on_access,
-                                         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, &sites[n]);
+    for (size_t n = 0; n < count; n++) {
+        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
+        if (repeats_within_block() && is_repeated(instruction, &loads)) {
+            sites[n].instructions = 1;
+            follow_repeated(instruction, &sites[n], loads);
+        } else
+            qemu_plugin_register_vcpu_mem_cb(instruction, n == counting ? on_counting_access : on_access,
+                                             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, &sites[n]);
+    }
 }
 
 /* ---- marks ---- */

@@ -1,8 +1,9 @@
-/* qemu_plugin.h: the part of QEMU's TCG plugin interface, version 1, that the tracer uses.
+/* qemu_plugin.h: the part of QEMU's TCG plugin interface that the tracer uses, of its versions 1 (QEMU 7.2 to
+ * 8.2) and 2 to 4 (QEMU 9.0 to 10.0).
  *
  * Distributions ship qemu-user without its plugin header, so the few functions are declared here, from the
- * documented interface (QEMU 7.2, "QEMU TCG Plugins"). They are found in the running emulator when it loads
- * the plugin.
+ * documented interface ("QEMU TCG Plugins"). They are found in the running emulator when it loads the plugin;
+ * weak ones are in some versions only.
  */
 #ifndef NUMAPREDICT_QEMU_PLUGIN_H
 #define NUMAPREDICT_QEMU_PLUGIN_H
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QEMU_PLUGIN_INTERFACE 1
+#define QEMU_WEAK __attribute__((weak))
 
 typedef uint64_t qemu_plugin_id_t;
 typedef uint32_t qemu_plugin_meminfo_t;
@@ -40,9 +41,19 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, qemu_mem_cb, en
                                       enum qemu_plugin_mem_rw, void *data);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t, qemu_syscall_cb);
 void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t, qemu_syscall_end_cb);
-/* Not atomic: concurrent additions of several vCPUs to one counter may be lost. */
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *, enum qemu_plugin_op, void *counter,
-                                              uint64_t added);
+/* Version 1 only. Not atomic: concurrent additions of several vCPUs to one counter may be lost. */
+QEMU_WEAK void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *, enum qemu_plugin_op,
+                                                        void *counter, uint64_t added);
+/* From version 2 on. A counter for each vCPU. */
+struct qemu_plugin_scoreboard;
+struct qemu_plugin_counters {
+    struct qemu_plugin_scoreboard *all;
+    size_t offset;
+};
+QEMU_WEAK struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t bytes);
+QEMU_WEAK void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(struct qemu_plugin_tb *, enum qemu_plugin_op,
+                                                                 struct qemu_plugin_counters, uint64_t added);
+QEMU_WEAK uint64_t qemu_plugin_u64_sum(struct qemu_plugin_counters);
 /* Forget all callbacks and all translated code before the vCPU that calls this goes on; then call back; the
  * callback registers the new callbacks. */
 void qemu_plugin_reset(qemu_plugin_id_t, qemu_reset_cb);
@@ -56,7 +67,9 @@ char *qemu_plugin_insn_disas(const struct qemu_plugin_insn *);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
 
-/* Guest address + guest_base = host address of the same byte (user mode only). Exported by the emulator. */
-extern uintptr_t guest_base;
+/* Guest address + guest_base = host address of the same byte (user mode only). QEMU 9.0 and later do not
+ * export it; there x86-64 programs have their own addresses on an x86-64 processor. */
+extern uintptr_t guest_base QEMU_WEAK;
+static inline uintptr_t qemu_guest_base(void) { return &guest_base ? guest_base : 0; }
 
 #endif

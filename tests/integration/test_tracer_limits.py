@@ -197,7 +197,7 @@ def test_what_comes_late_is_traced_and_what_was_touched_before_is_known(tmp_path
     assert before["instructions"][unrecorded].sum() > 3e8
     for line in (tmp_path / "arrays").read_text().splitlines():
         address, size = (int(word, 16) for word in line.split())
-        pages = one.trace.pages
+        pages = two.trace.pages  # the file is of the later run
         mine = pages[(pages["page"] >= address >> 12) & (pages["page"] < (address + size) >> 12)]
         assert len(mine) >= (size >> 12) - 1
         assert (mine["contiguous"] == 0).all(), line
