@@ -1,0 +1,71 @@
+/* probe.h: what is measured, and what one measurement gives.
+ *
+ * Contract. Every `measure_` function uses the threads of one team, the n-th of them on the n-th PU of the
+ * request, and gives for each figure one value a round. A round lasts at least `round_s`, and what comes
+ * before the first round fills the caches and wakes the cores. Functions return false after setting `failed`
+ * (what they could not do) and `error` (the system's number for why). One call at a time.
+ */
+#ifndef NUMAPROBE_PROBE_H
+#define NUMAPROBE_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+enum { MOST_PUS = 4096, MOST_ROUNDS = 100, MOST_FIGURES = 4, LINE_BYTES = 64 };
+
+struct request {
+    int pus[MOST_PUS];
+    int count; /* of PUs */
+    int rounds;
+    double round_s;
+    int node;     /* the operating system's number, -1: wherever pages fall */
+    size_t bytes; /* of memory that is measured */
+};
+
+struct figure {
+    const char *name;
+    double value[MOST_ROUNDS];
+};
+
+struct answer {
+    struct figure figures[MOST_FIGURES];
+    int count;      /* of figures */
+    double on_node; /* share of the pages on the requested node, -1: unknown */
+    double huge;    /* share of the memory in huge pages, -1: unknown */
+    const char *failed;
+    int error;
+};
+
+/* latency_ns: a load that the next one waits for, from memory; bytes is a power of two, far above the caches.
+ */
+bool measure_latency(const struct request *request, struct answer *answer);
+/* latency_ns: the same from whichever cache holds all of the bytes, a power of two. */
+bool measure_cache(const struct request *request, struct answer *answer);
+/* node_write_GBps, node_read_GBps: all threads together; thread_read_GBps, thread_write_GBps: the first
+ * alone. */
+bool measure_bandwidth(const struct request *request, struct answer *answer);
+/* frequency_GHz: of the slowest of the PUs while all of them are busy. */
+bool measure_frequency(const struct request *request, struct answer *answer);
+/* instructions_per_ns: of plain code, all PUs together. */
+bool measure_work(const struct request *request, struct answer *answer);
+/* fork_join_us, barrier_us, atomic_ns, lock_ns: of a team with a thread on each PU. */
+bool measure_team(const struct request *request, struct answer *answer);
+
+/* Add a figure to the answer, its values to be set. */
+struct figure *new_figure(struct answer *answer, const char *name);
+/* Set why a measurement failed; return false. */
+bool fails(struct answer *answer, const char *what, int error);
+/* Bind the calling thread to the PU of its number in the team; return 0 or an error number. */
+int bind_thread(const struct request *request);
+/* Bind each thread of a team with `threads` threads; return false after setting why that failed. */
+bool bind_team(const struct request *request, int threads, struct answer *answer);
+
+static inline double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#endif
