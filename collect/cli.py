@@ -21,13 +21,21 @@ log = logging.getLogger(__name__)
     answers=(
         "numapredict.collect.topology:Topology",
         "numapredict.collect.modelled.description:DescribedMachine[]",
+        "numapredict.collect.modelled.description_file:MachineFile",
     ),
-    examples={"numapredict topology --list": "List the described machines."},
+    examples={
+        "numapredict topology --list": "List the described machines.",
+        "numapredict topology --measure -o machine.toml": "Describe this computer; --machine ./machine.toml models it.",
+    },
 )
 @MACHINE
 @click.option("--list", "listed", is_flag=True, help="List the described machines.")
+@click.option("--measure", is_flag=True, help="Measure this computer and print its description.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="With --measure: the description's file."
+)
 @JSON
-def topology(machine: str | None, listed: bool, as_json: bool) -> None:
+def topology(machine: str | None, listed: bool, measure: bool, output: Path | None, as_json: bool) -> None:
     """Show a machine's NUMA nodes: this computer's, or a described machine's."""
     from numapredict.collect.host.facts.allocation_text import allocation_lines
     from numapredict.collect.host.host import host_topology
@@ -35,6 +43,13 @@ def topology(machine: str | None, listed: bool, as_json: bool) -> None:
     from numapredict.collect.modelled.description import described_machines, load_description
     from numapredict.collect.terminal.answer import print_answer, print_words
 
+    if measure:
+        if machine or listed:
+            raise click.UsageError("--measure describes this computer: use it without --machine and --list")
+        _measure(output, as_json)
+        return
+    if output is not None:
+        raise click.UsageError("--output is the file of --measure")
     if listed:
         print_answer(
             described_machines(),
@@ -49,6 +64,18 @@ def topology(machine: str | None, listed: bool, as_json: bool) -> None:
             log.info(line)
         else:
             print_words(line)
+
+
+def _measure(output: Path | None, as_json: bool) -> None:
+    from numapredict.collect.describing.measure import measure_this_computer
+    from numapredict.collect.modelled.description_text import description_text
+    from numapredict.collect.terminal.answer import print_answer
+
+    found = measure_this_computer(output)
+    if as_json:
+        print_answer(found, as_json, str)
+    elif output is None:
+        click.echo(description_text(found), nl=False)
 
 
 @click.command(

@@ -35,6 +35,7 @@ replay_library = partial(_built, "lib/libnumareplay.so")
 codelets_program = partial(_built, "bin/numapredict-codelets")
 launcher_program = partial(_built, "bin/numapredict-launch")
 stream_program = partial(_built, "bin/numapredict-stream")
+probe_program = partial(_built, "bin/numapredict-probe")
 
 # Every part, by the name under which it is reported.
 PARTS: dict[str, Callable[[], Path]] = {
@@ -45,4 +46,5 @@ PARTS: dict[str, Callable[[], Path]] = {
     "codelets": codelets_program,
     "launcher": launcher_program,
     "stream": stream_program,
+    "probe": probe_program,
 }

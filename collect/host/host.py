@@ -11,7 +11,7 @@ import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.cgroup import CgroupFolder, levels, own_cgroup_folders
-from numapredict.collect.host.hwloc import MAX_SIZE_BYTES, topology_from_xml
+from numapredict.collect.host.hwloc import MAX_SIZE_BYTES, CacheDetail, cache_details_from_xml, topology_from_xml
 from numapredict.collect.host.kernel_file import kernel_text
 from numapredict.collect.index_list import parse_index_list
 from numapredict.collect.topology import Topology, restrict
@@ -62,6 +62,11 @@ def host_topology() -> Topology:
         pus & os.sched_getaffinity(0) & (pus if allowed.pus is None else allowed.pus),
         memory_nodes if allowed.memory_nodes is None else memory_nodes & allowed.memory_nodes,
     )
+
+
+def host_cache_details() -> tuple[CacheDetail, ...]:
+    """Return what hwloc knows of this computer's caches in addition to the topology."""
+    return cache_details_from_xml(_lstopo())
 
 
 def describes_this_computer() -> bool:

@@ -41,6 +41,14 @@ class _Memory(msgspec.Struct, frozen=True):
     depth: int
 
 
+class CacheDetail(msgspec.Struct, frozen=True):
+    """What a level's data or unified caches are like; ``ways`` 0 and ``inclusive`` None where hwloc does not know."""
+
+    level: int
+    ways: int
+    inclusive: bool | None
+
+
 class _Found(msgspec.Struct, frozen=True):
     """Everything in the file that matters, in hwloc's logical order."""
 
@@ -86,6 +94,22 @@ def topology_from_xml(data: bytes, name: str) -> Topology:
         raise InvalidTopologyError(
             f"topology {name or 'of hwloc'!r}: {problem}; export it again with: lstopo-no-graphics --of xml"
         ) from None
+
+
+def cache_details_from_xml(data: bytes) -> tuple[CacheDetail, ...]:
+    """Return the details of each level's first cache in hwloc's XML, none where it cannot be read."""
+    try:
+        elements = list(_parse(data).iter("object"))
+        found: dict[int, CacheDetail] = {}
+        for element in elements:
+            level = _number(element, "depth", default=0)
+            if re.fullmatch(r"L[1-5]Cache", element.get("type", "")) and level not in found:
+                told = {info.get("name"): info.get("value") for info in element.findall("info")}
+                inclusive = {"0": False, "1": True}.get(told.get("Inclusive") or "")
+                found[level] = CacheDetail(level, _number(element, "cache_associativity", default=0), inclusive)
+        return tuple(found.values())
+    except ValueError:
+        return ()
 
 
 def _parse(data: bytes) -> Element:

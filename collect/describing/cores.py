@@ -1,0 +1,54 @@
+"""What cores do without memory: frequency by active cores, instructions of plain code, hardware threads."""
+
+import msgspec
+
+from numapredict.collect.describing.caches import FoundCaches
+from numapredict.collect.describing.probe import Question
+from numapredict.collect.describing.sample import Prober, Sample
+from numapredict.collect.topology import Core, Topology
+
+
+class MeasuredCores(msgspec.Struct, frozen=True):
+    """``frequency_GHz``: of all cores active. ``turbo_GHz``: by active cores of the first package, some counts of them.
+
+    ``instructions_per_ns``: of one core alone, all others idle; ``together_per_ns``: of all its hardware threads, None
+    where it has one. ``cache_ns``: of a hit in the shared cache.
+    """
+
+    frequency_GHz: Sample
+    turbo_GHz: tuple[tuple[int, Sample], ...]
+    instructions_per_ns: Sample
+    together_per_ns: Sample | None
+    cache_ns: Sample
+
+
+def measure_cores(topology: Topology, package: tuple[Core, ...], caches: FoundCaches, prober: Prober) -> MeasuredCores:
+    """Measure the cores; ``package`` are those of one package."""
+    every = tuple(core.pus[0] for node in topology.cpu_nodes for core in node.cores)
+    first = package[0]
+    by_count = []
+    for active in counts_to(len(package)):
+        pus = tuple(core.pus[0] for core in package[:active])
+        by_count.append((active, prober.ask(Question("frequency", pus))["frequency_GHz"]))
+    return MeasuredCores(
+        frequency_GHz=prober.ask(Question("frequency", every))["frequency_GHz"],
+        turbo_GHz=tuple(by_count),
+        instructions_per_ns=prober.ask(Question("work", first.pus[:1]))["instructions_per_ns"],
+        together_per_ns=prober.ask(Question("work", first.pus))["instructions_per_ns"] if len(first.pus) > 1 else None,
+        cache_ns=prober.ask(Question("cache", first.pus[:1], size_bytes=chased_bytes(caches)))["latency_ns"],
+    )
+
+
+def questions_of_cores(package: tuple[Core, ...]) -> int:
+    """Return how many questions ``measure_cores`` asks."""
+    return len(counts_to(len(package))) + 3 + (len(package[0].pus) > 1)
+
+
+def counts_to(most: int) -> tuple[int, ...]:
+    """Return 1, 2, 4 and so on, and ``most`` last."""
+    return (*(1 << n for n in range((most - 1).bit_length())), most)
+
+
+def chased_bytes(caches: FoundCaches) -> int:
+    """Return the greatest power of two up to half of the shared cache."""
+    return 1 << ((caches.shared.size_bytes // 2).bit_length() - 1)
