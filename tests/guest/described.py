@@ -1,7 +1,7 @@
 """A timed guest described by measuring it, as `numapredict topology --measure` does it, against what it was made of."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from numapredict.collect.describing.caches import FoundCache, FoundCaches
@@ -9,6 +9,7 @@ from numapredict.collect.describing.computer import MeasuredComputer, Shape, mea
 from numapredict.collect.describing.sample import Pace, Sample
 from numapredict.collect.measuring.disturbance import Snapshot
 from numapredict.collect.modelled.description import CacheShape, MachineDescription
+from numapredict.collect.topology import restrict
 from numapredict.native.library import probe_program
 from tests.guest.errors import GuestError
 from tests.guest.served import ServedGuest
@@ -33,8 +34,13 @@ class Comparison:
         return self.measured.middle / self.expected
 
 
-def measured_guest(guest: ServedGuest, machine: MachineDescription, pace: Pace) -> MeasuredComputer:
-    """Measure a timed guest of a machine; disturbances are not looked for, since they are not this computer's."""
+def measured_guest(
+    guest: ServedGuest, machine: MachineDescription, pace: Pace, pus: Collection[int] = ()
+) -> MeasuredComputer:
+    """Measure a timed guest of a machine, or the part of it that has these PUs and all memory.
+
+    Disturbances are not looked for: they would be this computer's.
+    """
 
     def run(arguments: Sequence[str]) -> str:
         output = guest.folder / "answer"
@@ -47,12 +53,14 @@ def measured_guest(guest: ServedGuest, machine: MachineDescription, pace: Pace) 
     def look(_: Iterable[int]) -> Snapshot:
         return QUIET
 
-    return measure_computer(Shape(machine.topology, _caches(machine)), pace, run, look)
+    whole = machine.topology
+    topology = restrict(whole, pus, range(len(whole.nodes))) if pus else whole
+    return measure_computer(Shape(topology, _caches(machine)), pace, run, look)
 
 
 def comparisons(measured: MeasuredComputer, timing: Timing) -> Iterator[Comparison]:
     """Yield each figure that a timed guest has."""
-    machine, factor = timing.machine, timing.factor
+    machine, factor, topology = timing.machine, timing.factor, measured.shape.topology
     instruction_ns = machine.cycles_per_instruction / machine.frequency_GHz * factor
     yield Comparison("additions a ns", measured.cores.turbo_GHz[0][1], 1 / instruction_ns)
     yield Comparison("additions a ns, all cores", measured.cores.frequency_GHz, 1 / instruction_ns)
@@ -63,7 +71,7 @@ def comparisons(measured: MeasuredComputer, timing: Timing) -> Iterator[Comparis
         latency_ns = machine.read_latency_ns[pair.cores][pair.memory] * factor
         yield Comparison(f"latency {where}", pair.latency_ns, latency_ns)
         for kind in ("read", "write"):
-            for team, threads in (("thread", 1), ("node", machine.nodes[pair.cores].cores)):
+            for team, threads in (("thread", 1), ("node", len(topology.nodes[pair.cores].cores))):
                 speed = bandwidth_GBps(machine, (kind, pair.cores, pair.memory), threads) / factor
                 sample = getattr(pair, f"{team}_{kind}_GBps")
                 yield Comparison(f"{kind} {where}, {team}", sample, speed)

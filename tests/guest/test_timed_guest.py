@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from numapredict.collect.describing.sample import Pace
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.program import CODELETS, Program
 from tests.benchmarks.timed_programs import foreign
+from tests.guest.described import comparisons, measured_guest
 from tests.guest.errors import GuestError
 from tests.guest.served_machine import ServedMachine, served_machine
 from tests.guest.timed.checks import built_probe
@@ -66,6 +68,13 @@ def test_memory_takes_longer_the_farther_it_is(machine: ServedMachine) -> None:
     assert middle["free"] < middle["named"] < middle["remote"]
     assert middle["near stream"] > middle["far stream"]  # GB/s
     assert middle["serial"] > middle["parallel"]
+
+
+def test_one_core_measures_what_the_guest_was_made_of(machine: ServedMachine) -> None:
+    found = measured_guest(machine.guest, machine.timing.machine, Pace(rounds=3, round_ms=100, attempts=1), (0,))
+    ratios = {each.name: each.ratio for each in comparisons(found, machine.timing)}
+    assert len(ratios) == 4 + 2 * 5
+    assert {name: ratio for name, ratio in ratios.items() if not 0.9 < ratio < 1.1} == {}
 
 
 def test_commands_end_as_they_do(machine: ServedMachine) -> None:
