@@ -1,6 +1,7 @@
 """Samples: the values of one figure, and the measurement that gives them, repeated while it is disturbed or noisy."""
 
 import statistics
+import time
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -19,13 +20,14 @@ class Pace(msgspec.Struct, frozen=True):
     """How many rounds of how many milliseconds a measurement has, and how often it is repeated at most.
 
     It is repeated while other programs or a hypervisor disturb it, or while the interval of a figure's median is wider
-    than ``noisy`` of it.
+    than ``noisy`` of it, but not after the first ``repeats_s`` seconds of all measurements.
     """
 
     rounds: int = 5
     round_ms: int = 20
     attempts: int = 3
     noisy: float = 0.1
+    repeats_s: float = 60.0
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -63,6 +65,7 @@ class Prober(msgspec.Struct, frozen=True):
     pace: Pace = Pace()
     run: RunProbe = run_probe
     look: Callable[[Iterable[int]], Snapshot] = snapshot
+    began_s: float = msgspec.field(default_factory=time.monotonic)
 
     def ask(self, question: Question) -> Samples:
         """Return the samples of a question. Raises UnrunnableProgramError."""
@@ -75,9 +78,10 @@ class Prober(msgspec.Struct, frozen=True):
             _check_pages(question, answer)
             if found.worth_redoing:
                 disturbed.append((found.reasons[0].words, answer))
-                continue
-            quiet.append(answer)
-            if all(relative_width(values) <= self.pace.noisy for values in _joined(quiet).values()):
+            else:
+                quiet.append(answer)
+            steady = all(relative_width(values) <= self.pace.noisy for values in _joined(quiet).values())
+            if (quiet and steady) or time.monotonic() - self.began_s > self.pace.repeats_s:
                 break
         self.count.step(question.subject)
         kept = quiet or [answer for _, answer in disturbed]
@@ -86,7 +90,8 @@ class Prober(msgspec.Struct, frozen=True):
 
 
 def _joined(answers: list[Answer]) -> dict[str, tuple[float, ...]]:
-    return {name: tuple(value for each in answers for value in each.figures[name]) for name in answers[0].figures}
+    names = answers[0].figures if answers else ()
+    return {name: tuple(value for each in answers for value in each.figures[name]) for name in names}
 
 
 def _check_pages(question: Question, answer: Answer) -> None:

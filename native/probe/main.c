@@ -79,10 +79,12 @@ static bool number(const char *text, long least, long most, long *into) {
 }
 
 static bool read_pus(const char *list, struct request *request) {
-    const struct bitmask *pus = numa_parse_cpustring_all(list);
+    struct bitmask *pus = numa_parse_cpustring_all(list);
     for (unsigned pu = 0; pus && pu < pus->size && request->count < MOST_PUS; pu++)
         if (numa_bitmask_isbitset(pus, pu))
             request->pus[request->count++] = (int)pu;
+    if (pus)
+        numa_free_cpumask(pus);
     return request->count > 0;
 }
 

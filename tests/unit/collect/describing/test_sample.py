@@ -52,6 +52,13 @@ def test_what_stays_disturbed_is_kept_and_says_so() -> None:
     assert found.disturbed == "other programs used 1.0 of its 1 PUs"
 
 
+def test_nothing_is_repeated_when_the_time_for_that_is_spent() -> None:
+    noisy = iter([(100.0, 150.0, 100.0)] * 3)
+    hurried = msgspec.structs.replace(prober(noisy), pace=Pace(repeats_s=0))
+    assert hurried.ask(QUESTION)["latency_ns"].values == (100, 150, 100)
+    assert len(list(noisy)) == 2
+
+
 def test_pages_elsewhere_are_an_error() -> None:
     with pytest.raises(UnrunnableProgramError, match="only 60% of 1 MiB are on node 1"):
         prober(iter([(1.0,)]), on_node=0.6).ask(QUESTION)
