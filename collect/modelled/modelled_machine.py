@@ -197,18 +197,18 @@ class ModelledMachine:
         )
         scale = (phased.lines_per_record * phased.stands_for)[:, None, None]
         memory = demand.by_memory_node(page_node) * scale[..., None]
+        waits_s, exclusive_ns = self._waits(phased, places)
         load = contention.Demand(
             memory=memory,
             transfers=demand.transfers * scale[..., None],
             hits=demand.hits * scale,
             instructions=phased.instructions,
-            exclusive_ns=np.zeros_like(phased.instructions),
+            exclusive_ns=exclusive_ns,
             dynamic=phased.dynamic,
             members=phased.members,
             places=places,
         )
-        waiting_s = phased.barriers * self._waiting_s(phased, places)
-        recorded_s = contention.solve(load, self._costs) * phased.imbalance + waiting_s
+        recorded_s = contention.solve(load, self._costs) * phased.imbalance + phased.barriers * waits_s
         times = recorded_s * phased.weight
         region_time_s = rounded(float(times[~phased.serial].sum()))
         repetition = Repetition(
@@ -245,13 +245,19 @@ class ModelledMachine:
             ),
         )
 
-    def _waiting_s(self, phased: PhasedTrace, places: ThreadPlaces) -> npt.NDArray[np.float64]:
-        """Return what the threads of each phase pay to start and end a region, or for a barrier, in seconds, [M]."""
+    def _waits(
+        self, phased: PhasedTrace, places: ThreadPlaces
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return what the threads of each phase pay to start and end a region, or for a barrier, in seconds, [M].
+
+        And what each thread pays for its chunks, of which each is an atomic addition, and for its locks, in ns, [M, T].
+        """
         teams, team = np.unique(phased.members, axis=0, return_inverse=True)
         waits = [self._synchronisation.waits(tuple(places.nodes[mask].tolist())) for mask in teams]
-        fork_join = np.array([wait.fork_join_ns for wait in waits])[team.ravel()]
-        barrier = np.array([wait.barrier_ns for wait in waits])[team.ravel()]
-        return np.where(phased.begins, fork_join, barrier) * 1e-9
+        figures = np.array([(w.fork_join_ns, w.barrier_ns, w.atomic_ns, w.lock_ns) for w in waits])[team.ravel()]
+        fork_join, barrier, atomic, lock = figures.reshape(-1, 4).T
+        exclusive_ns = phased.chunks * atomic[:, None] + phased.locks * lock[:, None]
+        return np.where(phased.begins, fork_join, barrier) * 1e-9, exclusive_ns
 
     def _counters(
         self, memory: npt.NDArray[np.float64], phased: PhasedTrace, node: tuple[int, ...], region_time_s: float
