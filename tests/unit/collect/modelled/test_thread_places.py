@@ -3,9 +3,11 @@ import pytest
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.modelled.description import SharedCache
+from numapredict.collect.modelled.shared_caches import DEPENDENT, INDEPENDENT, STREAMED
 from numapredict.collect.modelled.thread_places import ThreadPlaces, places_of, places_on
 from numapredict.collect.placement import ThreadSlot, resolve
 from tests.traces import machine_of
+from tests.unit.collect.modelled.test_contention import N, load_of, time_of
 
 MACHINE = msgspec.structs.replace(
     machine_of((4, 4)), threads_per_core=2, smt_throughput=1.3, shared_cache=SharedCache(65536, 16, 20.0, cores=2)
@@ -45,3 +47,48 @@ def test_two_threads_of_a_core_are_one_active_core() -> None:
     turbo = msgspec.structs.replace(MACHINE, turbo_GHz=(4.0, 2.0))
     assert ThreadPlaces(turbo, (0, 0), (3, 3)).instruction_ns.tolist() == [0.25, 0.25]
     assert ThreadPlaces(turbo, (0, 0, 1), (3, 2, 4)).instruction_ns.tolist() == [0.5, 0.5, 0.25]
+
+
+SIBLINGS = msgspec.structs.replace(machine_of((2, 2)), threads_per_core=2, smt_throughput=1.25)
+
+
+def test_two_threads_of_a_core_compute_a_little_more_than_one() -> None:
+    load = load_of(2, (0, 0))
+    load.instructions[0] = [N, N]
+    assert time_of(load, SIBLINGS) == pytest.approx(N)
+    load = load_of(2, (0, 0, 0, 0))  # the first and third on one core, the others on the second
+    load.instructions[0] = [N, 3 * N, N, N]
+    assert time_of(load, SIBLINGS) == pytest.approx(4 * N / 1.25)
+    load.instructions[0, 2] = 9 * N
+    assert time_of(load, SIBLINGS) == pytest.approx(9 * N)  # its sibling is done long before
+
+
+def test_two_threads_of_a_core_share_the_lines_under_way_and_wait_side_by_side() -> None:
+    for kind, ns in ((STREAMED, 2 * 6.4), (DEPENDENT, 100)):
+        load = load_of(2, (0, 0, 0))
+        load.memory[0, [0, 2], kind, 0] = N
+        assert time_of(load, SIBLINGS) == pytest.approx(N * ns, rel=1e-3)
+
+
+def test_threads_of_a_core_have_a_part_of_its_window_each() -> None:
+    times = []
+    for threads in (1, 3):
+        load = load_of(2, (0,) * threads)
+        load.memory[0, 0, INDEPENDENT, 0] = N
+        load.instructions[0, 0] = 25 * N
+        times.append(time_of(load, SIBLINGS))
+    # A window of 100 instructions has four misses, half a window two, whose wait it hides in part.
+    assert times == pytest.approx([N * 25, N * 50], rel=2e-3)
+
+
+def test_the_clock_falls_with_the_active_cores_of_a_package() -> None:
+    two = msgspec.structs.replace(machine_of((2, 2)), turbo_GHz=(4.0, 2.0, 1.0))
+    for node, clock in (((0,), 4.0), ((0, 1), 4.0), ((0, 0), 2.0), ((0, 0, 1, 1), 2.0)):
+        load = load_of(2, node)
+        load.instructions[0, 0] = N
+        assert time_of(load, two) == pytest.approx(N / clock)
+    one = msgspec.structs.replace(two, packages=(0, 0))
+    for node, clock in (((0, 1), 2.0), ((0, 0, 1), 1.0), ((0, 0, 1, 1), 1.0), ((0, 0, 0), 2.0)):
+        load = load_of(2, node)
+        load.instructions[0, 0] = N
+        assert time_of(load, one) == pytest.approx(N / clock), node
