@@ -21,13 +21,21 @@ from tests.traces import machine_of
 
 MACHINES = (
     "broadwell-2x10",
+    "cascadelake-2x28",
     "diassrv8",
+    "genoa-4x12",
+    "grace-2x72",
     "lpd48core",
     "lpdquad",
     "lpdxeon2680",
     "ol-collab1",
     "opteron-4x4",
+    "rome-2x64",
+    "rome-8x16",
     "sandybridge-4x8",
+    "sapphirerapids-2x48",
+    "sapphirerapids-8x12",
+    "xeonmax-2x56",
 )
 MEASURED = ("diassrv8", "lpd48core", "lpdquad", "lpdxeon2680", "ol-collab1")
 ROOT = Path(__file__).parents[4]
