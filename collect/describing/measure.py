@@ -15,6 +15,7 @@ from numapredict.collect.host.environment import emulation, host_environment
 from numapredict.collect.host.facts.memory import node_memories
 from numapredict.collect.host.host import describes_this_computer, host_cache_details, host_topology
 from numapredict.collect.host.packages import packages
+from numapredict.collect.host.tasks import check_one_asker
 from numapredict.collect.measuring.disturbance import wait_for_quiet
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.modelled.description_file import MachineFile, parse_file
@@ -30,9 +31,11 @@ log = logging.getLogger(__name__)
 def measure_this_computer(output: Path | None) -> MachineFile:
     """Measure this computer, write its description to ``output`` if one is given, and return it.
 
-    Raises UsageError where the environment names another machine, InvalidInputError where ``output`` cannot be
-    written (before anything is measured), and UnrunnableProgramError where something cannot be measured.
+    Raises UsageError where the environment names another machine or has several tasks, InvalidInputError where
+    ``output`` cannot be written (before anything is measured), and UnrunnableProgramError where something cannot be
+    measured.
     """
+    check_one_asker()
     if not describes_this_computer():
         raise UsageError("--measure is for this computer: unset HWLOC_XMLFILE, HWLOC_SYNTHETIC and HWLOC_FSROOT")
     if output is not None:
