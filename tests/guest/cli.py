@@ -17,6 +17,7 @@ from tests.guest.timed.configuration import timing_of
 @click.argument("shape", required=False)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--distances", default="", help="ring, a file of rows, or rows as in '10,16;22,10' (from node to node).")
+@click.option("--smt", default=1, show_default=True, metavar="N", help="N CPUs on each core, in place of one.")
 @click.option("--memory-only", default=0, metavar="N", help="N further nodes without CPUs.")
 @click.option("--memory-mb", default=384, show_default=True, help="Memory of each node.")
 @click.option("--kernel-option", "kernel_options", multiple=True, help="For the kernel's command line; repeatable.")
@@ -31,6 +32,7 @@ def main(
     shape: str | None,
     command: tuple[str, ...],
     distances: str,
+    smt: int,
     memory_only: int,
     memory_mb: int,
     kernel_options: tuple[str, ...],
@@ -42,7 +44,7 @@ def main(
     factor: float | None,
     fetch: bool,
 ) -> None:
-    """Run COMMAND (after --) in a Linux guest of SHAPE, such as 4x4: 4 NUMA nodes with 4 CPUs each.
+    """Run COMMAND (after --) in a Linux guest of SHAPE, such as 4x4: 4 NUMA nodes with 4 cores each.
 
     With --timed, programs started by `charged PROGRAM...` in the guest, and those named in --env GUEST_PAYS=NAME:NAME,
     wait for their memory as on MACHINE; all others run free.
@@ -60,7 +62,7 @@ def main(
             raise GuestError("say which guest and what to run, as in: python -m tests.guest 4x4 -- numactl -H")
         if any("=" not in variable for variable in variables):
             raise GuestError(f"--env takes NAME=VALUE, not {variables}")
-        asked = timing.shape(memory_mb) if timing else Shape.parse(shape, distances, memory_only, memory_mb)
+        asked = timing.shape(memory_mb) if timing else Shape.parse(shape, distances, memory_only, memory_mb, smt)
         guest = Guest(asked, kernel_options, timing)
         environment = dict(variable.split("=", 1) for variable in variables)
         with tempfile.TemporaryDirectory(prefix="numapredict-guest-folder-") as made:

@@ -17,6 +17,7 @@ FARTHEST = 254  # 255 means unreachable
 class Shape:
     """Nodes with the same number of CPUs and as much memory each, further nodes of memory alone, and distances.
 
+    A CPU is a hardware thread, of which each core has `threads_per_core`.
     `distances[from][to]` may be asymmetric; without any, firmware says nothing and Linux takes 20 between nodes.
     Raises GuestError where QEMU or Linux would refuse the topology or quietly replace it by another.
     """
@@ -26,10 +27,13 @@ class Shape:
     memory_only_nodes: int = 0
     memory_mb: int = 384
     distances: tuple[tuple[int, ...], ...] = ()
+    threads_per_core: int = 1
 
     def __post_init__(self) -> None:
         if self.nodes < 1 or self.cpus_per_node < 1 or self.memory_only_nodes < 0:
             raise GuestError(f"shape {self.nodes}x{self.cpus_per_node} has no node, no CPU or a negative number")
+        if self.threads_per_core < 1 or self.cpus_per_node % self.threads_per_core:
+            raise GuestError(f"{self.cpus_per_node} CPUs a node are not {self.threads_per_core} for each core")
         if self.cpus > MOST_CPUS:
             raise GuestError(f"shape {self.nodes}x{self.cpus_per_node} has {self.cpus} CPUs; {MOST_CPUS} are possible")
         if self.all_nodes > MOST_NODES:
@@ -49,18 +53,24 @@ class Shape:
         return self.nodes + self.memory_only_nodes
 
     @classmethod
-    def parse(cls, text: str, distances: str = "", memory_only_nodes: int = 0, memory_mb: int = 384) -> "Shape":
-        """Read `4x4` (nodes x CPUs a node); distances are `ring`, a file, or rows as in `10,16;22,10`."""
+    def parse(
+        cls, text: str, distances: str = "", memory_only_nodes: int = 0, memory_mb: int = 384, smt: int = 1
+    ) -> "Shape":
+        """Read `4x4` (nodes x cores a node); distances are `ring`, a file, or rows as in `10,16;22,10`.
+
+        `smt` is the number of CPUs of each core.
+        """
         match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text)
         if match is None:
-            raise GuestError(f"shape {text!r} is not nodes x CPUs a node, as in 4x4")
-        nodes, cpus = int(match[1]), int(match[2])
+            raise GuestError(f"shape {text!r} is not nodes x cores a node, as in 4x4")
+        nodes, cpus = int(match[1]), int(match[2]) * smt
         rows = parse_distances(distances, nodes + memory_only_nodes)
-        return cls(nodes, cpus, memory_only_nodes, memory_mb, rows)
+        return cls(nodes, cpus, memory_only_nodes, memory_mb, rows, smt)
 
     def qemu_arguments(self) -> list[str]:
         """Give QEMU's arguments for CPUs, memory and NUMA; the memory is shareable, as virtiofs requires."""
-        sockets = f"sockets={self.nodes},cores={self.cpus_per_node},threads=1"
+        cores = self.cpus_per_node // self.threads_per_core
+        sockets = f"sockets={self.nodes},cores={cores},threads={self.threads_per_core}"
         arguments = ["-smp", f"{self.cpus},{sockets}", "-m", f"{self.all_nodes * self.memory_mb}M"]
         for node in range(self.all_nodes):
             memory = f"memory{node}"

@@ -23,6 +23,17 @@ def test_every_cpu_belongs_to_one_node_and_every_node_has_memory(nodes: int, cpu
     assert len([argument for argument in arguments if argument.startswith("dist,")]) == (nodes + memory_only) ** 2
 
 
+def test_a_core_has_as_many_cpus_as_threads() -> None:
+    arguments = Shape.parse("2x3", smt=2).qemu_arguments()
+    assert "12,sockets=2,cores=3,threads=2" in arguments
+    assert [part for part in arguments if "cpus=" in part] == [
+        "node,nodeid=0,cpus=0-5,memdev=memory0",
+        "node,nodeid=1,cpus=6-11,memdev=memory1",
+    ]
+    with pytest.raises(GuestError, match="3 CPUs a node are not 2 for each core"):
+        Shape(2, 3, threads_per_core=2)
+
+
 def test_a_ring_is_as_far_as_its_hops() -> None:
     assert Shape.parse("4x1", "ring").distances[1] == (21, 10, 21, 32)
 
