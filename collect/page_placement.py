@@ -25,14 +25,16 @@ class PageAccesses:
     """Each thread's accesses to each page, for P pages and T threads; the arrays must not change afterwards.
 
     ``address`` int64[P]: page numbers (address divided by the page size). ``accesses`` float64[P, T]: accesses of
-    every thread, in lines. ``toucher`` int32[P]: the thread that wrote to the page first. ``site`` int32[P]: the
-    page's allocation site. Values that depend on the pages alone are computed once.
+    every thread, in lines. ``toucher`` int32[P]: the thread that wrote to the page first. ``size`` int64[P]: the
+    pages of the allocation that it lies in, 0 where it lies in none that is placed by itself; ``place`` int64[P]: its
+    place there, from 0. Values that depend on the pages alone are computed once.
     """
 
     address: npt.NDArray[np.int64]
     accesses: Weights
     toucher: npt.NDArray[np.int32]
-    site: npt.NDArray[np.int32]
+    place: npt.NDArray[np.int64]
+    size: npt.NDArray[np.int64]
     _balanced: dict[int, Nodes] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -45,19 +47,6 @@ class PageAccesses:
     def order(self) -> npt.NDArray[np.intp]:
         """Return the pages' positions in address order, intp[P]."""
         return np.argsort(self.address, kind="stable")
-
-    @cached_property
-    def rank_and_size(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return each page's place in its site by address, and the site's number of pages: two int64[P]."""
-        by_site = np.lexsort((self.address, self.site))
-        _, first, group, count = np.unique(
-            self.site[by_site], return_index=True, return_inverse=True, return_counts=True
-        )
-        rank = np.empty(len(self.site), dtype=np.int64)
-        size = np.empty(len(self.site), dtype=np.int64)
-        rank[by_site] = np.arange(len(self.site)) - first[group]
-        size[by_site] = count[group]
-        return rank, size
 
     def balanced(self, nodes: int) -> Nodes:
         """Return the position among ``nodes`` page nodes that the balance policy gives every page, int32[P]."""
@@ -88,13 +77,15 @@ def place_pages(placement: Placement, pages: PageAccesses) -> Nodes:
         case "first-touch":
             targets, where = homes, pages.toucher
         case "dataset":
-            rank, size = pages.rank_and_size
-            targets = np.array(placement.chunks, dtype=np.int32)
-            where = rank * mapping.threads // size
+            chunks = np.array(placement.chunks, dtype=np.int32)
+            cut = np.take(chunks, pages.place * mapping.threads // np.maximum(pages.size, 1))
+            # The preload library cuts allocations only. Other pages stay where they are first touched, if that is a
+            # page node.
+            at_home = np.isin(homes, page_nodes).all()
+            others = np.take(homes, pages.toucher) if at_home else _interleaved(placement, pages)
+            return np.where(pages.size > 0, cut, others)
         case "interleave":
-            # The kernel interleaves pages over a set of nodes in ascending OS index; the preferred node has no effect.
-            targets = page_nodes[np.argsort(placement.os_page_nodes)]
-            where = pages.address % len(targets)
+            return _interleaved(placement, pages)
         case "balance":
             where = pages.balanced(len(page_nodes))
         case "locality":
@@ -106,6 +97,12 @@ def place_pages(placement: Placement, pages: PageAccesses) -> Nodes:
         case other:
             assert_never(other)
     return np.take(targets, where)
+
+
+def _interleaved(placement: Placement, pages: PageAccesses) -> Nodes:
+    """Return the node of each page as the kernel interleaves: in ascending OS index, whatever node is preferred."""
+    nodes = np.array(placement.page_nodes, dtype=np.int32)[np.argsort(placement.os_page_nodes)]
+    return np.take(nodes, pages.address % len(nodes))
 
 
 def greedy_balance(weights: Weights, bins: Weights) -> Nodes:

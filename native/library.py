@@ -1,4 +1,4 @@
-"""Paths of the native parts: the placement, marks and replay libraries, the tracer and the programs."""
+"""Paths of the native parts: the placement, marks, ranges and replay libraries, the tracer and the programs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -30,6 +30,7 @@ def _built(name: str) -> Path:
 # The path of each part; MissingNativePartError where it was not built.
 tracer_plugin = partial(_built, "lib/libnumatracer.so")
 marks_library = partial(_built, "lib/libnumamarks.so")
+ranges_library = partial(_built, "lib/libnumaranges.so")
 placement_library = partial(_built, "lib/libnumaplace.so")
 replay_library = partial(_built, "lib/libnumareplay.so")
 codelets_program = partial(_built, "bin/numapredict-codelets")
@@ -42,6 +43,7 @@ PARTS: dict[str, Callable[[], Path]] = {
     "placement": placement_library,
     "tracer": tracer_plugin,
     "marks": marks_library,
+    "ranges": ranges_library,
     "replay": replay_library,
     "codelets": codelets_program,
     "launcher": launcher_program,

@@ -38,13 +38,13 @@ class Segment:
 
 def trace_bytes(
     segments: Sequence[Segment],
-    pages: Sequence[tuple[int, int]] = (),
+    pages: Sequence[tuple[int, ...]] = (),
     *,
     shift: int = 0,
     end: int = 1,
     version: int = t.VERSION,
 ) -> bytes:
-    """Return a trace file; ``pages`` are (page number, toucher)."""
+    """Return a trace file; ``pages`` are (page number, toucher) or (the same, allocation's first page, its pages)."""
     records = [record for segment in segments for record in segment.records]
     instructions = sum(segment.instructions for segment in segments)
     parts = [
@@ -57,11 +57,13 @@ def trace_bytes(
         numbers = (s.region, s.after, s.instance, s.phase, s.thread, scattered, s.flags, s.thread, s.team)
         parts.append(struct.pack("<QQIIHHIIIQQII", *numbers, s.instructions, len(s.records), s.chunks, s.locks))
     parts += [struct.pack("<QQ", line << 8 | flags, at) for line, flags, at in records]
-    parts += [struct.pack("<QQHHI", page, page % 7, toucher, toucher, 0) for page, toucher in pages]
+    for page, toucher, *allocation in pages:
+        first, count = allocation or (0, 0)
+        parts.append(struct.pack("<QQQHHI", page, first, count, toucher, toucher, 0))
     return b"".join(parts)
 
 
-def trace_of(segments: Sequence[Segment], pages: Sequence[tuple[int, int]] = (), *, shift: int = 0) -> t.Trace:
+def trace_of(segments: Sequence[Segment], pages: Sequence[tuple[int, ...]] = (), *, shift: int = 0) -> t.Trace:
     """Return the trace that such a file holds."""
     return t.parse_trace(trace_bytes(segments, pages, shift=shift), "made up")
 

@@ -292,12 +292,13 @@ def _page_accesses(lines: Lines, toucher_of_page: npt.NDArray[np.int64], trace: 
     at = np.minimum(np.searchsorted(known["page"], lines.page.astype(np.uint64)), max(len(known) - 1, 0))
     found = known["page"][at] == lines.page.astype(np.uint64)
     toucher = np.where(found, np.minimum(touchers[at], phased.threads - 1), 0)
-    _, site = np.unique(np.where(found, known["site"][at], 0), return_inverse=True)
+    size = np.where(found, known["pages"][at], 0).astype(np.int64)
     return PageAccesses(
         address=lines.page,
         accesses=accesses.astype(np.float64).reshape(count, phased.threads),
         toucher=toucher.astype(np.int32),
-        site=site.ravel().astype(np.int32),
+        place=np.where(size > 0, lines.page - known["first"][at].astype(np.int64), 0),
+        size=size,
     )
 
 

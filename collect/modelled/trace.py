@@ -66,7 +66,9 @@ _SEGMENT = np.dtype(
     ]
 )
 _RECORD = np.dtype([("word", "<u8"), ("at", "<u8")])
-_PAGE = np.dtype([("page", "<u8"), ("site", "<u8"), *((name, "<u2") for name in SLOTS), ("flags", "<u4")])
+_PAGE = np.dtype(
+    [("page", "<u8"), ("first", "<u8"), ("pages", "<u8"), *((name, "<u2") for name in SLOTS), ("flags", "<u4")]
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from numapredict.collect.placing.census import Census, parse_census
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.progress import lasting
 from numapredict.native.errors import InvalidInputError
-from numapredict.native.library import marks_library, tracer_plugin
+from numapredict.native.library import marks_library, ranges_library, tracer_plugin
 
 BOUND_VARIABLE = "NUMAPREDICT_CACHE_MB"
 MOST_BYTES = 4 << 30
@@ -108,7 +108,7 @@ class TraceStore:
     def _digest(self, program: Program) -> str:
         digest = hashlib.sha256()
         executable = Path(program.directory or ".") / check_program(program)
-        for file in (executable, tracer_plugin(), marks_library()):
+        for file in (executable, tracer_plugin(), marks_library(), ranges_library()):
             digest.update(_content(file))
         for argument in program.command[1:]:
             digest.update(argument.encode(errors="surrogateescape") + b"\0")

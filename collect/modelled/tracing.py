@@ -26,7 +26,7 @@ from numapredict.native.errors import (
     MissingNativePartError,
     TracingError,
 )
-from numapredict.native.library import marks_library, tracer_plugin
+from numapredict.native.library import marks_library, ranges_library, tracer_plugin
 
 _NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
 _NUMBER_BYTES = 4  # an int of C
@@ -154,7 +154,13 @@ def take_trace(
         plugin = ",".join([_plain(tracer_plugin()), *(f"{name}={value}" for name, value in options.items())])
         command = [
             *_fixed_addresses(),
-            *[emulator, "-E", f"LD_PRELOAD={_plain(marks_library())}", "-E", f"NUMAPREDICT_TRACE={threads}"],
+            *[
+                emulator,
+                "-E",
+                f"LD_PRELOAD={_plain(marks_library())}:{_plain(ranges_library())}",
+                "-E",
+                f"NUMAPREDICT_TRACE={threads}",
+            ],
             *["-plugin", plugin, executable, *program.command[1:]],
         ]
         for _ in range(ATTEMPTS):

@@ -92,8 +92,9 @@ def _planned(
         samples = profile.samples[known.first : known.first + known.count]
         accesses[start:end] = _block_accesses(samples, known.pages, profile.slots, threads, block_pages)
         toucher[start:end] = _thread_of(max(known.first_slot, 0), profile.slots, threads)
-    site = np.repeat(np.arange(len(ranges), dtype=np.int32), blocks)
-    placed = place_pages(placement, PageAccesses(np.arange(len(accesses)), accesses, toucher, site))
+    address, size = np.arange(len(accesses)), np.repeat(np.array(blocks, dtype=np.int64), blocks)
+    place = address - np.repeat(first[:-1], blocks)
+    placed = place_pages(placement, PageAccesses(address, accesses, toucher, place, size))
     os_index = np.array([node.os_index for node in placement.topology.nodes], dtype=np.int64)
     return tuple(
         PlannedRange(renamed, _runs(os_index[placed[start:end]], known.pages, block_pages))

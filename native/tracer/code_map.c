@@ -23,10 +23,10 @@ static enum code_owner owner_of(const char *path) {
         const char *begins;
         enum code_owner owner;
     } known[] = {
-        {"libgomp.so", CODE_RUNTIME},   {"libomp.so", CODE_RUNTIME}, {"libomp-", CODE_RUNTIME},
-        {"libiomp5", CODE_RUNTIME},     {"ld-linux", CODE_LOADER},   {"ld-2.", CODE_LOADER},
-        {"libnumamarks", CODE_RUNTIME}, {"libc.so", CODE_C_LIBRARY}, {"libc-2.", CODE_C_LIBRARY},
-        {"libpthread", CODE_C_LIBRARY},
+        {"libgomp.so", CODE_RUNTIME},   {"libomp.so", CODE_RUNTIME},     {"libomp-", CODE_RUNTIME},
+        {"libiomp5", CODE_RUNTIME},     {"ld-linux", CODE_BETWEEN},      {"ld-2.", CODE_BETWEEN},
+        {"libnumamarks", CODE_RUNTIME}, {"libnumaranges", CODE_BETWEEN}, {"libc.so", CODE_C_LIBRARY},
+        {"libc-2.", CODE_C_LIBRARY},    {"libpthread", CODE_C_LIBRARY},
     };
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;

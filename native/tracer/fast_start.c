@@ -52,13 +52,14 @@ void fast_start_end(struct thread *t) {
     qemu_plugin_reset(own_id, listen_anew);
 }
 
-static void on_fast_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data) {
+static void on_fast_store(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *unused) {
+    (void)unused;
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
     const uint64_t page = address >> PAGE_SHIFT;
     if (!qemu_plugin_mem_is_store(info) || t->fast_pages[page % FAST_PAGES] == page)
         return;
     t->fast_pages[page % FAST_PAGES] = page;
-    first_touch_note(page, true, t->number, !t->in_region, (uintptr_t)data);
+    first_touch_note(page, true, t->number, !t->in_region);
 }
 
 void fast_start_follow(struct qemu_plugin_tb *tb, size_t count, bool repeated) {
@@ -68,7 +69,6 @@ void fast_start_follow(struct qemu_plugin_tb *tb, size_t count, bool repeated) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, n);
         if (may_touch_first(instruction))
             qemu_plugin_register_vcpu_mem_cb(instruction, on_fast_store, QEMU_PLUGIN_CB_NO_REGS,
-                                             QEMU_PLUGIN_MEM_W,
-                                             (void *)(uintptr_t)qemu_plugin_insn_vaddr(instruction));
+                                             QEMU_PLUGIN_MEM_W, NULL);
     }
 }

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "first_touch.h"
+#include "held_by.h"
 #include "private_cache.h"
 #include "reserve.h"
 
@@ -7,7 +8,6 @@
 
 /* Two levels: tables of 2^18 pages each, made when one of their pages is touched. */
 struct touched {
-    uint64_t site;
     struct trace_thread thread;
     bool known;
     bool by_store;
@@ -37,7 +37,7 @@ void first_touch_open(void) { page_tables = reserve(TOP_ENTRIES * sizeof *page_t
 
 /* A first load of an anonymous page maps the shared zero page: memory is taken, and placed, at the first
  * store. */
-void first_touch_note(uint64_t page, bool store, struct trace_thread thread, bool serial, uint64_t site) {
+void first_touch_note(uint64_t page, bool store, struct trace_thread thread, bool serial) {
     struct touched *p = touched_page(page, true);
     if (!p || (p->known && (p->by_store || !store)))
         return;
@@ -45,7 +45,6 @@ void first_touch_note(uint64_t page, bool store, struct trace_thread thread, boo
     p->known = true;
     p->by_store = store;
     p->serial = serial;
-    p->site = site;
 }
 
 void first_touch_forget(uint64_t address, uint64_t bytes) {
@@ -67,8 +66,10 @@ bool first_touch_write(FILE *file, uint64_t *pages) {
         for (uint64_t n = 0; table && n < 1u << TABLE_BITS; n++) {
             if (!table[n].known)
                 continue;
+            const struct page_range in = held_by(top << TABLE_BITS | n);
             struct trace_page page = {.page = top << TABLE_BITS | n,
-                                      .site = table[n].site,
+                                      .first = in.first,
+                                      .pages = in.end - in.first,
                                       .thread = table[n].thread,
                                       .flags = table[n].serial ? PAGE_SERIAL : 0};
             if (fwrite(&page, sizeof page, 1, file) != 1)

@@ -14,8 +14,8 @@
 
 void first_touch_open(void);
 
-/* Record an access of a thread to a page, by an instruction (`site`), outside any region if `serial`. */
-void first_touch_note(uint64_t page, bool store, struct trace_thread thread, bool serial, uint64_t site);
+/* Record an access of a thread to a page, outside any region if `serial`. */
+void first_touch_note(uint64_t page, bool store, struct trace_thread thread, bool serial);
 
 /* Memory was returned to the kernel: its pages will be touched first again. */
 void first_touch_forget(uint64_t address, uint64_t bytes);

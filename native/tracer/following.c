@@ -24,12 +24,12 @@ struct access_site *following_sites(void) {
 }
 
 /* Note who touches the page, which decides its place whatever code does so. */
-static void note_touch(struct thread *t, const struct site *site, bool store, uint64_t address) {
+static void note_touch(struct thread *t, bool store, uint64_t address) {
     const uint64_t page = address >> PAGE_SHIFT;
     if (t->last_page == (page << 1 | store))
         return;
     t->last_page = page << 1 | store;
-    first_touch_note(page, store, t->number, !t->in_region, site->address);
+    first_touch_note(page, store, t->number, !t->in_region);
 }
 
 static uint64_t read_guest(uint64_t address, unsigned size_shift) {
@@ -62,7 +62,7 @@ static __attribute__((noinline)) void new_line(struct thread *t, struct site *si
     bool store = qemu_plugin_mem_is_store(info);
 
     s->line = line | t->epoch;
-    note_touch(t, site, store, address);
+    note_touch(t, store, address);
     if (previous != line)
         t->spin_instructions = UINT64_MAX; /* who reads another line every time is walking, not waiting */
     if (recording_off && !(t->segments[t->segment_count - 1].flags & SEGMENT_UNRECORDED)) {
@@ -111,7 +111,7 @@ void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
     struct site *site = data;
     if (__builtin_expect(site->of_c_library && t->in_runtime, 0)) {
-        note_touch(t, site, qemu_plugin_mem_is_store(info), address);
+        note_touch(t, qemu_plugin_mem_is_store(info), address);
         return;
     }
     if (__builtin_expect(t->sites[site->slot].line == ((address >> LINE_SHIFT) | t->epoch), 1))
@@ -165,7 +165,7 @@ void on_repeated_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t addr
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
     struct site *site = (struct site *)data + qemu_plugin_mem_is_store(info);
     if (is_for_runtime(t, site->of_c_library)) {
-        note_touch(t, site, qemu_plugin_mem_is_store(info), address);
+        note_touch(t, qemu_plugin_mem_is_store(info), address);
         return;
     }
     if (t->sites[site->slot].line == ((address >> LINE_SHIFT) | t->epoch))

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 struct site {
-    uint64_t address;
     uint32_t instructions; /* of the block, where this site counts it */
     bool of_c_library;
     _Atomic uint32_t slot; /* 0 until its first access */

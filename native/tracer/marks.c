@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#pragma weak ranges_before_region
+
 #define DEEPEST 16     /* most nested regions with rows of their own */
 #define CHUNKS_AHEAD 2 /* of the team's average */
 #define NAP_NS 50000
@@ -72,6 +74,8 @@ static void begin(struct region_call *call) {
         join_outermost(call);
     } else if (tracing && call->region) {
         region_count(call);
+        if (ranges_before_region)
+            ranges_before_region();
         for (int policy = 0; policy < THREAD_POLICIES; policy++)
             call->rows[policy] = (struct slot_row){0, (uint16_t)tracing, 1};
         mark(MARK_BEGIN, call->region->key, call->number, 0);

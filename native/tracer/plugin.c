@@ -16,6 +16,7 @@
 #include "fast_start.h"
 #include "first_touch.h"
 #include "following.h"
+#include "held_by.h"
 #include "marks.h"
 #include "qemu_plugin.h"
 #include "recording.h"
@@ -94,7 +95,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     size_t count = qemu_plugin_tb_n_insns(tb);
     if (owner == CODE_RUNTIME && goes_elsewhere(tb, count))
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_way_out_of_runtime, QEMU_PLUGIN_CB_NO_REGS, NULL);
-    if (owner == CODE_RUNTIME || owner == CODE_LOADER)
+    if (owner == CODE_RUNTIME || owner == CODE_BETWEEN)
         return;
     bool loads = false;
     const bool repeated = count == 1 && is_repeated(qemu_plugin_tb_get_insn(tb, 0), &loads);
@@ -107,7 +108,6 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     if (!block || !sites)
         return;
     for (size_t n = 0; n < count; n++) {
-        sites[n].address = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, n));
         sites[n].instructions = (uint32_t)count;
         sites[n].of_c_library = owner == CODE_C_LIBRARY;
     }
@@ -117,7 +117,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         follow_repeated(qemu_plugin_tb_get_insn(tb, 0), &sites[0], loads);
         return;
     }
-    if (is_task_function(sites[0].address))
+    if (is_task_function(qemu_plugin_tb_vaddr(tb)))
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_task, QEMU_PLUGIN_CB_NO_REGS, NULL);
     static const qemu_exec_cb on[] = {
         [WORKS] = on_block, [WAITS] = on_spin_block, [PASSES] = on_passing_block};
@@ -141,6 +141,10 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
 static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, uint64_t c) {
     if (what == MARK_BEGIN)
         fast_start_end(t);
+    if (what == MARK_RANGE) {
+        held_by_add((struct page_range){a >> PAGE_SHIFT, b >> PAGE_SHIFT});
+        return;
+    }
     close_segment(t);
     t->in_runtime = true;
     struct trace_segment now = t->segments[t->segment_count - 1];
@@ -176,6 +180,7 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
         break;
     case MARK_LEAVE:
     case MARK_BEGIN:
+    case MARK_RANGE:
         break;
     case MARK_END:
         latest_region = a;
@@ -204,6 +209,8 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         on_mark(t, (enum mark)a1, a2, a3, a4);
     else if (number == SYS_MUNMAP || (number == SYS_MADVISE && a3 == ADVICE_DONTNEED))
         first_touch_forget(a1, a2);
+    if (number == SYS_MUNMAP)
+        held_by_forget((struct page_range){a1 >> PAGE_SHIFT, ((a1 + a2 - 1) >> PAGE_SHIFT) + 1});
 }
 
 /* Data that the kernel reads into the program's memory counts as stored by the calling thread. */
@@ -214,7 +221,7 @@ static void on_end_of_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number
         return;
     const uint64_t last = (t->read_into + (uint64_t)answer - 1) >> PAGE_SHIFT;
     for (uint64_t page = t->read_into >> PAGE_SHIFT; page <= last; page++)
-        first_touch_note(page, true, t->number, !t->in_region, 0);
+        first_touch_note(page, true, t->number, !t->in_region);
 }
 
 static void on_exit_of_program(qemu_plugin_id_t id, void *data) {
@@ -240,6 +247,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
     global_shift = settings.shift;
     following_prepare();
     first_touch_open();
+    held_by_open();
     fast_start_prepare(id, listen);
     listen(id);
     return trace_writer_begin() ? 0 : -1;

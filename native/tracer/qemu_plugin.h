@@ -62,7 +62,6 @@ void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, qemu_exit_cb, void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t index);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *);
 char *qemu_plugin_insn_disas(const struct qemu_plugin_insn *);
 bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
 unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);

@@ -6,7 +6,8 @@
  * A file without TRACE_MAGIC at its start is not a trace; the writer puts TRACE_MAGIC there last.
  *
  * Version history: 1, the first. 2, two slots of a thread instead of its number; what nested teams and tasks
- * do belongs to their region. 3, chunks and locks of a segment.
+ * do belongs to their region. 3, chunks and locks of a segment; of
+ * a page its allocation, and no longer the instruction that touched it first.
  */
 #ifndef NUMAPREDICT_TRACE_FILE_H
 #define NUMAPREDICT_TRACE_FILE_H
@@ -78,7 +79,9 @@ struct trace_record {
 
 struct trace_page {
     uint64_t page;
-    uint64_t site; /* address of the instruction that touched it first */
+    /* The latest allocation that held it whole, of those that the placement library would place: its first
+     * whole page, and how many; 0 if there was none. */
+    uint64_t first, pages;
     struct trace_thread thread;
     uint32_t flags;
 };

@@ -21,14 +21,14 @@ def pages_of(
     accesses: Sequence[Sequence[float]],
     address: Sequence[int] | None = None,
     toucher: Sequence[int] | None = None,
-    site: Sequence[int] | None = None,
+    places: Sequence[tuple[int, int]] = (),
 ) -> PageAccesses:
     count = len(accesses)
     return PageAccesses(
         np.array(range(count) if address is None else address, dtype=np.int64),
         np.array(accesses, dtype=np.float64),
         np.array([0] * count if toucher is None else toucher, dtype=np.int32),
-        np.array([0] * count if site is None else site, dtype=np.int32),
+        *np.array(places or [(0, 0)] * count, dtype=np.int64).reshape(count, 2).T,
     )
 
 
@@ -87,14 +87,23 @@ def test_mix_balances_in_address_order() -> None:
     assert placed("2x2-contiguous-mix", shape([1, 1]), pages) == [1, 0, 0]
 
 
-def test_dataset_cuts_every_site_into_a_chunk_for_each_thread() -> None:
-    site = [0, 0, 0, 0, 1, 1, 2]
-    address = [13, 10, 11, 12, 100, 101, 50]
-    pages = pages_of([[1.0] * 4] * 7, address=address, site=site)
+def test_dataset_cuts_every_allocation_into_a_chunk_for_each_thread() -> None:
+    places = [(3, 4), (0, 4), (1, 4), (2, 4), (0, 2), (1, 2), (0, 1)]
+    pages = pages_of([[1.0] * 4] * 7, places=places)
     topology = shape([2, 2, 1, 1])
     assert placed("4x2-contiguous-dataset", topology, pages) == [1, 0, 0, 1, 0, 1, 0]
     assert placed("4x2-scatter-dataset", topology, pages) == [1, 0, 1, 0, 0, 0, 0]
     assert placed("4x2-scatter-dataset@4", topology, pages) == [3, 0, 1, 2, 0, 2, 0]
+
+
+def test_dataset_cuts_by_all_pages_of_an_allocation_and_leaves_the_rest_to_first_touch_or_the_page_nodes() -> None:
+    topology = shape([2, 2, 1, 1])
+    places = [(8, 16), (7, 16), (0, 0), (0, 0)]
+    pages = pages_of([[1.0] * 4] * 4, places=places, toucher=[0, 3, 3, 0], address=[2, 3, 4, 6])
+    assert placed("4x2-contiguous-dataset", topology, pages) == [1, 0, 1, 0]
+    assert placed("4x2-contiguous-dataset@4", topology, pages) == [2, 1, 1, 0]
+    pages = pages_of([[1.0] * 6] * 3, places=[(0, 0)] * 3, toucher=[5] * 3, address=[4, 5, 6])
+    assert placed("6x4-contiguous-dataset@2", topology, pages) == [0, 1, 0]
 
 
 def test_dataset_chunks_spread_over_other_page_nodes_in_order() -> None:
@@ -112,7 +121,7 @@ def test_bind_and_remote_put_everything_on_one_node() -> None:
 def test_no_pages_are_no_problem(policy: str) -> None:
     suffix = "@1" if policy in ("bind", "remote") else ""
     empty = PageAccesses(
-        np.empty(0, np.int64), np.empty((0, 4), np.float64), np.empty(0, np.int32), np.empty(0, np.int32)
+        np.empty(0, np.int64), np.empty((0, 4), np.float64), np.empty(0, np.int32), *np.empty((2, 0), np.int64)
     )
     assert placed(f"4x2-scatter-{policy}{suffix}", shape([2, 2, 2]), empty) == []
 
@@ -154,12 +163,16 @@ def reference(mapping: Mapping, topology: Topology, pages: PageAccesses) -> list
             for page in by_address:
                 balance(page)
         case "dataset":
-            for site in set(pages.site.tolist()):
-                members = [page for page in by_address if pages.site[page] == site]
-                for rank, page in enumerate(members):
-                    chunk = rank * mapping.threads // len(members)
+            ascending = sorted(nodes, key=lambda node: topology.nodes[node].os_index)
+            for page in range(count):
+                if pages.size[page]:
+                    chunk = int(pages.place[page]) * mapping.threads // int(pages.size[page])
                     spread = nodes[chunk * len(nodes) // mapping.threads]
                     result[page] = homes[chunk] if mapping.page_nodes == mapping.thread_nodes else spread
+                elif set(homes) <= set(nodes):
+                    result[page] = homes[pages.toucher[page]]
+                else:
+                    result[page] = ascending[int(pages.address[page]) % len(nodes)]
         case "mix":
             shared = []
             for page in by_address:
@@ -181,11 +194,13 @@ def test_pages_are_placed_as_the_reference_does(case: tuple[Mapping, Topology], 
     random = np.random.default_rng(seed)
     # Whole numbers add up exactly, so that the order of additions cannot change a comparison.
     accesses = random.integers(0, 9, (count, mapping.threads)) * random.integers(0, 2, (count, mapping.threads))
+    size = random.integers(0, 9, count)
     pages = PageAccesses(
         random.permutation(count * 2)[:count].astype(np.int64),
         accesses.astype(np.float64),
         random.integers(0, mapping.threads, count).astype(np.int32),
-        random.integers(0, 3, count).astype(np.int32),
+        random.integers(0, np.maximum(size, 1)),
+        size,
     )
     result = place_pages(resolve(mapping, topology), pages)
     assert result.tolist() == reference(mapping, topology, pages)

@@ -56,12 +56,14 @@ def probes(threads: int) -> list[PageAccesses]:
         np.zeros((count, threads)),
         np.outer(np.arange(count, 0, -1.0) ** 2, np.arange(1.0, threads + 1)),
     ]
+    size = np.repeat([0, 10, count - 20], [10, 10, count - 20])
+    allocations = np.concatenate((np.zeros(10, np.int64), np.arange(10), np.arange(count - 20))), size
     return [
         PageAccesses(
             random.permutation(4 * count)[:count].astype(np.int64),
             accesses,
             random.integers(0, threads, count).astype(np.int32),
-            random.integers(0, 4, count).astype(np.int32),
+            *allocations,
         )
         for accesses in kinds
     ]

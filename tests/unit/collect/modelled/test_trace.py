@@ -10,9 +10,9 @@ from tests.traces import Segment, trace_bytes
 WHOLE = trace_bytes(
     [
         Segment(instructions=10, records=[(5, t.STORE, 1), (6, t.STREAMING, 2)]),
-        Segment(region=7, instance=1, phase=2, thread=1, flags=t.DYNAMIC, instructions=30, records=[(1 << 40, 8, 29)]),
+        Segment(7, 0, 1, 2, 1, flags=t.DYNAMIC, instructions=30, chunks=3, locks=4, records=[(1 << 40, 8, 29)]),
     ],
-    pages=[(3, 1), (4, 0)],
+    pages=[(3, 1), (4, 0, 4, 20)],
     shift=2,
     end=2,
 )
@@ -41,6 +41,8 @@ def test_a_whole_trace_keeps_every_field() -> None:
     assert trace.records["at"].tolist() == [1, 2, 29]
     assert trace.pages["page"].tolist() == [3, 4]
     assert trace.pages["contiguous"].tolist() == [1, 0]
+    assert trace.pages[["first", "pages"]].tolist() == [(0, 0), (4, 20)]
+    assert trace.segments[["chunks", "locks"]].tolist() == [(0, 0), (3, 4)]
 
 
 def test_a_trace_of_nothing_is_a_trace() -> None:

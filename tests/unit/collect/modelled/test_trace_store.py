@@ -44,7 +44,7 @@ def tracer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Tracer:
     monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(trace_store, "take_census", made.take_census)
     monkeypatch.setattr(trace_store, "take_trace", made.take_trace)
-    for name in ("tracer_plugin", "marks_library"):
+    for name in ("tracer_plugin", "marks_library", "ranges_library"):
         (tmp_path / name).write_text("first build")
         monkeypatch.setattr(trace_store, name, lambda path=tmp_path / name: path)
     return made
@@ -111,10 +111,9 @@ def test_what_could_change_a_trace_makes_another(
     assert not runs_again(tracer, program)
     app.write_bytes(app.read_bytes() + b"\0")
     assert runs_again(tracer, program)
-    (tmp_path / "tracer_plugin").write_text("second build")
-    assert runs_again(tracer, program)
-    (tmp_path / "marks_library").write_text("second build")
-    assert runs_again(tracer, program)
+    for name in ("tracer_plugin", "marks_library", "ranges_library"):
+        (tmp_path / name).write_text("second build")
+        assert runs_again(tracer, program)
     assert not runs_again(tracer, program)
 
 

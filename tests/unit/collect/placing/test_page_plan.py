@@ -91,7 +91,9 @@ def test_page_by_page_it_is_what_place_pages_says(found: list[tuple[int, int, in
             if at == nearest:
                 accesses[page, slot] += rate
     zeros = np.zeros(40, np.int32)
-    expected = place_pages(resolve(mapping, TOPOLOGY), PageAccesses(np.arange(40), accesses, zeros, zeros))
+    expected = place_pages(
+        resolve(mapping, TOPOLOGY), PageAccesses(np.arange(40), accesses, zeros, *np.zeros((2, 40), np.int64))
+    )
     assert nodes(plan([(40, samples)], mapping.label)) == [(expected + 10).tolist()]
 
 

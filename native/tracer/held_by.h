@@ -1,0 +1,25 @@
+/* held_by.h: which range of the program's memory each page lies in.
+ *
+ * Contract. Any thread may call anything at any time. Where ranges overlap, the latest one holds the page. A
+ * range that finds no room in the table is left out.
+ */
+#ifndef NUMAPREDICT_HELD_BY_H
+#define NUMAPREDICT_HELD_BY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Pages by number, the end not included. */
+struct page_range {
+    uint64_t first, end;
+};
+
+void held_by_open(void);
+/* A range was made. */
+void held_by_add(struct page_range range);
+/* These pages are in no range any more. */
+void held_by_forget(struct page_range range);
+/* Return the whole range that holds a page, or one of no pages. */
+struct page_range held_by(uint64_t page);
+
+#endif

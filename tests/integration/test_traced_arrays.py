@@ -1,0 +1,42 @@
+"""Under the dataset policy the model cuts what the preload library cuts, whichever routine filled it."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.modelled.modelled_machine import ModelledMachine
+from numapredict.collect.modelled.trace_store import TraceStore
+from numapredict.collect.placement import resolve
+from tests.openmp import BUDGET, CAN_TRACE, CLANG, GCC, build, program_of
+from tests.traces import machine_of
+
+pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
+PAGE_BYTES = 4096
+
+
+@pytest.mark.parametrize(
+    "compiler", [GCC, pytest.param(CLANG, marks=pytest.mark.skipif(not CLANG, reason="clang is not installed"))]
+)
+@pytest.mark.parametrize("label", ["8x4-contiguous-dataset", "8x4-scatter-dataset", "8x2-contiguous-dataset@4"])
+def test_each_allocation_is_cut_by_itself(tmp_path: Path, compiler: str, label: str) -> None:
+    description = machine_of((4, 4, 4, 4))
+    budget = msgspec.structs.replace(BUDGET, instances=10)  # of the one region that reads all arrays but one
+    machine = ModelledMachine(description, TraceStore(description, budget, folder=tmp_path / "cache"))
+    output, mapping = tmp_path / "arrays", parse_label(label)
+    address, node = machine.placement(program_of(build("arrays.c", tmp_path, compiler), output), mapping)
+    where = dict(zip(address.tolist(), node.tolist(), strict=True))
+    chunks = resolve(mapping, machine.topology).chunks
+    # The last run to write there is the emulated one, whose addresses are those of the trace.
+    pieces = [line.split() for line in output.read_text().splitlines()]
+    assert [name for name, _, _ in pieces] == ["one", "other", "static", "mapped", *["listed"] * 3, "grown", "rows"]
+    for name, start, size in pieces[:-1]:
+        first, end = -(-int(start, 16) // PAGE_BYTES), (int(start, 16) + int(size)) // PAGE_BYTES
+        expected = [chunks[page * mapping.threads // (end - first)] for page in range(end - first)]
+        assert [where[page] for page in range(first, end)] == expected, name
+    first, end = int(pieces[-1][1], 16) // PAGE_BYTES, (int(pieces[-1][1], 16) + int(pieces[-1][2])) // PAGE_BYTES
+    rows = np.array([where[page] for page in range(first, end)])
+    assert set(rows.tolist()) == set(chunks)
+    assert np.bincount(rows).min() > 0.8 * len(rows) / 4  # the rest was in the heap before the program began
