@@ -8,6 +8,7 @@ starts PROGRAM      pages by node of a program started on each node in turn
 balancing PROGRAM   pages by node while the kernel's NUMA balancing is at work
 teams PROGRAM       what it prints under 16 threads on 4 nodes, contiguous and scatter
 masks PROGRAM       what it hears of its PUs under two mappings, and without the library restricted to theirs
+shares PROGRAM      where its threads' pages are when each has ended its share of a region
 arrays REQUEST      where the pages of a program's arrays are under each mapping
 early PROGRAM       pages by node of memory from before the library's start, by mapping
 crowded PROGRAM     how a program with more memory than may be cut fares, alone and under mappings
@@ -123,6 +124,12 @@ def masks(program: str) -> dict[str, list[str]]:
             for command, environment in runs
         ]
     return answers
+
+
+def shares(program: str) -> str:
+    """Return what it prints with its threads on four nodes, and pages by locality."""
+    placement = resolve(parse_label("4x4-contiguous-locality"), host_topology())
+    return _output([program, "60"], preload_environment(os.environ, placement, str(placement_library())))
 
 
 def arrays(request_file: str) -> dict[str, dict[str, list[int]]]:
@@ -243,6 +250,7 @@ if __name__ == "__main__":
         "balancing": balancing,
         "teams": teams,
         "masks": masks,
+        "shares": shares,
         "arrays": arrays,
         "early": early,
         "crowded": crowded,

@@ -76,9 +76,9 @@ def built_where(folder: Path) -> Path:
     return program
 
 
-def built_nested(folder: Path, compiler: str) -> Path:
-    program = folder / f"nested-{Path(compiler).name}"
-    subprocess.run([compiler, "-O1", "-fopenmp", "-o", program, SOURCES / "nested.c"], check=True)
+def built_by(compiler: str, source: str, folder: Path) -> Path:
+    program = folder / f"{source}-{Path(compiler).name}"
+    subprocess.run([compiler, "-O1", "-fopenmp", "-o", program, SOURCES / f"{source}.c", "-lnuma"], check=True)
     return program
 
 
@@ -100,7 +100,8 @@ EXPERIMENTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "starts": ("starts", built_where),
     "crowded": ("crowded", lambda folder: built("crowded.c", folder, GCC)),
     "masks": ("masks", lambda folder: built("affinity.c", folder, GCC)),
-    **{f"teams {compiler}": ("teams", partial(built_nested, compiler=compiler)) for compiler in (GCC, CLANG)},
+    **{f"teams {compiler}": ("teams", partial(built_by, compiler, "nested")) for compiler in (GCC, CLANG)},
+    **{f"shares {compiler}": ("shares", partial(built_by, compiler, "shares")) for compiler in (GCC, CLANG)},
     **{f"arrays {source}": ("arrays", partial(built_arrays, source=source)) for source in ARRAYS},
     # These two change a setting of the kernel while they run, and come last.
     "userfaults": ("userfaults", lambda folder: built("userfaults.c", folder, GCC)),
@@ -187,6 +188,12 @@ def test_teams_of_the_programs_own_choice_spread_over_the_nodes(compiler: str, a
         "contiguous": "0000 1111 2222 3333 00112233 16",
         "scatter": "0000 1111 2222 3333 01230123 16",
     }
+
+
+@pytest.mark.parametrize("compiler", [GCC, CLANG])
+def test_pages_follow_a_thread_when_its_share_ends(compiler: str, answers: dict[str, Any]) -> None:
+    # While the main thread is still in the region, and before the next thread touches its own.
+    assert answers[f"shares {compiler}"] == "0: 1:1:1 2:2:2 3:3:3 \n"
 
 
 def test_a_program_hears_of_its_pus_as_if_restricted_to_the_mapping(answers: dict[str, Any]) -> None:
