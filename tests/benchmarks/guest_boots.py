@@ -22,7 +22,7 @@ from tests.guest.timed.configuration import Timing, timed_machine
 def main(machine: str, rounds: int, kernel_options: tuple[str, ...], as_json: bool) -> None:
     """Boot so many guests, one after the other; each runs `true`."""
     timing = Timing(timed_machine(machine))
-    guest = Guest(timing.shape(), kernel_options, timing, boots=1)
+    guest = Guest(timing.shape(), kernel_options, timing)
     boots_s: list[float] = []
     for number in range(1, rounds + 1):
         with tempfile.TemporaryDirectory(prefix="numapredict-boots-") as name:

@@ -5,9 +5,5 @@ class GuestError(Exception):
     """Say in one line what is missing or wrong; further lines are what the guest's console said last."""
 
 
-class GuestBootError(GuestError):
-    """The guest ended before its command began, so that it may be started again."""
-
-
 class GuestTimeoutError(GuestError):
     """The guest was stopped because its time was spent."""

@@ -6,12 +6,12 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from tests.guest.errors import GuestBootError, GuestError
+from tests.guest.errors import GuestError
 from tests.guest.initramfs import Errand, busybox, initramfs
 from tests.guest.kernel import kernel_image
 from tests.guest.shape import Shape
@@ -23,8 +23,6 @@ from tests.guest.visit import PORTS, Visit
 EMULATOR = "qemu-system-x86_64"
 PROGRAMS = {EMULATOR: "qemu-system-x86", "setpriv": "util-linux", "unshare": "util-linux", "chrt": "util-linux"}
 MACHINE = ("-machine", "q35", "-cpu", "Haswell", "-no-reboot", "-nodefaults")
-# With a thread a CPU the kernel once panicked in one boot of 35 (timed/README.md, "What goes wrong").
-BOOTS = 4
 ONE_THREAD, THREAD_A_CPU = ("-accel", "tcg,thread=single"), ("-accel", "tcg,thread=multi")
 # A panic ends the machine at once; mitigations cost time and protect nothing here.
 KERNEL_OPTIONS = ("console=ttyS0", "quiet", "panic=-1", "mitigations=off")
@@ -52,16 +50,14 @@ class Guest:
     """A Linux machine of a shape; `run` boots it anew each time, and several may run at once.
 
     With `timed`, programs wait for their memory as on that machine: those that are started by `charged PROGRAM...`,
-    and all whose file names are in the variable GUEST_PAYS, between colons. All others run free. It is booted so often
-    at most until its command begins. With `pipe`, /dev/vport*p4 is a port whose other ends are the named pipes
-    `pipe`.in and `pipe`.out. To `totals` a timed guest writes what its CPUs did for programs that paid (plugin.c).
-    `stop` ends it with a GuestError.
+    and all whose file names are in the variable GUEST_PAYS, between colons. All others run free. With `pipe`,
+    /dev/vport*p4 is a port whose other ends are the named pipes `pipe`.in and `pipe`.out. To `totals` a timed guest
+    writes what its CPUs did for programs that paid (plugin.c). `stop` ends it with a GuestError.
     """
 
     shape: Shape
     kernel_options: Sequence[str] = ()
     timed: Timing | None = None
-    boots: int = BOOTS
     pipe: Path | None = None
     totals: Path | None = None
     stop: threading.Event | None = None
@@ -83,23 +79,9 @@ class Guest:
 
         The folder has the same path in the guest, where GUEST_FOLDER names it. The environment is a small clean one
         with the given variables on top. Output is also written to `follow` while it comes. Raises GuestError where the
-        guest does not boot or stops before the command, and GuestTimeoutError after `timeout_s`, boot included. A timed
-        guest that ends before its command is booted again.
+        guest does not boot or stops before the command, and GuestTimeoutError after `timeout_s`, boot included.
         """
-        for _ in range(self.boots - 1 if self.timed else 0):
-            with suppress(GuestBootError):
-                return self._run(command, folder, environment or {}, timeout_s, follow)
-        return self._run(command, folder, environment or {}, timeout_s, follow)
-
-    def _run(
-        self,
-        command: Sequence[str],
-        folder: Path,
-        environment: Mapping[str, str],
-        timeout_s: float,
-        follow: tuple[BinaryIO, BinaryIO] | None,
-    ) -> GuestResult:
-        """Boot once and run the command."""
+        environment = environment or {}
         folder = folder.resolve(strict=True)
         places = {"GUEST_FOLDER": str(folder), "TMPDIR": str(folder), "HOME": str(folder)}
         check_installed()

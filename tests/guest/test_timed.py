@@ -1,13 +1,11 @@
 """Timed guests: what the plugin is given, and what is refused."""
 
-from pathlib import Path
-
 import msgspec
 import pytest
 
 from tests.guest.cli import main
-from tests.guest.errors import GuestBootError, GuestError
-from tests.guest.machine import BOOTS, Guest, GuestResult
+from tests.guest.errors import GuestError
+from tests.guest.machine import Guest
 from tests.guest.shape import Shape
 from tests.guest.timed.checks import bandwidth_GBps, checks
 from tests.guest.timed.configuration import MACHINES, Timing, timed_machine
@@ -96,25 +94,3 @@ def test_nodes_of_different_sizes_and_another_shape_are_refused() -> None:
         Timing(uneven)
     with pytest.raises(GuestError, match="not that of machine guest-2x2"):
         Guest(Shape(2, 2), timed=Timing(SMALL))
-
-
-def test_a_timed_guest_that_ends_before_its_command_is_booted_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ends: list[type[GuestError]] = []
-
-    def ending(*_: object) -> GuestResult:
-        raise ends.pop(0)("it ended")
-
-    monkeypatch.setattr(Guest, "_run", ending)  # nobody can make the kernel's race happen
-    timed, other = Guest(Timing(SMALL).shape(), timed=Timing(SMALL)), Guest(Shape(2, 2))
-    for guest, boots in ((timed, BOOTS), (other, 1)):
-        ends += [GuestBootError] * BOOTS
-        with pytest.raises(GuestBootError):
-            guest.run(["true"], tmp_path)
-        assert len(ends) == BOOTS - boots
-        ends.clear()
-    ends += [GuestBootError, GuestError, GuestBootError]
-    with pytest.raises(GuestError):  # what ended during its command may have done half of it
-        timed.run(["true"], tmp_path)
-    assert len(ends) == 1

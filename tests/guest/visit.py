@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from tests.guest.errors import GuestBootError, GuestError, GuestTimeoutError
+from tests.guest.errors import GuestError, GuestTimeoutError
 
 PORTS = ("output", "errors", "report")  # in the order that `init` knows
 DAEMON_TROUBLE = r"(?:unshare|setpriv): .*|.*(?:fail|annot|denied|permitted).*"
@@ -44,8 +44,7 @@ class Visit:
                 return int(end[1])
             when = "while its command ran" if self.boot_s else "before its command"
             if ended:
-                kind = GuestError if self.boot_s else GuestBootError
-                raise kind(f"the guest ended {when}: {self._reason()}{self._console()}")
+                raise GuestError(f"the guest ended {when}: {self._reason()}{self._console()}")
             if self.stop is not None and self.stop.is_set():
                 raise GuestError(f"the guest was stopped {when}")
             if self.elapsed_s() > timeout_s:
