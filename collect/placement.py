@@ -80,16 +80,16 @@ def _thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...
     pus = [pus_of(node, each) for node in nodes]
     room = sum(map(len, pus))
     if len(nodes) < mapping.thread_nodes or room < mapping.threads:
-        unit, most = ("PU" if each > 1 else "core"), topology.threads_per_core
-        raise InvalidMappingError(
-            f"mapping {mapping.label} needs {counted(mapping.threads, unit)} on {counted(mapping.thread_nodes, 'node')}"
-            + (f", {each} on each core" if each > 1 else "")
-            + f"; {topology.name} has "
-            + (
-                f"{counted(most, 'PU')} a core that may be used"
-                if each > most
-                else f"{counted(room, unit)} on {'its first ' if len(nodes) > 1 else ''}{counted(len(nodes), 'node')}"
+        if each > topology.threads_per_core:
+            raise InvalidMappingError(
+                f"mapping {mapping.label} needs {each} PUs on each core; {topology.name} has "
+                f"{counted(topology.threads_per_core, 'PU')} a core that may be used"
             )
+        unit = "PU" if each > 1 else "core"
+        raise InvalidMappingError(
+            f"mapping {mapping.label} needs {counted(mapping.threads, unit)} on "
+            f"{counted(mapping.thread_nodes, 'node')}; {topology.name} has {counted(room, unit)} on "
+            f"{'its first ' if len(nodes) > 1 else ''}{counted(len(nodes), 'node')}"
         )
     owners = _deal(mapping.threads, [len(row) for row in pus])
     if mapping.thread_policy == "contiguous":

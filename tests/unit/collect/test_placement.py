@@ -56,12 +56,12 @@ def test_only_the_last_core_may_have_fewer_pus_than_threads_a_core() -> None:
     assert resolve(parse_label("5x1-contiguous-bind-smt2"), topology).pus == (0, 3, 1, 4, 2)
     topology = restrict(shape([3], pus=2), {0, 1, 4, 2, 5}, {10})
     assert resolve(parse_label("1x1-contiguous-bind-smt2"), topology).pus == (0,)
-    with pytest.raises(InvalidMappingError, match=r"needs 2 PUs on 1 node, 2 on each core; shape has 1 PU on 1 node$"):
+    with pytest.raises(InvalidMappingError, match=r"needs 2 PUs on 1 node; shape has 1 PU on 1 node$"):
         resolve(parse_label("2x1-contiguous-bind-smt2"), topology)
 
 
 def test_a_core_without_so_many_pus_is_named() -> None:
-    with pytest.raises(InvalidMappingError, match=r"2 on each core; shape has 1 PU a core that may be used$"):
+    with pytest.raises(InvalidMappingError, match=r"needs 2 PUs on each core; shape has 1 PU a core that may be used$"):
         resolve(parse_label("4x2-contiguous-balance-smt2"), shape([2, 2]))
 
 
