@@ -29,13 +29,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-__attribute__((visibility("default"))) int qemu_plugin_version = 1;
+__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_INTERFACE;
 
 /* QEMU reads the version after it has loaded the plugin, and takes those that it supports: 1, or 2 and later.
  */
 __attribute__((constructor)) static void choose_version(void) {
     if (!qemu_plugin_register_vcpu_tb_exec_inline)
-        qemu_plugin_version = 2;
+        qemu_plugin_version = QEMU_PLUGIN_INTERFACE + 1;
 }
 
 static _Atomic uint64_t latest_region;
@@ -74,7 +74,7 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu) {
 /* ---- translation ---- */
 
 /* QEMU 7.2 runs each repetition of an instruction as a block of its own; QEMU 10.0 runs many in one block. */
-static bool repeats_within_block(void) { return qemu_plugin_version > 1; }
+static bool repeats_within_block(void) { return qemu_plugin_version > QEMU_PLUGIN_INTERFACE; }
 
 /* Loads and stores of one instruction have separate strides. QEMU 7.2 calls back for both, whatever was
  * requested.

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define QEMU_PLUGIN_INTERFACE 1 /* the oldest */
 #define QEMU_WEAK __attribute__((weak))
 
 typedef uint64_t qemu_plugin_id_t;
