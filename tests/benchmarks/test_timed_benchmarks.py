@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from tests.benchmarks.timed_balancing import DEFAULTS, SETTINGS, Run, longer_periods, runs_of, script, slower_scan, ways
-from tests.benchmarks.timed_moves import copied_us, figures
+from tests.benchmarks.timed_balancing import DEFAULTS, SETTINGS, Run, longer_periods, run_of, script, slower_scan, ways
+from tests.benchmarks.timed_moves import copied_us, move_figure, other_figures
 from tests.guest.timed.configuration import Timing, timed_machine
 
 SMALL = timed_machine("guest-2x2")
@@ -37,8 +37,8 @@ def test_every_way_starts_from_settings_of_its_own() -> None:
 
 
 def test_a_run_has_its_iterations_and_its_pages() -> None:
-    output = "== one way\n0.5\n0.25\npages 0:3 1:5\n== another\n0.5\n"
-    assert runs_of(output) == [Run("one way", (0.5, 0.25), {0: 3, 1: 5}), Run("another", (0.5,), {})]
+    assert run_of("one way", ("0.5", "0.25", "pages 0:3 1:5")) == Run("one way", (0.5, 0.25), {0: 3, 1: 5})
+    assert run_of("another", ("0.5",)) == Run("another", (0.5,), {})
 
 
 def test_a_page_costs_its_bytes_and_once_more_its_writing() -> None:
@@ -51,7 +51,10 @@ def test_moves_are_told_a_small_page_of_the_described_machine() -> None:
     ]
     runs = [(way, ("9", time, time)) for way, time in (("plain", "0.1"), ("probe", "0.2"))]
     said = [("call 64 small", ("128e6", "256e6")), ("touch 1 huge", ("1024e6",)), ("call 4 huge", ())]
-    found = {figure.name: figure.values for figure in figures([*said, *regions, *runs], Timing(SMALL, 1000))}
+    timing = Timing(SMALL, 1000)
+    assert [move_figure(*part, timing) for part in (*regions, *runs, said[-1])] == [None] * 6
+    moved = [figure for part in said[:-1] if (figure := move_figure(*part, timing))]
+    found = {figure.name: figure.values for figure in (*moved, *other_figures([*regions, *runs], timing))}
     assert found["move_pages(2), 64 pages of 4 KB: 4 KB"] == pytest.approx((2.0, 4.0))
     assert found["next touch, 1 page of 2 MB: 4 KB"] == pytest.approx((2.0,))
     assert len(found) == 2 + 3 + 2

@@ -10,6 +10,7 @@ reading wants; and with its periods times F, as the first wants.
 """
 
 import shlex
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,7 +20,7 @@ import click
 import msgspec
 
 from tests.benchmarks.convergence import Convergence, convergence
-from tests.benchmarks.guest_output import named, parts
+from tests.benchmarks.guest_output import Parts, guest_errors, named
 from tests.benchmarks.programs import compiled, numapredict
 from tests.guest.machine import Guest, python_environment
 from tests.guest.timed.configuration import Timing, timing_of
@@ -31,6 +32,7 @@ DEFAULTS = {"scan_delay_ms": 1000, "scan_period_min_ms": 1000, "scan_period_max_
 POLICIES = ("locality", "balance", "mix")
 THREAD_KB = 512  # of the array: with the machines for guests, far more than the caches that the thread uses
 PAGES = "pages"
+HEAD = f"{'':34} {'steady':>8} {'spread':>6} {'gain':>7} {'from':>6} {'after':>8} {'lost':>8} {'all':>8}   pages"
 
 
 @dataclass(frozen=True)
@@ -101,15 +103,12 @@ def script(chosen: Sequence[Way], program: Sequence[str], runs: int) -> str:
     return "\n".join(lines)
 
 
-def runs_of(output: str) -> list[Run]:
-    """Return the runs that a script's output tells of."""
-    found = []
-    for way, lines in parts(output):
-        times_s = tuple(float(line) for line in lines if not line.startswith(PAGES))
-        ends = [line.split()[1:] for line in lines if line.startswith(PAGES)]
-        pages = {int(node): int(count) for pair in ends[-1] for node, _, count in [pair.partition(":")]} if ends else {}
-        found.append(Run(way, times_s, pages))
-    return found
+def run_of(way: str, lines: Sequence[str]) -> Run:
+    """Return the run that a part of a script's output tells of."""
+    times_s = tuple(float(line) for line in lines if not line.startswith(PAGES))
+    ends = [line.split()[1:] for line in lines if line.startswith(PAGES)]
+    pages = {int(node): int(count) for pair in ends[-1] for node, _, count in [pair.partition(":")]} if ends else {}
+    return Run(way, times_s, pages)
 
 
 def in_words(run: Run, course: Convergence, default_s: float) -> str:
@@ -125,8 +124,8 @@ def in_words(run: Run, course: Convergence, default_s: float) -> str:
 @click.command()
 @click.argument("machine", default="guest-2x2")
 @click.option("--factor", type=float, help="How many times slower than the machine; 1000, of guest-4x2 2000.")
-@click.option("--iterations", default=160, show_default=True)
-@click.option("--runs", default=1, show_default=True, help="Of each way, in turn.")
+@click.option("--iterations", type=click.IntRange(4), default=160, show_default=True)
+@click.option("--runs", type=click.IntRange(1), default=1, show_default=True, help="Of each way, in turn.")
 @click.option("--only", default="", help="Only the ways whose names contain this, and the default.")
 @click.option("--json", "as_json", is_flag=True)
 def main(
@@ -137,34 +136,44 @@ def main(
     only: str,
     as_json: bool,
 ) -> None:
-    """Boot one guest, run a serially initialised program in it in all ways, and print when each became steady."""
-    timing = timing_of(machine, factor)
-    kilobytes = THREAD_KB * timing.machine.topology.core_count
-    chosen = [way for number, way in enumerate(ways(timing)) if number == 0 or only in way.name]
-    with tempfile.TemporaryDirectory(prefix="numapredict-balancing-") as name:
+    """Boot one guest, run a serially initialised program in it in all ways, and print when each became steady.
+
+    Each row comes when its run has ended.
+    """
+    found: list[tuple[Run, Convergence]] = []
+
+    def take(way: str, lines: tuple[str, ...]) -> None:
+        run = run_of(way, lines)
+        if len(run.times_s) < iterations:
+            return  # why, is on standard error
+        found.append((run, convergence(run.times_s)))
+        if not as_json:
+            default_s = [course.steady_s for one, course in found if one.way == chosen[0].name][-1]
+            click.echo(in_words(*found[-1], default_s))
+
+    with guest_errors(), tempfile.TemporaryDirectory(prefix="numapredict-balancing-") as name:
+        timing = timing_of(machine, factor)
+        kilobytes = THREAD_KB * timing.machine.topology.core_count
+        chosen = [way for number, way in enumerate(ways(timing)) if number == 0 or only in way.name]
         program = compiled(SOURCE, Path(name))
         folder = Path(name) / "guest"
         folder.mkdir()
         words = script(chosen, (str(program), "serial", str(kilobytes), str(iterations), PAGES), runs)
         environment = {**python_environment(), "GUEST_PAYS": program.name}
         guest = Guest(timing.shape(), ("transparent_hugepage=never",), timing)
-        result = guest.run(["sh", "-c", words], folder, environment, timeout_s=7200)
+        if not as_json:
+            click.echo(f"timed guest {machine}, factor {timing.factor:g}: {kilobytes} KB, seconds by the guest's clock")
+            click.echo(HEAD)
+        output = Parts(take)
+        try:
+            result = guest.run(["sh", "-c", words], folder, environment, 7200, (output, sys.stderr.buffer))
+        finally:
+            output.end()
+            if as_json:
+                listed = [asdict(run) | asdict(course) for run, course in found]
+                click.echo(msgspec.json.format(msgspec.json.encode(listed)).decode())
     if result.exit_code != 0:
-        raise SystemExit(f"exit code {result.exit_code}: {result.stderr.decode()}")
-    found = [(run, convergence(run.times_s)) for run in runs_of(result.stdout.decode())]
-    if as_json:
-        listed = [asdict(run) | asdict(course) for run, course in found]
-        click.echo(msgspec.json.format(msgspec.json.encode(listed)).decode())
-        return
-    click.echo(f"timed guest {machine}, factor {timing.factor:g}: {kilobytes} KB, seconds by the guest's clock")
-    click.echo(
-        f"{'':34} {'steady':>8} {'spread':>6} {'gain':>7} {'from':>6} {'after':>8} {'lost':>8} {'all':>8}   pages"
-    )
-    default_s = 0.0
-    for run, course in found:
-        if run.way == chosen[0].name:
-            default_s = course.steady_s
-        click.echo(in_words(run, course, default_s))
+        raise SystemExit(f"exit code {result.exit_code}")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ The same holds for the region clock's calls and the profile's faults; their own 
 
 import shlex
 import statistics
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from numapredict.collect.placing.launcher import launcher_command
 from numapredict.collect.placing.preload import PlacementFiles, preload_environment
 from numapredict.native.library import marks_library, placement_library
 from tests.benchmarks.figures import Figure, ratios, show
-from tests.benchmarks.guest_output import named, parts
+from tests.benchmarks.guest_output import Parts, guest_errors, named
 from tests.benchmarks.programs import HERE, compiled
 from tests.guest.machine import Guest
 from tests.guest.timed.configuration import Timing, timing_of
@@ -115,21 +116,22 @@ def copied_us(machine: MachineDescription) -> tuple[float, float]:
     return read_us + write_us, read_us + 2 * write_us
 
 
-def figures(found: Sequence[tuple[str, tuple[str, ...]]], timing: Timing) -> Iterator[Figure]:
-    """Yield the figures of what the guest's script said."""
+def move_figure(name: str, lines: Sequence[str], timing: Timing) -> Figure | None:
+    """Return the figure of a part of what the guest's script said; None where it is of no move, or of none that ran."""
+    method, *rest = name.split()
+    if method not in METHODS or not lines:
+        return None  # why a move did not run is on standard error
+    pages, size = int(rest[0]), rest[1]
+    small = pages * (SMALL_OF_HUGE if size == "huge" else 1)
     alone_us, cleared_us = copied_us(timing.machine)
     goal = f"by its bytes {alone_us:.2f}, cleared before {cleared_us:.2f}"
-    for name, lines in found:
-        method, *rest = name.split()
-        if method not in METHODS:
-            continue
-        pages, size = int(rest[0]), rest[1]
-        small = pages * (SMALL_OF_HUGE if size == "huge" else 1)
-        if not lines:
-            continue  # why not, is on standard error
-        bytes_each = "2 MB" if size == "huge" else "4 KB"
-        called = f"{METHODS[method]}, {pages} page{'s' if pages > 1 else ''} of {bytes_each}: 4 KB"
-        yield Figure(called, "us", tuple(float(line) / small / timing.factor / 1e3 for line in lines), goal)
+    bytes_each = "2 MB" if size == "huge" else "4 KB"
+    called = f"{METHODS[method]}, {pages} page{'s' if pages > 1 else ''} of {bytes_each}: 4 KB"
+    return Figure(called, "us", tuple(float(line) / small / timing.factor / 1e3 for line in lines), goal)
+
+
+def other_figures(found: Sequence[tuple[str, tuple[str, ...]]], timing: Timing) -> Iterator[Figure]:
+    """Yield the figures of all parts about regions and probes."""
     took = {
         name: [float(lines[0]) / timing.factor for which, lines in found if which == f"region {name}"]
         for name in ("bare", "library", "clock")
@@ -149,12 +151,25 @@ def figures(found: Sequence[tuple[str, tuple[str, ...]]], timing: Timing) -> Ite
 @click.command()
 @click.argument("machine", default="guest-2x2")
 @click.option("--factor", type=float, help="How many times slower than the machine.")
-@click.option("--rounds", default=3, show_default=True)
+@click.option("--rounds", type=click.IntRange(1, 8), default=3, show_default=True)
 @click.option("--json", "as_json", is_flag=True)
 def main(machine: str, factor: float | None, rounds: int, as_json: bool) -> None:
-    """Boot one guest and print what moves of pages, the region clock and a probe cost."""
-    timing = timing_of(machine, factor)
-    with tempfile.TemporaryDirectory(prefix="numapredict-moves-") as name:
+    """Boot one guest and print what moves of pages, the region clock and a probe cost, moves as they come."""
+    shown: list[Figure] = []
+    rest: list[Figure] = []
+    others: list[tuple[str, tuple[str, ...]]] = []
+
+    def take(what: str, lines: tuple[str, ...]) -> None:
+        figure = move_figure(what, lines, timing)
+        if figure is None:
+            others.append((what, lines))
+            return
+        shown.append(figure)
+        if not as_json:
+            show([figure], as_json=False)
+
+    with guest_errors(), tempfile.TemporaryDirectory(prefix="numapredict-moves-") as name:
+        timing = timing_of(machine, factor)
         folder = Path(name)
         (folder / "guest").mkdir()
         compiled(HERE / "timed_moves.c", folder, options=("-fopenmp", "-Wl,--no-as-needed", "-lnuma"))
@@ -165,9 +180,16 @@ def main(machine: str, factor: float | None, rounds: int, as_json: bool) -> None
         script = "\n".join(f"{named(what)}\n{words} || echo failed: {what} >&2" for what, words in commands)
         environment = {"GUEST_PAYS": "timed_moves:migratepages:empty_region:initialised"}
         guest = Guest(timing.shape(), ("numa_balancing=disable", "transparent_hugepage=madvise"), timing)
-        result = guest.run(["sh", "-c", script], folder / "guest", environment, timeout_s=7200)
-    click.echo(result.stderr.decode(), err=True, nl=False)
-    show(tuple(figures(parts(result.stdout.decode()), timing)), as_json=as_json)
+        output = Parts(take)
+        try:
+            guest.run(["sh", "-c", script], folder / "guest", environment, 7200, (output, sys.stderr.buffer))
+            output.end()
+            rest = list(other_figures(others, timing))
+        finally:
+            if as_json:
+                show([*shown, *rest], as_json=True)
+        if not as_json:
+            show(rest, as_json=False)
 
 
 if __name__ == "__main__":

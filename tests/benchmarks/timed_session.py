@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from tests.benchmarks.guest_output import Lines, guest_errors
 from tests.benchmarks.programs import compiled
 from tests.guest.machine import Guest, python_environment
 from tests.guest.timed.configuration import timing_of
@@ -77,8 +78,15 @@ def _answer(said: Said) -> str:
 @click.option("--balancing/--no-balancing", default=True, show_default=True, help="The kernel's automatic balancing.")
 def main(machine: str, factor: float | None, app: str, balancing: bool) -> None:
     """Boot one guest, go through the session, and print everything that was said, a table, and the gain."""
-    timing = timing_of(machine, factor)
-    with tempfile.TemporaryDirectory(prefix="numapredict-session-") as name:
+    session: list[Said] = []
+
+    def take(line: str) -> None:
+        said = msgspec.json.decode(line, type=Said)
+        session.append(said)
+        click.echo(f"$ numapredict {' '.join(said.words)}\n{said.output}{said.errors}")
+
+    with guest_errors(), tempfile.TemporaryDirectory(prefix="numapredict-session-") as name:
+        timing = timing_of(machine, factor)
         folder = Path(name)
         for program in ("initialised", "patterns"):
             compiled(PROGRAMS / f"{program}.c", folder)
@@ -87,14 +95,13 @@ def main(machine: str, factor: float | None, app: str, balancing: bool) -> None:
         command = [sys.executable, "-m", "tests.guest.timed_session", f"{folder}/{app}", *learned]
         guest = Guest(timing.shape(), () if balancing else ("numa_balancing=disable",), timing)
         environment = python_environment() | {"GUEST_PAYS": "initialised:patterns"}
-        result = guest.run(command, folder / "guest", environment, LIMIT_S)
-    session = [msgspec.json.decode(line, type=Said) for line in result.stdout.splitlines()]
-    for said in session:
-        click.echo(f"$ numapredict {' '.join(said.words)}\n{said.output}{said.errors}")
-    click.echo("\n".join([*rows(session), gain(session)]))
+        try:
+            result = guest.run(command, folder / "guest", environment, LIMIT_S, (Lines(take), sys.stderr.buffer))
+        finally:
+            click.echo("\n".join([*rows(session), gain(session)]))
     click.echo(f"booted in {result.boot_s:.1f} s, ended after {result.total_s:.1f} s")
     if result.exit_code:
-        raise SystemExit(result.stderr.decode())
+        raise SystemExit(f"exit code {result.exit_code}")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from numapredict.collect.host.host import host_topology
 from numapredict.predictor.command_line.main import main as numapredict
 from tests.benchmarks.timed_session import gain, rows
 from tests.guest.timed_session import Said, training
@@ -64,9 +65,11 @@ def test_the_gain_by_the_clock_stands_beside_the_promise(session: list[Said], wo
     assert words in gain(session)
 
 
+@pytest.mark.parametrize("machine", ["node:2 core:2 pu:1", "node:4 core:4 pu:1"])
 def test_the_budget_is_enough_for_the_training(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    machine: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("HWLOC_SYNTHETIC", "node:2 core:2 pu:1")
-    assert numapredict([*training(["true a", "true b", "true c", "true d"]), "--dry-run"]) == 0
+    monkeypatch.setenv("HWLOC_SYNTHETIC", machine)
+    words = training(["true a", "true b", "true c", "true d"], host_topology())
+    assert numapredict([*words, "--dry-run"]) == 0
     assert capsys.readouterr().out.startswith("13 of 16 runs")

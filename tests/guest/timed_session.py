@@ -16,6 +16,8 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.host.host import host_topology
+from numapredict.collect.topology import Topology
 from numapredict.predictor.command_line.main import main as numapredict
 
 LOADED = (
@@ -24,8 +26,7 @@ LOADED = (
     "numapredict.predictor.advising.session",
     "numapredict.predictor.learning.train",
 )
-# With the default, four of the mappings of a machine with two nodes.
-MAPPINGS = ("4x2-contiguous-locality", "4x2-contiguous-interleave", "2x1-contiguous-bind")
+# With the default, four mappings.
 BUDGET = "13"  # of 16 runs: one program under all mappings, three under three
 
 
@@ -59,10 +60,16 @@ def asked(words: Sequence[str], folder: Path) -> Said:
     return said
 
 
-def training(learned: Sequence[str]) -> list[str]:
+def mappings(topology: Topology) -> tuple[str, ...]:
+    """Return the labels to train on besides the default: all cores in two ways, and one node's."""
+    every = f"{topology.core_count}x{len(topology.cpu_nodes)}-contiguous"
+    return f"{every}-locality", f"{every}-interleave", f"{len(topology.cpu_nodes[0].cores)}x1-contiguous-bind"
+
+
+def training(learned: Sequence[str], topology: Topology) -> list[str]:
     """Return the words of a small training on command lines."""
     words = ["train", "--repetitions", "1", "--budget", BUDGET, "--clusters", "2"]
-    for mapping in MAPPINGS:
+    for mapping in mappings(topology):
         words += ["--mapping", mapping]
     for program in learned:
         words += ["--program", program]
@@ -76,7 +83,7 @@ def main(app: str, *learned: str) -> None:
     os.environ |= {"NUMAPREDICT_DATA": str(folder / "data"), "NUMAPREDICT_CACHE": str(folder / "cache")}
     for name in LOADED:
         importlib.import_module(name)
-    command, train = app.split(), training(learned)
+    command, train = app.split(), training(learned, host_topology())
     for words in (["topology"], ["doctor"], command, [*train, "--dry-run"], train, command):
         asked(words, folder)
     verified = asked(["predict", "--verify", "--json", *command], folder)
