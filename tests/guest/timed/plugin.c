@@ -26,7 +26,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_INTERFACE;
+__attribute__((visibility("default"))) int qemu_plugin_version = 1; /* of QEMU 7.2 */
 
 #define KERNEL_HALF 0x800000000000ull
 #define INT3 0xcc
