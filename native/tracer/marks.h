@@ -21,7 +21,7 @@ static inline uint64_t enter_mark(uint64_t contiguous, uint64_t scattered, uint6
 }
 
 enum mark {
-    MARK_HELLO = 1, /* the library is loaded */
+    MARK_HELLO = 1, /* a library of ours is loaded */
     MARK_BEGIN = 2, /* a = region key; the encountering thread is about to start a parallel region */
     MARK_ENTER = 3, /* a = region key, b = instance, c = enter_mark; a thread begins its share of the region,
                        or of one nested in it, and belongs there until it enters another or ends this one */
