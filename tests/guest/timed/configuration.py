@@ -64,7 +64,7 @@ class Timing:
             "private_ways": (private.ways,),
             "shared_sets": (max(shared.size_bytes // machine.line_bytes // shared.ways, 1),),
             "shared_ways": (shared.ways,),
-            "instruction_ps": self._times([costs.instruction_ns]),
+            "instruction_ps": self._times([machine.cycles_per_instruction / machine.frequency_GHz]),
             "shared_ps": self._times([shared.latency_ns]),
             "overlap": (int(MISSES_IN_FLIGHT),),
             "latency_ps": self._times(machine.read_latency_ns),
