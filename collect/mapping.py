@@ -143,8 +143,15 @@ def applicable(mapping: AnyMapping) -> Mapping:
 
 
 def order_of(mapping: AnyMapping) -> tuple[object, ...]:
-    """Return the sort key of a mapping: ours first, by their choices, then others by label."""
-    return (0, *mapping.choices) if isinstance(mapping, Mapping) else (1, mapping.label)
+    """Return the sort key of a mapping: ours first, by their choices, then others by label.
+
+    Threads a core come after the thread nodes: mappings of the same size, and of these those on as many cores, are
+    neighbours.
+    """
+    if not isinstance(mapping, Mapping):
+        return 1, mapping.label
+    threads, thread_nodes, *others, threads_per_core = mapping.choices
+    return 0, threads, thread_nodes, threads_per_core, *others
 
 
 def to_label(mapping: object) -> str:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from numapredict.collect.mapping import THREAD_POLICIES
+from numapredict.collect.mapping import CHOICES, THREAD_POLICIES
 from numapredict.collect.page_policy import PAGE_POLICIES
 from numapredict.predictor.learning.clustering import Array
 from numapredict.reports import palette
@@ -65,11 +65,11 @@ def figure_of(data: ClustermapData) -> Figure:
     width = max(4.5, mappings * (0.19 if labelled else 0.072))
     height = programs * max(0.17, min(0.32, 9.0 / programs))
     names = max(width_of(drawable(name, MOST_LETTERS), NAME_POINTS) for name in data.programs) + 0.25
-    tree, bar = 2.0, 0.19
+    tree, bars = 2.0, 0.19 * len(choices_of(data))
     below = (0.15 + 0.059 * max(len(m.label) for m in data.mappings)) if labelled else 0.6
     total_width = 0.25 + tree + 0.28 + width + names + 1.25
-    again = 5 * bar + 0.08 if height > TALL else 0.0
-    total_height = 0.92 + 5 * bar + 0.2 + height + again + below + 0.6
+    again = bars + 0.08 if height > TALL else 0.0
+    total_height = 0.92 + bars + 0.2 + height + again + below + 0.6
     figure = Figure(figsize=(total_width, total_height))
 
     def place(left: float, bottom: float, across: float, up: float) -> Axes:
@@ -82,9 +82,9 @@ def figure_of(data: ClustermapData) -> Figure:
     heat = place(left, bottom, width, height)
     _draw_heat(heat, place(left + width + names + 0.1, bottom + height - scale, 0.16, scale), data)
     _name_rows_and_columns(heat, data, labelled, again)
-    _draw_bars(place(left, bottom + height + 0.06, width, 5 * bar), data, width / mappings)
+    _draw_bars(place(left, bottom + height + 0.06, width, bars), data, width / mappings)
     if again:
-        _draw_bars(place(left, bottom - again + 0.02, width, 5 * bar), data, width / mappings, again=True)
+        _draw_bars(place(left, bottom - again + 0.02, width, bars), data, width / mappings, again=True)
     figure.text(0.25 / total_width, 1 - 0.22 / total_height, data.title, fontsize=13, weight="bold", va="top")
     subtitle = (
         f"Colour: run time over that of the default, {data.default.label} (triangle). Dot: fastest mapping.\n"
@@ -185,16 +185,16 @@ def _name_rows_and_columns(axes: Axes, data: ClustermapData, labelled: bool, bel
         axes.set_xticks(np.arange(columns) + 0.5, [m.label for m in data.mappings], rotation=90, fontsize=7.5)
     else:
         middles = [(start + stop) / 2 for _, start, stop in _sizes(data)]
-        texts = [f"{threads}x{nodes}" for (threads, nodes), _, _ in _sizes(data)]
+        texts = [f"{threads}x{nodes}{f' smt{each}' * (each > 1)}" for (threads, nodes, each), _, _ in _sizes(data)]
         axes.set_xticks(middles, texts, rotation=90, fontsize=8)
         axes.set_xlabel("threads x thread nodes", fontsize=8)
     axes.tick_params(length=2, pad=2)
     axes.tick_params(axis="x", length=0 if below else 2, pad=2 + 72 * below)
 
 
-def _sizes(data: ClustermapData) -> Iterator[tuple[tuple[int, int], int, int]]:
-    """Yield each threads x thread nodes with its first column and the one after its last."""
-    return _runs([(m.threads, m.thread_nodes) for m in data.mappings])
+def _sizes(data: ClustermapData) -> Iterator[tuple[tuple[int, int, int], int, int]]:
+    """Yield each threads x thread nodes and threads a core with its first column and the one after its last."""
+    return _runs([(m.threads, m.thread_nodes, m.threads_per_core) for m in data.mappings])
 
 
 def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: bool = False) -> None:
@@ -203,13 +203,7 @@ def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: boo
     ``again``: below the heatmap, with names at the right, since the tree's scale is at the left.
     """
     blues = mpl.colormaps["Blues"]
-    choices: list[tuple[str, list[int | str]]] = [
-        ("threads", [m.threads for m in data.mappings]),
-        ("thread nodes", [m.thread_nodes for m in data.mappings]),
-        ("thread policy", [m.thread_policy for m in data.mappings]),
-        ("page nodes", [m.page_nodes for m in data.mappings]),
-        ("page policy", [m.page_policy for m in data.mappings]),
-    ]
+    choices = choices_of(data)
     for row, (name, values) in enumerate(choices):
         steps = sorted({value for value in values if isinstance(value, int)})
         for value, start, stop in _runs(values):
@@ -235,8 +229,15 @@ def _draw_bars(axes: Axes, data: ClustermapData, column_width: float, again: boo
         at = data.mappings.index(data.default) + 0.5
         axes.plot([at], [-0.32], "v", color="black", markersize=6, clip_on=False)
     axes.set_xlim(0, len(data.mappings))
-    axes.set_ylim(5, 0)
+    axes.set_ylim(len(choices), 0)
     axes.set_axis_off()
+
+
+def choices_of(data: ClustermapData) -> list[tuple[str, list[int | str]]]:
+    """Return the name of each bar and its value for every mapping; without SMT there is none for threads a core."""
+    names = CHOICES if any(m.threads_per_core > 1 for m in data.mappings) else CHOICES[:-1]
+    words = {"threads_per_core": "threads a core"}
+    return [(words.get(name, name.replace("_", " ")), [getattr(m, name) for m in data.mappings]) for name in names]
 
 
 def _signed_root(values: Array) -> Array:

@@ -16,13 +16,15 @@ from numapredict.reports import palette
 CELL, MARGIN, HEAD, STRIP = 0.4, 0.12, 0.27, 0.5  # inches
 GAP, WIRED_GAP = (0.3, 0.3), (0.95, 0.6)
 LEAST_WIDTH = 2.0
+LETTERS = 4  # of threads' numbers in a cell; more are written smaller
 
 
 class CoreCell(msgspec.Struct, frozen=True):
-    """One core: the OS index of its first PU, and the number of the thread on it where there is one."""
+    """One core: the OS index of its first PU, the number of the thread on it if there is one, and further threads."""
 
     pu: int
     thread: int | None = None
+    more: tuple[int, ...] = ()
 
 
 class NodeBox(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +78,7 @@ class NodeMap:
         axes.set_xlim(0, self.width)
         axes.set_ylim(0, self.height)
         axes.set_axis_off()
-        threads = [cell.thread for box in self.boxes for cell in box.cells if cell.thread is not None]
+        threads = [thread for box in self.boxes for cell in box.cells for thread in threads_of(cell)]
         for wire in self.wires:
             self._draw_wire(axes, wire)
         for box, place in zip(self.boxes, self.places, strict=True):
@@ -147,6 +149,11 @@ class NodeMap:
         )
 
 
+def threads_of(cell: CoreCell) -> tuple[int, ...]:
+    """Return the numbers of the threads on a core."""
+    return () if cell.thread is None else (cell.thread, *cell.more)
+
+
 def boxes_of(topology: Topology, packages: Sequence[Package] = ()) -> tuple[NodeBox, ...]:
     """Return a box for every node of a topology, with the packages that hold it."""
     return tuple(
@@ -190,10 +197,11 @@ def _draw_cell(axes: Axes, cell: CoreCell, corner: tuple[float, float], last_thr
     )
     ink = palette.ink_on(colour)
     if busy:
+        text = " ".join(map(str, threads_of(cell)))
+        size = min(9.0, 9 * LETTERS / len(text))
         axes.text(
-            x + CELL / 2, y + 0.66 * CELL, f"{cell.thread}", fontsize=9, weight="bold", ha="center", va="center",
-            color=ink,
-        )  # fmt: skip
+            x + CELL / 2, y + 0.66 * CELL, text, fontsize=size, weight="bold", ha="center", va="center", color=ink
+        )
     axes.text(
         x + CELL / 2,
         y + (0.26 if busy else 0.5) * CELL,

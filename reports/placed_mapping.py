@@ -20,6 +20,7 @@ from numapredict.reports.node_map import NodeBox, NodeMap, boxes_of
 
 LEAST_WIDTH = 6.0  # inches
 CELLS = "Each cell is a core: the number of its thread, dark to light, over its PU; grey cores are idle."
+SHARED = "Each cell is a core: the numbers of its threads, dark to light, over its first PU; grey cores are idle."
 FROM_POLICY = "The shares of the pages follow from the page policy."
 
 
@@ -31,6 +32,20 @@ class PlacedMappingData(msgspec.Struct, frozen=True, kw_only=True):
     boxes: tuple[NodeBox, ...]
     note: str
 
+    @property
+    def cells(self) -> str:
+        """Return what the cells mean."""
+        return SHARED if any(cell.more for box in self.boxes for cell in box.cells) else CELLS
+
+
+def threads_by_core(placement: Placement) -> dict[int, tuple[int, ...]]:
+    """Return the numbers of the threads on each core that has any, by the core's first PU."""
+    first = {pu: core.pus[0] for node in placement.topology.nodes for core in node.cores for pu in core.pus}
+    found: dict[int, tuple[int, ...]] = {}
+    for number, pu in enumerate(placement.pus):
+        found[first[pu]] = (*found.get(first[pu], ()), number)
+    return found
+
 
 def placed_mapping_data(placement: Placement, profile: Profile | None = None) -> PlacedMappingData:
     """Return the threads' cores, and each node's share of the pages if the policy or a profile determines it.
@@ -38,11 +53,16 @@ def placed_mapping_data(placement: Placement, profile: Profile | None = None) ->
     Raises UsageError if the policy needs no profile, InvalidInputError for one without samples.
     """
     mapping, topology = placement.mapping, placement.topology
-    threads = {pu: number for number, pu in enumerate(placement.pus)}
+    threads = threads_by_core(placement)
     shares, words, note = _by_policy(placement) if profile is None else _by_profile(placement, profile)
     boxes = []
     for index, box in enumerate(boxes_of(topology)):
-        cells = tuple(msgspec.structs.replace(cell, thread=threads.get(cell.pu)) for cell in box.cells)
+        cells = tuple(
+            msgspec.structs.replace(cell, thread=threads[cell.pu][0], more=threads[cell.pu][1:])
+            if cell.pu in threads
+            else cell
+            for cell in box.cells
+        )
         unused = "no pages" if box.memory_bytes else ""
         boxes.append(msgspec.structs.replace(box, cells=cells, words=words.get(index, unused), share=shares.get(index)))
     return PlacedMappingData(
@@ -58,7 +78,9 @@ def mapping_figure(data: PlacedMappingData) -> Figure:
     drawn = NodeMap(data.boxes)
     edge = 0.3
     width = 2 * edge + max(drawn.width, LEAST_WIDTH, 0.12 * len(data.title))
-    about, note = (textwrap.fill(text, int(14 * (width - 2 * edge))) for text in (data.about, f"{CELLS} {data.note}"))
+    about, note = (
+        textwrap.fill(text, int(14 * (width - 2 * edge))) for text in (data.about, f"{data.cells} {data.note}")
+    )
     head, foot = 0.68 + 0.17 * (about.count("\n") + 1), 0.3 + 0.16 * (note.count("\n") + 1)
     height = head + drawn.height + foot
     figure = Figure(figsize=(width, height))

@@ -22,6 +22,7 @@ MACHINE = click.option(
 STRICT = click.option(
     "--strict", is_flag=True, help="Refuse a program that ends with an exit code other than 0, though its regions ran."
 )
+NO_SMT = click.option("--no-smt", is_flag=True, help="Leave out mappings with several threads on a core.")
 _OPTIONS = (
     MACHINE,
     click.option(
@@ -64,6 +65,7 @@ _OPTIONS = (
         shell_complete=named(spaces),
         help="A named set of mappings: full, thesis, wang, ...",
     ),
+    NO_SMT,
     click.option("--mapping", "labels", multiple=True, metavar="LABEL", help="Only this mapping; may be repeated."),
     click.option(
         "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; modelled machines only."

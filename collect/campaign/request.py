@@ -39,7 +39,7 @@ class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     ``commands`` are the user's programs, each a command with its arguments in one text, split as a shell would but
     never passed to one; ``cere_folders`` hold applications whose ``regions`` CERE replays. With any of these, codelets
-    run only if named.
+    run only if named. ``no_smt`` leaves out the mappings of ``space`` with several threads on a core.
     """
 
     machine: str | None = None
@@ -51,6 +51,7 @@ class CampaignRequest(msgspec.Struct, frozen=True, kw_only=True):
     regions: tuple[str, ...] = ()
     invocation: int = 1
     space: str = "full"
+    no_smt: bool = False
     labels: tuple[str, ...] = ()
     jobs: int = 1
     repetitions: int = 5
@@ -100,7 +101,7 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     if request.labels:
         mappings = tuple(dict.fromkeys(canonical(parse_label(label), topology) for label in request.labels))
     else:
-        mappings = subset(request.space, topology)
+        mappings = subset(request.space, topology, smt=not request.no_smt)
     programs = _own_programs(request.commands) + _replayed(request)
     if request.codelets or not (request.commands or request.cere_folders):
         initialisations = request.initialisations or INITIALISATIONS

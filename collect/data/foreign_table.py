@@ -21,7 +21,7 @@ from numapredict.collect.data.outliers import Outlier, outliers_in_words
 from numapredict.collect.data.similar_programs import Pair, similar_in_words
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.durable import reason_and_advice
-from numapredict.collect.mapping import mapping_named
+from numapredict.collect.mapping import Mapping, mapping_named
 from numapredict.collect.measurement import Measurement, Repetition, Status
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.printable import counted, printable
@@ -50,7 +50,8 @@ class Row(NamedTuple):
 class TableColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Which columns mean what.
 
-    ``program`` and ``mapping`` are one or more columns whose values are joined, by a space and by "-". ``group`` names
+    ``program`` and ``mapping`` are one or more columns whose values are joined, by a space and by "-"; a number after a
+    label of our grammar is that of the threads on each core. ``group`` names
     what is held out together, the program itself where it is None. ``where`` and ``drop_if`` are (column, value): a row
     is taken if it has all of the first and none of the second. ``unit_s`` is the times' unit in seconds.
     """
@@ -153,7 +154,7 @@ def dataset_of_rows(
     count: Counter[str] = Counter()
     for row in kept:
         program = " ".join(filter(None, (row.cells[name].strip() for name in columns.program)))
-        label = "-".join(row.cells[name].strip() for name in columns.mapping)
+        label = _label([row.cells[name].strip() for name in columns.mapping])
         if not program or not label.strip("-"):
             raise InvalidInputError(f"a row names no {'mapping' if program else 'program'}: {_shown(row)}; fix the row")
         group = row.cells[columns.group].strip() if columns.group else program
@@ -202,6 +203,15 @@ def _check_columns(rows: tuple[Row, ...], columns: TableColumns) -> None:
     for name in columns.named:
         if name not in rows[0].cells:
             raise InvalidInputError(f"there is no column {name!r}; the columns are {', '.join(rows[0].cells)}")
+
+
+def _label(cells: list[str]) -> str:
+    """Return a mapping's label from its cells: after a label of ours, a number is that of threads a core."""
+    *front, last = cells
+    mapping = mapping_named("-".join(front))
+    if isinstance(mapping, Mapping) and re.fullmatch("[1-9][0-9]?", last):
+        return mapping.replaced(threads_per_core=int(last)).label
+    return "-".join(cells)
 
 
 def _run(row: Row, columns: TableColumns) -> tuple[Status, Repetition | None]:

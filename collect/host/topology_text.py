@@ -9,7 +9,7 @@ def describe(topology: Topology) -> str:
     """Return a table of a topology's nodes and their distances."""
     lines = [f"{topology.name}: {shape_of(topology)}", "", "node  cores  PUs of the cores     memory  distances"]
     for node in topology.nodes:
-        pus = index_list([core.pus[0] for core in node.cores]) or "none"
+        pus = index_list([pu for core in node.cores for pu in core.pus]) or "none"
         memory = f"{node.memory_bytes / 2**30:.1f} GiB" if node.memory_bytes else "none"
         row = " ".join(f"{distance:4.0f}" for distance in topology.distances[node.index])
         lines.append(f"{node.os_index:4}  {len(node.cores):5}  {pus:<17} {memory:>9}  {row}")
@@ -27,6 +27,8 @@ def shape_of(topology: Topology) -> str:
     nodes = len(counts)
     cores = f"{counts[0]} cores" if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)} cores"
     text = f"{counted(nodes, 'NUMA node')} with {cores}{' each' if nodes > 1 else ''}"
+    if topology.threads_per_core > 1:
+        text += f", {topology.threads_per_core} threads a core"
     extra = [node for node in topology.nodes if not node.cores]
     return text + (f" and {len(extra)} with memory only" if extra else "")
 

@@ -21,11 +21,16 @@ WITHOUT_COUNTERS = {
 """The line added to an answer that does not rest on bandwidths."""
 
 
+def on_each_core(threads: int) -> str:
+    """Return the words for several threads on each core, with a comma before them; empty for one."""
+    return f", {threads} threads on each core" if threads > 1 else ""
+
+
 def mapping_in_words(mapping: Mapping) -> str:
     """Return what a mapping means, as part of a sentence."""
     threads, nodes = counted(mapping.threads, "thread"), counted(mapping.thread_nodes, "node")
     spread = "round-robin over the nodes" if mapping.thread_policy == "scatter" else "consecutive threads together"
-    spread = "" if mapping.thread_nodes == 1 else f", {spread}"
+    spread = on_each_core(mapping.threads_per_core) + ("" if mapping.thread_nodes == 1 else f", {spread}")
     where = counted(mapping.page_nodes, "node")
     there = "on the first of them" if mapping.thread_nodes > 1 else "there"
     pages = FACTS[mapping.page_policy].sentence.format(nodes=where, there=there)

@@ -173,6 +173,8 @@ def _choice_findings(advised: AnyMapping, ranked: Sequence[RankedMapping]) -> li
             variants["pages"][FACTS[other.page_policy].short] = other
         if other.replaced(thread_policy=chosen.thread_policy) == chosen:
             variants["threads"][other.thread_policy] = other
+        elif other.replaced(threads_per_core=chosen.threads_per_core) == chosen:
+            variants["threads"][f"{other.threads_per_core} on each core"] = other
     found = []
     for part, others in variants.items():
         by_speed = sorted(others.items(), key=lambda pair: (pair[1] != chosen, -expected[pair[1]]))
@@ -222,6 +224,8 @@ def _differences(chosen: Mapping, other: Mapping) -> str:
         found.append(f"threads on {counted(other.thread_nodes, 'node')}")
     if chosen.thread_policy != other.thread_policy:
         found.append(f"threads {other.thread_policy}")
+    if chosen.threads_per_core != other.threads_per_core:
+        found.append(f"{counted(other.threads_per_core, 'thread')} on each core")
     if (chosen.page_policy, chosen.page_nodes) != (other.page_policy, other.page_nodes):
         few = f" on {counted(other.page_nodes, 'node')}"
         found.append(f"pages by {other.page_policy}{few if chosen.page_nodes != other.page_nodes else ''}")

@@ -71,6 +71,7 @@ class GroundTruth:
         """Return whether a mapping has the same number of threads and nodes, and pages on all of them."""
         if not isinstance(other, Mapping):
             return False
-        same = (self._default.threads, self._default.thread_nodes) == (other.threads, other.thread_nodes)
+        sizes = ((each.threads, each.thread_nodes, each.threads_per_core) for each in (self._default, other))
+        same = len(set(sizes)) == 1
         spread = FACTS[other.page_policy].page_nodes != "one node" and other.page_nodes == other.thread_nodes
         return same and spread

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from numapredict.collect.campaign.campaign_options import MACHINE, STRICT
+from numapredict.collect.campaign.campaign_options import MACHINE, NO_SMT, STRICT
 from numapredict.collect.campaign.completion import files
 from numapredict.collect.page_policy import PAGE_POLICIES, PagePolicy
 from numapredict.collect.terminal.command import JSON, Command
@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
     type=click.Choice(PAGE_POLICIES),
     help="Page policy of the tables over threads and nodes; repeatable (default: first-touch).",
 )
+@NO_SMT
 @click.option(
     "--budget",
     "budget_s",
@@ -59,6 +60,7 @@ def characterize(
     output: Path | None,
     threads: tuple[int, ...],
     page_policies: tuple[PagePolicy, ...],
+    no_smt: bool,
     budget_s: float | None,
     repetitions: int,
     fresh: bool,
@@ -86,6 +88,7 @@ def characterize(
         folder=output,
         threads=threads,
         page_policies=page_policies,
+        no_smt=no_smt,
         budget_s=budget_s,
         repetitions=repetitions,
         fresh=fresh,

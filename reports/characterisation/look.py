@@ -8,9 +8,10 @@ from pathlib import PurePath
 import msgspec
 from matplotlib.figure import Figure
 
-from numapredict.collect.campaign.characterisation.result import Characterisation, Place
+from numapredict.collect.campaign.characterisation.result import Characterisation, Place, TimeTable
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted
+from numapredict.predictor.advising.advice_text import on_each_core
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
 from numapredict.reports.source import Origin, source_line
@@ -67,9 +68,15 @@ def clock_in_words(found: Characterisation) -> str:
     return "time in parallel regions" if found.clock == "regions" else "run time"
 
 
+def table_in_words(table: TimeTable) -> str:
+    """Return what all mappings of a table have in common."""
+    return f"{table.thread_policy} threads, {table.page_policy} pages{on_each_core(table.threads_per_core)}"
+
+
 def size_in_words(place: Place) -> str:
     """Return the threads and thread nodes of a place."""
-    return f"{counted(place.threads, 'thread')} on {counted(place.thread_nodes, 'node')}"
+    size = f"{counted(place.threads, 'thread')} on {counted(place.thread_nodes, 'node')}"
+    return size + on_each_core(place.threads_per_core)
 
 
 def page_name(place: Place) -> str:

@@ -14,13 +14,14 @@ from numapredict.collect.measurement import NodeCounters
 def times_csv(found: Characterisation) -> str:
     """Return CSV with a row per cell of the tables: the mapping requested, the equal one that was run, and its time."""
     rows = [
-        (table.thread_policy, table.page_policy, threads, nodes, mapping, time_s)
+        (table.thread_policy, table.page_policy, table.threads_per_core, threads, nodes, mapping, time_s)
         for table in found.tables
         for threads, mappings, times_s in zip(table.threads, table.mappings, table.times_s, strict=True)
         for nodes, mapping, time_s in zip(table.thread_nodes, mappings, times_s, strict=True)
         if mapping is not None
     ]
-    return _written(("thread_policy", "page_policy", "threads", "thread_nodes", "mapping", "time_s"), rows)
+    names = ("thread_policy", "page_policy", "threads_per_core", "threads", "thread_nodes", "mapping", "time_s")
+    return _written(names, rows)
 
 
 def runs_csv(found: Characterisation) -> str:

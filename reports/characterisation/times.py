@@ -21,7 +21,7 @@ class Curve(msgspec.Struct, frozen=True):
 
 
 class Panel(msgspec.Struct, frozen=True):
-    """The curves of one thread policy and one page policy, with the threads, nodes and time of the fastest."""
+    """The curves of one thread policy, page policy and threads a core; threads, nodes and time of the fastest."""
 
     title: str
     curves: tuple[Curve, ...]
@@ -29,7 +29,7 @@ class Panel(msgspec.Struct, frozen=True):
 
 
 class TimesData(msgspec.Struct, frozen=True):
-    """What the figure shows: a row of panels per page policy."""
+    """What the figure shows: a row of panels per page policy and threads a core."""
 
     title: str
     clock: str
@@ -39,7 +39,7 @@ class TimesData(msgspec.Struct, frozen=True):
 
 def times_data(found: Characterisation, origin: Origin | None = None) -> TimesData:
     """Return the curves; a thread policy equal to the previous one, as on one node, has no panel."""
-    rows: dict[str, list[Panel]] = {}
+    rows: dict[tuple[str, int], list[Panel]] = {}
     seen = set()
     for table in found.tables:
         if table.mappings in seen:
@@ -61,8 +61,8 @@ def times_data(found: Characterisation, origin: Origin | None = None) -> TimesDa
             for threads, time_s in zip(curve.threads, curve.times_s, strict=True)
         ]
         fastest = min(placed)[::-1] if placed else None
-        panel = Panel(f"{table.thread_policy} threads, {table.page_policy} pages", tuple(curves), fastest)
-        rows.setdefault(table.page_policy, []).append(panel)
+        panel = Panel(look.table_in_words(table), tuple(curves), fastest)
+        rows.setdefault((table.page_policy, table.threads_per_core), []).append(panel)
     return TimesData(
         look.subject(found),
         look.clock_in_words(found),

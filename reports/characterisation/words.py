@@ -31,7 +31,7 @@ def _tables(found: Characterisation, unit: look.Unit) -> Iterable[list[str]]:
         if table.mappings in shown:
             continue
         shown.add(table.mappings)
-        lines = [f"{table.thread_policy} threads, {table.page_policy} pages"]
+        lines = [look.table_in_words(table)]
         lines.append(_row("threads", [counted(nodes, "node") for nodes in table.thread_nodes]))
         for threads, row, labels in zip(table.threads, table.times_s, table.mappings, strict=True):
             cells = [_cell(time_s, label, unit) for time_s, label in zip(row, labels, strict=True)]

@@ -14,7 +14,7 @@ from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Cache, Topology
 from numapredict.native.errors import InvalidMappingError, UsageError
 from numapredict.reports.parts.quantity import size
-from numapredict.reports.placed_mapping import placed_mapping_data
+from numapredict.reports.placed_mapping import placed_mapping_data, threads_by_core
 from numapredict.reports.topology_map import PairTable, described_map_data
 
 HOW_TO_SEE_SHARES = (
@@ -25,10 +25,11 @@ FIRST_TOUCH = "How many pages that is depends on which thread of the program wri
 
 
 class CoreData(msgspec.Struct, frozen=True):
-    """One core: its first PU, to which threads are bound (None without a topology), and the thread on it."""
+    """One core: its first PU (None without a topology), the thread on it, and further threads on its other PUs."""
 
     pu: int | None
     thread: int | None
+    more: tuple[int, ...] = ()
 
 
 class NodeData(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +48,7 @@ class NodeData(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def threads(self) -> str:
         """Return the numbers of the threads there, in ranges: `0 to 7`, `0, 4, 8`."""
-        numbers = [core.thread for core in self.cores if core.thread is not None]
+        numbers = sorted(n for core in self.cores if core.thread is not None for n in (core.thread, *core.more))
         if not numbers:
             return ""
         step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
@@ -96,11 +97,11 @@ def topology_data(
 
     A ``profile`` gives the shares of the pages.
     """
-    thread_of: dict[int, int] = {}
+    threads: dict[int, tuple[int, ...]] = {}
     pages: dict[int, str] = {}
     note = ""
     if placement is not None:
-        thread_of = {pu: number for number, pu in enumerate(placement.pus)}
+        threads = threads_by_core(placement)
         pages = _pages(placement)
         note = _how_to_see_shares(placement.mapping)
     shares: dict[int, float | None] = {}
@@ -114,7 +115,11 @@ def topology_data(
             name=f"Node {node.os_index}",
             memory=size(node.memory_bytes) if node.memory_bytes else "no memory",
             caches=_caches(topology.caches, {core.index for core in node.cores}),
-            cores=tuple(CoreData(core.pus[0], thread_of.get(core.pus[0])) for core in node.cores),
+            cores=tuple(
+                CoreData(core.pus[0], next(iter(on), None), on[1:])
+                for core in node.cores
+                for on in [threads.get(core.pus[0], ())]
+            ),
             pages=pages.get(node.index, ""),
             share=shares.get(node.index),
         )

@@ -1,12 +1,17 @@
 // The bars above the heatmap, which say what each mapping is, and their legend.
 const BAR = 11;
-const BARS = ["threads", "thread nodes", "thread policy", "page nodes", "page policy"];
+const BARS = ["threads", "thread nodes", "thread policy", "page nodes", "page policy", "threads a core"];
+const CORE = 5; // the bar that only mappings with several threads on a core need
+
+function barsOf(data) {
+  return data.choices.some((choice) => choice && choice[CORE] > 1) ? BARS : BARS.slice(0, CORE);
+}
 
 // A bar a choice: numbers the darker the greater, policies by the colours of the legend.
 function drawBars(heatmap, parent) {
   const { data, columns, order, cellWidth, headsEnd, from } = heatmap;
   const group = svg("g", { class: "bars" }, parent);
-  BARS.forEach((name, bar) => {
+  barsOf(data).forEach((name, bar) => {
     const value = (place) => (data.choices[order[place]] || [])[bar];
     const steps = Array.from(new Set(data.choices.map((choice) => (choice || [])[bar]))).filter((each) => each !== undefined);
     steps.sort((a, b) => a - b);

@@ -24,7 +24,7 @@ class Heatmap {
     this.cellWidth = Math.max(least, Math.min(22, Math.floor(10 * room / this.columns) / 10));
     this.barred = data.choices.some((choice) => choice !== null);
     this.headsEnd = this.labelled ? 10 + 6 * Math.max(...data.labels.map((label) => Math.min(label.length, 40))) : 40;
-    this.barsEnd = this.headsEnd + (this.barred ? BARS.length * BAR + 2 : 0);
+    this.barsEnd = this.headsEnd + (this.barred ? barsOf(data).length * BAR + 2 : 0);
     this.top = this.barsEnd + 12;
     this.at = null;
     this.draw();
@@ -73,7 +73,7 @@ class Heatmap {
       return text;
     });
     if (this.barred) {
-      BARS.forEach((name, at) => {
+      barsOf(data).forEach((name, at) => {
         svg("text", { class: "bar-name end", x: this.from - 6, y: this.headsEnd + (at + 1) * BAR - 2 }, this.corners[0], name);
       });
     }
@@ -138,7 +138,7 @@ class Heatmap {
     const x = (place) => this.from + place * cellWidth;
     const size = (place) => {
       const choice = data.choices[place];
-      return choice ? `${choice[0]}x${choice[1]}` : "";
+      return choice ? `${choice[0]}x${choice[1]}${choice[CORE] > 1 ? ` smt${choice[CORE]}` : ""}` : "";
     };
     const head = (place, text) => {
       const at = `translate(${place.toFixed(1)} ${headsEnd - 4}) rotate(-90)`;

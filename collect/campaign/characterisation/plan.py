@@ -1,12 +1,13 @@
 """Which mappings a characterisation runs, and for which figure: from the topology alone (thesis sec. 4)."""
 
 from collections.abc import Iterable, Sequence
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 import msgspec
 
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
+from numapredict.collect.placement import pus_of
 from numapredict.collect.space import (
     canonical_form,
     default_mapping,
@@ -15,6 +16,7 @@ from numapredict.collect.space import (
     node_counts,
     placement_if_any,
     powers_of_two,
+    smt_degrees,
 )
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UsageError
@@ -33,9 +35,10 @@ class Asked(msgspec.Struct, frozen=True):
 class CharacterisationPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The mappings of a characterisation by what they are for; a mapping may have several places.
 
-    ``grid``: threads x nodes x thread policies (figs. 8, 9, 16, 17); ``whole``: every page policy with the most
-    threads on the most nodes (figs. 10 to 12, 14, 15, 18 to 22); ``one_node``: one full node with its pages on it, on
-    all nodes and on another one (figs. 13, 18 and 23). ``default`` is what speedups are relative to.
+    ``grid``: threads x nodes x thread policies (figs. 8, 9, 16, 17), for each number of threads a core; ``whole``:
+    every page policy with all cores or the most threads asked for, on the most nodes (figs. 10 to 12, 14, 15, 18 to
+    22); ``one_node``: one full node with its pages on it, on all nodes and on another one (figs. 13, 18 and 23).
+    ``default`` is what speedups are relative to.
     """
 
     default: Mapping
@@ -66,32 +69,41 @@ def usual_thread_counts(topology: Topology) -> tuple[int, ...]:
 
 
 def plan_of(
-    topology: Topology, threads: Sequence[int] = (), page_policies: Sequence[PagePolicy] = ()
+    topology: Topology, threads: Sequence[int] = (), page_policies: Sequence[PagePolicy] = (), *, smt: bool = True
 ) -> CharacterisationPlan:
     """Return what to run on a machine: all usual numbers of threads, and tables for first touch, if none are given.
 
+    With ``smt`` there are tables for several threads on each core too, where the machine has such cores: for the
+    numbers that fill the first nodes' cores or all that they can run.
     Raises UsageError for a number of threads that the machine has no cores for, and for page policies that
     none of its mappings can have.
     """
-    counts = tuple(sorted(set(threads))) or usual_thread_counts(topology)
-    for count in counts:
-        if not 1 <= count <= topology.core_count:
+    full = full_counts(topology)
+    degrees = smt_degrees(topology) if smt else ()
+    usual = {1: usual_thread_counts(topology)} | {each: (*full, *(each * count for count in full)) for each in degrees}
+    most = {each: sum(len(pus_of(node, each)) for node in topology.cpu_nodes) for each in usual}
+    for count in threads:
+        if not 1 <= count <= max(most.values()):
+            pus = f" with {max(most.values())} PUs" if degrees else ""
             raise UsageError(
-                f"{count} threads do not fit {topology.name}, which has {topology.core_count} cores; "
-                f"give 1 to {topology.core_count}"
+                f"{count} threads do not fit {topology.name}, which has {topology.core_count} cores{pus}; "
+                f"give 1 to {max(most.values())}"
             )
+    counts = {each: tuple(sorted({*(threads or of_degree)})) for each, of_degree in usual.items()}
     wanted = tuple(policy for policy in PAGE_POLICIES if policy in page_policies) or (BASE,)
-    grid = _places(topology, [(t, n, None) for t in counts for n in node_counts(topology)], wanted)
+    sizes = [_Size(t, n, None, each) for each in counts for t in counts[each] for n in node_counts(topology)]
+    grid = _places(topology, sizes, wanted)
     for policy in wanted:
         if not any(place.asked.page_policy == policy for place in grid):
             raise UsageError(
                 f"{topology.name} has no mapping with page policy {policy!r} and "
-                f"{', '.join(map(str, counts))} threads; choose another policy or fewer threads"
+                f"{', '.join(map(str, counts[1]))} threads; choose another policy or fewer threads"
             )
-    most = max(counts)
-    widest = [nodes for nodes in node_counts(topology) if _some_fit(topology, most, nodes)][-1:]
-    whole = _once(_places(topology, [(most, nodes, None) for nodes in widest], PAGE_POLICIES))
-    one_node = _one_node(topology, counts)
+    all_threads = max(counts[1])
+    each = next(each for each in most if all_threads <= most[each])
+    widest = [nodes for nodes in node_counts(topology) if _some_fit(topology, all_threads, nodes, each)][-1:]
+    whole = _once(_places(topology, [_Size(all_threads, nodes, None, each) for nodes in widest], PAGE_POLICIES))
+    one_node = _one_node(topology, counts[1])
     if one_node and widest == [1]:  # so few threads were requested that they fit one node
         whole, one_node = one_node, ()
     return CharacterisationPlan(default=default_mapping(topology), grid=grid, whole=whole, one_node=one_node)
@@ -103,9 +115,9 @@ def _one_node(topology: Topology, counts: tuple[int, ...]) -> tuple[Asked, ...]:
     if not fitting or len(topology.nodes) == 1:
         return ()
     everywhere = len(topology.memory_nodes)
-    places = _places(topology, [(max(fitting), 1, 1)], ("bind",))
-    places += _places(topology, [(max(fitting), 1, everywhere)], ("interleave",))
-    places += _places(topology, [(max(fitting), 1, 1)], ("remote",))
+    places = _places(topology, [_Size(max(fitting), 1, 1)], ("bind",))
+    places += _places(topology, [_Size(max(fitting), 1, everywhere)], ("interleave",))
+    places += _places(topology, [_Size(max(fitting), 1, 1)], ("remote",))
     return _once(places)
 
 
@@ -114,19 +126,26 @@ def _once(places: Sequence[Asked]) -> tuple[Asked, ...]:
     return tuple({place.run: place for place in reversed(places)}.values())[::-1]
 
 
-def _places(
-    topology: Topology, sizes: Iterable[tuple[int, int, int | None]], page_policies: Sequence[PagePolicy]
-) -> tuple[Asked, ...]:
-    """Return the places of all (threads, nodes, page nodes) that fit, with both thread policies; None: by policy."""
+class _Size(NamedTuple):
+    """The numbers of a place; page nodes are by policy where None."""
+
+    threads: int
+    nodes: int
+    page_nodes: int | None
+    threads_per_core: int = 1
+
+
+def _places(topology: Topology, sizes: Iterable[_Size], page_policies: Sequence[PagePolicy]) -> tuple[Asked, ...]:
+    """Return the places of all sizes that fit, with both thread policies, without those equal to fewer a core."""
     places = []
-    for threads, nodes, pages in sizes:
+    for threads, nodes, pages, each in sizes:
         for thread_policy in THREAD_POLICIES:
             for page_policy in page_policies:
                 page_nodes = pages or _page_nodes(topology, nodes, page_policy)
-                mapping = Mapping(threads, nodes, thread_policy, page_nodes, page_policy)
+                mapping = Mapping(threads, nodes, thread_policy, page_nodes, page_policy, each)
                 placement = placement_if_any(mapping, topology)
-                if placement is not None:
-                    places.append(Asked(mapping, canonical_form(placement)))
+                if placement is not None and (run := canonical_form(placement)).threads_per_core == each:
+                    places.append(Asked(mapping, run))
     return tuple(places)
 
 
@@ -143,6 +162,7 @@ def _page_nodes(topology: Topology, thread_nodes: int, page_policy: PagePolicy) 
             assert_never(other)
 
 
-def _some_fit(topology: Topology, threads: int, nodes: int) -> bool:
+def _some_fit(topology: Topology, threads: int, nodes: int, threads_per_core: int) -> bool:
     thread_policies: tuple[ThreadPolicy, ...] = THREAD_POLICIES
-    return any(fits(Mapping(threads, nodes, policy, nodes, BASE), topology) for policy in thread_policies)
+    sizes = (Mapping(threads, nodes, policy, nodes, BASE, threads_per_core) for policy in thread_policies)
+    return any(fits(mapping, topology) for mapping in sizes)

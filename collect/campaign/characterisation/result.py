@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -14,7 +14,7 @@ from numapredict.collect.placing.exit_code import exit_code_of
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
 
-Choice = Literal["threads", "thread nodes", "thread policy", "pages"]
+Choice = Literal["threads", "thread nodes", "thread policy", "threads a core", "pages"]
 Clock = Literal["regions", "process"]
 
 
@@ -40,7 +40,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TimeTable(msgspec.Struct, frozen=True):
-    """Times over threads (rows) and thread nodes (columns) for one thread policy and one page policy.
+    """Times over threads (rows) and thread nodes (columns) for one thread policy, page policy and threads a core.
 
     ``mappings`` has the label that was run for each cell, None where so many threads do not fit; ``times_s`` its time,
     None also where it failed or could not be run.
@@ -52,6 +52,7 @@ class TimeTable(msgspec.Struct, frozen=True):
     thread_nodes: tuple[int, ...]
     mappings: tuple[tuple[str | None, ...], ...]
     times_s: tuple[tuple[float | None, ...], ...]
+    threads_per_core: int = 1
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -182,18 +183,20 @@ def _runs(own: Sequence[Measurement], times: dict[str, float], order: Sequence[s
 
 
 def _tables(grid: Sequence[Asked], times: dict[str, float]) -> tuple[TimeTable, ...]:
-    """Return a table for each thread policy and page policy of the grid, in its order."""
-    threads = tuple(sorted({place.asked.threads for place in grid}))
+    """Return a table for each thread policy, page policy and threads a core of the grid, in its order."""
+    threads: defaultdict[int, set[int]] = defaultdict(set)
     columns = tuple(sorted({place.asked.thread_nodes for place in grid}))
-    cells: defaultdict[tuple[ThreadPolicy, PagePolicy], dict[tuple[int, int], str]] = defaultdict(dict)
+    cells: defaultdict[tuple[ThreadPolicy, PagePolicy, int], dict[tuple[int, int], str]] = defaultdict(dict)
     for place in grid:
-        asked = place.asked
-        cells[asked.thread_policy, asked.page_policy][asked.threads, asked.thread_nodes] = place.run.label
+        asked, each = place.asked, place.asked.threads_per_core
+        threads[each].add(asked.threads)
+        cells[asked.thread_policy, asked.page_policy, each][asked.threads, asked.thread_nodes] = place.run.label
     tables = []
-    for (thread_policy, page_policy), labels in cells.items():
-        mappings = tuple(tuple(labels.get((row, column)) for column in columns) for row in threads)
+    for (thread_policy, page_policy, each), labels in cells.items():
+        rows = tuple(sorted(threads[each]))
+        mappings = tuple(tuple(labels.get((row, column)) for column in columns) for row in rows)
         found = tuple(tuple(times.get(label) if label else None for label in row) for row in mappings)
-        tables.append(TimeTable(thread_policy, page_policy, threads, columns, mappings, found))
+        tables.append(TimeTable(thread_policy, page_policy, rows, columns, mappings, found, each))
     return tuple(tables)
 
 
@@ -206,7 +209,7 @@ def _effects(places: Sequence[Asked], times: dict[str, float]) -> tuple[Effect, 
     """Return for each choice the two mappings that differ in it alone and the most in time, where there are any."""
     effects = []
     known = [place for place in places if place.run.label in times]
-    for choice in ("threads", "thread nodes", "thread policy", "pages"):
+    for choice in get_args(Choice):
         groups: defaultdict[object, dict[str, float]] = defaultdict(dict)
         for place in known:
             groups[_others(place.asked, choice)][place.run.label] = times[place.run.label]
@@ -228,6 +231,7 @@ def _others(mapping: Mapping, choice: Choice) -> object:
         "threads": mapping.threads,
         "thread nodes": mapping.thread_nodes,
         "thread policy": mapping.thread_policy,
+        "threads a core": mapping.threads_per_core,
         "pages": pages,
     }
     return tuple(value for name, value in whole.items() if name != choice)

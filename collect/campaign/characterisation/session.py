@@ -51,6 +51,7 @@ class CharacterisationRequest(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path | None = None
     threads: tuple[int, ...] = ()
     page_policies: tuple[PagePolicy, ...] = ()
+    no_smt: bool = False
     budget_s: float | None = None
     repetitions: int = 5
     fresh: bool = False
@@ -68,11 +69,11 @@ def characterise_command(request: CharacterisationRequest) -> tuple[Characterisa
     if request.machine is None:
         executable = executable_of(program)
         machine = this_computer(stopping_rule_of(request.repetitions), strict=request.strict)
-        plan = plan_of(machine.topology, request.threads, request.page_policies)
+        plan = plan_of(machine.topology, request.threads, request.page_policies, smt=not request.no_smt)
     else:
         executable = check_program(program)
         topology = modelled_machine(request.machine).topology
-        plan = plan_of(topology, request.threads, request.page_policies)
+        plan = plan_of(topology, request.threads, request.page_policies, smt=not request.no_smt)
         budget = budget_of(request.budget_s, len(plan.thread_counts))
         machine = modelled_machine(request.machine, budget, strict=request.strict)
     log.info(f"{machine.name}{', modelled' if machine.modelled else ''}: {shape_of(machine.topology)}")

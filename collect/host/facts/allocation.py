@@ -9,6 +9,7 @@ import msgspec
 from numapredict.collect.host.batch_job import Job, batch_job
 from numapredict.collect.host.facts.limits import online_pus
 from numapredict.collect.host.facts.memory import node_memories
+from numapredict.collect.host.facts.processors import most_siblings
 from numapredict.collect.host.facts.surroundings import container
 from numapredict.collect.host.host import cpuset
 from numapredict.collect.topology import Topology
@@ -18,7 +19,8 @@ class Allocation(msgspec.Struct, frozen=True):
     """The part of this computer that a topology was restricted to.
 
     ``pus`` of ``all_pus`` may be used, on ``nodes`` of ``all_nodes``, with the memory of ``memory_nodes`` of
-    ``all_memory_nodes``; nodes by their OS index. ``threads_a_core`` is the most PUs that one core has there.
+    ``all_memory_nodes``; nodes by their OS index. ``threads_a_core`` is the most PUs that one core has there,
+    ``all_threads_a_core`` that of the whole computer, 0 where the kernel does not report it.
     """
 
     giver: str
@@ -29,6 +31,7 @@ class Allocation(msgspec.Struct, frozen=True):
     memory_nodes: tuple[int, ...]
     all_memory_nodes: tuple[int, ...]
     threads_a_core: int
+    all_threads_a_core: int = 0
 
     @property
     def restricts(self) -> bool:
@@ -54,7 +57,8 @@ def allocation(
         nodes=tuple(node.os_index for node in topology.cpu_nodes),
         memory_nodes=memory_nodes,
         all_memory_nodes=tuple(memory.node for memory in node_memories(root)) or memory_nodes,
-        threads_a_core=max(len(core.pus) for node in topology.cpu_nodes for core in node.cores),
+        threads_a_core=topology.threads_per_core,
+        all_threads_a_core=most_siblings(root),
     )
 
 

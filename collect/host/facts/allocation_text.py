@@ -35,6 +35,8 @@ def allocation_in_words(found: Allocation) -> str:
         if found.pus == found.all_pus
         else f"{found.pus} of this computer's {found.all_pus} PUs: {_named(found.nodes)}"
     )
+    if found.threads_a_core < found.all_threads_a_core:
+        text += f"; at most {counted(found.threads_a_core, 'PU')} of a core: no mapping has more threads on one"
     if len(found.memory_nodes) < len(found.all_memory_nodes) and found.memory_nodes != found.nodes:
         text += f", with the memory of {_named(found.memory_nodes)} alone"
     if found.job is not None and found.job.memory_bytes is not None:

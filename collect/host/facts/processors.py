@@ -49,15 +49,22 @@ def turbo(root: Path) -> Fact:
 def threads_a_core(root: Path) -> Fact:
     """Return whether cores run several threads at once (simultaneous multithreading)."""
     active = kernel_line(root / _CPUS / "smt/active")
-    most = max((len(_siblings(path)) for path in (root / _CPUS).glob("cpu[0-9]*/topology")), default=0)
+    most = most_siblings(root)
     if most > 1:
         return Fact(
-            "threads a core", str(most), why="numapredict uses the first PU of each core and leaves the others idle"
+            "threads a core",
+            str(most),
+            why=f"mappings that end in -smt{most} put so many threads on each core, all others use its first PU",
         )
     if not most and not active:
         return Fact("threads a core", UNKNOWN)
     switched = " (switched off)" if kernel_line(root / _CPUS / "smt/control") in {"off", "forceoff"} else ""
     return Fact("threads a core", f"1{switched}")
+
+
+def most_siblings(root: Path) -> int:
+    """Return the most PUs that one core has, 0 where the kernel does not report it."""
+    return max((len(_siblings(path)) for path in (root / _CPUS).glob("cpu[0-9]*/topology")), default=0)
 
 
 def _siblings(folder: Path) -> frozenset[int]:

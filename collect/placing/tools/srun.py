@@ -38,7 +38,9 @@ def srun(placement: Placement, command: tuple[str, ...], shell: Variables[str, s
         *pages,
         *command,
     )
-    cautions = (*_cautions(topology, inside, bool(pages)), *late_binding(placement))
+    each = placement.mapping.threads_per_core
+    shared = f"the job needs {each} PUs of each core: it must not have --hint=nomultithread or --threads-per-core=1"
+    cautions = (*_cautions(topology, inside, bool(pages)), *((shared,) if each > 1 else ()), *late_binding(placement))
     return Wrapping(openmp_variables(placement), words, (*CONFLICTING, *_NARROWING), cautions)
 
 

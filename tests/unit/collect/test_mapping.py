@@ -105,8 +105,10 @@ def test_only_a_mapping_of_our_grammar_can_be_applied() -> None:
 
 
 @given(mappings(most=6), mappings(most=6))
-def test_mappings_stand_in_the_order_of_their_choices(one: Mapping, other: Mapping) -> None:
-    assert (order_of(one) < order_of(other)) == (one.choices < other.choices)
+def test_mappings_stand_in_the_order_of_their_size_then_of_their_choices(one: Mapping, other: Mapping) -> None:
+    sizes = [(m.threads, m.thread_nodes, m.threads_per_core) for m in (one, other)]
+    smaller = one.choices < other.choices if sizes[0] == sizes[1] else sizes[0] < sizes[1]
+    assert (order_of(one) < order_of(other)) == smaller
     assert max(order_of(one), order_of(other)) < order_of(AnyMapping("0"))
 
 

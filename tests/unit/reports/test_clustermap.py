@@ -17,7 +17,7 @@ from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.train import default_of
 from numapredict.reports.clustermap import ClustermapData, clustermap_data
-from numapredict.reports.clustermap_figure import figure_of
+from numapredict.reports.clustermap_figure import choices_of, figure_of
 from numapredict.reports.figure_file import write_figure
 from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from tests.planted import planted_dataset
@@ -290,3 +290,15 @@ def test_a_long_name_does_not_widen_the_figure(data: ClustermapData) -> None:
         figure.draw_without_rendering()
         assert mesh.colorbar is not None
         assert label.get_window_extent().x1 < mesh.colorbar.ax.get_window_extent().x0
+
+
+def test_threads_a_core_have_a_bar_where_mappings_differ_in_them(data: ClustermapData) -> None:
+    def bars(of: ClustermapData) -> list[str]:
+        return [text.get_text() for axes in figure_of(of).axes for text in axes.texts]
+
+    shared = msgspec.structs.replace(data.mappings[-1], threads_per_core=2)
+    both = msgspec.structs.replace(data, mappings=(*data.mappings[:-1], shared))
+    assert both.mappings[-1].label == f"{data.mappings[-1].label}-smt2"
+    assert "threads a core" in bars(both)
+    assert "threads a core" not in bars(data)
+    assert choices_of(both)[-1] == ("threads a core", [1] * (len(data.mappings) - 1) + [2])

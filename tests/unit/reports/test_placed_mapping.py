@@ -147,3 +147,17 @@ def test_every_mapping_of_an_odd_machine_has_a_figure(name: str) -> None:
         assert all(box.memory_bytes for box in data.boxes if box.words)
     for mapping in space[:: max(1, len(space) // 6)]:
         assert_legible(mapping_figure(placed_mapping_data(resolve(mapping, topology))))
+
+
+def test_a_core_with_two_threads_has_both() -> None:
+    topology = shape([2, 2], pus=2)
+    data = placed("6x2-scatter-bind@1-smt2", topology)
+    assert [[(cell.pu, cell.thread, cell.more) for cell in box.cells] for box in data.boxes] == [
+        [(0, 0, (2,)), (1, 4, ())],
+        [(2, 1, (3,)), (3, 5, ())],
+    ]
+    assert "6 threads on 2 nodes, 2 threads on each core, round-robin" in data.about
+    texts = [text.get_text() for axes in mapping_figure(data).axes for text in axes.texts]
+    assert {"0 2", "4", "1 3", "5"} <= set(texts)
+    assert "the numbers of its threads" in data.cells
+    assert "the number of its thread," in placed("4x2-scatter-bind@1", topology).cells

@@ -51,3 +51,15 @@ def test_a_campaign_of_which_some_runs_failed_is_none(tmp_path: Path, said: list
     partly = msgspec.structs.replace(dataset, measurements=(first, *dataset.measurements[1:]))
     run_campaign(campaign_of(partly, tmp_path))
     assert [line for line in said if line.startswith("1 run failed")]
+
+
+def test_no_smt_leaves_out_mappings_with_two_threads_on_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HWLOC_SYNTHETIC", "numa:2 core:4 pu:2")
+
+    def degrees(**options: object) -> set[int]:
+        request = CampaignRequest(codelets=("stream-triad",), **options)  # type: ignore[arg-type]
+        return {mapping.threads_per_core for mapping in prepare(request, Path("nowhere")).mappings}
+
+    assert degrees() == {1, 2}
+    assert degrees(no_smt=True) == degrees(space="thesis") == {1}
+    assert degrees(labels=("16x2-contiguous-locality-smt2",), no_smt=True) == {2}  # a mapping by name is run

@@ -148,3 +148,15 @@ def test_how_long_cells_may_be_elsewhere_stays_as_it_was(tmp_path: Path) -> None
     with pytest.raises(InvalidInputError, match="fewer cells"):
         imported(tmp_path, "a\n")
     assert csv.field_size_limit() == before
+
+
+def test_a_number_after_a_label_of_ours_is_that_of_threads_a_core(tmp_path: Path) -> None:
+    columns = TableColumns(program=("code",), mapping=("policy", "threads"), time="ms")
+    rows = [f"a,1,{cells},1,h,\n" for cells in ("8x2-scatter-interleave,2", "8x2-scatter-interleave,1", "close,2")]
+    dataset, _ = imported(tmp_path, "".join(rows), columns)
+    mappings = [m.mapping for m in dataset.measurements]
+    assert [m.label for m in mappings] == ["8x2-scatter-interleave-smt2", "8x2-scatter-interleave", "close-2"]
+    assert [type(m) for m in mappings] == [Mapping, Mapping, AnyMapping]
+    alone = TableColumns(program=("code",), mapping=("policy",), time="ms")
+    dataset, _ = imported(tmp_path, "a,1,8x2-scatter-interleave-smt2,0,1,h,7\n", alone)
+    assert dataset.measurements[0].mapping == Mapping(8, 2, "scatter", 2, "interleave", 2)

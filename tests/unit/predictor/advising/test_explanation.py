@@ -279,3 +279,20 @@ def test_times_that_verification_contradicts_explain_nothing(dataset: Dataset) -
     assert advice.explanation.pages == "one node"  # the counters still say so
     assert advice.explanation.binds == "unknown"
     assert advice.explanation.close == ()
+
+
+def test_threads_a_core_are_compared_and_told_apart() -> None:
+    policies = ranked(
+        ("32x4-scatter-locality", 4.0, 3.6),
+        ("32x4-scatter-locality-smt2", 3.8, 2.0),
+        ("32x4-contiguous-mix-smt2", 3.7, 2.0),
+        (DEFAULT.label, 1.0, 1.0),
+    )
+    found = explain(STREAM, prediction(policies[0], policies), DEFAULT, expects=True)
+    assert [finding.text for finding in found.findings if finding.topic == "choice"] == [
+        "threads scatter 4.00x, 2 on each core 3.80x"
+    ]
+    assert [each.differs for each in found.close] == [
+        "2 threads on each core",
+        "threads contiguous, 2 threads on each core, pages by mix",
+    ]

@@ -9,6 +9,7 @@ from numapredict.reports.parts.topology import draw_mapping, machine_data, topol
 from tests.planted import four_by_eight
 from tests.profiles import profile_bytes
 from tests.samples import topology_of
+from tests.shapes import shape
 
 
 def test_threads_stand_on_the_cores_that_they_are_bound_to() -> None:
@@ -107,3 +108,10 @@ def test_a_profile_that_says_nothing_here_is_refused() -> None:
         draw_mapping(parse_label("2x2-contiguous-locality"), "elsewhere", None, profile())
     with pytest.raises(UsageError, match="interleave"):
         draw_mapping(parse_label("2x2-contiguous-interleave"), "planted-4x8", four_by_eight(), profile())
+
+
+def test_a_core_with_two_threads_has_both() -> None:
+    topology = shape([2, 2], pus=2)
+    data = topology_data(topology, resolve(parse_label("8x2-contiguous-interleave-smt2"), topology))
+    assert [(core.pu, core.thread, core.more) for core in data.nodes[1].cores] == [(2, 4, (5,)), (3, 6, (7,))]
+    assert [node.threads for node in data.nodes] == ["0 to 3", "4 to 7"]

@@ -108,3 +108,26 @@ def test_pages_are_spread_over_as_many_nodes_as_have_memory() -> None:
     asked = [place.asked.label for place in plan.whole]
     assert "6x3-contiguous-interleave@2" in asked
     assert "6x3-scatter-balance@2" in asked
+
+
+SMT = shape([10, 10], pus=2)
+
+
+def test_a_machine_with_two_threads_a_core_has_tables_for_them_too() -> None:
+    plan, without = plan_of(SMT), plan_of(SMT, smt=False)
+    assert [place for place in plan.grid if place.asked.threads_per_core == 1] == list(without.grid)
+    assert (plan.whole, plan.one_node, plan.default) == (without.whole, without.one_node, without.default)
+    shared = {place.asked.label for place in plan.grid if place.asked.threads_per_core == 2}
+    sizes = ("10x1", "10x2", "20x1", "20x2", "40x2")
+    assert shared == {f"{size}-{policy}-first-touch-smt2" for size in sizes for policy in ("contiguous", "scatter")}
+    assert set(plan.mappings) <= set(full_space(SMT))
+
+
+def test_more_threads_than_cores_need_several_on_each() -> None:
+    plan = plan_of(SMT, threads=[40])
+    assert labels(plan.grid) == ["40x2-contiguous-first-touch-smt2", "40x2-scatter-first-touch-smt2"]
+    assert {place.run.threads_per_core for place in plan.whole} == {2}
+    with pytest.raises(UsageError, match="41 threads do not fit shape, which has 20 cores with 40 PUs; give 1 to 40"):
+        plan_of(SMT, threads=[41])
+    with pytest.raises(UsageError, match="40 threads do not fit shape, which has 20 cores; give 1 to 20"):
+        plan_of(SMT, threads=[40], smt=False)

@@ -196,3 +196,30 @@ def test_a_shipped_dataset_is_characterised_as_its_table_says() -> None:
         found.speedup or 0,
         rows["32x4-contiguous-first-touch"]["region_time_s"] / rows[found.fastest or ""]["region_time_s"],
     )
+
+
+def test_threads_a_core_have_tables_of_their_own_and_an_effect() -> None:
+    topology = shape([2, 2], pus=2)
+    plan = plan_of(topology)
+    known = set(TIMES_S)
+    runs = []
+    for mapping in plan.mappings:
+        alone = mapping.replaced(threads_per_core=1, threads=min(mapping.threads, 4)).label
+        time_s = TIMES_S[alone] if alone in known else 10.0
+        repetition = Repetition(2 * time_s if mapping.threads_per_core > 1 else time_s)
+        runs.append(Measurement(program="app", mapping=mapping, machine="m", modelled=False, repetitions=(repetition,)))
+    found = characterisation_of(PROGRAM, topology, plan, runs)
+    tables = {(table.thread_policy, table.threads_per_core): table for table in found.tables}
+    assert list(tables) == [("contiguous", 1), ("scatter", 1), ("contiguous", 2), ("scatter", 2)]
+    assert tables["contiguous", 1].threads == (1, 2, 4)
+    shared = tables["contiguous", 2]
+    assert (shared.threads, shared.thread_nodes) == ((2, 4, 8), (1, 2))
+    assert shared.mappings == (
+        ("2x1-contiguous-bind-smt2", None),
+        ("4x1-contiguous-bind-smt2", "4x2-contiguous-first-touch-smt2"),
+        (None, "8x2-contiguous-first-touch-smt2"),
+    )
+    effects = {effect.choice: (effect.faster, effect.slower, effect.ratio) for effect in found.effects}
+    slower = "2x1-contiguous-bind-smt2"
+    assert effects["threads a core"] == ("2x1-contiguous-bind", slower, 2.0)
+    assert {each.asked.threads_per_core for each in found.whole} == {1}

@@ -178,3 +178,9 @@ def test_a_real_control_group_is_named_where_it_restricts() -> None:
         shown = said("sh", "-c", 'echo $$ >"$0" && exec "$@"', str(group / "cgroup.procs"), *ASK, "topology").stdout
     named = ("the control group of this process", "the container")
     assert shown.splitlines()[-1] in {f"{who} allows 1 of this computer's {pus} PUs: node 0" for who in named}
+
+
+def test_a_job_with_one_pu_of_each_core_is_said_to_have_no_siblings(tmp_path: Path) -> None:
+    siblings = {f"sys/devices/system/cpu/cpu{pu}/topology/core_cpus_list": f"{pu},{pu + 32}\n" for pu in range(16)}
+    words = allocation_in_words(given(tmp_path, siblings, SLURM))
+    assert "at most 1 PU of a core: no mapping has more threads on one" in words

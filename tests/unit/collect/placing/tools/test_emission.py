@@ -15,6 +15,7 @@ from tests.samples import topology_of
 from tests.shapes import shape
 
 FOUR = topology_of((4, 4, 4, 4))  # PUs alternate: node 0 has 0, 4, 8, 12
+SMT = shape((2, 2), pus=2)
 GAPS = shape((4, 4))  # OS indices of nodes 10 and 11
 PROGRAM = program_of(("./app",))
 
@@ -151,7 +152,7 @@ def test_variables_alone_place_no_pages() -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-@pytest.mark.parametrize("topology", [FOUR, GAPS], ids=["4x4", "gaps"])
+@pytest.mark.parametrize("topology", [FOUR, GAPS, SMT], ids=["4x4", "gaps", "smt"])
 def test_every_mapping_has_a_command_with_its_threads(tool: Tool, topology: Topology) -> None:
     for mapping in full_space(topology):
         emission = emit(tool, resolve(mapping, topology), PROGRAM)
@@ -230,3 +231,15 @@ def test_what_cannot_be_seen_is_seen_in_a_command_and_copied_with_it(tool: Tool)
     script = f"set --{text.partition('./app')[2]}; printf '%s\\0' \"$@\""
     given = subprocess.run(["/bin/sh", "-c", script], capture_output=True, check=True)
     assert given.stdout.decode() == "".join(f"{word}\0" for word in words[1:])
+
+
+def test_two_threads_of_a_core_are_two_places() -> None:
+    label = "4x2-contiguous-first-touch-smt2"  # cores 0 and 2, whose PUs are 4 apart
+    for tool in ("env", "numactl", "hwloc", "slurm"):
+        assert "OMP_PLACES='{0},{4},{2},{6}' " in emitted(tool, label, SMT).text
+    assert "--physcpubind=0,2,4,6 " in emitted("numactl", label, SMT).text
+    assert "likwid-pin -c 0,4,2,6 " in emitted("likwid", label, SMT).text
+    assert "--cpu-bind=mask_cpu:0x55 " in emitted("slurm", label, SMT).text
+    assert any("--hint=nomultithread" in text for text in emitted("slurm", label, SMT).cautions)
+    alone = emitted("slurm", "4x2-contiguous-first-touch", SMT)
+    assert not any("--hint=nomultithread" in text for text in alone.cautions)
