@@ -16,10 +16,11 @@ from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.placing.exit_code import exit_code_in
 
 MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
-MAGIC = 0x334F49474552554E  # NUREGIO3
+MAGIC = 0x344F49474552554E  # NUREGIO4
 CENSUS_THREADS = 2  # are requested in the run that counts
 _ENTRIES = 4096  # there is room for; the text begins behind it
 _TEXT_BYTES = 256 << 10
+_WORKS = 65536  # there is room for, behind the text
 _HEADER = np.dtype(
     [
         (name, "<u8")
@@ -46,7 +47,9 @@ _ENTRY = np.dtype(
         ("passed_at", "<u4", (32,)),
     ]
 )
-FILE_BYTES = _HEADER.itemsize + _ENTRIES * _ENTRY.itemsize + _TEXT_BYTES
+_WORK = np.dtype([("entry", "<u4"), ("time_ns", "<u4")])
+_WORKS_AT = _HEADER.itemsize + _ENTRIES * _ENTRY.itemsize + _TEXT_BYTES
+FILE_BYTES = _WORKS_AT + 8 + _WORKS * _WORK.itemsize
 
 
 class CensusRegion(msgspec.Struct, frozen=True):
@@ -55,7 +58,8 @@ class CensusRegion(msgspec.Struct, frozen=True):
     ``module`` is a file name and ``path`` the whole one, empty where it is not known. The last ``unfinished`` instances
     had not ended when the run did; their time is that until then. ``barriers`` were passed inside by each thread, in
     all instances together; 0 where not counted. ``passed_s``: the first instance's seconds until 1, 2, 4, 8, ... of
-    them.
+    them. ``work_s``: the processor seconds of the share of the thread that starts the region, in each of the first
+    instances in their order; none where several threads start it.
     """
 
     key: int
@@ -68,6 +72,7 @@ class CensusRegion(msgspec.Struct, frozen=True):
     unfinished: int = 0
     barriers: int = 0
     passed_s: tuple[float, ...] = ()
+    work_s: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
@@ -104,9 +109,12 @@ def parse_census(data: bytes) -> Census | None:
         return None
     room = (len(data) - _HEADER.itemsize) // _ENTRY.itemsize
     entries = np.frombuffer(data, _ENTRY, min(int(header["regions"]), room), _HEADER.itemsize)
-    text = data[_HEADER.itemsize + _ENTRIES * _ENTRY.itemsize :]
+    text = data[_HEADER.itemsize + _ENTRIES * _ENTRY.itemsize : _WORKS_AT]
+    works = _works(data)
     start, last = int(header["start_ns"]), int(header["last_ns"])
-    found = (_region(entry, text, start, last) for entry in entries)
+    found = (
+        _region(entry, text, works["time_ns"][works["entry"] == n], (start, last)) for n, entry in enumerate(entries)
+    )
     regions = tuple(region for region in found if region.count)
     if not regions:
         return None
@@ -139,8 +147,10 @@ def stopped(data: bytes, at_ns: int) -> bytes:
     return data[:_LAST_NS] + at_ns.to_bytes(8, "little") + data[_LAST_NS + 8 :]
 
 
-def _region(entry: np.void, text: bytes, start_ns: int, last_ns: int) -> CensusRegion:
-    """Return the region of an entry; what is running in it has gone on from its beginning to the file's last time."""
+def _region(entry: np.void, text: bytes, work_ns: npt.NDArray[np.uint32], time_ns: tuple[int, int]) -> CensusRegion:
+    """Return the region of an entry; ``time_ns``: when the file begins, and its last time, until which regions run."""
+    start_ns, last_ns = time_ns
+    several = entry["count_of_others"] or entry["running_of_others"]
     running, began_ns = int(entry["running_of_others"]), int(entry["began_ns_of_others"])
     so_far_ns = min(max(running * last_ns - began_ns, 0), running * max(last_ns - start_ns, 0))
     if entry["running_ns"]:
@@ -157,7 +167,17 @@ def _region(entry: np.void, text: bytes, start_ns: int, last_ns: int) -> CensusR
         unfinished=running,
         barriers=int(entry["barriers"]),
         passed_s=_passed_s(entry["passed_at"]),
+        work_s=() if several else tuple((work_ns * 1e-9).tolist()),
     )
+
+
+def _works(data: bytes) -> npt.NDArray[np.void]:
+    """Return the listed work of instances, none in a file that ends before."""
+    if len(data) < _WORKS_AT + 8:
+        return np.empty(0, _WORK)
+    used = int.from_bytes(data[_WORKS_AT : _WORKS_AT + 8], "little")
+    room = (len(data) - _WORKS_AT - 8) // _WORK.itemsize
+    return np.frombuffer(data, _WORK, min(used, room, _WORKS), _WORKS_AT + 8)
 
 
 def _passed_s(units: npt.NDArray[np.uint32]) -> tuple[float, ...]:

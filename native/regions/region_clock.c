@@ -27,11 +27,13 @@ static char path_kept[PATH_MAX];     /* a copy: the program may overwrite its en
 static uint64_t start_ns;
 static atomic_bool settled; /* make no more system calls */
 
-static uint64_t now_ns(void) {
+static uint64_t read_ns(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+
+static uint64_t now_ns(void) { return read_ns(CLOCK_MONOTONIC); }
 
 static void add(uint64_t *counter, uint64_t value) { __atomic_fetch_add(counter, value, __ATOMIC_RELAXED); }
 
@@ -70,9 +72,9 @@ static void forget_running(struct region_file *f) {
 static bool is_sound(const struct region_file *f) {
     const uint64_t used = f->text.used;
     if (f->header.pid == 0)
-        return f->header.magic == 0 && f->header.regions == 0 && used == 0;
+        return f->header.magic == 0 && f->header.regions == 0 && used == 0 && f->works.used == 0;
     return f->header.magic == REGION_FILE_MAGIC && f->header.regions <= REGION_FILE_ENTRIES &&
-           used >= sizeof f->text.used && used <= sizeof f->text &&
+           f->works.used <= REGION_FILE_WORKS && used >= sizeof f->text.used && used <= sizeof f->text &&
            (used == sizeof f->text.used || ((const char *)&f->text)[used - 1] == '\0');
 }
 
@@ -230,6 +232,17 @@ static struct region_entry *entry_of(const struct region_call *call) {
     return atomic_load_explicit(&call->region->entry, memory_order_relaxed);
 }
 
+/* By the first thread, which alone writes this list. */
+static void list_work(struct region_file *f, const struct region_entry *entry, uint64_t time_ns) {
+    const uint64_t used = f->works.used;
+    if (used >= REGION_FILE_WORKS) /* filled by an instance that ran inside this one */
+        return;
+    f->works.listed[used] =
+        (struct region_work){.entry = (uint32_t)(entry - f->entries),
+                             .time_ns = time_ns < UINT32_MAX ? (uint32_t)time_ns : UINT32_MAX};
+    __atomic_store_n(&f->works.used, used + 1, __ATOMIC_RELEASE);
+}
+
 void region_clock_begin(struct region_call *call) {
     struct region_file *f = atomic_load_explicit(&opened, memory_order_relaxed);
     if (!call->region || !f)
@@ -255,6 +268,8 @@ void region_clock_end(const struct region_call *call) {
     const uint64_t now = now_ns();
     if (entry) {
         if (is_first_thread()) {
+            if (call->worked_ns)
+                list_work(f, entry, call->worked_ns);
             set(&entry->running_ns, 0);
             add_alone(&entry->count, 1);
             add_alone(&entry->time_ns, now - call->began_ns);
@@ -277,6 +292,19 @@ void region_clock_team(const struct region_call *call) {
     struct region_entry *entry = entry_of(call);
     if (entry)
         __atomic_store_n(&entry->team, (uint32_t)call->team, __ATOMIC_RELAXED);
+}
+
+void region_clock_share_begin(struct region_call *call) {
+    const struct region_file *f = atomic_load_explicit(&opened, memory_order_relaxed);
+    const struct region_entry *entry = f && call->began_ns ? entry_of(call) : NULL;
+    const bool listed = entry && entry->count < REGION_FILE_WORKS_EACH && f->works.used < REGION_FILE_WORKS &&
+                        is_first_thread();
+    call->worked_ns = listed ? read_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+}
+
+void region_clock_share_end(struct region_call *call) {
+    if (call->worked_ns)
+        call->worked_ns = read_ns(CLOCK_THREAD_CPUTIME_ID) - call->worked_ns;
 }
 
 /* The clock is read at few barriers, because a step of a time loop may be shorter than a microsecond. */

@@ -1,7 +1,8 @@
 /* region_file.h: the region file: how often each outermost parallel region of a program ran, and how long.
  *
  * Contract. Written by region_clock.c, read by collect/placing/census.py. Little endian: this header, then
- * REGION_FILE_ENTRIES entries of which the first `regions` are in use, then the text with the modules' paths.
+ * REGION_FILE_ENTRIES entries of which the first `regions` are in use, then the text with the modules' paths,
+ * then the work of first instances, where the writer lists it.
  * The file is a shared mapping of the process, so that it survives any end of the process; a reader may read
  * at any time, and the numbers of one entry may then be one instance apart. An instance is booked when it
  * starts: its time so far is from `running_ns` to `last_ns`; the process that stops the program writes the
@@ -10,20 +11,23 @@
  * PATH.2, and so on up to REGION_FILES.
  *
  * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text, counters of
- * other threads); NUREGIO3 (instances that have not ended, barriers and when they were passed).
+ * other threads); NUREGIO3 (instances that have not ended, barriers and when they were passed); NUREGIO4 (the
+ * work of each region's first instances).
  */
 #ifndef NUMAPREDICT_REGION_FILE_H
 #define NUMAPREDICT_REGION_FILE_H
 
 #include <stdint.h>
 
-#define REGION_FILE_MAGIC 0x334f49474552554eull /* "NUREGIO3" */
+#define REGION_FILE_MAGIC 0x344f49474552554eull /* "NUREGIO4" */
 #define REGION_FILE_ENTRIES 4096
 #define REGION_FILES 64
 #define REGION_FILE_NAME_BYTES 88
 #define REGION_FILE_TEXT_BYTES (256 * 1024)
 #define REGION_FILE_PASSED 32
 #define REGION_FILE_PASSED_UNIT_NS 10000
+#define REGION_FILE_WORKS 65536
+#define REGION_FILE_WORKS_EACH 512 /* first instances of a region */
 
 struct region_header {
     uint64_t magic;
@@ -60,10 +64,23 @@ struct region_text {
     char text[REGION_FILE_TEXT_BYTES - sizeof(uint64_t)]; /* paths, each ended by a zero byte */
 };
 
+/* The work of an instance that ended, of those that the first thread with a region started: the processor
+ * time of that thread's share, which other programs and waiting for the team do not change. */
+struct region_work {
+    uint32_t entry;
+    uint32_t time_ns; /* UINT32_MAX: so long or longer */
+};
+
+struct region_works {
+    uint64_t used; /* of those listed, in the order in which they ended */
+    struct region_work listed[REGION_FILE_WORKS];
+};
+
 struct region_file {
     struct region_header header;
     struct region_entry entries[REGION_FILE_ENTRIES];
     struct region_text text;
+    struct region_works works;
 };
 
 #endif

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from numapredict.collect.host.work_folder import ROOM_BYTES
 from numapredict.collect.placing.census import FILE_BYTES, MAGIC, CensusRegion, parse_census, read_census, stopped
 
+ENTRIES, TEXT_BYTES = 4096, 256 << 10  # native/regions/region_file.h
+
 SECOND = 10**9
 
 
@@ -82,6 +84,32 @@ def test_who_stops_a_process_says_when() -> None:
     ended = census_bytes((11, 1, SECOND))
     assert stopped(ended, 27 * SECOND) == ended
     assert stopped(b"", 27 * SECOND) == b""
+
+
+def listed(*works: tuple[int, int], used: int | None = None) -> bytes:
+    """Return what follows the entries of a whole file: no paths, and the work of instances, each (entry, ns)."""
+    count = len(works) if used is None else used
+    return bytes(TEXT_BYTES) + struct.pack("<Q", count) + b"".join(struct.pack("<II", *work) for work in works)
+
+
+def test_the_work_of_first_instances_is_read_in_their_order() -> None:
+    whole = census_bytes((11, 0, 0), (13, 3, SECOND), (17, 1, SECOND), room=ENTRIES - 3)
+    census = parse_census(whole + listed((1, 500), (2, 4_000_000_000), (1, 700), (0, 9), (1, 600)))
+    assert census is not None
+    assert [region.work_s for region in census.regions] == [pytest.approx((5e-7, 7e-7, 6e-7)), pytest.approx((4.0,))]
+    short = parse_census(whole + listed((1, 500), used=1 << 60))
+    assert short is not None
+    assert [region.work_s for region in short.regions] == [pytest.approx((5e-7,)), ()]
+    none = parse_census(whole)
+    assert none is not None
+    assert [region.work_s for region in none.regions] == [(), ()]
+
+
+def test_work_has_no_order_where_several_threads_start_a_region() -> None:
+    running = census_bytes((11, 2, SECOND, 0, 1, 12 * SECOND, 0), (13, 2, SECOND), room=ENTRIES - 2)
+    census = parse_census(running + listed((0, 500), (1, 500)))
+    assert census is not None
+    assert [region.work_s for region in census.regions] == [(), pytest.approx((5e-7,))]
 
 
 def test_regions_that_never_began_do_not_count() -> None:
