@@ -2,7 +2,8 @@
 
 A phase is what all threads do between two points where they wait for each other: a serial stretch, or a part of a
 region between two barriers. The first instance of a region, with cold caches, is a phase of its own; the recorded later
-ones are added up and weighted to represent all later instances (ICS'19 sec. 2.4: the first instances are enough).
+ones are added up and weighted to represent all later instances (ICS'19 sec. 2.4: the first instances are enough), or
+where these differ by size, all of their class.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from numapredict.collect.mapping import ThreadPolicy
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.cut_region import CutRegion, cut_regions, unended
+from numapredict.collect.modelled.instance_classes import InstanceClasses, classes_of_regions
 from numapredict.collect.modelled.trace import Trace
 from numapredict.collect.placing.census import Census
 
@@ -72,8 +74,9 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
     keep &= ~_superseded(segments, keep)
     cut = cut_regions(segments, keep, census)
     keep &= ~unended(segments, keep, cut)
-    group, key, exact, sub_of_segment = _group(segments, keep)
-    seen = _seen(segments, cut)
+    classes = _classes(segments, keep, census)
+    group, key, exact, sub_of_segment = _group(segments, keep, _part_of(segments, keep, classes))
+    seen = _seen(segments, keep, cut, classes)
     count = len(key)
     thread = np.minimum(slot, threads - 1)
 
@@ -100,7 +103,7 @@ def phase_trace(trace: Trace, census: Census, threads: int, thread_policy: Threa
     order, owner = _order(trace, keep, thread, sub_of_segment, exact)
     return PhasedTrace(
         threads=threads,
-        weight=_weights(key, segments, keep, census) * _weights_in_cut(key, cut),
+        weight=_weights(key, segments, keep, census, classes) * _weights_in_cut(key, cut),
         serial=key[:, 0] == 0,
         dynamic=dynamic,
         imbalance=np.maximum(imbalance, 1.0),
@@ -161,17 +164,42 @@ def _superseded(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> 
     return drop
 
 
-def _group(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return the phases' keys and which phase each segment belongs to, and the same of the parts between barriers.
+def _classes(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_], census: Census) -> dict[int, InstanceClasses]:
+    """Return the classes of regions, by key, whose instances differ, where the class of all kept instances is known."""
+    found = {}
+    for key, classes in classes_of_regions(census).items():
+        instances = segments["instance"][keep & (segments["region"] == key)]
+        if instances.max(initial=0) < len(classes.of):
+            found[key] = classes
+    return found
 
-    In this order: each segment's phase, the keys (region, after, later, phase; a serial phase has region 0), the first
-    segment of every part, each segment's part.
+
+def _part_of(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_], classes: dict[int, InstanceClasses]) -> Ints:
+    """Return which part of a region's instances each segment belongs to, or comes after.
+
+    Where all instances after the first are alike, these are part 1; serial stretches are then all of part 0.
     """
     serial = segments["region"] == 0
-    later = np.where(serial, 0, segments["instance"] > 0)
+    found = np.where(serial, 0, segments["instance"] > 0).astype(np.int64)
+    for key, mine in classes.items():
+        for of in ("region", "after"):
+            chosen = keep & (segments[of] == key) & (serial == (of == "after"))
+            instances, at = np.unique(segments["instance"][chosen], return_inverse=True)
+            found[chosen] = mine.parts(instances.astype(np.int64))[at]
+    return found
+
+
+def _group(segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_], number: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return the phases' keys and which phase each segment belongs to, and the same of the parts between barriers.
+
+    ``number``: each segment's part of the instances. In this order: each segment's phase, the keys (region, after, that
+    number, phase; a serial phase has region 0), the first segment between two barriers of an instance, and for each
+    segment between which it is.
+    """
+    serial = segments["region"] == 0
     phase = np.where(serial, 0, np.minimum(segments["phase"], MOST_PHASES - 1))
     after = np.where(serial, segments["after"], 0)
-    keys = _columns(segments["region"], after, later, phase)
+    keys = _columns(segments["region"], after, number, phase)
     unique, group = np.unique(keys[keep], axis=0, return_inverse=True)
     full = np.zeros(len(segments), dtype=np.int64)
     full[keep] = group.ravel()
@@ -207,7 +235,13 @@ def _order(
     return kept[order], owner[order]
 
 
-def _weights(key: Ints, segments: npt.NDArray[np.void], keep: npt.NDArray[np.bool_], census: Census) -> Floats:
+def _weights(
+    key: Ints,
+    segments: npt.NDArray[np.void],
+    keep: npt.NDArray[np.bool_],
+    census: Census,
+    classes: dict[int, InstanceClasses],
+) -> Floats:
     """Return how often each phase's recorded part happens."""
     counts = {region.key: region.count for region in census.regions}
     main = keep & _is_main(segments)
@@ -219,13 +253,18 @@ def _weights(key: Ints, segments: npt.NDArray[np.void], keep: npt.NDArray[np.boo
         mine = main & (segments["after"] == after) & (segments["region"] == 0)
         followed[int(after)] = len(np.unique(segments["instance"][mine]))
     weights = np.ones(len(key))
-    for n, (region, after, later, _) in enumerate(key.view(np.uint64)):
+    for n, (region, after, number, _) in enumerate(key.view(np.uint64)):
+        if int(region or after) in classes:
+            mine = main & (segments["region"] == region) & ((region != 0) | (segments["after"] == after))
+            traced = np.unique(segments["instance"][mine]).astype(np.int64)
+            weights[n] = classes[int(region or after)].stands_for(traced, serial=not region)[int(number)]
+            continue
         if region == 0:  # as often as the region before it ends; what comes before the first region happens once
             weights[n] = counts.get(int(after), 1) / max(followed.get(int(after), 1), 1) if after else 1.0
             continue
         instances = seen.get(int(region), 1)
         total = max(counts.get(int(region), instances), 1)
-        if later:  # the recorded later instances represent all but the first, whose caches were cold
+        if number:  # the recorded later instances represent all but the first, whose caches were cold
             weights[n] = max(total - 1, 0) / max(instances - 1, 1)
         elif instances == 1:
             weights[n] = total  # the first instance represents all
@@ -242,10 +281,18 @@ def _weights_in_cut(key: Ints, cut: dict[int, CutRegion]) -> Floats:
     )
 
 
-def _seen(segments: npt.NDArray[np.void], cut: dict[int, CutRegion]) -> dict[int, float]:
-    """Return the share, 0 to 1, of each region, by key, that the trace represents: 1 with a whole instance."""
+def _seen(
+    segments: npt.NDArray[np.void],
+    keep: npt.NDArray[np.bool_],
+    cut: dict[int, CutRegion],
+    classes: dict[int, InstanceClasses],
+) -> dict[int, float]:
+    """Return the share, 0 to 1, of each region, by key, that the trace represents: 1 with an instance of each class."""
     whole = (segments["region"] != 0) & ((segments["flags"] & (t.CUT_OFF | t.MUTED)) == 0) & _is_main(segments)
     seen = {int(region): 1.0 for region in np.unique(segments["region"][whole])}
+    for region in seen.keys() & classes.keys():
+        traced = np.unique(segments["instance"][keep & (segments["region"] == region)])
+        seen[region] = classes[region].share_of(traced.astype(np.int64))
     return seen | {region: part.share for region, part in cut.items()}
 
 

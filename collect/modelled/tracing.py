@@ -13,6 +13,7 @@ import msgspec
 
 from numapredict.collect.host.work_folder import refused, require_room, work_folder
 from numapredict.collect.modelled.description import MachineDescription
+from numapredict.collect.modelled.instance_classes import instances_to_trace
 from numapredict.collect.modelled.trace import EXITED, parse_trace
 from numapredict.collect.placing.allowance import LONGEST, TimeAllowance, allowance_of
 from numapredict.collect.placing.census import CENSUS_THREADS, Census, parse_census, reserve_file, stopped
@@ -70,6 +71,10 @@ class TraceBudget(msgspec.Struct, frozen=True, kw_only=True):
         """Return the most seconds of a trace of the program: for its start in the emulator, and ``trace_s``."""
         start_s = max(census.before_first_region_s, 0.0) * _START_SLOWDOWN
         return self.trace_s + min(start_s, _MOST_START * self.trace_s)
+
+    def instances_of(self, census: Census) -> dict[int, int]:
+        """Return how many first instances of each region, by key, a trace of the program records."""
+        return instances_to_trace(census, self.instances, self.trace_s)
 
 
 def check_program(program: Program) -> str:
@@ -134,7 +139,7 @@ def take_trace(
         raise MissingNativePartError(f"{EMULATOR} is not installed; install the package qemu-user")
     with work_folder() as folder:
         file, wanted, failure = folder / "trace", folder / "wanted", folder / "failure"
-        wanted.write_text("".join(f"{region.key} {region.count}\n" for region in census.regions))
+        wanted.write_text("".join(f"{key} {count}\n" for key, count in budget.instances_of(census).items()))
         cache = machine.private_cache
         sets = 1 << max((cache.size_bytes // machine.line_bytes // cache.ways).bit_length() - 1, 0)
         seconds = budget.with_start_s(census)

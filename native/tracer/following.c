@@ -65,7 +65,7 @@ static __attribute__((noinline)) void new_line(struct thread *t, struct site *si
     note_touch(t, store, address);
     if (previous != line)
         t->spin_instructions = UINT64_MAX; /* who reads another line every time is walking, not waiting */
-    if (recording_off && !(t->segments[t->segment_count - 1].flags & SEGMENT_UNRECORDED)) {
+    if (recording_off && !t->muted && !(t->segments[t->segment_count - 1].flags & SEGMENT_UNRECORDED)) {
         close_segment(t);
         open_segment(t, t->segments[t->segment_count - 1]);
     }

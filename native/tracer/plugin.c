@@ -157,7 +157,7 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
     case MARK_ENTER:
         t->number = (struct trace_thread){(uint16_t)c, (uint16_t)(c >> 16)};
         t->in_region = true;
-        t->muted = b >= settings.instances;
+        t->muted = !settings_wants(&settings, a, b);
         now = (struct trace_segment){.region = a, .instance = (uint32_t)b, .thread = t->number};
         now.phase = (uint32_t)(c >> 32) & 0xffff;
         now.team = (uint32_t)(c >> 48);
@@ -185,7 +185,7 @@ static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, ui
     case MARK_END:
         latest_region = a;
         t->in_region = false;
-        t->muted = b >= settings.instances;
+        t->muted = !settings_wants(&settings, a, b);
         now = (struct trace_segment){.after = a, .instance = (uint32_t)b, .thread = t->number};
         now.flags = t->muted ? SEGMENT_MUTED : 0;
         open_segment(t, now);

@@ -28,6 +28,8 @@ void wait_for_the_end(void) {
 
 void open_segment(struct thread *t, struct trace_segment wanted) {
     const struct trace_segment *last = &t->segments[t->segment_count ? t->segment_count - 1 : 0];
+    if (t->segment_count && last->flags & wanted.flags & SEGMENT_MUTED)
+        return;
     if (t->segment_count == 0 || t->instructions != t->segment_instructions ||
         t->record_count != t->segment_records || last->chunks || last->locks) {
         if (atomic_fetch_add(&total_segments, 1) >= MAX_SEGMENTS)

@@ -58,7 +58,8 @@ extern _Atomic bool recording_off; /* no room for more records, even at the coar
 void request_stop(enum trace_end reason);
 /* Where the others wait while the watchdog writes the file and ends the process. */
 void wait_for_the_end(void);
-/* Begin a segment like `wanted`; one that has recorded nothing is taken over. */
+/* Begin a segment like `wanted`; one that has recorded nothing is taken over, and a muted one after another
+ * goes on in it: the number of segments is limited. */
 void open_segment(struct thread *t, struct trace_segment wanted);
 void close_segment(struct thread *t);
 /* Note a chunk or a task of the open segment: its work is dealt out at run time. */

@@ -9,9 +9,16 @@
 
 struct wanted_region {
     uint64_t key;
-    uint64_t ended; /* instances */
-    uint64_t left;  /* instances still to be seen */
+    uint64_t ended;     /* instances */
+    uint64_t instances; /* to be seen */
 };
+
+static struct wanted_region *find(const struct settings *s, uint64_t key) {
+    for (uint32_t n = 0; n < s->wanted_count; n++)
+        if (s->wanted[n].key == key)
+            return &s->wanted[n];
+    return NULL;
+}
 
 static bool read_wanted(struct settings *s, const char *path) {
     FILE *file = fopen(path, "r");
@@ -23,8 +30,7 @@ static bool read_wanted(struct settings *s, const char *path) {
         if (!more)
             break;
         s->wanted = more;
-        s->wanted[s->wanted_count++] =
-            (struct wanted_region){.key = key, .left = count < s->instances ? count : s->instances};
+        s->wanted[s->wanted_count++] = (struct wanted_region){.key = key, .instances = count};
     }
     fclose(file);
     s->wanted_left = s->wanted_count;
@@ -85,26 +91,25 @@ bool settings_read(struct settings *s, int count, char **arguments) {
     return s->error == NULL;
 }
 
+bool settings_wants(const struct settings *s, uint64_t key, uint64_t instance) {
+    const struct wanted_region *region = find(s, key);
+    return instance < (region ? region->instances : s->instances);
+}
+
 bool settings_instance_done(struct settings *s, uint64_t key) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     if (s->wanted_count == 0)
         return false;
     pthread_mutex_lock(&lock);
-    for (uint32_t n = 0; n < s->wanted_count; n++) {
-        if (s->wanted[n].key != key)
-            continue;
-        s->wanted[n].ended++;
-        if (s->wanted[n].left && --s->wanted[n].left == 0)
-            s->wanted_left--;
-    }
+    struct wanted_region *region = find(s, key);
+    if (region && ++region->ended == region->instances)
+        s->wanted_left--;
     bool done = s->wanted_left == 0;
     pthread_mutex_unlock(&lock);
     return done;
 }
 
 uint64_t settings_instances_ended(const struct settings *s, uint64_t key) {
-    for (uint32_t n = 0; n < s->wanted_count; n++)
-        if (s->wanted[n].key == key)
-            return s->wanted[n].ended;
-    return 0;
+    const struct wanted_region *region = find(s, key);
+    return region ? region->ended : 0;
 }

@@ -14,7 +14,7 @@ struct settings {
     uint64_t seed;         /* of the line sampling */
     uint32_t shift;        /* first sampling: one line in 2^shift */
     uint64_t records;      /* most records to keep; sampling grows coarser to hold it */
-    uint32_t instances;    /* instances of a region that are enough */
+    uint32_t instances;    /* instances to record of a region that is not wanted */
     double seconds;        /* budget of processor time, all threads together */
     double longest;        /* seconds by the clock */
     uint64_t instructions; /* instruction budget, all threads together */
@@ -25,8 +25,11 @@ struct settings {
 };
 
 /* Take "name=value" arguments; false with `error` set if one is unknown, out of range or missing. wanted=FILE
-   holds a line "key count" for each region that the program has: the census. */
+   holds a line "key instances" for each region of the census: how many of the first to record. */
 bool settings_read(struct settings *, int count, char **arguments);
+
+/* Whether an instance of a region is to be recorded. */
+bool settings_wants(const struct settings *, uint64_t key, uint64_t instance);
 
 /* Note that an instance has ended; true once every wanted region was seen often enough. */
 bool settings_instance_done(struct settings *, uint64_t key);

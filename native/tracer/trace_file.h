@@ -61,7 +61,7 @@ struct trace_segment {
 };
 #define SEGMENT_DYNAMIC 1u     /* its work was dealt out at run time: chunks of a loop, or tasks */
 #define SEGMENT_CUT_OFF 2u     /* the trace ended inside */
-#define SEGMENT_MUTED 4u       /* instance beyond the wanted number: counted, not recorded */
+#define SEGMENT_MUTED 4u       /* instances beyond the wanted number: counted together, not recorded */
 #define SEGMENT_UNRECORDED 16u /* no room for more records: only its instructions were counted */
 #define SEGMENT_SPUN 8u        /* waited by reading a flag over and over; that is not counted */
 

@@ -53,6 +53,18 @@ def test_a_trace_ends_when_every_region_was_seen_often_enough(kernels: Path) -> 
     assert len(segments) < 5_000
 
 
+def test_a_trace_goes_on_until_it_has_instances_of_every_size(kernels: Path) -> None:
+    program = program_of(kernels, "many", 10_000)
+    census = limited(kernels, "many", 10_000).census
+    work_s = tuple(1e-9 if n % 10 else 1e-7 for n in range(100))
+    region = msgspec.structs.replace(census.regions[0], work_s=work_s)
+    data = take_trace(program, 2, MACHINE, replace(census, regions=(region,)), BUDGET)
+    trace = t.parse_trace(data, "x")
+    assert trace.end == 2
+    followed = trace.segments[(trace.segments["flags"] & t.MUTED) == 0]
+    assert np.unique(followed["instance"][followed["region"] == region.key]).tolist() == [*range(91)]
+
+
 @pytest.mark.slow
 def test_a_trace_ends_when_its_time_is_spent(kernels: Path) -> None:
     seen = limited(kernels, "regions", 200_000_000, trace_s=1.0)

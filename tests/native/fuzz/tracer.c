@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     if (settings_read(&s, arguments, argument)) {
         MUST(s.output && s.sets > 0 && s.ways > 0 && s.ways <= MAX_WAYS && s.instances > 0 && s.shift <= 8);
         for (uint64_t key = 0; key < 4; key++) {
+            (void)settings_wants(&s, key, key);
             settings_instance_done(&s, key);
             (void)settings_instances_ended(&s, key);
         }

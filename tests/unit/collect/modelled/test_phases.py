@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,6 +8,7 @@ from hypothesis import strategies as st
 
 from numapredict.collect.modelled import trace as t
 from numapredict.collect.modelled.phases import MOST_PHASES, PhasedTrace, phase_trace
+from numapredict.collect.placing.census import Census
 from tests.traces import Segment, census_of, trace_of
 
 # Region keys use all 64 bits; as floats these two would be one.
@@ -123,6 +127,15 @@ def test_a_thread_that_is_always_late_loses_nothing_more() -> None:
         for n in range(3)
     ]
     assert phased(segments, (A, 3, 1.0)).imbalance.tolist() == [1, 1]
+
+
+def test_threads_that_take_turns_to_have_more_chunks_lose_no_time() -> None:
+    segments = [
+        Segment(region=A, instance=n, instructions=40 if n % 2 == thread else 10, thread=thread, flags=t.DYNAMIC)
+        for thread in range(2)
+        for n in range(1, 5)
+    ]
+    assert phased(segments, (A, 5, 1.0)).imbalance.tolist() == [1]
 
 
 def test_work_handed_out_in_chunks_is_marked() -> None:
@@ -249,3 +262,44 @@ def test_what_came_after_the_room_for_records_ran_out_is_taken_to_miss_as_often(
     assert made.instructions[:, 0].tolist() == [10, 400]
     assert made.stands_for.tolist() == [1, 4]
     assert made.share == 1.0
+
+
+LEVELS = (64, 8, 1, 8)  # the work of an instance, one after the other
+
+
+def levels(count: int) -> Census:
+    """Return the census of a program that runs A so often, an instance a level, of which the first 80 are listed."""
+    made = census_of((A, count, 1.0))
+    region = msgspec.structs.replace(made.regions[0], work_s=tuple(work * 1e-3 for work in [*LEVELS] * 20))
+    return replace(made, regions=(region,))
+
+
+def of_levels(instances: range) -> list[Segment]:
+    """Return the start of a program, and instances of A that do so much work, each with as much after it."""
+    segments = [Segment(instructions=100)]
+    for n in instances:
+        segments.append(Segment(region=A, instance=n, instructions=LEVELS[n % 4]))
+        segments.append(Segment(after=A, instance=n, instructions=LEVELS[n % 4]))
+    return segments
+
+
+def test_instances_that_differ_represent_those_of_their_size() -> None:
+    whole = sum(LEVELS) * 100
+    made = phase_trace(trace_of(of_levels(range(13))), levels(400), 2)
+    work = made.weight * made.instructions[:, 0]
+    assert work[~made.serial].sum() == pytest.approx(whole, rel=0.03)
+    assert work[made.serial].sum() == pytest.approx(100 + whole, rel=0.03)
+    assert (made.weight * made.barriers).sum() == pytest.approx(400)
+    assert made.share == 1
+
+
+def test_a_size_that_the_trace_did_not_see_is_filled_in_by_native_work() -> None:
+    made = phase_trace(trace_of([Segment(instructions=100), *of_levels(range(1, 4))[1:]]), levels(400), 2)
+    work = made.weight * made.instructions[:, 0]
+    assert work[~made.serial].sum() == pytest.approx(sum(LEVELS) * 100, rel=0.03)
+    assert made.seen[A] == made.share == pytest.approx(17 / 81, rel=0.1)
+
+
+def test_a_trace_that_has_more_instances_than_are_listed_represents_them_as_before() -> None:
+    made = phase_trace(trace_of(of_levels(range(100))), levels(100), 2)
+    assert made.weight.tolist() == [1, 1, 1, 1]
