@@ -37,9 +37,15 @@ class Synchronisation:
         self._cycle_ns = 1 / machine.frequency_GHz
         self._transfer_ns = _HITS_A_TRANSFER * machine.shared_cache.latency_ns
         self._latency_ns = np.array(machine.read_latency_ns)
+        self._found: dict[tuple[int, ...], Waits] = {}
 
     def waits(self, nodes: tuple[int, ...]) -> Waits:
         """Return the costs of a team whose threads are on these nodes, one entry a thread; a team of one has none."""
+        if nodes not in self._found:
+            self._found[nodes] = self._waits(nodes)
+        return self._found[nodes]
+
+    def _waits(self, nodes: tuple[int, ...]) -> Waits:
         if len(nodes) < 2:
             return Waits(0.0, 0.0, 0.0, 0.0)
         if not self._known:
