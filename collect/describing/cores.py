@@ -7,6 +7,9 @@ from numapredict.collect.describing.probe import Question
 from numapredict.collect.describing.sample import Prober, Sample
 from numapredict.collect.topology import Core, Topology
 
+PRIVATE = 4
+"""The memory of a chase in the shared cache over the private cache, at most."""
+
 
 class MeasuredCores(msgspec.Struct, frozen=True):
     """``frequency_GHz``: of all cores active. ``turbo_GHz``: by active cores of the first package, some counts of them.
@@ -50,5 +53,8 @@ def counts_to(most: int) -> tuple[int, ...]:
 
 
 def chased_bytes(caches: FoundCaches) -> int:
-    """Return the greatest power of two up to half of the shared cache."""
-    return 1 << ((caches.shared.size_bytes // 2).bit_length() - 1)
+    """Return the memory of a chase in the shared cache: the greatest power of two up to half of it.
+
+    It is at most 4 times the private cache, which is enough to miss there: others may use the shared cache too.
+    """
+    return 1 << (min(caches.shared.size_bytes // 2, PRIVATE * caches.private.size_bytes).bit_length() - 1)

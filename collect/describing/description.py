@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from numapredict.collect.describing.computer import MeasuredComputer
+from numapredict.collect.describing.cores import chased_bytes
 from numapredict.collect.describing.matrices import matrix, rounded
 from numapredict.collect.describing.pairs import ALL_PAIRS, CACHES, MeasuredPair, latency_bytes
 from numapredict.collect.describing.sample import Sample
@@ -58,7 +59,7 @@ def described(measured: MeasuredComputer, about: About) -> MachineFile:
         "latency_ns": _source(
             about,
             [measured.cores.cache_ns],
-            "dependent loads in a random order over a quarter to half of the cache",
+            f"dependent loads in a random order over {chased_bytes(caches) >> 10} KiB",
         ),
         "cores": shared.source,
         "inclusive": "hwloc: the processor says so",
