@@ -129,13 +129,26 @@ def test_a_thread_that_is_always_late_loses_nothing_more() -> None:
     assert phased(segments, (A, 3, 1.0)).imbalance.tolist() == [1, 1]
 
 
-def test_threads_that_take_turns_to_have_more_chunks_lose_no_time() -> None:
+@pytest.mark.parametrize(("chunks", "imbalance"), [(5, 1.1), (50, 1.01), (1, 1.5), (0, 1.6)])
+def test_threads_that_take_turns_to_have_more_work_end_within_a_chunk(chunks: int, imbalance: float) -> None:
     segments = [
-        Segment(region=A, instance=n, instructions=40 if n % 2 == thread else 10, thread=thread, flags=t.DYNAMIC)
+        Segment(
+            region=A,
+            instance=n,
+            instructions=40 if n % 2 == thread else 10,
+            thread=thread,
+            flags=t.DYNAMIC,
+            chunks=chunks,
+        )
         for thread in range(2)
         for n in range(1, 5)
     ]
-    assert phased(segments, (A, 5, 1.0)).imbalance.tolist() == [1]
+    assert phased(segments, (A, 5, 1.0)).imbalance.tolist() == [imbalance]
+
+
+def test_chunks_that_are_even_lose_no_time() -> None:
+    segments = [Segment(region=A, instructions=40, thread=n, flags=t.DYNAMIC, chunks=1) for n in range(2)]
+    assert phased(segments, (A, 1, 1.0)).imbalance.tolist() == [1]
 
 
 def test_work_handed_out_in_chunks_is_marked() -> None:
