@@ -6,6 +6,7 @@ early that a program crashes, never ends or has no parallel region.
 
 import os
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from numapredict.native.errors import (
 from numapredict.native.library import marks_library, ranges_library, tracer_plugin
 
 _NO_PLUGINS = "unknown option 'plugin'"  # QEMU 8.2.2+ds-0ubuntu1.18, seen
+_OTHER_INTERFACE = "plugin requires API version"  # QEMU 10.0.13, plugins/loader.c
 _NUMBER_BYTES = 4  # an int of C
 EMULATOR = "qemu-x86_64"
 # Variables that would bind threads or change the requested thread count.
@@ -134,7 +136,8 @@ def take_trace(
     Raises TracingError when the program fails under the tracer or shows no region in time.
     """
     executable = check_program(program)
-    emulator = shutil.which(EMULATOR)
+    # One of this Python's environment first: people build it where the system's has no plugins.
+    emulator = shutil.which(EMULATOR, path=f"{sys.prefix}/bin") or shutil.which(EMULATOR)
     if emulator is None:
         raise MissingNativePartError(f"{EMULATOR} is not installed; install the package qemu-user")
     with work_folder() as folder:
@@ -187,8 +190,13 @@ def take_trace(
         reason = ending.reason or "it left no trace"
         if _NO_PLUGINS in reason:
             raise MissingNativePartError(
-                f"{emulator} was built without plugins, as Debian 13's and Ubuntu 24.04's are, and cannot trace; use a "
-                "QEMU 7.2 to 8.2 that has them, such as Debian 12's qemu-user, which runs on Debian 13, too"
+                f"{emulator} was built without plugins, as Debian 13's and Ubuntu 24.04's are, and cannot trace; in "
+                "QEMU's source, run ./configure --target-list=x86_64-linux-user --enable-plugins --enable-capstone && "
+                f"make, and copy build/{EMULATOR} to {sys.prefix}/bin"
+            ) from error
+        if _OTHER_INTERFACE in reason:
+            raise MissingNativePartError(
+                f"{emulator} has another plugin interface than the tracer; use QEMU 7.2 to 10.0: {reason}"
             ) from error
         raise TracingError(
             f"{program.name} with {threads} threads failed under the tracer: {reason}; does it run with "

@@ -101,13 +101,31 @@ def test_a_missing_emulator_is_named(kernels: Path, monkeypatch: pytest.MonkeyPa
         take_trace(program_of(kernels, "regions"), 2, MACHINE, Census((), 1.0, 0.0, complete=True), BUDGET)
 
 
-def test_an_emulator_without_plugins_is_named(kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ubuntu 24.04's, by its own words."""
-    emulator = tmp_path / "qemu-x86_64"
-    emulator.write_text("#!/bin/sh\necho \"qemu: unknown option 'plugin'\" >&2\nexit 1\n")
+@pytest.mark.parametrize("in_environment", [False, True])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [  # of Ubuntu 24.04's QEMU, and of one in whose interface the tracer's version is too old
+        ("qemu: unknown option 'plugin'", "built without plugins"),
+        (
+            "qemu-x86_64: Could not load plugin p.so: plugin requires API version 2, but this QEMU supports only a "
+            "minimum version of 9",
+            "another plugin interface than the tracer; use QEMU 7.2 to 10.0: .* minimum version of 9",
+        ),
+    ],
+)
+def test_an_emulator_that_cannot_trace_is_named(
+    words: str, message: str, *, in_environment: bool, kernels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one in the environment of this Python goes before that in the PATH."""
+    emulator = tmp_path / "bin" / "qemu-x86_64"
+    emulator.parent.mkdir()
+    emulator.write_text(f'#!/bin/sh\necho "{words}" >&2\nexit 1\n')
     emulator.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    with pytest.raises(MissingNativePartError, match="built without plugins"):
+    if in_environment:
+        monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    else:
+        monkeypatch.setenv("PATH", str(emulator.parent), prepend=":")
+    with pytest.raises(MissingNativePartError, match=f"{emulator}.*{message}"):
         take_trace(program_of(kernels, "regions"), 2, MACHINE, Census((), 1.0, 0.0, complete=True), BUDGET)
 
 
