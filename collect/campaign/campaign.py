@@ -111,6 +111,7 @@ class Campaign:
     def _run(self, journal: Journal, todo: Plan) -> Summary:
         time_estimate, left = time_estimate_of(journal.record), left_by_program(todo)
         refused = []
+        spent_s = 0.0
         count = RunCount(todo.finished + left.total(), todo.finished, todo.failed)
         parallel = min(self.options.jobs, max(len(todo.batches), 1))
         introduced = {batch.program.name: batch.program for batch in todo.batches}
@@ -144,6 +145,9 @@ class Campaign:
                 if failed:
                     log.warning(failure_in_words(measurement))
                 count.step(run_in_words(measurement), failed=failed)
+                spent_s += result.took_s
+                if spent_s >= self.options.most_s:
+                    break
         return Summary(count.done, count.failed, todo.unsupported, tuple(refused))
 
     def _plan(self, record: Record) -> Plan:

@@ -1,5 +1,6 @@
 """What a campaign still has to run, in which order, and how long that will take. Nothing here runs anything."""
 
+import math
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -18,11 +19,15 @@ ASSUMED_EXECUTION_S = 10.0
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """How to run a campaign: the seed of the order, whether failed runs are tried again, and how many at a time."""
+    """How to run a campaign: the seed of the order, whether failed runs are tried again, and how many at a time.
+
+    When its runs have taken ``most_s`` together, no further one begins.
+    """
 
     seed: int = 0
     retry_failed: bool = False
     jobs: int = 1
+    most_s: float = math.inf
 
 
 class Batch(msgspec.Struct, frozen=True):

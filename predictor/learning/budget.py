@@ -1,6 +1,7 @@
 """Training within a budget: pilots under every mapping, then all programs under the mappings that the pilots choose."""
 
 import logging
+import math
 import re
 from collections.abc import Collection, Sequence
 
@@ -69,7 +70,7 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
         known = _measure_run_times(campaign, mappings)
     runs = budget.in_runs(total, _whole_time_s(campaign, total))
     if budget.time_s is not None and runs >= total:  # if all programs take as long as that one
-        run_campaign(_part(campaign, campaign.programs, _only_default(mappings, default_of(known, options))))
+        _run_default(campaign, budget.time_s, mappings, default_of(known, options))
         runs = budget.in_runs(total, _whole_time_s(campaign, total))
     if runs >= total:
         return run_campaign(campaign)
@@ -80,19 +81,15 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
         f"budget: {runs} of {total} runs; first {len(pilots)} programs under all {len(mappings)} mappings: "
         f"{', '.join(chosen)}"
     )
-    first = run_campaign(_part(campaign, pilots, mappings))
+    names = {program.name for program in campaign.programs}
+    most_s = math.inf if budget.time_s is None else budget.time_s - campaign.spent_s(names, mappings)
+    first = run_campaign(_part(campaign, pilots, mappings, most_s))
     count = split.mappings
     default = default_of(first, options)
     mine = {program.name for program in pilots}
     if budget.time_s is not None:
-        spent_s = campaign.spent_s(mine, mappings)
-        if spent_s >= budget.time_s:
-            raise UsageError(
-                f"the runs so far have used up the budget: the first {len(pilots)} programs took {in_words(spent_s)}; "
-                "run the same command with a larger --budget, what was measured is kept"
-            )
-        by_default = _only_default(mappings, default)
-        run_campaign(_part(campaign, campaign.programs, by_default))
+        _check_spent(campaign, budget.time_s, mine, mappings)
+        by_default = _run_default(campaign, budget.time_s, mappings, default)
         count = _affordable(campaign, budget.time_s, mine, mappings, by_default)
     seen = observe(_only(first, mine, set(mappings)), default)
     columns = pivot_columns(gains_of(seen.time_s, seen.column(default)), count, seen.column(default))
@@ -104,8 +101,23 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
     return _only(whole, {program.name for program in campaign.programs}, pivots)
 
 
-def _only_default(mappings: list[Mapping], default: AnyMapping) -> list[Mapping]:
-    return [mapping for mapping in mappings if mapping == default]
+def _run_default(campaign: Campaign, time_s: float, mappings: list[Mapping], default: AnyMapping) -> list[Mapping]:
+    """Run all programs under the default, within the budget; return the default, alone in a list."""
+    by_default = [mapping for mapping in mappings if mapping == default]
+    names = {program.name for program in campaign.programs}
+    most_s = time_s - campaign.spent_s(names, mappings)
+    run_campaign(_part(campaign, campaign.programs, by_default, most_s))
+    _check_spent(campaign, time_s, names, mappings)
+    return by_default
+
+
+def _check_spent(campaign: Campaign, time_s: float, names: set[str], mappings: list[Mapping]) -> None:
+    spent_s = campaign.spent_s(names, mappings)
+    if spent_s >= time_s:
+        raise UsageError(
+            f"the runs so far have used up the budget: those of {len(names)} programs took {in_words(spent_s)}; "
+            "run the same command with a larger --budget, what was measured is kept"
+        )
 
 
 def _measure_run_times(campaign: Campaign, mappings: list[Mapping]) -> Dataset:
@@ -190,8 +202,11 @@ def _affordable(
     return min(count, len(mappings))
 
 
-def _part(campaign: Campaign, programs: Sequence[Program], mappings: list[Mapping]) -> Campaign:
-    return Campaign(campaign.machine, campaign.folder, programs, mappings, campaign.made_by, campaign.options)
+def _part(
+    campaign: Campaign, programs: Sequence[Program], mappings: list[Mapping], most_s: float = math.inf
+) -> Campaign:
+    options = msgspec.structs.replace(campaign.options, most_s=most_s)
+    return Campaign(campaign.machine, campaign.folder, programs, mappings, campaign.made_by, options)
 
 
 def _only(dataset: Dataset, programs: set[str], mappings: Collection[AnyMapping]) -> Dataset:

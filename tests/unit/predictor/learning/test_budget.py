@@ -1,3 +1,4 @@
+import time
 from collections.abc import Collection
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import Mapping, mapping_named
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.program import Program
 from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.budget import (
     Budget,
@@ -107,7 +110,8 @@ class Paced(Campaign):
 
     def spent_s(self, programs: Collection[str], mappings: Collection[Mapping]) -> float:
         pilots = len(mappings) > 1 or len(programs) < len(self.programs) / 2
-        return len(programs) * len(mappings) * self.later_s * (1.0 if pilots else self.others_s)
+        done = [m for m in self._record().measurements if m.program in programs and m.mapping in mappings]
+        return len(done) * self.later_s * (1.0 if pilots else self.others_s)
 
 
 @pytest.mark.parametrize(("later_s", "others_s", "fewer"), [(1.0, 1.0, False), (1.3, 1.0, True), (1.0, 1.5, True)])
@@ -163,6 +167,29 @@ def test_pilots_that_take_too_long_keep_what_was_measured(dataset: Dataset, tmp_
     measured = plain.finish().measurements
     assert len(measured) >= len(plain.mappings)
     assert len({one.program for one in measured}) < len(plain.programs)  # the others were not even begun
+
+
+class Slow(RecordedMachine):
+    """A machine on which all programs but the first that runs take a while."""
+
+    runs = 0
+    first = ""
+
+    def run(self, program: Program, mapping: Mapping) -> Measurement:
+        self.first = self.first or program.name
+        if program.name != self.first:
+            self.runs += 1
+            time.sleep(0.4)
+        return super().run(program, mapping)
+
+
+def test_programs_that_are_far_slower_than_the_first_end_with_the_budget(dataset: Dataset, tmp_path: Path) -> None:
+    plain, machine = campaign_in(tmp_path, dataset), Slow(dataset)
+    campaign = Campaign(machine, tmp_path, plain.programs, plain.mappings, "numapredict train")
+    with pytest.raises(UsageError, match=r"used up the budget: .* larger --budget, what was measured is kept"):
+        run_within(campaign, Budget(time_s=0.7), options_of(None, None))
+    assert machine.runs <= 2  # of 14 under the default
+    assert len(plain.finish().measurements) >= LEAST_MAPPINGS
 
 
 def test_a_slow_machine_is_noticed_after_three_runs(dataset: Dataset, tmp_path: Path) -> None:
