@@ -165,7 +165,12 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("-o", "--output", "into", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
 @click.option("--program", required=True, metavar="COL[,COL]", help="What names a program; several are joined.")
-@click.option("--mapping", required=True, metavar="COL[,COL]", help="What names a mapping; several are joined by '-'.")
+@click.option(
+    "--mapping",
+    required=True,
+    metavar="COL[,COL]",
+    help="What names a mapping; several are joined by '-'. After a label, a number is that of threads per core.",
+)
 @click.option("--time", required=True, metavar="COL", help="The run time.")
 @click.option(
     "--time-unit", type=click.Choice(["s", "ms", "us", "ns", "min"]), default="s", show_default=True, help="Its unit."

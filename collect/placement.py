@@ -82,10 +82,10 @@ def _thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...
     if len(nodes) < mapping.thread_nodes or room < mapping.threads:
         if each > topology.threads_per_core:
             raise InvalidMappingError(
-                f"mapping {mapping.label} needs {each} PUs on each core; {topology.name} has "
-                f"{counted(topology.threads_per_core, 'PU')} a core that may be used"
+                f"mapping {mapping.label} puts {each} threads on each core; {topology.name} has "
+                f"{counted(topology.threads_per_core, 'usable PU')} per core"
             )
-        unit = "PU" if each > 1 else "core"
+        unit = "core" if each == 1 else "PU"
         raise InvalidMappingError(
             f"mapping {mapping.label} needs {counted(mapping.threads, unit)} on "
             f"{counted(mapping.thread_nodes, 'node')}; {topology.name} has {counted(room, unit)} on "

@@ -40,7 +40,9 @@ def _claims(bench: Bench, program: Program) -> tuple[Claim, Claim]:
     for _ in range(TRACES):
         with work_folder() as folder:
             machine = ModelledMachine(description, TraceStore(description, folder=folder))
-            labels = [mapping.label for mapping in full_space(machine.topology) if mapping.threads == THREADS]
+            labels = [
+                mapping.label for mapping in full_space(machine.topology, smt=False) if mapping.threads == THREADS
+            ]
             runs.append([bench.region_s(machine, program, label) for label in labels])
     times = np.array(runs)
     spreads = np.sort(times.max(axis=0) / times.min(axis=0) - 1)

@@ -78,7 +78,7 @@ def _pgain(bench: Bench) -> tuple[Claim, ...]:
     machine, program = bench.machine(MACHINE), bench.codelet("pgain", "medium", "serial")
     among = {
         mapping.label: bench.region_s(machine, program, mapping.label)
-        for mapping in full_space(machine.topology)
+        for mapping in full_space(machine.topology, smt=False)
         if _measured_in_the_thesis(mapping)
     }
     one_node = among["8x1-contiguous-bind"]

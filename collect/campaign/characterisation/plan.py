@@ -84,9 +84,8 @@ def plan_of(
     most = {each: sum(len(pus_of(node, each)) for node in topology.cpu_nodes) for each in usual}
     for count in threads:
         if not 1 <= count <= max(most.values()):
-            pus = f" with {max(most.values())} PUs" if degrees else ""
             raise UsageError(
-                f"{count} threads do not fit {topology.name}, which has {topology.core_count} cores{pus}; "
+                f"{count} threads do not fit {topology.name}, which has {topology.core_count} cores; "
                 f"give 1 to {max(most.values())}"
             )
     counts = {each: tuple(sorted({*(threads or of_degree)})) for each, of_degree in usual.items()}

@@ -61,7 +61,7 @@ def test_only_the_last_core_may_have_fewer_pus_than_threads_a_core() -> None:
 
 
 def test_a_core_without_so_many_pus_is_named() -> None:
-    with pytest.raises(InvalidMappingError, match=r"needs 2 PUs on each core; shape has 1 PU a core that may be used$"):
+    with pytest.raises(InvalidMappingError, match=r"puts 2 threads on each core; shape has 1 usable PU per core$"):
         resolve(parse_label("4x2-contiguous-balance-smt2"), shape([2, 2]))
 
 

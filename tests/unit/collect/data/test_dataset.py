@@ -108,13 +108,6 @@ def test_another_tool_may_sort_the_rows_and_write_plain_text(written: Path) -> N
     assert set(read_dataset(written).measurements) == set(dataset_of().measurements)
 
 
-def test_a_table_of_version_3_has_one_thread_a_core(written: Path) -> None:
-    table = pq.read_table(written / "measurements.parquet")
-    replace_table(written, table.drop_columns(["threads_per_core"]))
-    change(written, lambda d: d.update(schema=3))
-    assert read_dataset(written) == dataset_of()
-
-
 def _plain(kind: pa.DataType) -> pa.DataType:
     return pa.string() if pa.types.is_dictionary(kind) else kind
 

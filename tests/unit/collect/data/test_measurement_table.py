@@ -18,9 +18,11 @@ from numapredict.collect.measurement import (
     bandwidth_GBps,
     rounded,
 )
+from numapredict.native.errors import InvalidInputError
 from numapredict.predictor.learning.features import observe
 from tests.planted import planted_dataset
-from tests.samples import dataset_of, measurement_of, programs_of, topology_of
+from tests.samples import dataset_of, measurement_of, topology_of
+from tests.unit.collect.data.test_dataset import change, replace_table, with_measurement
 
 MAPPING_PARTS = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy", "threads_per_core")
 
@@ -86,10 +88,6 @@ def test_a_dataset_without_measurements_has_a_frame_without_rows() -> None:
     assert list(frame.columns) == list(dataset_of().frame().columns)
 
 
-def of_one(measurement: Measurement) -> Dataset:
-    return msgspec.structs.replace(dataset_of(), programs=programs_of("p"), measurements=(measurement,))
-
-
 def test_bandwidths_that_follow_from_accesses_and_time_are_not_stored(tmp_path: Path) -> None:
     (nodes, line_bytes), region_s = (2, 64), rounded(0.3)
     accesses = [(1e6, 0.0), (rounded(1 / 3), 7e5)]
@@ -100,7 +98,7 @@ def test_bandwidths_that_follow_from_accesses_and_time_are_not_stored(tmp_path: 
     )
     good = measurement_of("p", parse_label("4x1-contiguous-bind"), topology_of())
     good = msgspec.structs.replace(good, repetitions=(Repetition(rounded(0.7), region_s, follow),))
-    write_dataset(of_one(good), tmp_path)
+    write_dataset(with_measurement(good), tmp_path)
     names = pq.read_table(tmp_path / "measurements.parquet").column_names
     assert not [name for name in names if name.endswith("bandwidth_GBps")]
     assert read_dataset(tmp_path).measurements == (good,)
@@ -110,14 +108,25 @@ def test_bandwidths_that_follow_from_accesses_and_time_are_not_stored(tmp_path: 
     more = msgspec.structs.replace(follow.nodes[1], remote_bandwidth_GBps=2.0)
     other = Repetition(rounded(0.7), region_s, Counters((follow.nodes[0], more)))
     measured = msgspec.structs.replace(good, repetitions=(*good.repetitions, other))
-    write_dataset(of_one(measured), tmp_path)
+    write_dataset(with_measurement(measured), tmp_path)
     assert read_dataset(tmp_path).measurements == (measured,)
+
+
+def test_a_table_of_version_3_has_one_thread_a_core(tmp_path: Path) -> None:
+    write_dataset(dataset_of(), tmp_path)
+    table = pq.read_table(tmp_path / "measurements.parquet")
+    replace_table(tmp_path, table.drop_columns(["threads_per_core"]))
+    change(tmp_path, lambda d: d.update(schema=3))
+    assert read_dataset(tmp_path) == dataset_of()
 
 
 def test_two_threads_a_core_are_in_the_label_and_in_a_column(tmp_path: Path) -> None:
     good = measurement_of("p", parse_label("8x2-scatter-balance@1-smt2"), topology_of())
-    write_dataset(of_one(good), tmp_path)
+    write_dataset(with_measurement(good), tmp_path)
     table = pq.read_table(tmp_path / "measurements.parquet")
     assert table.column("mapping").to_pylist() == ["8x2-scatter-balance@1-smt2"] * 2
     assert table.column("threads_per_core").to_pylist() == [2, 2]
     assert read_dataset(tmp_path).measurements == (good,)
+    replace_table(tmp_path, table.drop_columns(["threads_per_core"]))
+    with pytest.raises(InvalidInputError, match="column threads_per_core is None where mapping is '8x2-scatter"):
+        read_dataset(tmp_path)

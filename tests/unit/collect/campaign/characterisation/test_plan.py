@@ -127,7 +127,7 @@ def test_more_threads_than_cores_need_several_on_each() -> None:
     plan = plan_of(SMT, threads=[40])
     assert labels(plan.grid) == ["40x2-contiguous-first-touch-smt2", "40x2-scatter-first-touch-smt2"]
     assert {place.run.threads_per_core for place in plan.whole} == {2}
-    with pytest.raises(UsageError, match="41 threads do not fit shape, which has 20 cores with 40 PUs; give 1 to 40"):
+    with pytest.raises(UsageError, match="41 threads do not fit shape, which has 20 cores; give 1 to 40"):
         plan_of(SMT, threads=[41])
     with pytest.raises(UsageError, match="40 threads do not fit shape, which has 20 cores; give 1 to 20"):
         plan_of(SMT, threads=[40], smt=False)
