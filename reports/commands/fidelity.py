@@ -43,7 +43,7 @@ def _comparisons() -> tuple[str, ...]:
 def fidelity(names: tuple[str, ...], output: Path | None, as_json: bool) -> None:
     """Compare the modelled machines with what was published: some minutes of tracing the first time.
 
-    Comparisons: forestgomp, mctop, thesis, ics19, determinism.
+    Comparisons: forestgomp, mctop, thesis, ics19, libgomp, npb, placements, determinism.
     """
     from numapredict.collect.fidelity.bench import Bench
     from numapredict.collect.fidelity.every import EVERY
