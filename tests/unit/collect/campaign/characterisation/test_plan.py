@@ -37,11 +37,14 @@ def test_the_thesis_s_mappings_are_planned() -> None:
 @pytest.mark.parametrize("name", machine_names())
 def test_a_default_run_is_bounded(name: str) -> None:
     topology = load_description(name).topology
+    one = plan_of(topology, smt=False)
+    assert len(one.mappings) <= 60
+    assert max(one.thread_counts) == topology.core_count
     plan = plan_of(topology)
-    assert len(plan.mappings) <= 60
+    assert len(plan.mappings) <= 60 + 12 * (topology.threads_per_core > 1)
     assert len(set(plan.mappings)) == len(plan.mappings)
     assert set(plan.mappings) <= set(full_space(topology))  # so that a campaign of the full space knows all of them
-    assert max(plan.thread_counts) == topology.core_count
+    assert max(plan.thread_counts) == topology.core_count * topology.threads_per_core
 
 
 @pytest.mark.parametrize("name", SMALL)
