@@ -32,8 +32,8 @@ class Forgetful(TraceStore):
         super().__init__(MACHINE, BUDGET, folder=folder)
         self.hidden = hidden
 
-    def trace(self, program: Program, threads: int) -> t.Trace:
-        found = super().trace(program, threads)
+    def trace(self, program: Program, threads: int, siblings: int = 1) -> t.Trace:
+        found = super().trace(program, threads, siblings)
         keys = [self.census(program).regions[number].key for number in self.hidden.get(threads, ())]
         segments = found.segments.copy()
         segments["flags"][np.isin(segments["region"], np.array(keys, dtype=np.uint64))] |= t.MUTED
