@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
     ),
     examples={
         "numapredict topology --list": "List the described machines.",
-        "numapredict topology --measure -o machine.toml": "Describe this computer; --machine ./machine.toml models it.",
+        "numapredict topology --measure -o machine.toml": "Describe this computer by measuring it.",
     },
 )
 @MACHINE

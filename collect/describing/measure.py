@@ -62,7 +62,7 @@ def measure_this_computer(output: Path | None) -> MachineFile:
     if output is not None:
         with refused_as(f"cannot write {output}"):
             replace_file(output, text.encode())
-        log.info(f"{output}: use it with numapredict --machine {_as_path(output)} ./app")
+        log.info(f"{output}: numapredict train --machine {_as_path(output)} makes a model of it, here or elsewhere")
     return file
 
 

@@ -19,7 +19,10 @@ def test_this_computer_is_described_and_can_be_modelled(tmp_path: Path) -> None:
     made = tmp_path / "mine.toml"
     done = numapredict("topology", "--measure", "--output", str(made), "--json")
     assert done.returncode == 0, done.stderr
-    assert done.stderr.splitlines()[-1] == f"{made}: use it with numapredict --machine {made} ./app"
+    assert (
+        done.stderr.splitlines()[-1]
+        == f"{made}: numapredict train --machine {made} makes a model of it, here or elsewhere"
+    )
     found, here = load_description(str(made)), host_topology()
     assert (found.name, [node.cores for node in found.nodes]) == ("mine", [len(node.cores) for node in here.nodes])
     assert check("topology", done.stdout)["latency"]["read"] == [list(row) for row in found.read_latency_ns]

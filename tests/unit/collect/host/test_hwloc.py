@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from numapredict.collect.host import hwloc
-from numapredict.collect.host.hwloc import topology_from_xml
+from numapredict.collect.host.hwloc import CacheDetail, cache_details_from_xml, topology_from_xml
 from numapredict.collect.space import default_mapping
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidTopologyError
@@ -289,3 +289,23 @@ def test_masks_are_read_word_by_word(text: str) -> None:
     element = hwloc._parse(f'<topology cpuset="{text}"/>'.encode())
     assert hwloc._mask(element, "cpuset") == expected
     assert hwloc._bits(expected) == [bit for bit in range(80) if expected >> bit & 1]
+
+
+def test_the_details_of_caches_are_those_of_each_levels_first() -> None:
+    def cache(kind: str, level: int, ways: int, *told: str) -> str:
+        notes = "".join(f'<info name="Inclusive" value="{value}"/>' for value in told)
+        return f'<object type="{kind}" depth="{level}" cache_associativity="{ways}">{notes}</object>'
+
+    caches = [
+        cache("L3Cache", 3, 11, "0"),
+        cache("L2Cache", 2, 8, "1"),
+        cache("L2Cache", 2, 4),
+        cache("L1iCache", 1, 2),
+    ]
+    data = f'<topology><object type="Machine">{"".join(caches)}{cache("L1Cache", 1, 12)}</object></topology>'.encode()
+    assert sorted(cache_details_from_xml(data), key=lambda detail: detail.level) == [
+        CacheDetail(1, 12, None),
+        CacheDetail(2, 8, True),
+        CacheDetail(3, 11, False),
+    ]
+    assert cache_details_from_xml(b"<topology><object") == ()
