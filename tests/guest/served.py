@@ -88,19 +88,19 @@ class ServedGuest:
 @contextmanager
 def served(guest: Guest, folder: Path, most_s: float) -> Iterator[ServedGuest]:
     """Boot a guest that stays up for the block, at most for so long. Raises GuestError as Guest.run does."""
-    ends: list[GuestResult | GuestError] = []
+    ends: list[GuestResult | Exception] = []
     pipe, stop = folder / "pipe", threading.Event()
 
     def visit() -> None:
         try:
             command = ["sh", "-c", f"cd {folder}; {PORT}"]
             ends.append(replace(guest, pipe=pipe, stop=stop).run(command, folder, {}, most_s))
-        except GuestError as error:
+        except Exception as error:  # whatever it is, nobody must wait for this guest any more
             ends.append(error)
 
     def alive() -> None:
         if ends:
-            raise ends[0] if isinstance(ends[0], GuestError) else GuestError("the guest ended")
+            raise ends[0] if isinstance(ends[0], Exception) else GuestError("the guest ended")
 
     subprocess.run(["gcc", "-O2", "-static", "-o", folder / "requests", SERVER], check=True)
     with ExitStack() as stack:
