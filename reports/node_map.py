@@ -167,12 +167,6 @@ def boxes_of(topology: Topology, packages: Sequence[Package] = ()) -> tuple[Node
     )
 
 
-def apart(count: int, wires: Sequence[Wire]) -> bool:
-    """Return whether each wire joins boxes next to each other; others lie behind boxes or cross."""
-    places = _places(count, ring=True)
-    return all(math.dist(places[wire.one], places[wire.other]) == 1 for wire in wires)
-
-
 def _fitting(cores: int, inches: float) -> int:
     """Return the number of cells in a row of a box at most ``inches`` wide, with rows about equally long."""
     most = max(1, int((inches - 2 * MARGIN) / CELL))

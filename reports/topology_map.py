@@ -1,6 +1,5 @@
 """The figure of a topology: nodes with their cores and links, and node-to-node latency and bandwidth as tables."""
 
-import math
 import textwrap
 from collections.abc import Sequence
 
@@ -14,7 +13,7 @@ from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
-from numapredict.reports.node_map import NodeBox, NodeMap, Wire, apart, boxes_of
+from numapredict.reports.node_map import NodeBox, NodeMap, Wire, boxes_of
 
 Rows = tuple[tuple[float, ...], ...]
 TABLE_CELL = 0.52  # inches
@@ -44,16 +43,15 @@ class TopologyMapData(msgspec.Struct, frozen=True, kw_only=True):
 def described_map_data(machine: MachineDescription) -> TopologyMapData:
     """Return the figure of a described machine.
 
-    A bandwidth is that of the narrowest link on the route or of the memory's controller, whichever is less. Links
-    are drawn if they are wires between boxes next to each other: measured bandwidths of all pairs show none.
+    A bandwidth between nodes is that of the narrowest link on the route, a node's own that of its controller. Links
+    are drawn if they are wires: measured bandwidths of all pairs show none.
     """
     nodes = range(len(machine.nodes))
     bandwidth = tuple(
         tuple(
             min(
-                machine.controller_read_GBps[j],
-                *(machine.links[link].read_GBps for link in machine.routes[i][j]),
-                math.inf,  # of a node's own memory there is no link
+                (machine.links[link].read_GBps for link in machine.routes[i][j]),
+                default=machine.controller_read_GBps[i],
             )
             for j in nodes
         )
@@ -62,22 +60,19 @@ def described_map_data(machine: MachineDescription) -> TopologyMapData:
     texts = dict(machine.sources)
     wired = "links.ends" in texts
     read = {(link.source, link.target): link.read_GBps for link in machine.links}
-    wires = tuple(
-        Wire(i, j, read.get((i, j), read.get((j, i), 0.0)), read.get((j, i), read.get((i, j), 0.0)))
-        for i, j in sorted({(min(ends), max(ends)) for ends in read})
-    )
-    narrowest = (
-        ("read bandwidth between nodes: that of the narrowest link on the route, or of the memory if less, below",)
-        if wired
-        else ()
-    )
+    narrowest = ("read bandwidth between nodes: that of the narrowest link on the route, below",) if wired else ()
     wanted = ("latency.read", "node_bandwidth.read_GBps", "controllers.read_GBps", "links.read_GBps")
     return TopologyMapData(
         title=drawable(machine.name),
         about=f"{drawable(machine.summary, most=200)}\n"
         f"a described machine: figures published or assumed, see below; {CELLS}",
         boxes=boxes_of(machine.topology),
-        wires=wires if wired and apart(len(machine.nodes), wires) else (),
+        wires=tuple(
+            Wire(i, j, read.get((i, j), read.get((j, i), 0.0)), read.get((j, i), read.get((i, j), 0.0)))
+            for i, j in sorted({(min(ends), max(ends)) for ends in read})
+        )
+        if wired
+        else (),
         tables=(
             PairTable(title="read latency", unit="ns", rows=machine.read_latency_ns, low_is_good=True),
             PairTable(title="read bandwidth, all cores of a node", unit="GB/s", rows=bandwidth, low_is_good=False),

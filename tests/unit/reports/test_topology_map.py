@@ -69,13 +69,6 @@ def test_bandwidths_that_were_measured_between_all_pairs_make_no_wires() -> None
     assert not any("narrowest" in source for source in data.sources)
 
 
-def test_wires_that_would_cross_are_not_drawn() -> None:
-    data = described_map_data(load_description("xeonmax-2x56"))  # 0 and 2, 1 and 3: across the square
-    assert data.wires == ()
-    assert data.tables[1].rows[0] == (246.0, 125.0, 566.0, 125.0)  # the HBM delivers less than its link
-    assert any(source.startswith("links.read_GBps: ") for source in data.sources)
-
-
 def test_of_a_computer_the_distances_are_shown() -> None:
     topology = topology_from_file(next(path for path in CAPTURED if path.stem == "memory-only"))
     data = computer_map_data(topology)
