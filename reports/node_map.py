@@ -1,6 +1,7 @@
 """A drawing of a machine's nodes: a box each, with its cores as cells and its memory as a strip, and the links."""
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 import msgspec
@@ -9,13 +10,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from numapredict.collect.host.packages import Package
+from numapredict.collect.index_list import index_list
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
+from numapredict.reports.arrangement import Links, arranged
 
-CELL, MARGIN, HEAD, STRIP = 0.4, 0.12, 0.27, 0.5  # inches
+CELL, PLAIN_CELL, MARGIN, HEAD, PU_LINE, STRIP = 0.4, 0.2, 0.12, 0.27, 0.19, 0.5  # inches
 GAP, WIRED_GAP = (0.3, 0.3), (0.95, 0.6)
+MESH_EDGE, MESH_HEAD, LISTED_LINE = 0.12, 0.28, 0.17
 LEAST_WIDTH = 2.0
+MOST_NUMBERED = 8  # cores of a node with their PUs in their cells; the PUs of more are given as ranges
+IDLE, SHEET = "#ededed", "#e3eef6"
 LETTERS = 4  # of threads' numbers in a cell; more are written smaller
 
 
@@ -28,9 +34,10 @@ class CoreCell(msgspec.Struct, frozen=True):
 
 
 class NodeBox(msgspec.Struct, frozen=True, kw_only=True):
-    """One node by its OS index; ``share`` is its part of all pages, if known.
+    """One node by its OS index; ``pus`` are all those of its cores, such as `0-15,128-143`.
 
-    ``packages`` are the numbers of those that hold its cores, empty if unknown.
+    ``share`` is its part of all pages, if known; ``packages`` are the numbers of those that hold its cores, empty if
+    unknown.
     """
 
     node: int
@@ -38,6 +45,7 @@ class NodeBox(msgspec.Struct, frozen=True, kw_only=True):
     memory_bytes: int
     words: str = ""
     share: float | None = None
+    pus: str = ""
     packages: tuple[int, ...] = ()
 
 
@@ -57,19 +65,40 @@ class NodeMap:
     """
 
     def __init__(self, boxes: Sequence[NodeBox], wires: Sequence[Wire] = (), width: float = 0.0) -> None:
-        self.boxes, self.wires = tuple(boxes), tuple(wires)
+        self.boxes = tuple(boxes)
+        links = {(wire.one, wire.other): _bandwidth(wire) for wire in wires}
+        self.way = arranged(len(self.boxes), links, sum(bool(box.cells) for box in boxes))
         most = max(len(box.cells) for box in boxes)
-        self.places = _places(len(self.boxes), ring=bool(self.wires))
-        columns = 1 + max(column for column, _ in self.places)
-        self.across = max(4, math.ceil(math.sqrt(1.7 * most)), _fitting(most, width / columns - GAP[0]))
-        self.box_width = max(LEAST_WIDTH, self.across * CELL + 2 * MARGIN)
-        self.box_height = HEAD + max(1, math.ceil(most / self.across)) * CELL + 0.1 + STRIP + MARGIN
-        self.gap_x, self.gap_y = WIRED_GAP if self.wires else GAP
+        self.numbered = numbered(boxes)
+        self.cell = CELL if self.numbered else PLAIN_CELL
+        self.with_pus = not self.numbered or any(box.pus != index_list(cell.pu for cell in box.cells) for box in boxes)
+        self.gap_x, self.gap_y = WIRED_GAP if self.way.lines else GAP
+        columns = self.way.columns
+        self.across = max(4, math.ceil(math.sqrt(1.7 * most)), self._fitting(most, width / columns - GAP[0]))
+        self.box_width = max(LEAST_WIDTH, self.across * self.cell + 2 * MARGIN)
         if columns > 1:
             self.gap_x = max(self.gap_x, (width - columns * self.box_width) / (columns - 1))
-        self.rows = 1 + max(row for _, row in self.places)
-        self.width = columns * self.box_width + (columns - 1) * self.gap_x
-        self.height = self.rows * self.box_height + (self.rows - 1) * self.gap_y
+        self.edge = MESH_EDGE if self.way.meshes else 0.0
+        self.width = columns * self.box_width + (columns - 1) * self.gap_x + 2 * self.edge
+        self.listed = textwrap.wrap(_listed_links(self.boxes, self.way.listed), int(14 * self.width))
+        below = LISTED_LINE * (len(self.listed) + 0.5) if self.listed else 0.0
+        self.tops, self.heights = [], []
+        top = 0.0
+        for row in range(self.way.rows):
+            cells = max(len(box.cells) for at, box in enumerate(boxes) if self.way.places[at][1] == row)
+            top += (self.gap_y if row else 0.0) + (MESH_HEAD if row in self.way.meshes else 0.0)
+            self.tops.append(top)
+            self.heights.append(HEAD + self._cells_height(cells) + 0.1 + STRIP + MARGIN)
+            top += self.heights[-1] + (self.edge if row in self.way.meshes else 0.0)
+        self.height = top + below
+
+    def _fitting(self, cores: int, inches: float) -> int:
+        """Return the number of cells in a row of a box at most ``inches`` wide, with rows about equally long."""
+        most = max(1, int((inches - 2 * MARGIN) / self.cell))
+        return math.ceil(cores / math.ceil(cores / most)) if cores else 0
+
+    def _cells_height(self, cores: int) -> float:
+        return math.ceil(cores / self.across) * self.cell + (PU_LINE if cores and self.with_pus else 0.0)
 
     def draw(self, figure: Figure, left: float, bottom: float) -> None:
         """Draw the map into a figure, at a place in inches."""
@@ -79,24 +108,27 @@ class NodeMap:
         axes.set_ylim(0, self.height)
         axes.set_axis_off()
         threads = [thread for box in self.boxes for cell in box.cells for thread in threads_of(cell)]
-        for wire in self.wires:
-            self._draw_wire(axes, wire)
-        for box, place in zip(self.boxes, self.places, strict=True):
-            self._draw_box(axes, box, self._corner(place), max(threads, default=0))
+        for row, text in self.way.meshes.items():
+            self._draw_mesh(axes, row, text)
+        for (one, other), text in self.way.lines.items():
+            self._draw_line(axes, (one, other), text)
+        for at, box in enumerate(self.boxes):
+            self._draw_box(axes, box, at, max(threads, default=0))
+        axes.text(0, 0, "\n".join(self.listed), fontsize=8, va="bottom", color=palette.BLUE)
 
-    def _corner(self, place: tuple[int, int]) -> tuple[float, float]:
-        column, row = place
-        return column * (self.box_width + self.gap_x), self.height - self.box_height - row * (
-            self.box_height + self.gap_y
-        )
+    def _place(self, at: int) -> tuple[float, float, float]:
+        """Return a box's left side, its lower side and its height."""
+        column, row = self.way.places[at]
+        height = self.heights[row]
+        return self.edge + column * (self.box_width + self.gap_x), self.height - self.tops[row] - height, height
 
-    def _draw_box(self, axes: Axes, box: NodeBox, corner: tuple[float, float], last_thread: int) -> None:
-        x, y = corner
+    def _draw_box(self, axes: Axes, box: NodeBox, at: int, last_thread: int) -> None:
+        x, y, height = self._place(at)
         axes.add_patch(
             FancyBboxPatch(
                 (x + 0.04, y + 0.04),
                 self.box_width - 0.08,
-                self.box_height - 0.08,
+                height - 0.08,
                 boxstyle="round,pad=0.04",
                 facecolor="white",
                 edgecolor=palette.TEXT,
@@ -104,7 +136,7 @@ class NodeMap:
                 clip_on=False,
             )
         )
-        top = y + self.box_height
+        top = y + height
         cores = counted(len(box.cells), "core") if box.cells else "no cores"
         if box.packages:
             cores = f"package{'s' if len(box.packages) > 1 else ''} {_listed(box.packages)}, {cores}"
@@ -114,7 +146,15 @@ class NodeMap:
         )
         for number, cell in enumerate(box.cells):
             row, column = divmod(number, self.across)
-            _draw_cell(axes, cell, (x + MARGIN + column * CELL, top - HEAD - (row + 1) * CELL), last_thread)
+            corner = (x + MARGIN + column * self.cell, top - HEAD - (row + 1) * self.cell)
+            if self.numbered:
+                _draw_cell(axes, cell, corner, last_thread)
+            else:
+                axes.add_patch(_square(corner, self.cell, IDLE))
+        if box.cells and self.with_pus:
+            below = top - HEAD - math.ceil(len(box.cells) / self.across) * self.cell
+            text = f"PUs {_shortened(box.pus, int(15 * (self.box_width - 2 * MARGIN)) - 4)}"
+            axes.text(x + MARGIN, below - 0.11, text, fontsize=7.5, va="center")
         self._draw_strip(axes, box, x + MARGIN, y + MARGIN)
 
     def _draw_strip(self, axes: Axes, box: NodeBox, x: float, y: float) -> None:
@@ -127,26 +167,50 @@ class NodeMap:
         text = f"{size}\n{box.words}" if box.words else f"memory {size}" if box.memory_bytes else size
         axes.text(x + width / 2, y + STRIP / 2, text, fontsize=7.5, ha="center", va="center", linespacing=1.25)
 
-    def _draw_wire(self, axes: Axes, wire: Wire) -> None:
-        """Draw a link from middle to middle, below the boxes, with its bandwidth if there is room."""
-        ends = []
-        for at in (wire.one, wire.other):
-            x, y = self._corner(self.places[at])
-            ends.append((x + self.box_width / 2, y + self.box_height / 2))
-        (x1, y1), (x2, y2) = ends
-        axes.plot([x1, x2], [y1, y2], color=palette.BLUE, linewidth=2.2, zorder=0)
-        both = f"{wire.there_GBps:.3g}" if wire.there_GBps == wire.back_GBps else ""
-        text = f"{both or f'{wire.there_GBps:.3g} / {wire.back_GBps:.3g}'}\nGB/s"
+    def _draw_mesh(self, axes: Axes, row: int, text: str) -> None:
+        """Draw a sheet below the boxes of a row, any two of which are linked, and their links' bandwidth."""
+        columns = sum(place[1] == row for place in self.way.places)
+        width = columns * self.box_width + (columns - 1) * self.gap_x + 2 * self.edge
+        height = self.heights[row] + MESH_HEAD + self.edge
+        x, y = 0.0, self.height - self.tops[row] - self.heights[row] - self.edge
+        axes.add_patch(Rectangle((x, y), width, height, facecolor=SHEET, linewidth=0, zorder=-1))
         axes.text(
-            (x1 + x2) / 2,
-            (y1 + y2) / 2,
-            text,
+            self.edge + columns // 2 * (self.box_width + self.gap_x) - self.gap_x / 2,
+            y + height - MESH_HEAD / 2,
+            f"links of {text} between any two",
+            fontsize=8,
+            ha="center",
+            va="center",
+            color=palette.BLUE,
+        )
+
+    def _draw_line(self, axes: Axes, ends: tuple[int, int], text: str) -> None:
+        """Draw a link from middle to middle, below the boxes, with its bandwidth."""
+        (x1, y1, high1), (x2, y2, high2) = map(self._place, ends)
+        y1, y2 = y1 + high1 / 2, y2 + high2 / 2
+        x1, x2 = x1 + self.box_width / 2, x2 + self.box_width / 2
+        axes.plot([x1, x2], [y1, y2], color=palette.BLUE, linewidth=2.2, zorder=0)
+        upper, lower = sorted(self.way.places[at][1] for at in ends)
+        y = (y1 + y2) / 2
+        if upper != lower:  # in the gap between the rows, whose heights may differ
+            below = self.edge if upper in self.way.meshes else 0.0
+            y = self.height - self.tops[upper] - self.heights[upper] - below - self.gap_y / 2
+        axes.text(
+            x1 + (x2 - x1) * ((y - y1) / (y2 - y1) if y1 != y2 else 0.5),
+            y,
+            text.replace(" ", "\n"),
             fontsize=8,
             ha="center",
             va="center",
             color=palette.BLUE,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
         )
+
+
+def numbered(boxes: Sequence[NodeBox]) -> bool:
+    """Return whether each core shows its PU: where threads are placed, and on small nodes."""
+    placed = any(cell.thread is not None for box in boxes for cell in box.cells)
+    return placed or max(len(box.cells) for box in boxes) <= MOST_NUMBERED
 
 
 def threads_of(cell: CoreCell) -> tuple[int, ...]:
@@ -160,6 +224,7 @@ def boxes_of(topology: Topology, packages: Sequence[Package] = ()) -> tuple[Node
         NodeBox(
             node=node.os_index,
             cells=tuple(CoreCell(core.pus[0]) for core in node.cores),
+            pus=index_list(pu for core in node.cores for pu in core.pus),
             memory_bytes=node.memory_bytes,
             packages=tuple(package.number for package in packages if node.os_index in package.nodes),
         )
@@ -167,34 +232,42 @@ def boxes_of(topology: Topology, packages: Sequence[Package] = ()) -> tuple[Node
     )
 
 
-def _fitting(cores: int, inches: float) -> int:
-    """Return the number of cells in a row of a box at most ``inches`` wide, with rows about equally long."""
-    most = max(1, int((inches - 2 * MARGIN) / CELL))
-    return math.ceil(cores / math.ceil(cores / most)) if cores else 0
-
-
 def _listed(numbers: Sequence[int]) -> str:
     """Return the numbers in words, only the first and the last of many."""
     return ", ".join(map(str, numbers)) if len(numbers) < 4 else f"{numbers[0]} ... {numbers[-1]}"
 
 
-def _places(count: int, ring: bool) -> list[tuple[int, int]]:
-    """Return each box's column and row, four in a row; in a ring, successive boxes are neighbours."""
-    columns = math.ceil(count / 2) if ring and 2 < count <= 8 else min(count, max(4, math.ceil(math.sqrt(count))))
-    places = [(at % columns, at // columns) for at in range(count)]
-    if ring and 2 < count <= 8:
-        places = [place if place[1] == 0 else (columns - 1 - place[0], 1) for place in places]
-    return places
+def _bandwidth(wire: Wire) -> str:
+    """Return the bandwidths there and back, once if they are equal."""
+    values = dict.fromkeys(f"{value:.3g}" for value in (wire.there_GBps, wire.back_GBps))
+    return f"{'/'.join(values)} GB/s"
+
+
+def _listed_links(boxes: Sequence[NodeBox], links: Links) -> str:
+    """Return the links in words, each bandwidth once."""
+    by_text: dict[str, list[str]] = {}
+    for (one, other), text in links.items():
+        by_text.setdefault(text, []).append(f"{boxes[one].node}\u2013{boxes[other].node}")
+    each = "; ".join(f"{', '.join(pairs)}: {text}" for text, pairs in by_text.items())
+    return f"further links: {each}" if each else ""
+
+
+def _shortened(ranges: str, letters: int) -> str:
+    """Return ranges such as `0-15,128-143` with spaces, without those in the middle that do not fit."""
+    parts = ranges.split(",")
+    text = ", ".join(parts)
+    while len(text) > letters and len(parts) > 2:
+        parts = [*parts[:-2], parts[-1]]
+        text = f"{', '.join(parts[:-1])} ... {parts[-1]}"
+    return text
 
 
 def _draw_cell(axes: Axes, cell: CoreCell, corner: tuple[float, float], last_thread: int) -> None:
     """Draw one core: its PU below and, large, the thread on it; threads are coloured from dark to light."""
     x, y = corner
     busy = cell.thread is not None
-    colour = palette.shade(cell.thread / max(last_thread, 1)) if cell.thread is not None else "#ededed"
-    axes.add_patch(
-        Rectangle((x + 0.015, y + 0.015), CELL - 0.03, CELL - 0.03, facecolor=colour, edgecolor="white", linewidth=0.5)
-    )
+    colour = palette.shade(cell.thread / max(last_thread, 1)) if cell.thread is not None else IDLE
+    axes.add_patch(_square(corner, CELL, colour))
     ink = palette.ink_on(colour)
     if busy:
         text = " ".join(map(str, threads_of(cell)))
@@ -211,3 +284,8 @@ def _draw_cell(axes: Axes, cell: CoreCell, corner: tuple[float, float], last_thr
         va="center",
         color=ink,
     )
+
+
+def _square(corner: tuple[float, float], side: float, colour: str) -> Rectangle:
+    x, y = corner[0] + 0.015, corner[1] + 0.015
+    return Rectangle((x, y), side - 0.03, side - 0.03, facecolor=colour, edgecolor="white", linewidth=0.5)

@@ -13,11 +13,11 @@ from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.topology import Topology
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
-from numapredict.reports.node_map import NodeBox, NodeMap, Wire, boxes_of
+from numapredict.reports.node_map import NodeBox, NodeMap, Wire, boxes_of, numbered
 
 Rows = tuple[tuple[float, ...], ...]
 TABLE_CELL = 0.52  # inches
-CELLS = "cells are cores, by their first PU"
+CELLS, NUMBERED_CELLS = "cells are cores", "cells are cores, by their first PU"
 
 
 class PairTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +27,11 @@ class PairTable(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
     rows: Rows
     low_is_good: bool
+
+    @property
+    def same(self) -> bool:
+        """Return whether all figures are equal, so that one says it."""
+        return len({value for row in self.rows for value in row}) == 1 < len(self.rows)
 
 
 class TopologyMapData(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,30 +48,42 @@ class TopologyMapData(msgspec.Struct, frozen=True, kw_only=True):
 def described_map_data(machine: MachineDescription) -> TopologyMapData:
     """Return the figure of a described machine.
 
-    A bandwidth between nodes is that of the narrowest link on the route, a node's own that of its controller. Links
-    are drawn if they are wires: measured bandwidths of all pairs show none.
+    A bandwidth between nodes is that of the memory's controller or of the narrowest link on the route, if that is less.
+    Links are drawn if they are wires: measured bandwidths of all pairs show none.
     """
     nodes = range(len(machine.nodes))
+    texts = dict(machine.sources)
+    wired = "links.ends" in texts
+    controllers = machine.controller_read_GBps
     bandwidth = tuple(
         tuple(
             min(
-                (machine.links[link].read_GBps for link in machine.routes[i][j]),
-                default=machine.controller_read_GBps[i],
+                (
+                    *(controllers[j : j + 1] if wired or i == j else ()),
+                    *(machine.links[link].read_GBps for link in machine.routes[i][j]),
+                )
             )
             for j in nodes
         )
         for i in nodes
     )
-    texts = dict(machine.sources)
-    wired = "links.ends" in texts
     read = {(link.source, link.target): link.read_GBps for link in machine.links}
-    narrowest = ("read bandwidth between nodes: that of the narrowest link on the route, below",) if wired else ()
+    narrowest = (
+        ("read bandwidth between nodes: the least of the memory's controller and the links on the route, below",)
+        if wired
+        else ()
+    )
     wanted = ("latency.read", "node_bandwidth.read_GBps", "controllers.read_GBps", "links.read_GBps")
+    packages = [
+        Package(number, (), tuple(at for at in nodes if machine.packages[at] == number))
+        for number in sorted(set(machine.packages))
+    ]
+    boxes = boxes_of(machine.topology, packages)
     return TopologyMapData(
         title=drawable(machine.name),
         about=f"{drawable(machine.summary, most=200)}\n"
-        f"a described machine: figures published or assumed, see below; {CELLS}",
-        boxes=boxes_of(machine.topology),
+        f"a described machine: figures published or assumed, see below; {_cells(boxes)}",
+        boxes=boxes,
         wires=tuple(
             Wire(i, j, read.get((i, j), read.get((j, i), 0.0)), read.get((j, i), read.get((i, j), 0.0)))
             for i, j in sorted({(min(ends), max(ends)) for ends in read})
@@ -92,10 +109,11 @@ def computer_map_data(topology: Topology, packages: Sequence[Package] = ()) -> T
 
     ``packages`` are the computer's, empty if unknown.
     """
+    boxes = boxes_of(topology, packages)
     return TopologyMapData(
         title=drawable(topology.name),
-        about=f"as hwloc describes it; {CELLS}",
-        boxes=boxes_of(topology, packages),
+        about=f"as hwloc describes it; {_cells(boxes)}",
+        boxes=boxes,
         wires=(),
         tables=(PairTable(title="distance", unit="local memory = 10", rows=topology.distances, low_is_good=True),),
         sources=("distance: the firmware's table (ACPI SLIT) by way of hwloc, relative; 20 where there is none",),
@@ -106,6 +124,7 @@ def topology_figure(data: TopologyMapData) -> Figure:
     """Return the figure: the nodes, and tables of latency and bandwidth."""
     drawn = NodeMap(data.boxes, data.wires)
     side = max(min(2.2, 1.1 * len(data.boxes)), TABLE_CELL * len(data.boxes))
+    deep = side * sum(bool(box.cells) for box in data.boxes) / len(data.boxes)
     gap, edge, head, under = 0.75, 0.3, 0.95, 0.6
     below = drawn.width > 7  # a wide map has its tables below it
     tables = len(data.tables) * (side + gap)
@@ -114,7 +133,7 @@ def topology_figure(data: TopologyMapData) -> Figure:
     width = 2 * edge + (max(drawn.width, tables) if below else drawn.width + 0.5 + tables)
     sources = _wrapped(data.sources, width)
     foot = 0.2 + 0.135 * (sources.count("\n") + 1)
-    room = drawn.height + 0.5 + side + under if below else max(drawn.height, side + under)
+    room = drawn.height + 0.5 + deep + under if below else max(drawn.height, deep + under)
     height = head + room + foot
     figure = Figure(figsize=(width, height))
     figure.text(edge / width, 1 - 0.2 / height, data.title, fontsize=13, weight="bold", va="top")
@@ -125,11 +144,15 @@ def topology_figure(data: TopologyMapData) -> Figure:
         _draw_table(
             figure,
             table,
-            [box.node for box in data.boxes],
-            (left + 0.4 + number * (side + gap), height - top - side, side),
+            data.boxes,
+            (left + 0.4 + number * (side + gap), height - top - deep, side),
         )
     figure.text(edge / width, 0.1 / height, sources, fontsize=7, va="bottom", color=palette.TEXT)
     return figure
+
+
+def _cells(boxes: Sequence[NodeBox]) -> str:
+    return NUMBERED_CELLS if numbered(boxes) else CELLS
 
 
 def _wrapped(sources: tuple[str, ...], width: float) -> str:
@@ -141,26 +164,38 @@ def _wrapped(sources: tuple[str, ...], width: float) -> str:
     )
 
 
-def _draw_table(figure: Figure, table: PairTable, nodes: list[int], place: tuple[float, float, float]) -> None:
-    """Draw a table as a heatmap with numbers, better is lighter; ``place``: left, bottom, side in inches."""
+def _draw_table(figure: Figure, table: PairTable, boxes: Sequence[NodeBox], place: tuple[float, float, float]) -> None:
+    """Draw a table as a heatmap with numbers, better is lighter, equal figures as one.
+
+    ``place``: left, bottom and side in inches. Nodes without cores have no row.
+    """
     left, bottom, side = place
     width, height = figure.get_size_inches()
-    axes = figure.add_axes((left / width, bottom / height, side / width, side / height))
-    values = np.array(table.rows)
+    with_cores = [at for at, box in enumerate(boxes) if box.cells]
+    deep = side * len(with_cores) / len(boxes)
+    axes = figure.add_axes((left / width, bottom / height, side / width, deep / height))
+    values = np.array([table.rows[at] for at in with_cores])
     low, high = float(values.min()), float(values.max())
     rank = (values - low) / (high - low) if high > low else np.ones_like(values)
-    for i, row in enumerate(table.rows):
-        for j, value in enumerate(row):
+    across, down = (len(boxes), len(with_cores)) if table.same else (1, 1)
+    for i, row in enumerate(values[::down]):
+        for j, value in enumerate(row[::across]):
             share = float(1 - rank[i, j]) if table.low_is_good and high > low else float(rank[i, j])
             colour = palette.shade(0.15 + 0.85 * share)
-            axes.add_patch(Rectangle((j, i), 1, 1, facecolor=colour, edgecolor="white", linewidth=1))
+            axes.add_patch(Rectangle((j, i), across, down, facecolor=colour, edgecolor="white", linewidth=1))
             axes.text(
-                j + 0.5, i + 0.5, _figure(value), fontsize=8.5, ha="center", va="center", color=palette.ink_on(colour)
+                j + across / 2,
+                i + down / 2,
+                _figure(value) if across == 1 else f"{_figure(value)} for every pair",
+                fontsize=8.5,
+                ha="center",
+                va="center",
+                color=palette.ink_on(colour),
             )
-    axes.set_xlim(0, len(nodes))
-    axes.set_ylim(len(nodes), 0)
-    axes.set_xticks(np.arange(len(nodes)) + 0.5, [str(node) for node in nodes], fontsize=8)
-    axes.set_yticks(np.arange(len(nodes)) + 0.5, [str(node) for node in nodes], fontsize=8)
+    axes.set_xlim(0, len(boxes))
+    axes.set_ylim(len(with_cores), 0)
+    axes.set_xticks(np.arange(len(boxes)) + 0.5, [str(box.node) for box in boxes], fontsize=8)
+    axes.set_yticks(np.arange(len(with_cores)) + 0.5, [str(boxes[at].node) for at in with_cores], fontsize=8)
     axes.tick_params(length=0, pad=2)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("memory of node", fontsize=8)

@@ -5,6 +5,7 @@ from typing import assert_never
 
 import msgspec
 
+from numapredict.collect.index_list import index_list
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.modelled.description import MachineDescription, load_description, machine_names
 from numapredict.collect.page_policy import FACTS
@@ -35,7 +36,7 @@ class CoreData(msgspec.Struct, frozen=True):
 class NodeData(msgspec.Struct, frozen=True, kw_only=True):
     """One node; ``pages`` says in words which of the program's memory is there, empty for none.
 
-    ``share`` is its part of all pages by a profile.
+    ``share`` is its part of all pages by a profile; ``pus`` are those of its cores, such as `0-15, 128-143`.
     """
 
     name: str
@@ -43,6 +44,7 @@ class NodeData(msgspec.Struct, frozen=True, kw_only=True):
     caches: str
     cores: tuple[CoreData, ...]
     pages: str
+    pus: str = ""
     share: float | None = None
 
     @property
@@ -121,6 +123,7 @@ def topology_data(
                 for on in [threads.get(core.pus[0], ())]
             ),
             pages=pages.get(node.index, ""),
+            pus=index_list(pu for core in node.cores for pu in core.pus).replace(",", ", "),
             share=shares.get(node.index),
         )
         for node in topology.nodes

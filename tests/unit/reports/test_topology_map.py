@@ -10,12 +10,13 @@ from numapredict.collect.modelled.description import Link, load_description, mac
 from numapredict.collect.modelled.routes import routes_over
 from numapredict.native.errors import UsageError
 from numapredict.reports.figure_file import write_figure
-from numapredict.reports.node_map import CoreCell, Wire
+from numapredict.reports.node_map import CoreCell, NodeMap, Wire
 from numapredict.reports.topology_map import (
     computer_map_data,
     described_map_data,
     topology_figure,
 )
+from tests.samples import topology_of
 from tests.shapes import shape
 from tests.unit.reports.legible import assert_legible, texts_of
 
@@ -59,6 +60,14 @@ def test_between_nodes_the_narrowest_link_of_the_route_counts() -> None:
     assert data.wires == (Wire(0, 1, 9.0, 8.0), Wire(1, 2, 7.0, 6.0), Wire(2, 3, 5.0, 4.0))
 
 
+def test_a_memory_slower_than_its_links_limits_who_reads_it() -> None:
+    latency, bandwidth, thread = described_map_data(load_description("xeonmax-2x56")).tables
+    assert bandwidth.rows[:2] == ((246, 125, 566, 125), (125, 246, 125, 566))
+    assert not latency.same
+    assert not thread.same
+    assert described_map_data(load_description("rome-8x16")).tables[1].same
+
+
 def test_bandwidths_that_were_measured_between_all_pairs_make_no_wires() -> None:
     machine = load_description("lpd48core")
     data = described_map_data(machine)
@@ -87,7 +96,12 @@ def test_every_described_machine_is_legible(name: str, tmp_path: Path) -> None:
     shown = assert_legible(figure)
     nodes = len(data.boxes)
     assert sum(text.startswith("node ") for text in shown) == nodes
-    assert sum(text.startswith("PU ") for text in shown) == sum(len(box.cells) for box in data.boxes)
+    if max(len(box.cells) for box in data.boxes) <= 8:
+        assert sum(text.startswith("PU ") for text in shown) == sum(len(box.cells) for box in data.boxes)
+    else:
+        assert [text for text in shown if text.startswith("PU")] == [
+            f"PUs {box.pus.replace(',', ', ')}" for box in data.boxes if box.cells
+        ]
     write_figure(figure, tmp_path / "figure.svg")
     text = (tmp_path / "figure.svg").read_text()
     for words in (name, "described machine", "read latency", "(ns)", "(GB/s)", "memory of node", "lighter is better"):
@@ -134,6 +148,63 @@ def test_figures_and_colours_stand_in_the_row_of_the_cores_and_the_column_of_the
                 order.append((value, light[j, i]))
         shades = [shade for _, shade in sorted(order, reverse=table.low_is_good)]
         assert all(one <= other + 0.02 for one, other in itertools.pairwise(shades)), "the better the lighter"
+
+
+def test_links_between_any_two_nodes_of_a_package_are_said_once() -> None:
+    data = described_map_data(load_description("rome-8x16"))
+    assert [box.packages for box in data.boxes] == [(0,)] * 4 + [(1,)] * 4
+    figure = topology_figure(data)
+    shown = [text for text, _ in texts_of(figure)]
+    assert [text for text in shown if "GB/s" in text and "(" not in text and ":" not in text] == [
+        "links of 70 GB/s between any two",
+        "links of 70 GB/s between any two",
+        "105\nGB/s",
+    ]
+    assert "35 for every pair" in shown
+    assert "35" not in shown
+    at = {text: box for text, box in texts_of(figure) if text.startswith("node ")}
+    assert [at[f"node {n}"].y0 == at["node 0"].y0 for n in range(8)] == [True] * 4 + [False] * 4
+    assert at["node 4"].x0 == at["node 0"].x0
+
+
+def test_a_node_without_cores_has_a_low_box_and_no_row() -> None:
+    figure = topology_figure(described_map_data(load_description("xeonmax-2x56")))
+    at = dict(texts_of(figure))
+    assert at["node 0"].x0 == at["node 2"].x0
+    assert at["node 0"].y0 - at["memory 128 GiB"].y0 > 2 * (at["node 2"].y0 - at["memory 64 GiB"].y0)
+    tables = [axes for axes in figure.axes if axes.get_ylabel() == "cores of node"]
+    assert [[label.get_text() for label in axes.get_yticklabels()] for axes in tables] == [["0", "1"]] * 3
+    assert [axes.get_ylim() for axes in tables] == [(2, 0)] * 3
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 4, 6, 8, 9])
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("kind", ["all", "cube", "star", "chain"])
+def test_any_links_are_legible_and_none_is_left_out(nodes: int, same: bool, kind: str) -> None:
+    pairs = [
+        (one, other)
+        for one, other in itertools.combinations(range(nodes), 2)
+        if {"all": True, "cube": (one ^ other).bit_count() == 1, "star": one == 0, "chain": other == one + 1}[kind]
+    ]
+    wires = tuple(Wire(*pair, 20.0 + (0 if same else at), 20.0) for at, pair in enumerate(pairs))
+    data = computer_map_data(shape([12] * nodes))
+    shown = assert_legible(topology_figure(msgspec.structs.replace(data, wires=wires)))
+    way = NodeMap(data.boxes, wires).way
+    rows = [{at for at, place in enumerate(way.places) if place[1] == row} for row in way.meshes]
+    meshed = {pair for row in rows for pair in itertools.combinations(sorted(row), 2)}
+    assert sorted([*meshed, *way.lines, *way.listed]) == pairs
+    names = [box.node for box in data.boxes]
+    listed = " ".join(text for text in shown if text.startswith("further links") or "\u2013" in text)
+    assert all(f"{names[one]}\u2013{names[other]}" in listed for one, other in way.listed)
+
+
+def test_many_scattered_pus_are_shortened() -> None:
+    data = computer_map_data(topology_of((24, 24), os_indices=(0, 1)))  # PU numbers alternate
+    assert data.boxes[1].pus == ",".join(map(str, range(1, 48, 2)))
+    shown = assert_legible(topology_figure(data))
+    (line,) = (text for text in shown if text.startswith("PUs 1,"))
+    assert line.startswith("PUs 1, 3, 5, ")
+    assert line.endswith(" ... 47")
 
 
 def test_nodes_are_spread_over_the_width_of_the_tables() -> None:
