@@ -119,6 +119,8 @@ def test_what_cannot_be_drawn_is_said() -> None:
         ("sandybridge-4x8", "16x2-scatter-mix@4"),
         ("lpd48core", "48x8-scatter-balance"),
         ("diassrv8", "80x8-contiguous-mix"),
+        ("rome-8x16", "64x8-contiguous-locality"),
+        ("xeonmax-2x56", "112x2-scatter-balance"),
     ],
 )
 def test_two_four_and_eight_nodes_are_legible(machine: str, label: str, tmp_path: Path) -> None:
@@ -160,4 +162,7 @@ def test_a_core_with_two_threads_has_both() -> None:
     texts = [text.get_text() for axes in mapping_figure(data).axes for text in axes.texts]
     assert {"0 2", "4", "1 3", "5"} <= set(texts)
     assert "the numbers of its threads" in data.cells
+    rome = load_description("rome-8x16").topology
+    shown = assert_legible(mapping_figure(placed("256x8-contiguous-locality-smt2", rome)))
+    assert {"0 1", "254 255", "PUs 0-15, 128-143", "PUs 112-127, 240-255"} <= set(shown)
     assert "the number of its thread," in placed("4x2-scatter-bind@1", topology).cells
