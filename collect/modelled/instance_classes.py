@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.placing.census import CENSUS_THREADS, Census, CensusRegion
+from numapredict.collect.placing.census import Census, CensusRegion
 
 # A busy computer makes equal instances differ by less than this factor in the mean of their longer and shorter half.
 _LEAST_FACTOR = 2.5
@@ -89,7 +89,7 @@ def instances_to_trace(census: Census, each: int, trace_s: float) -> dict[int, i
     found = {region.key: min(region.count, each) for region in census.regions}
     regions = {region.key: region for region in census.regions}
     for key, classes in classes_of_regions(census).items():
-        cost_s = np.cumsum(regions[key].work_s) * CENSUS_THREADS * _SLOWDOWN
+        cost_s = np.cumsum(regions[key].work_s) * _SLOWDOWN
         share_s = trace_s * regions[key].time_s / census.region_time_s
         for members, part in ((each, _MOST_TIME), (each * _REPEATS, _MOST_TIME_OF_REPEATS)):
             affordable = int(np.searchsorted(cost_s, part * share_s))

@@ -248,6 +248,9 @@ void region_clock_begin(struct region_call *call) {
     if (!call->region || !f)
         return;
     struct region_entry *entry = entry_of(call);
+    call->listed = entry && is_first_thread() && entry->count < REGION_FILE_WORKS_EACH &&
+                   f->works.used < REGION_FILE_WORKS;
+    call->worked_ns = 0;
     call->began_ns = now_ns();
     set(&f->header.last_ns, call->began_ns);
     if (!entry)
@@ -294,17 +297,17 @@ void region_clock_team(const struct region_call *call) {
         __atomic_store_n(&entry->team, (uint32_t)call->team, __ATOMIC_RELAXED);
 }
 
-void region_clock_share_begin(struct region_call *call) {
-    const struct region_file *f = atomic_load_explicit(&opened, memory_order_relaxed);
-    const struct region_entry *entry = f && call->began_ns ? entry_of(call) : NULL;
-    const bool listed = entry && entry->count < REGION_FILE_WORKS_EACH && f->works.used < REGION_FILE_WORKS &&
-                        is_first_thread();
-    call->worked_ns = listed ? read_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+static THREAD_LOCAL uint64_t share_began_ns; /* processor time of the thread at the start of its share */
+
+void region_clock_share_begin(const struct region_call *call) {
+    share_began_ns = call->began_ns && call->listed ? read_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
 }
 
 void region_clock_share_end(struct region_call *call) {
-    if (call->worked_ns)
-        call->worked_ns = read_ns(CLOCK_THREAD_CPUTIME_ID) - call->worked_ns;
+    if (share_began_ns)
+        __atomic_fetch_add(&call->worked_ns, read_ns(CLOCK_THREAD_CPUTIME_ID) - share_began_ns,
+                           __ATOMIC_RELAXED);
+    share_began_ns = 0;
 }
 
 /* The clock is read at few barriers, because a step of a time loop may be shorter than a microsecond. */

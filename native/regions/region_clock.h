@@ -18,7 +18,7 @@ void region_clock_end(const struct region_call *call);
 void region_clock_team(const struct region_call *call);
 void region_clock_barrier(const struct region_call *call);
 /* Around its share: list the work of each region's first instances, by two system calls in each. */
-void region_clock_share_begin(struct region_call *call);
+void region_clock_share_begin(const struct region_call *call);
 void region_clock_share_end(struct region_call *call);
 
 /* ---- for region_table.c ---- */

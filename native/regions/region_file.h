@@ -65,7 +65,7 @@ struct region_text {
 };
 
 /* The work of an instance that ended, of those that the first thread with a region started: the processor
- * time of that thread's share, which other programs and waiting for the team do not change. */
+ * time of all threads' shares: whoever takes a single section, a chunk or a task, it is the same. */
 struct region_work {
     uint32_t entry;
     uint32_t time_ns; /* UINT32_MAX: so long or longer */

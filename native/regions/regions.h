@@ -40,7 +40,8 @@ struct region_call {
     struct slot_row
         rows[THREAD_POLICIES]; /* slots that the team may use, under each policy for which the hooks ask */
     uint64_t began_ns;         /* 0 if time is not counted */
-    uint64_t worked_ns;        /* processor time of thread 0's share at its end; 0 if it is not listed */
+    uint64_t worked_ns;        /* processor time of the shares that have ended, if it is listed */
+    bool listed;               /* whether its work is to be listed */
     uint64_t team;             /* threads, once thread 0 has entered */
     uint64_t phase;            /* tracer: barriers that the thread has passed which starts a nested region */
     uint64_t chunks;           /* tracer: chunks handed out to the team so far */

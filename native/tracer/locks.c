@@ -1,8 +1,8 @@
 /* locks.c: the entry points of libgomp and libomp at which a thread enters a section that only one may be in.
  * The tracer counts them; placement does not need these.
  *
- * Nestable locks are left alone: libgomp has two versions of them, of different sizes. So are reductions,
- * whose way libomp chooses.
+ * The locks of omp_set_lock are left alone: a program may have thousands that nobody waits for. So are
+ * reductions, whose way libomp chooses.
  */
 #include "../regions/export.h"
 #include "../regions/runtime.h"
@@ -42,17 +42,3 @@ LOCK(__kmpc_critical, (void *location, int32_t thread, void *section), location,
 LOCK(__kmpc_critical_with_hint, (void *location, int32_t thread, void *section, uint32_t hint), location,
      thread, section, hint)
 LOCK(__kmpc_ordered, (void *location, int32_t thread), location, thread)
-LOCK(omp_set_lock, (void *lock), lock)
-LOCK(omp_set_lock_, (void *lock), lock)
-
-#define TRY(name)                                                                                            \
-    EXPORT int name(void *lock);                                                                             \
-    EXPORT int name(void *lock) {                                                                            \
-        const int got = REAL(name)(lock);                                                                    \
-        if (got)                                                                                             \
-            lock_mark();                                                                                     \
-        return got;                                                                                          \
-    }
-
-TRY(omp_test_lock)
-TRY(omp_test_lock_)

@@ -97,10 +97,10 @@ static void end(struct region_call *call) {
 static void enter(struct region_call *call, int thread) {
     if (counting && call->level == 0) {
         counted = thread == 0 && call->region ? call : NULL;
-        if (counted) {
+        if (counted)
             region_clock_team(call);
+        if (call->region)
             region_clock_share_begin(call);
-        }
     }
     if (!tracing || call->level >= DEEPEST)
         return;
@@ -124,7 +124,7 @@ static void enter(struct region_call *call, int thread) {
 }
 
 static void leave(struct region_call *call) {
-    if (counted == call)
+    if (counting && call->level == 0 && call->region)
         region_clock_share_end(call);
     if (tracing && call->region)
         mark(MARK_LEAVE, 0, 0, 0);

@@ -50,8 +50,9 @@ def test_the_work_of_first_instances_is_listed_in_order_and_grouped_by_size(comp
     assert found.count[-1] == pytest.approx(100, abs=10)
 
 
-def test_instances_of_equal_size_make_no_classes(tmp_path: Path) -> None:
-    assert instance_classes(region_of(levels(tmp_path, GCC, "alike", POINTS, 100))) is None
+@pytest.mark.parametrize("kind", ["alike", "single"])  # whoever of the team does the work
+def test_instances_of_equal_size_make_no_classes(kind: str, tmp_path: Path) -> None:
+    assert instance_classes(region_of(levels(tmp_path, GCC, kind, POINTS, 100))) is None
 
 
 def region_times_s(program: Program, folder: Path, **limits: float) -> Mapping[str, float]:

@@ -138,7 +138,7 @@ def test_dynamic_schedules_are_marked(kernels: Path) -> None:
         ("taskloop", 1000, 50, 0),
         ("critical", 50, 0, 50),
         ("named", 50, 0, 50),
-        ("locks", 50, 0, 50),
+        ("locks", 50, 0, 0),  # of which a program may have thousands
     ],
 )
 def test_chunks_tasks_and_locks_are_counted(

@@ -2,8 +2,9 @@
  * smooths all of them.
  *
  * Arguments: kind, points of the largest grid, cycles. Kinds: "levels", four grids, each with an eighth of
- * the points of the one above; "alike", four equal grids; "smooth", grids of sizes that go up and down
- * without a gap. The main thread fills all grids. Prints a check sum.
+ * the points of the one above; "alike", four equal grids; "single", four equal grids, each smoothed by
+ * whichever thread comes first; "smooth", grids of sizes that go up and down without a gap. The main thread
+ * fills all grids. Prints a check sum.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,17 @@ __attribute__((noinline)) static void relax(struct grid *g) {
     const double *from = g->from;
     double *to = g->to;
 #pragma omp parallel for schedule(static)
+    for (long n = 1; n < g->points - 1; n++)
+        to[n] = 0.25 * from[n - 1] + 0.5 * from[n] + 0.25 * from[n + 1];
+    g->from = to;
+    g->to = (double *)from;
+}
+
+__attribute__((noinline)) static void relax_by_one(struct grid *g) {
+    const double *from = g->from;
+    double *to = g->to;
+#pragma omp parallel
+#pragma omp single
     for (long n = 1; n < g->points - 1; n++)
         to[n] = 0.25 * from[n - 1] + 0.5 * from[n] + 0.25 * from[n + 1];
     g->from = to;
@@ -48,10 +60,10 @@ int main(int argc, char **argv) {
             if (strcmp(kind, "smooth") == 0) /* from a tenth of the points to all of them, and back */
                 grids[level].points =
                     points / 10 + points * 9 / 10 * labs(n % SIZES - SIZES / 2) / (SIZES / 2);
-            relax(&grids[level]);
+            (strcmp(kind, "single") ? relax : relax_by_one)(&grids[level]);
         }
         for (int level = LEVELS - 2; level > 0; level--)
-            relax(&grids[level]);
+            (strcmp(kind, "single") ? relax : relax_by_one)(&grids[level]);
     }
     double sum = 0;
     for (int level = 0; level < LEVELS; level++)
