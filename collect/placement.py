@@ -79,7 +79,7 @@ def _thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...
     nodes, each = topology.cpu_nodes[: mapping.thread_nodes], mapping.threads_per_core
     pus = [pus_of(node, each) for node in nodes]
     room = sum(map(len, pus))
-    if len(nodes) < mapping.thread_nodes or room < mapping.threads:
+    if each > topology.threads_per_core or len(nodes) < mapping.thread_nodes or room < mapping.threads:
         if each > topology.threads_per_core:
             raise InvalidMappingError(
                 f"mapping {mapping.label} puts {each} threads on each core; {topology.name} has "

@@ -134,7 +134,7 @@ def _core(measured: MeasuredComputer, about: About) -> CoreTable:
         "cycles_per_instruction": _source(
             about,
             [alone, cores.instructions_per_ns],
-            "a sum and a stencil over doubles in the first cache, compiled code, by the frequency of one active core",
+            "a sum and a stencil over doubles in the first cache, as gcc -O2 has them, by the frequency of one core",
         ),
         "reorder_window": _WINDOW,
     }

@@ -1,5 +1,6 @@
 """The TOML form of a machine description: its tables, and what makes them valid (see models/machines/README.md)."""
 
+import itertools
 import math
 import tomllib
 from collections.abc import Iterator
@@ -48,7 +49,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
 They leave at least a factor of a hundred around known machines, and keep modelled times finite: light takes 0.03 ns for
 a centimetre, and an access of 10 ms is not to memory.
 """
-MOST_NODES, MOST_CORES = 1024, 65_536
+MOST_NODES, MOST_CORES, MOST_THREADS = 1024, 65_536, 16
 
 # Counts, node numbers and truth values.
 MAY_BE_ZERO = frozenset({"cores", "memory_bytes", "ends", "paths", "measured_by", "packages", "inclusive"})
@@ -291,7 +292,7 @@ def _part_problems(file: MachineFile, count: int) -> Iterator[str]:
     if file.nodes.packages and len(file.nodes.packages) != count:
         yield f"nodes.packages: {len(file.nodes.packages)} numbers for {count} nodes"
     if file.synchronisation is not None:
-        yield from _team_problems(file.synchronisation, count)
+        yield from _team_problems(file.synchronisation, count, sum(file.nodes.cores) * (file.core.threads or 1))
 
 
 def _link_problems(links: LinksTable, count: int) -> Iterator[str]:
@@ -306,8 +307,8 @@ def _link_problems(links: LinksTable, count: int) -> Iterator[str]:
         yield "links.ends: a link appears twice; give parallel links as one with their joint bandwidth"
 
 
-def _team_problems(table: SynchronisationTable, count: int) -> Iterator[str]:
-    """Yield the problems of the list of teams."""
+def _team_problems(table: SynchronisationTable, count: int, most: int) -> Iterator[str]:
+    """Yield the problems of the list of teams on ``count`` nodes that can run ``most`` threads."""
     teams = len(table.threads)
     if not teams:
         yield "synchronisation.threads: names no team; give at least one"
@@ -316,7 +317,7 @@ def _team_problems(table: SynchronisationTable, count: int) -> Iterator[str]:
             yield f"synchronisation.{name}: {len(getattr(table, name))} numbers for {teams} teams"
     known = list(zip(table.threads, table.nodes, strict=False))
     for threads, nodes in known:
-        if not max(nodes, 2) <= threads or not 1 <= nodes <= count:
+        if not max(nodes, 2) <= threads <= (most or threads) or not 1 <= nodes <= count:
             yield f"synchronisation: no team of {threads} threads can stand on {nodes} of the {count} nodes"
     if len(set(known)) != len(known):
         yield "synchronisation: a team appears twice"
@@ -329,6 +330,12 @@ def _core_problems(file: MachineFile) -> Iterator[str]:
         yield "core.smt_throughput: missing for cores with several threads"
     if core.smt_throughput is not None and not 1 <= core.smt_throughput <= (core.threads or 1):
         yield f"core.smt_throughput: {core.smt_throughput:g} is outside 1 to core.threads, which is {core.threads or 1}"
+    if any(later > earlier for earlier, later in itertools.pairwise(core.turbo_GHz)):
+        yield "core.turbo_GHz: grows with the active cores; the first entry is for one"
+    if (core.threads or 1) > MOST_THREADS:
+        yield f"core.threads: {core.threads} hardware threads a core; at most {MOST_THREADS} are modelled"
+    if shared.cores is not None and shared.cores > max(file.nodes.cores, default=0):
+        yield f"shared_cache.cores: {shared.cores} cores share one, and no node has so many"
     if shared.cores == 0:
         yield "shared_cache.cores: a cache that no core shares; leave it out where all cores of a node share one"
 

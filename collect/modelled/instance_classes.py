@@ -27,6 +27,9 @@ _SLOWDOWN = 300.0
 _MOST_TIME, _MOST_TIME_OF_REPEATS = 0.5, 0.1
 _REPEATS = 8
 
+# Less of the work than this part does not tell how long the rest takes.
+_LEAST_SEEN = 0.05
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -62,8 +65,8 @@ class InstanceClasses:
     def stands_for(self, traced: Ints, *, serial: bool = False) -> Floats:
         """Return for how many instances each of the traced ones of a part stands, by part.
 
-        Classes of which none was traced are filled in by the others: by native work, or where the ``serial`` stretches
-        after the instances are meant, by their number.
+        Classes of which none was traced are filled in by the others: by native work, or by their number where the
+        ``serial`` stretches after the instances are meant, or what was traced is next to nothing of the work.
         """
         members = np.bincount(self.parts(traced), minlength=2 * len(self.count) - 1)
         early, late = members[1::2], members[2::2]
@@ -71,7 +74,9 @@ class InstanceClasses:
         size = np.array(self.count if serial else self.work_s)
         each = np.ones(len(members))
         each[2::2] = (np.array(self.count[1:]) - early) / np.maximum(late, 1)
-        filled: Floats = each * size.sum() / max(size[seen].sum(), np.finfo(float).tiny)
+        if size[seen].sum() < _LEAST_SEEN * size.sum():
+            size = np.array(self.count)
+        filled: Floats = each * size.sum() / size[seen].sum()
         return filled
 
     def share_of(self, traced: Ints) -> float:

@@ -114,8 +114,9 @@ class ModelledMachine:
         UnwritableError where the cache or TMPDIR cannot be. A program that fails gives a measurement that says so.
         """
         placement = resolve(mapping, self.topology)
+        places = places_of(placement.slots, self.description)
         try:
-            traced = self.traced(program, mapping.threads, mapping.thread_policy, mapping.threads_per_core)
+            traced = self.traced(program, mapping.threads, mapping.thread_policy, int(places.siblings.max()))
         except TracingError as error:
             return Measurement(
                 program=program.name,
@@ -126,12 +127,13 @@ class ModelledMachine:
                 message=str(error),
                 provenance=(("source", "model"),),
             )
-        return self._measured(program, placement, traced)
+        return self._measured(program, placement, places, traced)
 
     def placement(self, program: Program, mapping: Mapping) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Return the page numbers that the model follows and the node of each under the mapping: int64[P], int32[P]."""
         placement = resolve(mapping, self.topology)
-        pages = self.traced(program, mapping.threads, mapping.thread_policy, mapping.threads_per_core).pages
+        siblings = int(places_of(placement.slots, self.description).siblings.max())
+        pages = self.traced(program, mapping.threads, mapping.thread_policy, siblings).pages
         return pages.address, place_pages(placement, pages)
 
     def traced(
@@ -219,9 +221,10 @@ class ModelledMachine:
         keys = np.unique(phased.region[~phased.serial])
         return repetition, {int(key): float(times[phased.region == key].sum()) for key in keys}
 
-    def _measured(self, program: Program, placement: Placement, traced: TracedProgram) -> Measurement:
+    def _measured(
+        self, program: Program, placement: Placement, places: ThreadPlaces, traced: TracedProgram
+    ) -> Measurement:
         mapping = placement.mapping
-        places = places_of(placement.slots, self.description)
         pages = place_pages(placement, traced.pages)
         exit_code = traced.census.exit_code or traced.trace.exit_code
         repetition, times_s = self._timed(program, traced, places, pages, mapping.thread_policy)

@@ -1,9 +1,9 @@
 """Shared caches: which private-cache misses of a trace reach memory, for one grouping of the threads on nodes.
 
 The replay itself is native/replay/replay.h: set-associative, least recently used, coherent by MESI; one cache a node,
-or several. A victim cache is replayed as one that is larger by the private caches: a line that it takes in when they
-load it, not when they evict it, stays as much longer. The result does not depend on the pages' nodes, so that one
-replay serves every page policy.
+or several. A victim cache is replayed as one that is larger by the private caches of the cores in use: a line that it
+takes in when they load it, not when they evict it, stays as much longer. The result does not depend on the pages'
+nodes, so that one replay serves every page policy.
 """
 
 import ctypes
@@ -101,8 +101,6 @@ def lines_of(phased: PhasedTrace, machine: MachineDescription, seed: int) -> Lin
     shift = phased.lines_per_record.bit_length() - 1
     shared = machine.shared_cache
     sets = max(shared.size_bytes // machine.line_bytes // shared.ways >> shift, 1)
-    sharing = shared.cores or max(shape.cores for shape in machine.nodes)
-    beside = 0 if shared.inclusive else sharing * machine.private_cache.size_bytes
     # The tracer kept lines whose hash has zero low bits; the next bits select among the remaining sets.
     chosen = (_hash(address, seed) >> np.uint64(shift)) % np.uint64(sets)
     return Lines(
@@ -112,7 +110,7 @@ def lines_of(phased: PhasedTrace, machine: MachineDescription, seed: int) -> Lin
         set_of_line=chosen.astype(np.uint32),
         page=page.astype(np.int64),
         sets=sets,
-        ways=round(shared.ways * (1 + beside / shared.size_bytes)),
+        ways=shared.ways,
     )
 
 
@@ -138,7 +136,7 @@ def replay(lines: Lines, places: ThreadPlaces) -> Demand:
         cache_of.ctypes.data,
         len(places.cache_node),
         lines.sets,
-        lines.ways,
+        round(lines.ways * (1 + places.private_bytes / places.machine.shared_cache.size_bytes)),
     )
     _check(
         _library().replay_shared_caches(

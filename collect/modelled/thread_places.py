@@ -78,6 +78,13 @@ class ThreadPlaces:
         """Return the node of each used shared cache, int32[C]."""
         return np.array([node for node, _ in dict.fromkeys(self._caches)], dtype=np.int32)
 
+    @property
+    def private_bytes(self) -> float:
+        """Return what private caches add to a shared one, on average, where it is a victim cache: of cores in use."""
+        if self.machine.shared_cache.inclusive:
+            return 0.0
+        return len(set(self.core)) / len(self.cache_node) * self.machine.private_cache.size_bytes
+
     @cached_property
     def _caches(self) -> tuple[tuple[int, int], ...]:
         """Return the node of each thread's shared cache, and which of that node's it is."""

@@ -61,6 +61,8 @@ def test_only_the_last_core_may_have_fewer_pus_than_threads_a_core() -> None:
 
 
 def test_a_core_without_so_many_pus_is_named() -> None:
+    with pytest.raises(InvalidMappingError, match=r"puts 4 threads on each core; shape has 2 usable PUs per core$"):
+        resolve(parse_label("2x2-contiguous-balance-smt4"), shape([2, 2], pus=2))
     with pytest.raises(InvalidMappingError, match=r"puts 2 threads on each core; shape has 1 usable PU per core$"):
         resolve(parse_label("4x2-contiguous-balance-smt2"), shape([2, 2]))
 

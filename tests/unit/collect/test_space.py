@@ -235,12 +235,22 @@ def test_an_unknown_subset_is_an_error_that_names_the_others() -> None:
         ("1x1-scatter-dataset@4", "1x1-contiguous-bind"),
         ("8x2-scatter-balance@3", "8x2-scatter-balance@3"),
         ("3x1-contiguous-dataset@4", "3x1-contiguous-dataset@3"),
-        ("4x4-scatter-locality-smt2", "4x4-contiguous-locality"),
-        ("1x1-contiguous-bind-smt8", "1x1-contiguous-bind"),
     ],
 )
 def test_equal_mappings_are_one_mapping(label: str, expected: str) -> None:
     assert canonical(parse_label(label), SANDY_BRIDGE).label == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("4x4-scatter-locality-smt2", "4x4-contiguous-locality"),
+        ("2x1-contiguous-bind-smt4", "2x1-contiguous-bind-smt2"),
+        ("1x1-contiguous-bind-smt4", "1x1-contiguous-bind"),
+    ],
+)
+def test_no_core_has_more_threads_than_there_are(label: str, expected: str) -> None:
+    assert canonical(parse_label(label), shape([8] * 4, pus=4)).label == expected
 
 
 def test_remote_is_bind_where_the_threads_have_no_nearer_memory() -> None:

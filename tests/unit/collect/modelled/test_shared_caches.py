@@ -85,15 +85,16 @@ def test_caches_of_one_node_hand_changed_lines_over_within_it() -> None:
     assert by_supplier(demand) == [[0, 1], [0, 0], [1, 0], [0, 0]]
 
 
-def test_a_victim_cache_has_the_room_of_the_private_ones_besides() -> None:
-    machine = machine_of((2, 2))
-    inclusive = s.lines_of(phased_of([(0, 1, 0)], 1), machine, seed=1)
-    shape = msgspec.structs.replace(machine, shared_cache=cache_of(inclusive=False))
-    victim = s.lines_of(phased_of([(0, 1, 0)], 1), shape, seed=1)
-    assert (inclusive.ways, victim.sets) == (16, inclusive.sets)
-    assert victim.ways == 16 + 2 * 32768 * 16 // (64 * 16 * 64)
-    alone = msgspec.structs.replace(machine, shared_cache=cache_of(cores=1, inclusive=False))
-    assert s.lines_of(phased_of([(0, 1, 0)], 1), alone, seed=1).ways == 24
+@pytest.mark.parametrize(("nodes", "room"), [((0,), 1024 + 512), ((0, 0), 1024 + 1024), ((0, 1), 1024 + 512)])
+def test_a_victim_cache_has_the_room_of_the_private_ones_in_use_besides(nodes: tuple[int, ...], room: int) -> None:
+    for inclusive in (True, False):
+        machine = msgspec.structs.replace(machine_of((2, 2)), shared_cache=cache_of(inclusive=inclusive))
+        for lines_ in (room - 256, room + 256):
+            # Twice over so many lines: most stay, but for a few full sets, or with least recently used most go.
+            accesses = [(0, line, 0) for line in range(1, lines_ + 1)] * 2
+            lines = s.lines_of(phased_of(accesses, len(nodes)), machine, seed=1)
+            again = memory(s.replay(lines, places_on(nodes, machine))) - lines_
+            assert (again < 0.4 * lines_) == (not inclusive and lines_ < room), (inclusive, lines_, again)
 
 
 def cache_of(cores: int = 0, *, inclusive: bool = True) -> SharedCache:

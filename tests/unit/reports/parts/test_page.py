@@ -12,7 +12,6 @@ import pytest
 from numapredict.collect.data.dataset import Dataset, write_dataset
 from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import AnyMapping, to_label
-from numapredict.collect.modelled.description import load_description
 from numapredict.collect.terminal.printable import printable
 from numapredict.native.errors import InvalidInputError, UnwritableError, UsageError
 from numapredict.predictor.advising.advice import Advice, advise
@@ -28,7 +27,6 @@ from numapredict.reports.parts.contents import page_data
 from numapredict.reports.parts.page import render, write_page
 from numapredict.reports.parts.prediction import Reason, prediction_data, read_advice
 from numapredict.reports.parts.subject import Subject, open_subject
-from numapredict.reports.parts.topology import machine_data
 from tests.hostile import NAMES, with_hostile_names
 from tests.html_document import Document
 from tests.planted import planted_dataset
@@ -274,24 +272,6 @@ def test_mappings_that_were_left_out_are_named(dataset: Dataset, kind: str) -> N
     said = [text for text in document.texts["details"] if "1 mappings left out" in text]
     assert len(said) == 1
     assert gone.label in said[0]
-
-
-def test_rows_of_a_machines_tables_are_nodes_with_cores_and_equal_figures_are_said_once(dataset: Dataset) -> None:
-    data = page_data(Subject(name="planted", dataset=dataset))
-    found = {}
-    for name in ("xeonmax-2x56", "rome-8x16"):
-        description = load_description(name)
-        made = machine_data(description.topology, description)
-        sections = [
-            msgspec.structs.replace(section, data=made) if section.template == "topology" else section
-            for section in data.sections
-        ]
-        found[name] = render(msgspec.structs.replace(data, sections=tuple(sections)))
-    assert found["xeonmax-2x56"].count('<th scope="row">Node 1</th>') == 3
-    assert '<th scope="row">Node 2</th>' not in found["xeonmax-2x56"]
-    assert found["rome-8x16"].count('<th scope="row">Node 7</th>') == 2
-    assert found["rome-8x16"].count("35.0") == 1
-    assert "16 cores, PUs 112-127, 240-255" in found["rome-8x16"]
 
 
 def test_one_program_has_a_page() -> None:

@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from numapredict.collect.mapping import parse_label
@@ -5,8 +6,11 @@ from numapredict.collect.modelled.description import load_description
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.profile_file import Profile, parse_profile
 from numapredict.native.errors import UsageError
+from numapredict.reports.parts.contents import page_data
+from numapredict.reports.parts.page import render
+from numapredict.reports.parts.subject import Subject
 from numapredict.reports.parts.topology import draw_mapping, machine_data, topology_data
-from tests.planted import four_by_eight
+from tests.planted import four_by_eight, planted_dataset
 from tests.profiles import profile_bytes
 from tests.samples import topology_of
 from tests.shapes import shape
@@ -115,3 +119,21 @@ def test_a_core_with_two_threads_has_both() -> None:
     data = topology_data(topology, resolve(parse_label("8x2-contiguous-interleave-smt2"), topology))
     assert [(core.pu, core.thread, core.more) for core in data.nodes[1].cores] == [(2, 4, (5,)), (3, 6, (7,))]
     assert [node.threads for node in data.nodes] == ["0 to 3", "4 to 7"]
+
+
+def test_rows_of_a_machines_tables_are_nodes_with_cores_and_equal_figures_are_said_once() -> None:
+    data = page_data(Subject(name="planted", dataset=planted_dataset(2)))
+    found = {}
+    for name in ("xeonmax-2x56", "rome-8x16"):
+        description = load_description(name)
+        made = machine_data(description.topology, description)
+        sections = [
+            msgspec.structs.replace(section, data=made) if section.template == "topology" else section
+            for section in data.sections
+        ]
+        found[name] = render(msgspec.structs.replace(data, sections=tuple(sections)))
+    assert found["xeonmax-2x56"].count('<th scope="row">Node 1</th>') == 3
+    assert '<th scope="row">Node 2</th>' not in found["xeonmax-2x56"]
+    assert found["rome-8x16"].count('<th scope="row">Node 7</th>') == 2
+    assert found["rome-8x16"].count("35.0") == 1
+    assert "16 cores, PUs 112-127, 240-255" in found["rome-8x16"]
