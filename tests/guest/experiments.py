@@ -126,10 +126,10 @@ def masks(program: str) -> dict[str, list[str]]:
     return answers
 
 
-def shares(program: str) -> str:
-    """Return what it prints with its threads on four nodes, and pages by locality."""
+def shares(program: str) -> list[str]:
+    """Return the words that it prints with its threads on four nodes, and pages by locality."""
     placement = resolve(parse_label("4x4-contiguous-locality"), host_topology())
-    return _output([program, "60"], preload_environment(os.environ, placement, str(placement_library())))
+    return _output([program, "60"], preload_environment(os.environ, placement, str(placement_library()))).split()
 
 
 def arrays(request_file: str) -> dict[str, dict[str, list[int]]]:

@@ -193,7 +193,7 @@ def test_teams_of_the_programs_own_choice_spread_over_the_nodes(compiler: str, a
 @pytest.mark.parametrize("compiler", [GCC, CLANG])
 def test_pages_follow_a_thread_when_its_share_ends(compiler: str, answers: dict[str, Any]) -> None:
     # While the main thread is still in the region, and before the next thread touches its own.
-    assert answers[f"shares {compiler}"] == "0: 1:1:1 2:2:2 3:3:3 \n"
+    assert answers[f"shares {compiler}"] == ["0:", "1:1:1", "2:2:2", "3:3:3"]
 
 
 def test_a_program_hears_of_its_pus_as_if_restricted_to_the_mapping(answers: dict[str, Any]) -> None:
