@@ -51,11 +51,9 @@ def topology(machine: str | None, listed: bool, measure: bool, output: Path | No
     if output is not None:
         raise click.UsageError("--output is the file of --measure")
     if listed:
-        print_answer(
-            described_machines(),
-            as_json,
-            lambda machines: "\n".join(f"{each.name:16} {each.summary}" for each in machines),
-        )
+        known = described_machines()
+        width = max(len(each.name) for each in known)
+        print_answer(known, as_json, lambda _: "\n".join(f"{each.name:{width}} {each.summary}" for each in known))
         return
     shown = load_description(machine).topology if machine else host_topology()
     print_answer(shown, as_json, describe)

@@ -1,7 +1,7 @@
 /* bandwidth.c: streams through one node's memory, of one thread and of a whole team. */
 #define _GNU_SOURCE
+#include "bandwidth.h"
 #include "pages.h"
-#include "probe.h"
 
 #include <omp.h>
 

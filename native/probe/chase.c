@@ -1,7 +1,7 @@
 /* chase.c: latencies, by loads of which each has the address of the next. */
 #define _GNU_SOURCE
+#include "chase.h"
 #include "pages.h"
-#include "probe.h"
 
 /* Between looks at the clock, which take as long as some hits in a cache. */
 enum { MEMORY_STEPS = 256, CACHE_STEPS = 2048 };

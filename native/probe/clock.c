@@ -1,6 +1,6 @@
 /* clock.c: the frequency of cores, and what they execute of plain code, while others are busy or not. */
 #define _GNU_SOURCE
-#include "probe.h"
+#include "clock.h"
 
 #include <omp.h>
 

@@ -1,4 +1,4 @@
-/* probe.h: what is measured, and what one measurement gives.
+/* probe.h: what one measurement asks for and gives.
  *
  * Contract. Every `measure_` function uses the threads of one team, the n-th of them on the n-th PU of the
  * request, and gives for each figure one value a round. A round lasts at least `round_s`, and what comes
@@ -37,21 +37,6 @@ struct answer {
     const char *failed;
     int error;
 };
-
-/* latency_ns: a load that the next one waits for, from memory; bytes is a power of two, far above the caches.
- */
-bool measure_latency(const struct request *request, struct answer *answer);
-/* latency_ns: the same from whichever cache holds all of the bytes, a power of two. */
-bool measure_cache(const struct request *request, struct answer *answer);
-/* node_write_GBps, node_read_GBps: all threads together; thread_read_GBps, thread_write_GBps: the first
- * alone. */
-bool measure_bandwidth(const struct request *request, struct answer *answer);
-/* frequency_GHz: of the slowest of the PUs while all of them are busy. */
-bool measure_frequency(const struct request *request, struct answer *answer);
-/* instructions_per_ns: of plain code, all PUs together. */
-bool measure_work(const struct request *request, struct answer *answer);
-/* fork_join_us, barrier_us, atomic_ns, lock_ns: of a team with a thread on each PU. */
-bool measure_team(const struct request *request, struct answer *answer);
 
 /* Add a figure to the answer, its values to be set. */
 struct figure *new_figure(struct answer *answer, const char *name);

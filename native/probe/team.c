@@ -3,7 +3,7 @@
  * As the EPCC OpenMP microbenchmarks do (Bull, EWOMP 1999): a construct is repeated so often that the clock's
  * resolution does not matter, with next to nothing in it. */
 #define _GNU_SOURCE
-#include "probe.h"
+#include "team.h"
 
 #include <omp.h>
 

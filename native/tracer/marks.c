@@ -18,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#pragma weak ranges_before_region
+/* In range_marks.c, where that library is loaded: find the heap's new ranges. */
+void ranges_before_region(void) __attribute__((weak));
 
 #define DEEPEST 16     /* most nested regions with rows of their own */
 #define CHUNKS_AHEAD 2 /* of the team's average */

@@ -30,13 +30,10 @@ enum mark {
     MARK_BARRIER = 6, /* the thread has passed a barrier inside a region */
     MARK_CHUNK = 7,   /* the thread has been handed a chunk of a loop whose schedule does so at run time */
     MARK_TASK = 8,    /* a = the function of a task, before the first one runs */
-    MARK_LOCK = 9,    /* the thread has entered a critical or ordered section, or has set a lock */
+    MARK_LOCK = 9,    /* the thread has entered a critical or ordered section */
     MARK_RANGE = 10,  /* a = start, b = end, in bytes: an allocation that the placement library would place
                          (range_marks.c) */
 };
-
-/* In range_marks.c, where that is loaded: a region is about to begin, find the heap's new ranges. */
-void ranges_before_region(void);
 
 /* In the library: the calling thread creates a task that runs this function; it holds a lock. */
 void task_mark(void (*function)(void));

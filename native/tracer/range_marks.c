@@ -40,6 +40,7 @@ static void in_child(void) {
     next_calls_after_fork();
 }
 
+EXPORT void ranges_before_region(void);
 EXPORT void ranges_before_region(void) { heap_refresh(); }
 
 __attribute__((constructor)) static void load(void) {
