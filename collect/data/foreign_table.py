@@ -51,9 +51,9 @@ class TableColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Which columns mean what.
 
     ``program`` and ``mapping`` are one or more columns whose values are joined, by a space and by "-"; a number after a
-    label of our grammar is that of the threads on each core. ``group`` names
-    what is held out together, the program itself where it is None. ``where`` and ``drop_if`` are (column, value): a row
-    is taken if it has all of the first and none of the second. ``unit_s`` is the times' unit in seconds.
+    label of our grammar is that of the threads on each core. ``group`` names what is held out together, the program
+    itself where it is None. ``where`` and ``drop_if`` are (column, value): a row is taken if it has all of the first
+    and none of the second. ``unit_s`` is the times' unit in seconds.
     """
 
     program: tuple[str, ...]

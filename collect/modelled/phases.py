@@ -37,11 +37,10 @@ class PhasedTrace:
     ``barriers`` float64[M]: how often the threads wait for each other in the recorded part, at a barrier, or where
     ``begins`` bool[M] at the start and the end of a region. ``members`` bool[M, T]: the threads that take part.
     ``instructions`` float64[M, T]; ``chunks`` float64[M, T]: chunks of loops and tasks that were dealt out at run time;
-    ``locks`` float64[M, T]: critical and ordered sections that were entered. Records: ``line``
-    uint64[R] (line addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record represents
-    ``lines_per_record`` lines. ``stands_for`` float64[M]: a phase's instructions over those while records were kept;
-    after the record limit, misses are assumed to be as frequent. ``seen``: the share, 0 to 1, of each region, by key,
-    that was traced.
+    ``locks`` float64[M, T]: critical and ordered sections that were entered. Records: ``line`` uint64[R] (line
+    addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record represents ``lines_per_record`` lines.
+    ``stands_for`` float64[M]: a phase's instructions over those while records were kept; after the record limit, misses
+    are assumed to be as frequent. ``seen``: the share, 0 to 1, of each region, by key, that was traced.
     ``share``: the share of the program's native region time that was traced; a partly seen region counts in part.
     """
 
@@ -269,11 +268,14 @@ def _weights(
         mine = main & (segments["after"] == after) & (segments["region"] == 0)
         followed[int(after)] = len(np.unique(segments["instance"][mine]))
     weights = np.ones(len(key))
+    by_part: dict[tuple[np.uint64, np.uint64], Floats] = {}
     for n, (region, after, number, _) in enumerate(key.view(np.uint64)):
         if int(region or after) in classes:
-            mine = main & (segments["region"] == region) & ((region != 0) | (segments["after"] == after))
-            traced = np.unique(segments["instance"][mine]).astype(np.int64)
-            weights[n] = classes[int(region or after)].stands_for(traced, serial=not region)[int(number)]
+            if (region, after) not in by_part:
+                mine = main & (segments["region"] == region) & ((region != 0) | (segments["after"] == after))
+                traced = np.unique(segments["instance"][mine]).astype(np.int64)
+                by_part[region, after] = classes[int(region or after)].stands_for(traced, serial=not region)
+            weights[n] = by_part[region, after][int(number)]
             continue
         if region == 0:  # as often as the region before it ends; what comes before the first region happens once
             weights[n] = counts.get(int(after), 1) / max(followed.get(int(after), 1), 1) if after else 1.0

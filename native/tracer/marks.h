@@ -35,7 +35,8 @@ enum mark {
                          (range_marks.c) */
 };
 
-/* In the library: the calling thread creates a task that runs this function; it holds a lock. */
+/* In the library: the calling thread creates a task that runs this function; it has entered a
+ * critical or ordered section. */
 void task_mark(void (*function)(void));
 void lock_mark(void);
 
