@@ -185,6 +185,13 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
 @click.option("--drop-if", "drop_if", multiple=True, metavar="COL=VALUE", help="Leave out these rows; repeatable.")
 @click.option("--default", metavar="LABEL", help="The mapping that speedups are relative to.")
 @click.option("--machine", metavar="NAME", help="The machine's name.")
+@click.option(
+    "--counterparts",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="CSV file with columns mapping,label: which of our mappings each is nearest to.",
+)
+@click.option("--topology", metavar="NAME", help="The described machine, or .toml file, that counterparts are of.")
 @click.option("--keep-outliers", is_flag=True, help="Keep times that are far from all others of program and mapping.")
 @JSON
 def import_(
@@ -200,6 +207,14 @@ def import_(
 
     if named["group"] and named["groups"]:
         raise click.UsageError("--group and --groups exclude each other: the file names every program's group")
+    if (named["counterparts"] is None) != (named["topology"] is None):
+        raise click.UsageError(
+            "--counterparts and --topology belong together: the labels are of that machine's mappings"
+        )
+    if named["topology"] is not None:
+        from numapredict.collect.modelled.description import load_description
+
+        named["topology"] = load_description(named["topology"]).topology
     columns = TableColumns(
         program=_names(named["program"]),
         mapping=_names(named["mapping"]),

@@ -57,8 +57,8 @@ class Machine(Protocol):
         """Return whether this machine can apply the mapping at all."""
         ...
 
-    def estimate_s(self, program: Program) -> float | None:
-        """Return how long one run of a program will take in a campaign, in seconds; None where unknown before a run."""
+    def estimate_s(self, program: Program, mappings: Sequence[Mapping]) -> float | None:
+        """Return how long runs under these mappings take together, in seconds; None where unknown before a run."""
         ...
 
     def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> TracesToTake | None:

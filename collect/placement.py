@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping, problem_of
+from numapredict.collect.mapping import Mapping, ThreadPolicy, problem_of
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.topology import Node, Topology
@@ -66,33 +66,35 @@ def resolve(mapping: Mapping, topology: Topology) -> Placement:
     problem = problem_of(mapping)
     if problem:
         raise InvalidMappingError(f"mapping {mapping.label}: {problem}")
-    return Placement(mapping, topology, _thread_slots(mapping, topology), _page_node_set(mapping, topology))
+    slots = _thread_slots(
+        topology, mapping.threads, mapping.thread_nodes, mapping.thread_policy, mapping.threads_per_core
+    )
+    if not slots:
+        raise _no_slots(mapping, topology)
+    away = FACTS[mapping.page_policy].away
+    page_nodes = _page_node_set(topology, mapping.thread_nodes, mapping.page_nodes, away)
+    if not page_nodes:
+        raise _no_page_nodes(mapping, topology)
+    return Placement(mapping, topology, slots, page_nodes)
 
 
-def _thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...]:
-    """Return where every thread runs, in the order of thread numbers.
+# Spaces ask for the same teams under every page policy, and for the same nodes for every team.
+@lru_cache(maxsize=256)
+def _thread_slots(
+    topology: Topology, threads: int, thread_nodes: int, thread_policy: ThreadPolicy, threads_per_core: int
+) -> tuple[ThreadSlot, ...]:
+    """Return where every thread runs, in the order of thread numbers; nothing if they do not fit.
 
     The threads are dealt to the thread nodes round robin, skipping full nodes: in this order under `scatter`; under
     `contiguous` each node gets as many, but consecutive threads. With K threads a core the i-th thread of a node takes
-    PU i % K of its core i // K. Raises InvalidMappingError when there are too few nodes, cores or PUs of a core.
+    PU i % K of its core i // K.
     """
-    nodes, each = topology.cpu_nodes[: mapping.thread_nodes], mapping.threads_per_core
-    pus = [pus_of(node, each) for node in nodes]
-    room = sum(map(len, pus))
-    if each > topology.threads_per_core or len(nodes) < mapping.thread_nodes or room < mapping.threads:
-        if each > topology.threads_per_core:
-            raise InvalidMappingError(
-                f"mapping {mapping.label} puts {each} threads on each core; {topology.name} has "
-                f"{counted(topology.threads_per_core, 'usable PU')} per core"
-            )
-        unit = "core" if each == 1 else "PU"
-        raise InvalidMappingError(
-            f"mapping {mapping.label} needs {counted(mapping.threads, unit)} on "
-            f"{counted(mapping.thread_nodes, 'node')}; {topology.name} has {counted(room, unit)} on "
-            f"{'its first ' if len(nodes) > 1 else ''}{counted(len(nodes), 'node')}"
-        )
-    owners = _deal(mapping.threads, [len(row) for row in pus])
-    if mapping.thread_policy == "contiguous":
+    nodes = topology.cpu_nodes[:thread_nodes]
+    pus = [pus_of(node, threads_per_core) for node in nodes]
+    if threads_per_core > topology.threads_per_core or len(nodes) < thread_nodes or sum(map(len, pus)) < threads:
+        return ()
+    owners = _deal(threads, [len(row) for row in pus])
+    if thread_policy == "contiguous":
         owners.sort()
     used = [0] * len(nodes)
     slots = []
@@ -102,36 +104,56 @@ def _thread_slots(mapping: Mapping, topology: Topology) -> tuple[ThreadSlot, ...
     return tuple(slots)
 
 
-def _page_node_set(mapping: Mapping, topology: Topology) -> tuple[int, ...]:
-    """Return the nodes (logical indices) among which the pages are spread, the preferred one first.
+def _no_slots(mapping: Mapping, topology: Topology) -> InvalidMappingError:
+    """Return the error that says why the threads do not fit: too few nodes, cores, or PUs of a core."""
+    nodes, each = topology.cpu_nodes[: mapping.thread_nodes], mapping.threads_per_core
+    if each > topology.threads_per_core:
+        return InvalidMappingError(
+            f"mapping {mapping.label} puts {each} threads on each core; {topology.name} has "
+            f"{counted(topology.threads_per_core, 'usable PU')} per core"
+        )
+    unit, room = "core" if each == 1 else "PU", sum(len(pus_of(node, each)) for node in nodes)
+    return InvalidMappingError(
+        f"mapping {mapping.label} needs {counted(mapping.threads, unit)} on "
+        f"{counted(mapping.thread_nodes, 'node')}; {topology.name} has {counted(room, unit)} on "
+        f"{'its first ' if len(nodes) > 1 else ''}{counted(len(nodes), 'node')}"
+    )
+
+
+@lru_cache(maxsize=256)
+def _page_node_set(topology: Topology, thread_nodes: int, page_nodes: int, away: bool) -> tuple[int, ...]:
+    """Return the nodes (logical indices) among which the pages are spread, the preferred one first; nothing if too few.
 
     With as many page nodes as thread nodes they are the thread nodes' homes, each once. Otherwise they are the first
-    of: these homes, then the other memory nodes by distance from the first thread node. `remote` has the farthest
-    memory node without threads. Raises InvalidMappingError when there are too few.
+    of: these homes, then the other memory nodes by distance from the first thread node. `remote`, the only policy with
+    pages ``away`` from the threads, has the farthest memory node without threads.
     """
-    thread_nodes = [node.index for node in topology.cpu_nodes[: mapping.thread_nodes]]
-    homes = list(dict.fromkeys(topology.home(index) for index in thread_nodes))
-    row = topology.distances[thread_nodes[0]]
-    if FACTS[mapping.page_policy].away:
-        free = [node.index for node in topology.memory_nodes if node.index not in thread_nodes]
-        if not free:
-            raise InvalidMappingError(
-                f"mapping {mapping.label}: {mapping.page_policy} needs a node without threads, and "
-                f"{topology.name} has none left"
-            )
-        return (min(free, key=lambda index: (-row[index], index)),)
-    if mapping.page_nodes == mapping.thread_nodes:
+    threads_on = [node.index for node in topology.cpu_nodes[:thread_nodes]]
+    homes = list(dict.fromkeys(topology.home(index) for index in threads_on))
+    row = topology.distances[threads_on[0]]
+    if away:
+        free = [node.index for node in topology.memory_nodes if node.index not in threads_on]
+        return (min(free, key=lambda index: (-row[index], index)),) if free else ()
+    if page_nodes == thread_nodes:
         return tuple(homes)
     others = sorted(
         (node.index for node in topology.memory_nodes if node.index not in homes), key=lambda index: (row[index], index)
     )
     candidates = homes + others
-    if mapping.page_nodes > len(candidates):
-        raise InvalidMappingError(
-            f"mapping {mapping.label} needs {counted(mapping.page_nodes, 'node')} with memory; "
-            f"{topology.name} has {len(candidates)}"
+    return tuple(candidates[:page_nodes]) if page_nodes <= len(candidates) else ()
+
+
+def _no_page_nodes(mapping: Mapping, topology: Topology) -> InvalidMappingError:
+    """Return the error that says why the pages' nodes are too few."""
+    if FACTS[mapping.page_policy].away:
+        return InvalidMappingError(
+            f"mapping {mapping.label}: {mapping.page_policy} needs a node without threads, and "
+            f"{topology.name} has none left"
         )
-    return tuple(candidates[: mapping.page_nodes])
+    return InvalidMappingError(
+        f"mapping {mapping.label} needs {counted(mapping.page_nodes, 'node')} with memory; "
+        f"{topology.name} has {len(topology.memory_nodes)}"
+    )
 
 
 def pus_of(node: Node, threads_per_core: int) -> tuple[int, ...]:

@@ -28,10 +28,11 @@ def canonical_form(placement: Placement) -> Mapping:
     if mapping.threads_per_core > 1:
         most = max(Counter(slot.node for slot in placement.slots).values())
         mapping = mapping.replaced(threads_per_core=min(mapping.threads_per_core, most))
-    in_order = mapping.replaced(thread_policy="contiguous")
-    if resolve(in_order, topology).slots == placement.slots:
-        mapping = in_order
-    home = placement.homes[0]
+    if mapping.thread_policy != "contiguous":
+        in_order = mapping.replaced(thread_policy="contiguous")
+        if resolve(in_order, topology).slots == placement.slots:
+            mapping = in_order
+    home = topology.home(placement.slots[0].node)
     bound = mapping.replaced(page_policy="bind", page_nodes=1)
     policy = FACTS[mapping.page_policy]
     if policy.with_threads and set(placement.homes) == {home}:
@@ -107,16 +108,25 @@ def _space(topology: Topology, thread_counts: dict[int, tuple[int, ...]]) -> tup
     """
     page_counts = {1, *powers_of_two(len(topology.memory_nodes)), len(topology.memory_nodes)}
     found: dict[Mapping, None] = {}
-    for threads_per_core, threads, thread_nodes, thread_policy, page_policy in (
+    for threads_per_core, threads, thread_nodes, thread_policy in (
         (per_core, *others)
         for per_core, counts in thread_counts.items()
-        for others in itertools.product(counts, node_counts(topology), THREAD_POLICIES, PAGE_POLICIES)
+        for others in itertools.product(counts, node_counts(topology), THREAD_POLICIES)
     ):
-        for page_nodes in sorted(page_counts | {thread_nodes}):
-            mapping = Mapping(threads, thread_nodes, thread_policy, page_nodes, page_policy, threads_per_core)
-            placement = placement_if_any(mapping, topology)
-            if placement is not None and (form := canonical_form(placement)).threads_per_core == threads_per_core:
-                found[form] = None
+        team = Mapping(threads, thread_nodes, thread_policy, thread_nodes, "interleave", threads_per_core)
+        fitting = placement_if_any(team, topology)
+        if fitting is None:
+            continue
+        form = canonical_form(fitting)
+        if (form.thread_policy, form.threads_per_core) != (thread_policy, threads_per_core):
+            continue
+        numbers = {"one node": [1], "thread nodes": [thread_nodes], "any number": sorted({*page_counts, thread_nodes})}
+        for page_policy in PAGE_POLICIES:
+            for page_nodes in numbers[FACTS[page_policy].page_nodes]:
+                mapping = team.replaced(page_policy=page_policy, page_nodes=page_nodes)
+                placement = placement_if_any(mapping, topology)
+                if placement is not None:
+                    found[canonical_form(placement)] = None
     return tuple(found)
 
 
@@ -191,12 +201,10 @@ def smt_degrees(topology: Topology) -> tuple[int, ...]:
 def smt_counts(topology: Topology, threads_per_core: int) -> tuple[int, ...]:
     """Return the numbers of threads to try with several on each core: what fills the first nodes' cores or PUs.
 
-    Where two is the most, also the powers of two up to all cores, as with one thread a core; where there are more
-    degrees to try, these would triple the space.
+    The first compare with one thread a core at equal threads, the second use the whole nodes.
     """
     full = full_counts(topology)
-    powers = powers_of_two(topology.core_count) if topology.threads_per_core == 2 else ()
-    return tuple(sorted({*powers, *full, *(threads_per_core * count for count in full)}))
+    return tuple(sorted({*full, *(threads_per_core * count for count in full)}))
 
 
 def powers_of_two(most: int) -> tuple[int, ...]:

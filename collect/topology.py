@@ -39,7 +39,7 @@ class Node(msgspec.Struct, frozen=True):
     memory_bytes: int
 
 
-class Topology(msgspec.Struct, frozen=True):
+class Topology(msgspec.Struct, frozen=True, cache_hash=True):
     """The part of a machine that programs may use.
 
     ``distances[i][j]`` is the relative cost of an access from node i to node j's memory, 10 for local memory.

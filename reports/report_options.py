@@ -52,14 +52,14 @@ def evaluated_datasets(
     programs that may be one code base.
     """
     with doing(f"reading {', '.join(datasets)}"):
-        from numapredict.predictor.evaluation.evaluation_session import different_datasets, evaluate_datasets
+        from numapredict.predictor.evaluation.evaluation_session import Asked, different_datasets, evaluate_datasets
         from numapredict.predictor.evaluation.evaluation_text import doubts_in_words
         from numapredict.predictor.learning.datasets import open_dataset
         from numapredict.reports.figure_file import format_of
 
     format_of(output)
     different = different_datasets(datasets)
-    evaluations = evaluate_datasets(different, default, jobs)
+    evaluations = evaluate_datasets(different, Asked(default=default), jobs)
     for line in doubts_in_words(evaluations):
         log.warning(line)
     return evaluations, [open_dataset(name) for name in different]

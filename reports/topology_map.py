@@ -82,7 +82,7 @@ def described_map_data(machine: MachineDescription) -> TopologyMapData:
     return TopologyMapData(
         title=drawable(machine.name),
         about=f"{drawable(machine.summary, most=200)}\n"
-        f"a described machine: figures published or assumed, see below; {_cells(boxes)}",
+        f"a described machine: its figures and their sources below; {_cells(boxes)}",
         boxes=boxes,
         wires=tuple(
             Wire(i, j, read.get((i, j), read.get((j, i), 0.0)), read.get((j, i), read.get((i, j), 0.0)))
@@ -178,6 +178,7 @@ def _draw_table(figure: Figure, table: PairTable, boxes: Sequence[NodeBox], plac
     low, high = float(values.min()), float(values.max())
     rank = (values - low) / (high - low) if high > low else np.ones_like(values)
     across, down = (len(boxes), len(with_cores)) if table.same else (1, 1)
+    whole = bool((values == np.trunc(values)).all())
     for i, row in enumerate(values[::down]):
         for j, value in enumerate(row[::across]):
             share = float(1 - rank[i, j]) if table.low_is_good and high > low else float(rank[i, j])
@@ -186,7 +187,7 @@ def _draw_table(figure: Figure, table: PairTable, boxes: Sequence[NodeBox], plac
             axes.text(
                 j + across / 2,
                 i + down / 2,
-                _figure(value) if across == 1 else f"{_figure(value)} for every pair",
+                _figure(value, whole) if across == 1 else f"{_figure(value, whole)} for every pair",
                 fontsize=8.5,
                 ha="center",
                 va="center",
@@ -203,6 +204,6 @@ def _draw_table(figure: Figure, table: PairTable, boxes: Sequence[NodeBox], plac
     axes.set_title(f"{table.title}\n({table.unit})", fontsize=9)
 
 
-def _figure(value: float) -> str:
-    """Return a number with at most three digits, or all those before the point."""
-    return f"{value:.0f}" if value >= 100 or value == int(value) else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+def _figure(value: float, whole: bool) -> str:
+    """Return a number with three digits, or all those before the point and no others if the table's are ``whole``."""
+    return f"{value:.0f}" if value >= 100 or whole else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -25,9 +25,13 @@ def modelled_machine(name: str, budget: TraceBudget | None = None, *, strict: bo
 
 
 def this_computer(
-    repetitions: int | StoppingRule | None = None, warm_up: int = 1, *, strict: bool = False
+    repetitions: int | StoppingRule | None = None,
+    warm_up: int = 1,
+    *,
+    timeout_s: float | None = None,
+    strict: bool = False,
 ) -> HardwareMachine:
-    """Return the computer that this runs on, to measure on it.
+    """Return the computer that this runs on, to measure on it; with a ``timeout_s`` of its own, by times alone.
 
     ``strict`` refuses programs that end with an exit code other than 0. Raises InvalidTopologyError where its topology
     cannot be read, and UsageError in one of several tasks.
@@ -44,4 +48,6 @@ def this_computer(
     if not isinstance(rule, StoppingRule):
         rule = fixed_repetitions(rule)
     rule = msgspec.structs.replace(rule, strict=strict)
+    if timeout_s is not None:
+        return HardwareMachine(topology, repetitions=rule, warm_up=warm_up, timeout_s=timeout_s)
     return HardwareMachine(topology, repetitions=rule, warm_up=warm_up, counters=counters)

@@ -13,6 +13,7 @@ from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.program import Program
 from numapredict.collect.terminal.estimated_time import TimeEstimate
+from numapredict.collect.terminal.printable import counted
 from numapredict.native.errors import UsageError
 
 ASSUMED_EXECUTION_S = 10.0
@@ -110,11 +111,11 @@ def estimate(todo: Plan, machine: Machine, record: Record, options: Options) -> 
     time_s = time_estimate.left_s(counts)
     basis = f"from the {len(record.measurements)} runs finished so far"
     if time_s is None:
-        each = [(machine.estimate_s(batch.program), len(batch.mappings)) for batch in todo.batches]
-        known = [one_s * runs for one_s, runs in each if one_s is not None]
+        each = [machine.estimate_s(batch.program, batch.mappings) for batch in todo.batches]
+        known = [batch_s for batch_s in each if batch_s is not None]
         if len(known) == len(each):
             time_s = sum(known)
-            basis = f"as {machine.name} estimates its programs"
+            basis = f"with the traces that are missing, on {counted(options.jobs, 'core')}"
     if time_s is None:
         executions = todo.runs * machine.executions
         time_s = executions * ASSUMED_EXECUTION_S

@@ -10,7 +10,7 @@ History of the schema version:
 2. topology may be null, mappings may be opaque, and there is a default: datasets made of other people's tables.
 3. the table has ``sampled_share``, where there were no counters.
 4. the table has ``threads_per_core``; mappings of an older one have 1. It has no totals over the nodes any more, and
-   no bandwidths where they follow from accesses and times.
+   no bandwidths where they follow from accesses and times. There may be ``counterparts`` of opaque mappings.
 """
 
 import hashlib
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from numapredict.collect.data.counterparts import Counterparts
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.host.durable import reason_and_advice, refused_as, replace_file
 from numapredict.collect.mapping import AnyMapping, from_label, to_label
@@ -52,7 +53,7 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
     ``made_by`` is the command that made it, ``created`` an ISO 8601 time, ``environment`` what may have influenced the
     figures (kernel, compiler, settings) as pairs. ``modelled`` is true when the figures come from a model.
     ``topology`` is None where the machine is not described; ``default`` is then the label of the baseline of
-    speedups, None where the topology gives it.
+    speedups, None where the topology gives it. ``counterparts`` says which of our mappings opaque ones are like.
     """
 
     machine: str
@@ -64,6 +65,7 @@ class Dataset(msgspec.Struct, frozen=True, kw_only=True):
     environment: tuple[tuple[str, str], ...] = ()
     programs: tuple[Program, ...] = ()
     measurements: tuple[Measurement, ...] = ()
+    counterparts: Counterparts | None = None
 
     def __post_init__(self) -> None:
         """Refuse measurements that do not belong here: other machine, unknown program, repeated pair."""
@@ -129,6 +131,7 @@ class _Description(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     measurements_sha256: str
     programs: tuple[Program, ...]
     default: AnyMapping | None = None
+    counterparts: Counterparts | None = None
     topology: Topology | None
 
 

@@ -53,7 +53,7 @@ class RecordedMachine:
         """Return whether any program was recorded under the mapping."""
         return self._meaning(mapping) in self._mappings
 
-    def estimate_s(self, program: Program) -> None:
+    def estimate_s(self, program: Program, mappings: Sequence[Mapping]) -> None:
         """Return None: a recording does not know how long its runs took with all repetitions."""
 
     def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> None:

@@ -2,30 +2,39 @@
 
 import datetime
 import difflib
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import msgspec
 
 import numapredict
+from numapredict.collect.data.counterparts import Counterparts
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, write_dataset
 from numapredict.collect.data.foreign_table import TableColumns, Tally, dataset_of_rows, read_rows
 from numapredict.collect.data.journal import JOURNAL_FILE
 from numapredict.collect.data.outliers import Outlier, without_outliers
 from numapredict.collect.data.similar_programs import similar_programs
-from numapredict.collect.mapping import mapping_named
+from numapredict.collect.mapping import AnyMapping, mapping_named
+from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError
 
 MACHINE_COLUMN = "machine"
 GROUP_COLUMNS = ("program", "group")
+COUNTERPART_COLUMNS = ("mapping", "label")
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What a table does not say: the default mapping, the machine's name, a file of groups, whether outliers stay."""
+    """What a table does not say: the default mapping, the machine's name, a file of groups, whether outliers stay.
+
+    ``counterparts`` names a file of the mappings' counterparts on a machine of that ``topology``; both or neither.
+    """
 
     default: str | None = None
     machine: str | None = None
     groups: Path | None = None
     keep_outliers: bool = False
+    counterparts: Path | None = None
+    topology: Topology | None = None
 
 
 def import_table(file: Path, into: Path, columns: TableColumns, asked: About) -> Tally:
@@ -53,6 +62,10 @@ def import_table(file: Path, into: Path, columns: TableColumns, asked: About) ->
         raise InvalidInputError(text if str(file) in text else f"{file}: {text}") from error
     if asked.groups is not None:
         dataset = _grouped(dataset, asked.groups)
+    if asked.counterparts is not None and asked.topology is not None:
+        mappings = {measurement.mapping for measurement in dataset.measurements}
+        found = read_counterparts(asked.counterparts, asked.topology, mappings)
+        dataset = msgspec.structs.replace(dataset, counterparts=found)
     outliers: tuple[Outlier, ...] = ()
     if not asked.keep_outliers:
         dataset, outliers = without_outliers(dataset)
@@ -86,19 +99,40 @@ def read_groups(path: Path) -> dict[str, str]:
     dataset has it, and its group's. Raises InvalidInputError for anything else.
     """
     groups: dict[str, str] = {}
-    for row in read_rows(path):
-        if tuple(row.cells) != GROUP_COLUMNS:
-            raise InvalidInputError(
-                f"{path}: the columns are {', '.join(row.cells)}; the first line must be {','.join(GROUP_COLUMNS)}"
-            )
-        program, group = (row.cells[name].strip() for name in GROUP_COLUMNS)
-        if not program or not group:
-            raise InvalidInputError(f"{path}: line {row.line} names no {'group' if program else 'program'}; fix it")
+    for line, program, group in _pairs(path, GROUP_COLUMNS):
         if groups.setdefault(program, group) != group:
             raise InvalidInputError(
-                f"{path}: line {row.line} puts {program!r} into {group!r}, a line before into {groups[program]!r};"
+                f"{path}: line {line} puts {program!r} into {group!r}, a line before into {groups[program]!r};"
                 " a program has one group"
             )
     if not groups:
         raise InvalidInputError(f"{path}: names no program; add lines such as PROGRAM,GROUP")
     return groups
+
+
+def read_counterparts(path: Path, topology: Topology, mappings: Collection[AnyMapping]) -> Counterparts:
+    """Return the counterparts of all ``mappings`` from a CSV file with the columns ``mapping,label``.
+
+    Raises InvalidInputError for other columns, for a mapping without a counterpart, and for one that does not fit.
+    """
+    pairs = [(mapping_named(name), mapping_named(label)) for _, name, label in _pairs(path, COUNTERPART_COLUMNS)]
+    missing = sorted({mapping.label for mapping in mappings} - {opaque.label for opaque, _ in pairs})
+    if missing:
+        raise InvalidInputError(f"{path}: names no counterpart of {', '.join(missing[:5])}; add lines MAPPING,LABEL")
+    try:
+        return Counterparts(topology, tuple(pair for pair in pairs if pair[0] in mappings))
+    except ValueError as error:
+        raise InvalidInputError(f"{path}: {error}; fix the line") from error
+
+
+def _pairs(path: Path, columns: tuple[str, str]) -> Iterator[tuple[int, str, str]]:
+    """Yield the line and both cells of each row of a CSV file with these two columns; neither may be empty."""
+    for row in read_rows(path):
+        if tuple(row.cells) != columns:
+            raise InvalidInputError(
+                f"{path}: the columns are {', '.join(row.cells)}; the first line must be {','.join(columns)}"
+            )
+        first, second = (row.cells[name].strip() for name in columns)
+        if not first or not second:
+            raise InvalidInputError(f"{path}: line {row.line} names no {columns[bool(first)]}; fix it")
+        yield row.line, first, second

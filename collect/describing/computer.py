@@ -42,13 +42,14 @@ class MeasuredComputer(msgspec.Struct, frozen=True):
     teams: tuple[MeasuredTeam, ...]
 
     def samples(self) -> Iterable[Sample]:
-        """Yield every sample."""
+        """Yield every sample once."""
         for record in (self.cores, *self.pairs, *self.teams):
             for value in msgspec.structs.astuple(record):
                 if isinstance(value, Sample):
                     yield value
         for _, sample in self.cores.turbo_GHz:
-            yield sample
+            if sample is not self.cores.frequency_GHz:  # which is the last one where there is one package
+                yield sample
 
 
 def measure_computer(
@@ -61,7 +62,7 @@ def measure_computer(
     topology, package = shape.topology, shape.first_package
     teams = measured_teams(topology)
     pairs = list(measured_pairs(topology))
-    with counting(questions_of_cores(package) + 2 * len(pairs) + len(teams), "measurements") as count:
+    with counting(questions_of_cores(topology, package) + 2 * len(pairs) + len(teams), "measurements") as count:
         prober = Prober(count, pace or Pace(), run, look)
         return MeasuredComputer(
             shape=shape,

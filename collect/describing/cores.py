@@ -27,24 +27,33 @@ class MeasuredCores(msgspec.Struct, frozen=True):
 
 def measure_cores(topology: Topology, package: tuple[Core, ...], caches: FoundCaches, prober: Prober) -> MeasuredCores:
     """Measure the cores; ``package`` are those of one package."""
-    every = tuple(core.pus[0] for node in topology.cpu_nodes for core in node.cores)
     first = package[0]
-    by_count = []
-    for active in counts_to(len(package)):
-        pus = tuple(core.pus[0] for core in package[:active])
-        by_count.append((active, prober.ask(Question("frequency", pus))["frequency_GHz"]))
+    frequencies = [
+        prober.ask(Question("frequency", tuple(core.pus[0] for core in cores)))["frequency_GHz"]
+        for cores in active_cores(topology, package)
+    ]
     return MeasuredCores(
-        frequency_GHz=prober.ask(Question("frequency", every))["frequency_GHz"],
-        turbo_GHz=tuple(by_count),
+        frequency_GHz=frequencies[-1],
+        turbo_GHz=tuple(zip(counts_to(len(package)), frequencies, strict=False)),
         instructions_per_ns=prober.ask(Question("work", first.pus[:1]))["instructions_per_ns"],
         together_per_ns=prober.ask(Question("work", first.pus))["instructions_per_ns"] if len(first.pus) > 1 else None,
         cache_ns=prober.ask(Question("cache", first.pus[:1], size_bytes=chased_bytes(caches)))["latency_ns"],
     )
 
 
-def questions_of_cores(package: tuple[Core, ...]) -> int:
+def questions_of_cores(topology: Topology, package: tuple[Core, ...]) -> int:
     """Return how many questions ``measure_cores`` asks."""
-    return len(counts_to(len(package))) + 3 + (len(package[0].pus) > 1)
+    return len(active_cores(topology, package)) + 2 + (len(package[0].pus) > 1)
+
+
+def active_cores(topology: Topology, package: tuple[Core, ...]) -> tuple[tuple[Core, ...], ...]:
+    """Return the cores of each frequency: 1, 2, 4 and so on to all of the package; then all cores, if there are more.
+
+    Measuring the same cores twice could give two different frequencies.
+    """
+    every = tuple(core for node in topology.cpu_nodes for core in node.cores)
+    counts = tuple(package[:count] for count in counts_to(len(package)))
+    return (*counts, every) if len(every) > len(package) else counts
 
 
 def counts_to(most: int) -> tuple[int, ...]:

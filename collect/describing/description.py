@@ -7,7 +7,7 @@ import msgspec
 
 from numapredict.collect.describing.computer import MeasuredComputer
 from numapredict.collect.describing.cores import chased_bytes
-from numapredict.collect.describing.matrices import matrix, rounded
+from numapredict.collect.describing.matrices import matrix, rounded, with_cores
 from numapredict.collect.describing.pairs import ALL_PAIRS, CACHES, MeasuredPair, latency_bytes
 from numapredict.collect.describing.sample import Sample
 from numapredict.collect.modelled.description_file import (
@@ -126,15 +126,16 @@ def _at_most(samples: Sequence[Sample]) -> str:
 def _core(measured: MeasuredComputer, about: About) -> CoreTable:
     cores = measured.cores
     (_, alone), *_ = cores.turbo_GHz
-    turbo = _turbo(cores.turbo_GHz)
+    disturbed = any(sample.disturbed for _, sample in cores.turbo_GHz)
+    turbo = () if disturbed else _turbo(cores.turbo_GHz)
     source = {
-        "frequency_GHz": _source(
-            about, [cores.frequency_GHz], "dependent additions, one a cycle, on all cores at once"
-        ),
+        "frequency_GHz": _source(about, [cores.frequency_GHz], "dependent additions, one a cycle, on all cores at once")
+        + ("; no turbo_GHz, because its measurements stayed disturbed" if disturbed else ""),
         "cycles_per_instruction": _source(
             about,
             [alone, cores.instructions_per_ns],
-            "a sum and a stencil over doubles in the first cache, as gcc -O2 has them, by the frequency of one core",
+            "a sum and a stencil over doubles in the first cache, counted in the x86-64 instructions of traces, by the"
+            " frequency of one core",
         ),
         "reorder_window": _WINDOW,
     }
@@ -179,13 +180,14 @@ def _turbo(measured: Sequence[tuple[int, Sample]]) -> tuple[float, ...]:
 
 def _nodes(measured: MeasuredComputer) -> NodesTable:
     topology = measured.shape.topology
-    numbers = {node: package.number for package in measured.shape.packages for node in package.nodes}
-    indices = [numbers.get(node.os_index) for node in topology.nodes]
+    # The kernel may number them with gaps: on Arm by offsets into a table of the firmware (linux: drivers/acpi/pptt.c).
+    numbers = {node: number for number, package in enumerate(measured.shape.packages) for node in package.nodes}
+    indices = [numbers.get(topology.nodes[with_cores(topology, node.index)].os_index) for node in topology.nodes]
     known = tuple(index for index in indices if index is not None)
     packages = known if len(known) == len(indices) and len(set(known)) < len(known) else ()
     source = {"cores": "hwloc", "memory_bytes": "hwloc"}
     if packages:
-        source["packages"] = "the kernel's physical_package_id"
+        source["packages"] = "the kernel's physical_package_id, in order from 0; for nodes without cores, the nearest's"
     return NodesTable(
         cores=tuple(len(node.cores) for node in topology.nodes),
         memory_bytes=tuple(node.memory_bytes for node in topology.nodes),

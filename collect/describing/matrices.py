@@ -17,14 +17,17 @@ def rounded(value: float) -> float:
 def matrix(topology: Topology, pairs: Sequence[MeasuredPair], figure: Callable[[MeasuredPair], float]) -> Matrix:
     """Return a figure for every pair, row: the cores' node, column: the memory's node.
 
-    A pair that was not measured has the figure of one with the same distance. A node without cores counts as its
-    nearest node with cores, one without memory as the node whose memory serves it: no thread uses these entries.
+    A pair that was not measured has the figure of one with the same distance; both memories' nodes have cores. A node
+    without cores counts as its nearest node with cores, one without memory as the node whose memory serves it: no
+    thread uses these entries.
     """
     known = {(pair.cores, pair.memory): figure(pair) for pair in pairs}
-    by_distance = {topology.distances[i][j]: value for (i, j), value in known.items() if i != j}
+    by_distance = {
+        topology.distances[i][j]: value for (i, j), value in known.items() if i != j and topology.nodes[j].cores
+    }
 
     def entry(row: int, column: int) -> float:
-        cores, memory = _with_cores(topology, row), topology.home(column)
+        cores, memory = with_cores(topology, row), topology.home(column)
         if (cores, memory) in known:
             return rounded(known[cores, memory])
         return rounded(by_distance[topology.distances[cores][memory]])
@@ -33,7 +36,8 @@ def matrix(topology: Topology, pairs: Sequence[MeasuredPair], figure: Callable[[
     return tuple(tuple(entry(row, column) for column in indices) for row in indices)
 
 
-def _with_cores(topology: Topology, index: int) -> int:
+def with_cores(topology: Topology, index: int) -> int:
+    """Return the node, or where it has no cores the nearest one with cores (ties: lowest index)."""
     if topology.nodes[index].cores:
         return index
     return min((node.index for node in topology.cpu_nodes), key=lambda other: (topology.distances[other][index], other))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from numapredict.collect.describing.probe import Answer, Question, RunProbe, parse_answer, run_probe
+from numapredict.collect.describing.probe import Answer, Question, RunProbe, run_probe
 from numapredict.collect.measuring.disturbance import Snapshot, disturbance, snapshot
 from numapredict.collect.measuring.precision import relative_width
 from numapredict.collect.terminal.progress import Count
@@ -73,7 +73,7 @@ class Prober(msgspec.Struct, frozen=True):
         disturbed: list[tuple[str, Answer]] = []
         for _ in range(self.pace.attempts):
             before = self.look(question.pus)
-            answer = parse_answer(self.run(question.words(self.pace.rounds, self.pace.round_ms)))
+            answer = self.run(question.words(self.pace.rounds, self.pace.round_ms))
             found = disturbance(before, self.look(question.pus), len(question.pus))
             _check_pages(question, answer)
             if found.worth_redoing:

@@ -23,7 +23,16 @@ from numapredict.collect.placing.command import applied
 from numapredict.collect.placing.exit_code import PROVENANCE as EXIT_CODE
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.process import Ending, run_process
-from numapredict.collect.placing.start import NUMACTL, PLACEMENT, Start, library_obstacle, policies_obstacle, start_of
+from numapredict.collect.placing.start import (
+    AS_IT_IS,
+    NUMACTL,
+    PLACEMENT,
+    Start,
+    library_obstacle,
+    policies_obstacle,
+    start_as_it_is,
+    start_of,
+)
 from numapredict.collect.placing.teams import teams_note
 from numapredict.collect.program import Program
 from numapredict.collect.space import placement_if_any
@@ -78,6 +87,11 @@ class HardwareMachine:
         self.executions = warm_up + rule.least
         self._counters: Callable[[], CalibratedSource | None] | None = counters
 
+    def expect_exit_code(self, program: Program, code: int) -> None:
+        """Take over the exit code that an earlier command saw without any placement, so that no run is made for it."""
+        if self.conditions.usual_codes is not None:
+            self.conditions.usual_codes.setdefault(program.identity, code)
+
     def supports(self, mapping: Mapping) -> bool:
         """Return whether the mapping fits this computer and its pages can be placed here."""
         placement = placement_if_any(mapping, self.topology)
@@ -87,23 +101,43 @@ class HardwareMachine:
             return applied(placement).mapping.page_policy in EXPRESSIBLE
         return not policies_obstacle(placement)
 
-    def estimate_s(self, program: Program) -> None:
+    def estimate_s(self, program: Program, mappings: Sequence[Mapping]) -> None:
         """Return None: how long a program takes here is known after its first run."""
 
     def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> None:
         """Return None: real runs need no traces."""
 
-    def run(self, program: Program, mapping: Mapping) -> Measurement:
-        """Run the program under the mapping and return its times; raise what ``start_of`` does."""
+    def run(self, program: Program, mapping: Mapping, at_most_s: float | None = None) -> Measurement:
+        """Run the program under the mapping and return its times; raise what ``start_of`` does.
+
+        Each run is ended after ``at_most_s`` seconds, if given, in place of the usual time-out.
+        """
         placement = resolve(mapping, self.topology)
+        return self._run(program, placement, at_most_s)
+
+    def run_as_it_is(self, program: Program) -> Measurement:
+        """Run the program as the caller would start it, and return its times; the measurement's mapping is AS_IT_IS.
+
+        Its environment, affinity and memory policy are the caller's. Regions are timed where a library can be preloaded
+        for that. Raises UnrunnableProgramError.
+        """
+        return self._run(program, None, None)
+
+    def _run(self, program: Program, placement: Placement | None, at_most_s: float | None) -> Measurement:
         with work_folder() as folder, contextlib.ExitStack() as stack:
-            start = start_of(program, placement, PlacementFiles(report=str(folder / "regions")))
+            report = folder / "regions"
+            if placement is None:
+                start = start_as_it_is(program, report)
+            else:
+                start = start_of(program, placement, PlacementFiles(report=str(report)))
             alone = stack.enter_context(self._computer.lock.take())
             if self._counters is not None:  # only now: a dry run needs none, the self-test needs the lock
                 self.conditions = replace(self.conditions, counters=self._counters())
                 self._counters = None
             count = stack.enter_context(counting(self.executions, "runs"))
-            run = HardwareRun(self.conditions, program, placement, start, folder, count)
+            limit_s = self.conditions.timeout_s if at_most_s is None else at_most_s
+            conditions = replace(self.conditions, timeout_s=limit_s)
+            run = HardwareRun(conditions, program, placement, start, folder, count)
             failed, seen = run.warm_up()
             if failed is None:
                 failed, repeated = run.repeat()
@@ -118,7 +152,7 @@ class HardwareMachine:
     def _measurement(
         self,
         program: Program,
-        placement: Placement,
+        placement: Placement | None,
         start: Start,
         repeated: Repeated | None = None,
         seen: Look | None = None,
@@ -127,7 +161,7 @@ class HardwareMachine:
         seen = seen or Look()
         return Measurement(
             program=program.name,
-            mapping=placement.mapping,
+            mapping=AS_IT_IS if placement is None else placement.mapping,
             machine=self.name,
             modelled=False,
             status="ok" if failed is None else failed.status,
@@ -137,7 +171,7 @@ class HardwareMachine:
                 ("source", "wall clock"),
                 ("counters", _counters_in_words(self.conditions.counters)),
                 ("warm_up", str(self.conditions.warm_up)),
-                *_placement(start, applied(placement).mapping),
+                *(((PLACEMENT, "as it is"),) if placement is None else _placement(start, applied(placement).mapping)),
                 *_held(seen),
                 *(repetition_notes(repeated) if repeated else ()),
                 *teams_note(repeated.teams if repeated else ()),

@@ -63,12 +63,12 @@ class Failed(msgspec.Struct, frozen=True):
 class HardwareRun:
     """One measurement while it is made: ``warm_up`` first, then ``repeat``; files go into ``folder``.
 
-    ``count`` counts the executions of the program.
+    ``count`` counts the executions of the program. Without a ``placement`` it runs as the caller would start it.
     """
 
     conditions: Conditions
     program: Program
-    placement: Placement
+    placement: Placement | None
     start: Start
     folder: Path
     count: Count
@@ -80,10 +80,10 @@ class HardwareRun:
     def warm_up(self) -> tuple[Failed | None, Look]:
         """Run untimed; return the failure, if there is one, and what the last run showed."""
         seen = Look()
-        can_look = self.start.way == "library" and len(self.placement.topology.memory_nodes) > 1
+        placed = self.placement if self.start.way == "library" else None
         for left in reversed(range(self.conditions.warm_up)):
-            if left == 0 and can_look:
-                seen = self._look()
+            if left == 0 and placed is not None and len(placed.topology.memory_nodes) > 1:
+                seen = self._look(placed)
                 if seen != Look():
                     continue  # its files show that it ran to its end
             failed = self._failure(self._execute(self.start))
@@ -155,16 +155,16 @@ class HardwareRun:
         except CounterError as error:
             return None, str(error)
 
-    def _look(self) -> Look:
+    def _look(self, placement: Placement) -> Look:
         """Run once with the library recording the placement; return an empty Look where the run did not finish."""
         folder = self.folder / "look"
         folder.mkdir(exist_ok=True)
         files = msgspec.structs.replace(files_for_a_look(folder), report=str(self.report))
         if self.conditions.counters is not None:  # counters show local accesses more exactly
             files = msgspec.structs.replace(files, profile=None)
-        watched = start_of(self.program, self.placement, files)
+        watched = start_of(self.program, placement, files)
         ending = self._execute(watched)
-        return Look() if self._failure(ending) else look(files, self.placement)
+        return Look() if self._failure(ending) else look(files, placement)
 
     def _failure(self, ending: Ending) -> Failed | None:
         """Return what failed in the run that has just ended, None where it worked: see HardwareMachine."""
@@ -174,6 +174,8 @@ class HardwareRun:
         if code and (not may_be_habit(code) or read_census(self.report) is None):
             return Failed("crashed", ending.reason)
         known = self.conditions.usual_codes
+        if known is not None and self.placement is None:
+            known.setdefault(self.program.identity, code)
         if code and known is None:
             return Failed("crashed", refusal(self.program.name, code))
         if code and known is not None and not self._is_habit(known):

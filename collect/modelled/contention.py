@@ -6,8 +6,9 @@ hide them: a core executes past a miss until the window is full, so misses withi
 with the window's instructions, and misses farther apart are waited for one by one (interval analysis: Karkhanis and
 Smith, ISCA 2004; Eyerman et al., TOCS 2009).
 
-Threads of one core share it: what they compute together, and what they move together, takes the core as long as if one
-thread did it all, but for what simultaneous multithreading gains in computing. Chunks and locks change a line that all
+Threads of one core share it: what they compute, gather and read from the shared cache takes the core as long as if one
+thread did it all, less what simultaneous multithreading gains; their streams gain nothing. Chains of dependent accesses
+do not hinder each other. Chunks and locks change a line that all
 threads want: each thread waits for its own, and all of them one after the other are the least that a phase takes.
 
 Controllers and links have a bandwidth; as their use grows, so does the wait in front of them, and no phase is shorter
@@ -129,7 +130,7 @@ def solve(load: Demand, costs: Costs) -> Floats:
     hit_waiting = load.hits[:, :, DEPENDENT] * hit_ns[DEPENDENT]
     computing = load.instructions * places.instruction_ns
     overlap, hidden = _windows(scattered.sum(axis=2), load, costs)
-    core_ns = _of_shared_cores(computing, streaming + (scattered * own[None, :, :, STREAMED]).sum(axis=2), places)
+    moving = streaming + (scattered * own[None, :, :, STREAMED]).sum(axis=2)
 
     membership = (node[:, None] == np.arange(nodes)[None, :]).astype(np.float64)  # [T, N]
     read = np.einsum("mtk,tn->mnk", load.memory[:, :, :WRITTEN_BACK, :].sum(axis=2), membership)
@@ -154,10 +155,9 @@ def solve(load: Demand, costs: Costs) -> Floats:
         each = np.maximum(own[None, :, :, INDEPENDENT] * mine / overlap[:, :, None], own[None, :, :, STREAMED])
         gathered = (scattered * each).sum(axis=2)
         # The core waits for what its window does not hide, the memory is busy with all: the longer of the two counts.
-        core = computing + np.maximum(gathered - hidden, 0)
-        memory = streaming + gathered + hit_rated
-        thread = np.maximum(core, memory) + (waiting * mine).sum(axis=2) + hit_waiting + load.exclusive_ns
-        thread = np.maximum(thread, core_ns)
+        busy = np.maximum(computing + np.maximum(gathered - hidden, 0), streaming + gathered + hit_rated)
+        thread = busy + (waiting * mine).sum(axis=2) + hit_waiting + load.exclusive_ns
+        thread = np.maximum(thread, _of_shared_cores(busy, moving, places))
         slowest = thread.max(axis=1)
         if some_dynamic:  # chunks even the threads out, so that a phase takes as long as they do on average
             slowest = np.where(load.dynamic, (thread * load.members).sum(axis=1) / team, slowest)
@@ -185,17 +185,18 @@ def solve(load: Demand, costs: Costs) -> Floats:
     return result
 
 
-def _of_shared_cores(computing: Floats, moving: Floats, places: ThreadPlaces) -> Floats:
+def _of_shared_cores(busy: Floats, moving: Floats, places: ThreadPlaces) -> Floats:
     """Return the least time of each thread's core in ns, [M, T], where several threads share it; else nothing.
 
-    ``computing``, ``moving`` [M, T]: what each thread would take alone to compute, and for its lines as a stream. The
-    lines that a core has under way are what bounds a stream, and its threads share them.
+    ``busy`` [M, T]: what each thread would take alone, without chains of dependent accesses. Assumption:
+    multithreading gains as much whatever keeps the core busy, since its published gains are of whole programs.
+    ``moving`` [M, T]: for its lines as a stream. The lines that a core has under way are what bounds a stream, and its
+    threads share them.
     """
     if places.siblings.max(initial=1) < 2:
-        return np.zeros_like(computing)
-    shares = places.siblings > 1
-    together = np.maximum(computing @ places.same_core / places.throughput, moving @ places.same_core)
-    bound: Floats = np.where(shares, together, 0.0)
+        return np.zeros_like(busy)
+    together = np.maximum(busy @ places.same_core / places.throughput, moving @ places.same_core)
+    bound: Floats = np.where(places.siblings > 1, together, 0.0)
     return bound
 
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -35,7 +36,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "measured_by": (0, 4095),
     "turbo_GHz": (0.01, 100),
     "threads": (1, 65_536),
-    "smt_throughput": (0.5, 100),
+    "smt_throughput": (1, 100),
     "inclusive": (0, 1),
     "packages": (0, 4095),
     "nodes": (1, 1024),
@@ -321,6 +322,10 @@ def _team_problems(table: SynchronisationTable, count: int, most: int) -> Iterat
             yield f"synchronisation: no team of {threads} threads can stand on {nodes} of the {count} nodes"
     if len(set(known)) != len(known):
         yield "synchronisation: a team appears twice"
+    # A region ends with a barrier. Measured times vary, so only what is far less than one is a mistake.
+    for region_us, barrier_us in zip(table.fork_join_us, table.barrier_us, strict=False):
+        if region_us < barrier_us / 10:
+            yield f"synchronisation.fork_join_us: {region_us:g} with a barrier of {barrier_us:g}; check the unit"
 
 
 def _core_problems(file: MachineFile) -> Iterator[str]:
@@ -328,10 +333,15 @@ def _core_problems(file: MachineFile) -> Iterator[str]:
     core, shared = file.core, file.shared_cache
     if (core.threads or 1) > 1 and core.smt_throughput is None:
         yield "core.smt_throughput: missing for cores with several threads"
-    if core.smt_throughput is not None and not 1 <= core.smt_throughput <= (core.threads or 1):
+    if core.smt_throughput is not None and core.smt_throughput > (core.threads or 1):
         yield f"core.smt_throughput: {core.smt_throughput:g} is outside 1 to core.threads, which is {core.threads or 1}"
     if any(later > earlier for earlier, later in itertools.pairwise(core.turbo_GHz)):
         yield "core.turbo_GHz: grows with the active cores; the first entry is for one"
+    of_package = Counter[int]()
+    for package, cores in zip(file.nodes.packages or itertools.count(), file.nodes.cores, strict=False):
+        of_package[package] += cores
+    if len(core.turbo_GHz) > (most := max(of_package.values())):
+        yield f"core.turbo_GHz: {len(core.turbo_GHz)} entries, and the largest package has {most} cores"
     if (core.threads or 1) > MOST_THREADS:
         yield f"core.threads: {core.threads} hardware threads a core; at most {MOST_THREADS} are modelled"
     if shared.cores is not None and shared.cores > max(file.nodes.cores, default=0):

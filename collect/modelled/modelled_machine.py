@@ -21,6 +21,7 @@ from numapredict.collect.measurement import (
 )
 from numapredict.collect.modelled import contention
 from numapredict.collect.modelled import trace as t
+from numapredict.collect.modelled.campaign_time import campaign_time_s
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.phases import PhasedTrace, phase_trace, slots
 from numapredict.collect.modelled.seen_regions import CUT_CENSUS, SHARE, WHOLE_CENSUS, regions_note
@@ -37,13 +38,10 @@ from numapredict.collect.placing.exit_code import refusal
 from numapredict.collect.placing.teams import Team, teams_by_time, teams_note
 from numapredict.collect.program import Program
 from numapredict.collect.space import fits
-from numapredict.native.errors import TracingError
+from numapredict.native.errors import TracingError, UnrunnableProgramError
 
 _KEPT_TRACES = 8
 _KEPT_GROUPINGS = 64
-# Assumption: campaigns of the codelets took 0.06 s a run and core with half of the traces cached, 0.17 s on a busy
-# computer with none.
-ASSUMED_RUN_S = 0.1
 
 T = TypeVar("T")
 
@@ -93,9 +91,16 @@ class ModelledMachine:
         """Return whether the mapping fits the described topology."""
         return fits(mapping, self.topology)
 
-    def estimate_s(self, program: Program) -> float:
-        """Return the assumed time of one run in a campaign: mostly its share of a trace, which is taken once."""
-        return ASSUMED_RUN_S
+    def estimate_s(self, program: Program, mappings: Sequence[Mapping]) -> float:
+        """Return roughly how long one core takes for runs under these mappings and for the traces that they still need.
+
+        Of a program that cannot run, only the runs count: its first one says why it cannot.
+        """
+        try:
+            traces = self.traces_to_take(program, mappings).threads
+        except UnrunnableProgramError:
+            traces = ()
+        return campaign_time_s(traces, mappings, len(self.description.nodes))
 
     def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> TracesToTake:
         """Return the traces missing in the cache, and the most time that the budget allows for them.

@@ -58,8 +58,8 @@ class CensusRegion(msgspec.Struct, frozen=True):
     ``module`` is a file name and ``path`` the whole one, empty where it is not known. The last ``unfinished`` instances
     had not ended when the run did; their time is that until then. ``barriers`` were passed inside by each thread, in
     all instances together; 0 where not counted. ``passed_s``: the first instance's seconds until 1, 2, 4, 8, ... of
-    them. ``work_s``: the processor seconds of the share of the thread that starts the region, in each of the first
-    instances in their order; none where several threads start it.
+    them. ``work_s``: the processor seconds of all threads' shares together, in each of the first instances in
+    their order; none where several threads start the region.
     """
 
     key: int

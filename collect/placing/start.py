@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.command import Launch, applied, launch, nearest_expressible
@@ -20,10 +20,13 @@ from numapredict.collect.placing.preload import PlacementFiles, preload_environm
 from numapredict.collect.placing.variables import CONFLICTING, giving_way, thread_counts
 from numapredict.collect.program import Program
 from numapredict.native.errors import MissingNativePartError, UnsupportedMappingError
-from numapredict.native.library import placement_library
+from numapredict.native.library import marks_library, placement_library
 
 PLACEMENT, NUMACTL = "placement", "numactl"
 """Names in a measurement's provenance: what placed the program, and numactl's options where the library did not."""
+
+AS_IT_IS = AnyMapping("as-it-is")
+"""In place of a mapping: the program as the caller would start it."""
 
 Way = Literal["library", "numactl"]
 _SEPARATORS = frozenset(": \t\n")  # ld.so(8): what separates the libraries of LD_PRELOAD; there is no escape
@@ -80,6 +83,26 @@ def start_of(
         overridden=giving_way(caller, environment),
         doubts=doubts,
     )
+
+
+def start_as_it_is(program: Program, report: Path) -> Start:
+    """Return the start of the program as the caller would start it, its regions timed into ``report`` if possible.
+
+    Raises UnrunnableProgramError.
+    """
+    executable = executable_of(program)
+    environment = {**os.environ, **dict(program.environment)}
+    try:
+        library = marks_library()
+    except MissingNativePartError:
+        obstacle = "it was not built"
+    else:
+        obstacle = preload_obstacle(Path(program.directory or ".") / executable, library)
+    if not obstacle and not _SEPARATORS.intersection(str(library)):
+        own = [environment.get("LD_PRELOAD", ""), str(library)]
+        environment |= {"LD_PRELOAD": ":".join(filter(None, own)), "NUMAPREDICT_REGIONS": str(report)}
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    return Start((executable, *program.command[1:]), environment, cpus, "numactl", obstacle=obstacle)
 
 
 def library_obstacle() -> str:

@@ -23,13 +23,13 @@ static void read_block(const struct line *lines) {
     for (size_t n = 0; n < BLOCK_LINES; n++)
         for (int each = 0; each < LANES; each++)
             sum += lines[n].lanes[each];
-    __asm__ volatile("" ::"x"(sum));
+    __asm__ volatile("" ::"m"(sum));
 }
 
 /* Plain stores, as compiled loops have them: a line is fetched before it is changed. */
 static void write_block(struct line *lines) {
     lane value = {1, 2};
-    __asm__ volatile("" : "+x"(value)); /* unknown, so that no call of memset takes the loop's place */
+    __asm__ volatile("" : "+m"(value)); /* unknown, so that no call of memset takes the loop's place */
     for (size_t n = 0; n < BLOCK_LINES; n++)
         for (int each = 0; each < LANES; each++)
             lines[n].lanes[each] = value;
@@ -55,18 +55,23 @@ static double stream(struct part *part, double time_s, bool writes) {
     return (double)(lines * sizeof(struct line)) / (taken_s * 1e9);
 }
 
+/* Return the part of the pages that is a thread's: whole lines, as many as every other thread of the team
+ * has. */
+static struct part part_of(const struct pages *pages, int threads, int thread) {
+    const size_t count = pages->bytes / sizeof(struct line) / (size_t)threads;
+    return (struct part){.lines = (struct line *)(void *)pages->start + (size_t)thread * count,
+                         .count = count};
+}
+
 /* Each thread of a team streams through its part of the pages; before the first round comes one that does not
  * count. */
 static void rounds_of(const struct request *request, const struct pages *pages, int threads, bool writes,
                       struct figure *figure) {
-    const size_t count = pages->bytes / sizeof(struct line) / (size_t)threads;
     for (int round = 0; round < request->rounds; round++)
         figure->value[round] = 0;
-#pragma omp parallel num_threads(threads) default(none) shared(request, pages, count, writes, figure)
+#pragma omp parallel num_threads(threads) default(none) shared(request, pages, threads, writes, figure)
     {
-        struct part part = {.lines =
-                                (struct line *)(void *)pages->start + (size_t)omp_get_thread_num() * count,
-                            .count = count};
+        struct part part = part_of(pages, threads, omp_get_thread_num());
         for (int round = -1; round < request->rounds; round++) {
 #pragma omp barrier
             const double rate = stream(&part, request->round_s, writes);
@@ -79,12 +84,11 @@ static void rounds_of(const struct request *request, const struct pages *pages, 
 }
 
 static void touch(const struct pages *pages, int threads) {
-    const size_t part = pages->bytes / (size_t)threads;
-#pragma omp parallel num_threads(threads) default(none) shared(pages, part)
+#pragma omp parallel num_threads(threads) default(none) shared(pages, threads)
     {
-        char *mine = pages->start + (size_t)omp_get_thread_num() * part;
-        for (size_t n = 0; n < part; n += sizeof(struct line))
-            *(volatile uint64_t *)(mine + n) = n;
+        const struct part mine = part_of(pages, threads, omp_get_thread_num());
+        for (size_t n = 0; n < mine.count; n++)
+            *(volatile lane *)mine.lines[n].lanes = (lane){n};
     }
 }
 

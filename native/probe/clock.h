@@ -6,7 +6,7 @@
 
 /* frequency_GHz: of the slowest of the PUs while all of them are busy. */
 bool measure_frequency(const struct request *request, struct answer *answer);
-/* instructions_per_ns: of plain code, all PUs together. */
+/* instructions_per_ns: of plain code, all PUs together, counted as x86-64 has it. */
 bool measure_work(const struct request *request, struct answer *answer);
 
 #endif

@@ -9,7 +9,8 @@
  *
  *     {"figures": {"latency_ns": [94.1, 94.3, 94.0]}, "on_node": share of pages on NODE, "huge": share in huge pages}
  *
- * with a value a round; which figures, says probe.h. A share is -1 where the kernel does not report it.
+ * with a value a round; bandwidth.h, chase.h, clock.h and team.h list the figures. A share is -1 where the kernel does
+ * not report it.
  * Exit code: 0; 2 for wrong arguments and 3 for what the system refuses, with one line on standard error.
  * Read by collect/describing/probe.py.
  */

@@ -1,9 +1,10 @@
 /* marks.c: a preload library that intercepts the regions of an unmodified OpenMP program.
  *
  * With NUMAPREDICT_CENSUS=file in the environment it counts the instances and the time of every region into
- * that file (region_file.h); with NUMAPREDICT_TRACE set it marks regions, barriers, dynamic chunks, tasks and
- * locks for the tracer (marks.h). With neither it passes every call through. The entry points themselves are
- * in native/regions.
+ * that file (region_file.h); NUMAPREDICT_REGIONS=file does the same and changes nothing else (processors.c);
+ * with NUMAPREDICT_TRACE set it marks regions, barriers, dynamic chunks, tasks and locks for the tracer
+ * (marks.h). With none of them it passes every call through. The entry points themselves are in
+ * native/regions.
  */
 #define _GNU_SOURCE
 #include "marks.h"
@@ -186,6 +187,8 @@ __attribute__((constructor)) static void load(void) {
     static struct region_hooks hooks = {
         .begin = begin, .enter = enter, .leave = leave, .end = end, .barrier = barrier};
     const char *census = getenv("NUMAPREDICT_CENSUS");
+    if (!census)
+        census = getenv("NUMAPREDICT_REGIONS");
     const char *slots = getenv("NUMAPREDICT_TRACE");
     tracing = slots ? (uint32_t)strtoul(slots, NULL, 10) : 0;
     counting = census != NULL;

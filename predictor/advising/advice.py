@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -27,16 +28,14 @@ from numapredict.predictor.advising.explanation import Explanation, explain
 from numapredict.predictor.advising.own_threads import OwnThreads, depends_in_words, model_of_threads, own_team
 from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict, reading_of
 from numapredict.predictor.advising.unknown import Unknown
-from numapredict.predictor.advising.unseen import LEAST_SEEN, with_unseen
+from numapredict.predictor.advising.unseen import ENOUGH_SEEN, LEAST_SEEN, with_unseen
 from numapredict.predictor.advising.verification import Verification, verify
 from numapredict.predictor.learning.model import ExpectedSpeedup, Member, Model, RankedMapping
 from numapredict.predictor.learning.model_choice import ChosenModel
 from numapredict.predictor.learning.options import Reads
 from numapredict.predictor.learning.store import check_topology
 
-# Below these the answer comes with a warning.
-_ENOUGH_SEEN = 0.9
-_AMBIGUOUS = 0.6
+_AMBIGUOUS = 0.6  # below this the answer comes with a warning
 
 _SMALLER = "a smaller input, or fewer time steps, so that more of its regions run within the budget"
 _LONGER = "more time: --budget, in seconds, up to 3600"
@@ -176,7 +175,7 @@ def advise(
     readings = [reading_of(measurement, model.clock) for measurement in measured]
     for line in (*exit_codes_in_words(measured), *compared_in_words(measured)):
         log.warning(line)
-    share, default = _trace_share(measured), applicable(model.default)
+    share, default = seen_share(measured), applicable(model.default)
     if share is not None and share < LEAST_SEEN:
         reason = f"the traces saw {share:.0%} of its region time, and below {LEAST_SEEN:.0%} there is no answer"
         return _unknown(program, chosen, measured, reason, (_SMALLER, _LONGER))
@@ -204,7 +203,7 @@ def advise(
         confidence=prediction.confidence,
         clock=model.clock,
         region_share=_region_share(measured),
-        trace_share=_trace_share(measured),
+        trace_share=seen_share(measured),
         whole_program=not _is_cut(measured),
         ambiguity=prediction.ambiguity,
         familiar=prediction.familiar,
@@ -232,7 +231,7 @@ def _unknown(
         model=chosen.origin,
         reason=reason,
         to_try=to_try,
-        trace_share=_trace_share(measured),
+        trace_share=seen_share(measured),
         probes=tuple(reading_of(measurement, chosen.model.clock) for measurement in measured),
         warnings=_warnings(measured, None),
     )
@@ -323,8 +322,8 @@ def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tup
     """Return what makes the answer doubtful, a sentence each."""
     provenance = {name: value for m in measured for name, value in m.provenance}
     found = [*exit_codes_in_words(measured), *compared_in_words(measured)]
-    share = _trace_share(measured)
-    if share is not None and share < _ENOUGH_SEEN and prediction is not None:
+    share = seen_share(measured)
+    if share is not None and share < ENOUGH_SEEN and prediction is not None:
         found.append(
             f"the traces saw {share:.0%} of the region time; the rest is assumed to gain the square root of what that "
             "gains, within a factor of 3 (--budget or a smaller input shows more)"
@@ -361,7 +360,8 @@ def _region_share(measured: list[Measurement]) -> float | None:
     return None if slowest.region_time_s is None else slowest.region_time_s / slowest.time_s
 
 
-def _trace_share(measured: list[Measurement]) -> float | None:
+def seen_share(measured: Iterable[Measurement]) -> float | None:
+    """Return the least share of the region time that a trace saw, None without traces."""
     shares = [float(value) for m in measured for name, value in m.provenance if name == SHARE]
     return min(shares, default=None)
 

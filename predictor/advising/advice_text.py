@@ -5,7 +5,7 @@ import textwrap
 from numapredict.collect.mapping import Mapping, applicable
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.terminal.printable import counted, name_cell, percent, printable
-from numapredict.predictor.advising.advice import Advice, expected_in_words, seconds_in_words, whole_run
+from numapredict.predictor.advising.advice import Advice, Alternative, expected_in_words, seconds_in_words, whole_run
 from numapredict.predictor.advising.explanation import Close, Explanation
 from numapredict.predictor.advising.verification import Verification
 from numapredict.predictor.learning.model import ExpectedSpeedup
@@ -175,19 +175,20 @@ def _members_in_words(speedup: ExpectedSpeedup | None) -> str:
 
 def _command_lines(advice: Advice) -> list[str]:
     other = advice.alternative
-    if other.exact:
-        without = "or with OMP_* and numactl alone, to the same effect"
-    elif other.mapping == advice.default != advice.mapping:
-        without = "or with OMP_* and numactl alone: the default, bound; no other of their mappings surely gains"
+    if not other.exact and other.mapping == advice.default != advice.mapping:
+        how = ": the default, bound; no other of their mappings surely gains"
     else:
         speed = other.expected_speedup
-        expected = f" ({expected_in_words(speed)})" if speed is not None else ""
-        without = f"or with OMP_* and numactl alone, approximately: {other.mapping}{expected}"
+        how = f", approximately: {other.mapping}{'' if speed is None else f' ({expected_in_words(speed)})'}"
+    return lines_to_run(advice.command, other, how)
+
+
+def lines_to_run(command: str, other: Alternative, how: str) -> list[str]:
+    """Return the lines with the command of the advice and numactl's, which does what ``how`` says if not the same."""
+    without = f"or with OMP_* and numactl alone{', to the same effect' if other.exact else how}"
     without = textwrap.fill(without, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    lines = ["  to run it", f"  {advice.command}", "", without, f"  {other.command}"]
-    if other.note:
-        lines.append(f"  ({other.note})")
-    return lines
+    lines = ["  to run it", f"  {command}", "", without, f"  {other.command}"]
+    return [*lines, f"  ({other.note})"] if other.note else lines
 
 
 def _wrapped(text: str) -> str:

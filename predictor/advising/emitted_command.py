@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import Mapping
@@ -14,7 +15,10 @@ from numapredict.collect.placing.tools.emission import emit
 from numapredict.collect.placing.tools.tools import TITLES, Tool
 from numapredict.collect.program import Program, program_of
 from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError
-from numapredict.predictor.advising.advice import Advice, expected_in_words
+
+if TYPE_CHECKING:  # `run --emit` gives no advice, and what advises loads SciPy
+    from numapredict.predictor.advising.advice import Advice
+    from numapredict.predictor.advising.searched import Searched
 
 log = logging.getLogger(__name__)
 
@@ -41,11 +45,16 @@ def command_for_mapping(tool: Tool, mapping: Mapping, command: tuple[str, ...]) 
     return emission.text
 
 
-def command_for_advice(tool: Tool, advice: Advice, program: Program) -> str:
-    """Return the command by which a tool applies the advice, or the best mapping of the model that it can apply.
+def command_for_advice(tool: Tool, advice: "Advice | Searched", program: Program) -> str:
+    """Return the command by which a tool applies the advice, or the best mapping of the answer that it can apply.
 
     Its limits are logged with our name in front, since only the command goes to standard output.
     """
+    if not advice.alternatives:
+        log.info("numapredict: no mapping was faster than the program as it is now: this is its command")
+        return advice.command
+    from numapredict.predictor.advising.advice import expected_in_words
+
     alternative = next(one for one in advice.alternatives if one.tool == tool)
     if not alternative.exact:
         speed = alternative.expected_speedup

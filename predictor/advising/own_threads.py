@@ -8,20 +8,18 @@ If some regions follow OMP_NUM_THREADS, or no number holds half of the region ti
 
 import math
 from collections.abc import Iterable
-from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset
+from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import Mapping, applicable
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.placing.teams import Team, processors_here, teams_of
 from numapredict.collect.space import canonical_form, placement_if_any
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import InsufficientDataError, InvalidInputError
-from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.model import Model
-from numapredict.predictor.learning.model_choice import data_folder, trained_model_path
+from numapredict.predictor.learning.training_dataset import dataset_of
 
 _FEW = 0.1  # of the region time: at most this may follow OMP_NUM_THREADS in a program with its own number
 _LEAST_SHARE = 0.5  # of the region time, for a number of threads to be the program's
@@ -81,7 +79,7 @@ def model_of_threads(model: Model, measurement: Measurement, topology: Topology)
     if team is None:
         raise ValueError("the program runs as many threads as it is asked to")
     others = tuple(each.threads for each in teams_of(measurement)[1:])
-    dataset = _dataset_of(model, topology)
+    dataset = dataset_of(model, topology)
     counts = {m.mapping.threads for m in dataset.measurements if isinstance(m.mapping, Mapping)}
     competing = min(team.threads, topology.core_count)
     taught = min(counts, key=lambda n: (abs(math.log2(n / competing)), n))
@@ -97,7 +95,7 @@ def model_of_threads(model: Model, measurement: Measurement, topology: Topology)
     default = _default(applicable(model.default), part, topology)
     options = msgspec.structs.replace(model.options, default=default, n_clusters=None, probe_candidates=())
     from numapredict.predictor.learning.train import (
-        train,  # scikit-learn is slow to load, and most answers do not need it
+        train,  # SciPy's clusters take time to load, and most answers do not need them
     )
 
     try:
@@ -106,21 +104,6 @@ def model_of_threads(model: Model, measurement: Measurement, topology: Topology)
         raise InsufficientDataError(
             f"the dataset of {model.machine} has too few mappings of {taught} threads to learn from ({error})"
         ) from error
-
-
-def _dataset_of(model: Model, topology: Topology) -> Dataset:
-    """Return the dataset that a model was learned from, by its name or folder and creation time."""
-    places = [model.machine] if model.machine in shipped_datasets() else []
-    own = data_folder() / "datasets" / trained_model_path(model.machine, topology).stem
-    places += [str(own)] if (Path(own) / DESCRIPTION_FILE).is_file() else []
-    for place in places:
-        try:
-            found = open_dataset(place)
-        except InvalidInputError:
-            continue
-        if found.created == model.dataset_created:
-            return found
-    raise InsufficientDataError(f"the dataset that the model of {model.machine} was learned from is not here")
 
 
 def _of_threads(dataset: Dataset, taught: int, competing: int, topology: Topology) -> Dataset:

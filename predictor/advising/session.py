@@ -1,29 +1,36 @@
-"""Answers one question: chooses the machine and the model, then returns the advice."""
+"""Answers one question: chooses the machine and the model, then returns the advice, or searches without a model."""
 
 import logging
-from pathlib import Path
+import math
+from functools import partial
 
 import msgspec
 
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
-from numapredict.collect.campaign.request import CampaignRequest, prepare
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.facts.allocation_text import restriction_lines
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.machine import Machine
 from numapredict.collect.modelled.tracing import TraceBudget, check_program
 from numapredict.collect.placing.executable import executable_of
-from numapredict.collect.program import program_of
-from numapredict.collect.terminal.estimated_time import in_words
+from numapredict.collect.placing.exit_code import exit_code_of
+from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.collect.program import Program, program_of
+from numapredict.collect.terminal.command import Interruption
 from numapredict.collect.topology import Topology
-from numapredict.native.errors import NoModelError
+from numapredict.native.errors import NoModelError, UsageError
 from numapredict.predictor.advising.advice import Advice, advise
+from numapredict.predictor.advising.kept_runs import KeptRuns
+from numapredict.predictor.advising.search import RUNS, Runner, SearchOptions
+from numapredict.predictor.advising.searched import Searched, searched
 from numapredict.predictor.advising.unknown import Unknown
-from numapredict.predictor.learning.model_choice import EMULATED, check_choice, choose_model, nearest_shipped
+from numapredict.predictor.learning.model_choice import EMULATED, check_choice, choose_model, trained_gains_path
+from numapredict.predictor.learning.training_dataset import by_thesis
+from numapredict.predictor.searching.prior import Prior, prior_of
 
-# How a census and two traces share the budget: upper bounds, the census passes no unused time on.
+# How a census and the traces share the budget: upper bounds, the census passes no unused time on.
 _CENSUS_PART = 0.2
-_TRACE_PART = 0.4
+_TRACES_PART = 0.8
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +39,8 @@ class Question(msgspec.Struct, frozen=True):
     """A request: a command, a described machine or this computer, and a model or the machine's own.
 
     ``budget_s`` is what modelled probes may take in all; ``verified``: see ``advise``; ``strict`` refuses a program
-    that ends with an exit code other than 0.
+    that ends with an exit code other than 0. ``searched`` asks for a search even if there is a model, as ``search``
+    says. ``thesis``: see ``by_thesis``.
     """
 
     command: tuple[str, ...]
@@ -41,9 +49,12 @@ class Question(msgspec.Struct, frozen=True):
     budget_s: float = 100.0
     verified: bool = False
     strict: bool = False
+    searched: bool = False
+    search: SearchOptions = SearchOptions()
+    thesis: bool = False
 
 
-def ask(question: Question) -> Advice | Unknown:
+def ask(question: Question) -> Advice | Unknown | Searched:
     """Return the answer on a command; raises a NumapredictError with a one-line message if there is none."""
     program, machine_name, strict = program_of(question.command), question.machine, question.strict
     machine: Machine
@@ -57,13 +68,26 @@ def ask(question: Question) -> Advice | Unknown:
             log.info(EMULATED.format(emulation()))
         check_choice(machine.topology, program.command[0])
     else:
+        if question.search.fresh:
+            raise UsageError(
+                "--fresh discards runs of this computer, and of a described machine none are kept: leave it out"
+            )
         check_program(program)
-        budget = TraceBudget(census_s=question.budget_s * _CENSUS_PART, trace_s=question.budget_s * _TRACE_PART)
-        machine = modelled_machine(machine_name, budget, strict=strict)
+        machine = modelled_machine(machine_name, _budget(question.budget_s, 2), strict=strict)
         log.info(f"{machine.name}, modelled: {shape_of(machine.topology)}")
-    chosen = choose_model(machine.name, machine.topology, question.model)
+    chosen = None if question.searched else choose_model(machine.name, machine.topology, question.model)
     if chosen is None:
-        raise NoModelError(_no_model(machine.topology, machine_name))
+        if question.thesis:
+            raise NoModelError(
+                f"--method thesis needs a model of {machine.name}: make one by numapredict train, or leave it out"
+            )
+        if not question.searched:
+            log.info(_no_model(machine.topology, machine_name))
+        return _search(program, question)
+    if question.search.fresh or not question.search.cut:
+        raise UsageError(f"--fresh and --no-cut are of a search, and here {chosen.origin} answers: add --search")
+    if question.thesis:
+        chosen = by_thesis(chosen, machine.topology)
     log.info(f"using {chosen.origin}")
     log.debug(
         f"it was learned from {len(chosen.model.programs)} programs under {len(chosen.model.clusters[0].ranked)}"
@@ -76,21 +100,51 @@ def ask(question: Question) -> Advice | Unknown:
     return advise(program, machine, chosen, verifier=verifier)
 
 
-def _no_model(topology: Topology, machine_name: str | None) -> str:
-    """Return what to do about a machine without a model: how to train one and how long that takes, what is shipped."""
-    request = CampaignRequest(machine=machine_name)
-    option = f" --machine {machine_name}" if machine_name else ""
-    estimate = prepare(request, Path("none")).estimate()
-    text = (
-        f"there is no model for {topology.name} yet: numapredict train{option} makes one "
-        f"({estimate.runs} runs, {in_words(estimate.time_s)}, {estimate.basis})"
+def _search(program: Program, question: Question) -> Searched:
+    """Search on the question's machine, each run made once."""
+    if question.verified:
+        log.info("a search runs its baseline and its winner again in turn in any case: --verify adds nothing to it")
+    if question.machine is None:
+        here = this_computer(repetitions=1, warm_up=0, timeout_s=math.inf, strict=question.strict)
+        prior, fresh = _prior(here), question.search.fresh
+        kept = KeptRuns(program, here.topology, strict=question.strict, cut=question.search.cut, fresh=fresh)
+        if kept.runs:
+            here.expect_exit_code(program, exit_code_of(kept.runs[0].measurement))
+        runner = Runner(program.name, AS_IT_IS, partial(here.run_as_it_is, program), partial(here.run, program), kept)
+        try:
+            return searched(program, here, runner, prior, question.search)
+        except KeyboardInterrupt:
+            raise Interruption(kept.left_in_words(), ("--fresh",) if fresh else ()) from None
+    budget = _budget(question.budget_s, RUNS)  # so that a search for more runs finds the traces of one for fewer
+    described = modelled_machine(question.machine, budget, strict=question.strict)
+    prior = _prior(described)
+    default = prior.mappings[prior.default]
+    runner = Runner(
+        program.name,
+        default,
+        partial(described.run, program, default),
+        lambda mapping, _limit_s: described.run(program, mapping),  # its times are computed: there is nothing to end
     )
-    if machine_name is None:
-        text += "; with --budget 10h or --budget 15% it makes only the most informative of them"
-    nearest = nearest_shipped(topology)
-    if nearest is not None:
-        text += (
-            f". The shipped model of the nearest topology is {nearest}: numapredict --machine {nearest} ... answers "
-            "for that machine, modelled"
-        )
-    return text
+    return searched(program, described, runner, prior, question.search)
+
+
+def _prior(machine: Machine) -> Prior:
+    trained = trained_gains_path(machine.name, machine.topology)
+    prior = prior_of(machine.name, machine.topology, trained, machine.supports)
+    log.info(f"searching by what {prior.origin} gained")
+    return prior
+
+
+def _budget(budget_s: float, runs: int) -> TraceBudget:
+    """Return how a census and one trace a run share the budget."""
+    return TraceBudget(census_s=budget_s * _CENSUS_PART, trace_s=budget_s * _TRACES_PART / runs)
+
+
+def _no_model(topology: Topology, machine_name: str | None) -> str:
+    """Return what is done without a model, and how to make one."""
+    option = f" --machine {machine_name}" if machine_name else ""
+    return (
+        f"there is no model for {topology.name} yet: the answer is searched by running the program under mappings that "
+        f"helped elsewhere; numapredict train{option} measures what helps here (--dry-run says how long that takes, "
+        "--budget 10h limits it)"
+    )

@@ -21,6 +21,9 @@ from numapredict.predictor.learning.model import ExpectedSpeedup, RankedMapping
 LEAST_SEEN = 0.3
 """The share of the region time that must be seen for an answer."""
 
+ENOUGH_SEEN = 0.9
+"""Below this share the answer comes with a warning."""
+
 GAINS_AS_MUCH = 0.5
 """Gain of the unseen part over that of the rest, in log2."""
 

@@ -34,6 +34,14 @@ MACHINE = click.option(
 )
 EMIT = click.option("--emit", "tool", type=click.Choice(TOOLS), help="Print only this tool's command, for a shell.")
 COMMAND = click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
+METHOD = click.option(
+    "--method",
+    type=click.Choice(["gains", "thesis"]),
+    default="gains",
+    show_default=True,
+    help="How two probes choose: by the gains that they let expect, or as in the thesis, by the best mapping of their "
+    "cluster's centroid.",
+)
 PROGRAM = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
 log = logging.getLogger(__name__)
@@ -43,9 +51,15 @@ log = logging.getLogger(__name__)
     cls=Command,
     context_settings=PROGRAM,
     kept="finished traces are kept",
-    answers=["numapredict.predictor.advising.advice:Advice", "numapredict.predictor.advising.unknown:Unknown"],
+    answers=[
+        "numapredict.predictor.advising.advice:Advice",
+        "numapredict.predictor.advising.unknown:Unknown",
+        "numapredict.predictor.advising.searched:Searched",
+    ],
     examples={
         "numapredict predict --verify ./app": "Advise, then run the default and the advised mapping in turn.",
+        "numapredict predict --runs 6 ./app": "Run it as it is and under 5 mappings, and advise the fastest.",
+        "numapredict predict --for 100 ./app": "Make runs as long as they should pay if it will run 100 times.",
         "numapredict predict --emit slurm ./app": "Print the srun command that applies the advice.",
     },
 )
@@ -63,15 +77,40 @@ log = logging.getLogger(__name__)
     type=click.FloatRange(5, 3600),
     default=100,
     show_default=True,
-    help="CPU seconds that modelled probes may take in all, the start up to the first region not counted; of the "
-    "native run, those of each of its two threads.",
+    help="CPU seconds that modelled probes, or the first 4 runs of a search, may take in all, the start up to the "
+    "first region not counted; of the native run, those of each of its two threads.",
 )
 @click.option(
     "--verify",
     "verified",
     is_flag=True,
-    help="Run the default and the advised mapping in turn; keep the default unless it loses.",
+    help="Run the default and the advised mapping in turn; keep the default unless it loses. A search always does.",
 )
+@METHOD
+@click.option(
+    "--search",
+    "searching",
+    is_flag=True,
+    help="Advise the fastest of a few runs, each chosen by the ones before; done without this option where there is no "
+    "model.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(2),
+    metavar="N",
+    help="With --search, which it implies: make N runs at most, the first without any mapping; 4 if not given.",
+)
+@click.option(
+    "--for",
+    "expected_runs",
+    type=click.IntRange(1),
+    metavar="RUNS",
+    help="With --search, which it implies: how often the program will run. A further run is made if it should save "
+    "more in all these than it costs; --runs at most, or 16. Without --for, one is made if it should speed up the best "
+    "by 0.35%, which is about as for 300.",
+)
+@click.option("--no-cut", is_flag=True, help="With --search: never end a run once it has taken as long as the best.")
+@click.option("--fresh", is_flag=True, help="With --search: discard the runs that earlier searches made here.")
 @STRICT
 @EMIT
 @JSON
@@ -81,6 +120,12 @@ def predict(
     wanted: str | None,
     budget_s: float,
     verified: bool,
+    method: str,
+    searching: bool,
+    runs: int | None,
+    expected_runs: int | None,
+    no_cut: bool,
+    fresh: bool,
     strict: bool,
     tool: "Tool | None",
     as_json: bool,
@@ -89,12 +134,34 @@ def predict(
     """Advise where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.advising.advice_text import advice_in_words
+    from numapredict.predictor.advising.search import MOST_RUNS, RUNS, SearchOptions
+    from numapredict.predictor.advising.searched import Searched
+    from numapredict.predictor.advising.searched_text import searched_in_words
     from numapredict.predictor.advising.session import Question, ask
     from numapredict.predictor.advising.unknown import Unknown, refuse_command, unknown_in_words
 
     if tool is not None and as_json:
         raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
-    advice = ask(Question(command, machine, wanted, budget_s, verified, strict))
+    searched = searching or runs is not None or expected_runs is not None
+    if searched and wanted is not None:
+        raise click.UsageError("--model chooses what predicts, and a search predicts nothing: leave one of them out")
+    if searched and method == "thesis":
+        raise click.UsageError("--method thesis answers from two probes, without a search: leave one of them out")
+    most = runs or (RUNS if expected_runs is None else MOST_RUNS)
+    search = SearchOptions(runs=most, cut=not no_cut, fresh=fresh, expected_runs=expected_runs)
+    advice = ask(
+        Question(
+            command,
+            machine=machine,
+            model=wanted,
+            budget_s=budget_s,
+            verified=verified,
+            strict=strict,
+            searched=searched,
+            search=search,
+            thesis=method == "thesis",
+        )
+    )
     if isinstance(advice, Unknown):
         if tool is not None:
             raise refuse_command(advice)
@@ -104,6 +171,9 @@ def predict(
         from numapredict.predictor.advising.emitted_command import command_for_advice
 
         click.echo(command_for_advice(tool, advice, program_of(command)), color=True)  # to the letter
+    elif isinstance(advice, Searched):
+        others = [] if advice.alternative is None else [advice.alternative.command]
+        print_answer(advice, as_json, searched_in_words, (advice.command, *others))
     else:
         print_answer(advice, as_json, advice_in_words, (advice.command, advice.alternative.command))
 
@@ -243,12 +313,17 @@ def run(
     cls=Command,
     kept="finished folds are kept",
     answers=["numapredict.predictor.evaluation.evaluate:Evaluations"],
-    examples={"numapredict evaluate lpdquad --jobs 2": "Hold out every program of a shipped dataset once."},
+    examples={
+        "numapredict evaluate lpdquad --jobs 2": "Hold out every program of a shipped dataset once.",
+        "numapredict evaluate lpdquad --without-machine": "Search knowing only programs of other machines.",
+    },
 )
 @DEFAULT
 @JOBS
 @click.option("--output", type=FILE, help="Where to save the JSON object; else in the user's data folder.")
 @click.option("--fresh", is_flag=True, help="Discard finished folds and run all again.")
+@METHOD
+@click.option("--without-machine", is_flag=True, help="Searches know the shipped datasets of other machines alone.")
 @KEEP_OUTLIERS
 @JSON
 @DATASETS
@@ -258,6 +333,8 @@ def evaluate(
     jobs: int,
     output: Path | None,
     fresh: bool,
+    method: str,
+    without_machine: bool,
     keep_outliers: bool,
     as_json: bool,
 ) -> None:
@@ -268,10 +345,13 @@ def evaluate(
     """
     with doing(f"reading {', '.join(datasets)}"):
         from numapredict.collect.terminal.answer import print_answer
-        from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets, save
+        from numapredict.predictor.evaluation.evaluation_session import Asked, evaluate_datasets, save
         from numapredict.predictor.evaluation.evaluation_text import doubts_in_words, evaluations_in_words
 
-    found = evaluate_datasets(datasets, default, jobs, fresh, keep_outliers)
+    asked = Asked(
+        default=default, thesis=method == "thesis", keep_outliers=keep_outliers, without_machine=without_machine
+    )
+    found = evaluate_datasets(datasets, asked, jobs, fresh)
     for line in doubts_in_words(found):
         log.warning(line)
     where, _ = save(found, datasets, output)

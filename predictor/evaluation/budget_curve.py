@@ -11,6 +11,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.progress import follow
 from numapredict.native.errors import InsufficientDataError, UsageError
+from numapredict.predictor.evaluation.processes import in_processes
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.pivots import Split, pilot_groups, pivot_columns, split_budget
@@ -69,9 +70,8 @@ def budget_curve(
             f"at least {LEAST_GROUPS}; collect more programs"
         )
     default = observations.column(default_of(dataset, options))
-    running: Generator[_Fold, None, None] = joblib.Parallel(n_jobs=jobs, return_as="generator")(
-        joblib.delayed(_fold)(observations, default, name, tuple(shares), draws) for name in names
-    )
+    calls = (joblib.delayed(_fold)(observations, default, name, tuple(shares), draws) for name in names)
+    running: Generator[_Fold, None, None] = in_processes(calls, jobs)
     folds = list(follow(running, len(names), f"folds of {dataset.machine}"))
     oracle = sum(fold.oracle for fold in folds)
     points = []

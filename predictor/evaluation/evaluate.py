@@ -20,6 +20,24 @@ from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.baselines import baselines_of
 from numapredict.predictor.evaluation.calibration import Calibration, calibration_of
 from numapredict.predictor.evaluation.folds import Fold, HeldOut, dataset_frame, evaluate_group
+from numapredict.predictor.evaluation.processes import in_processes
+from numapredict.predictor.evaluation.search_curve import (
+    AfterRuns,
+    Forecasts,
+    Sources,
+    Trials,
+    after_runs,
+    forecasts,
+    in_order,
+    knowledge,
+    neighbours_run,
+    own_knowledge,
+    portfolio_run,
+    random_search,
+    searched,
+    space_of,
+)
+from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.evaluation.thesis import measured_probes
 from numapredict.predictor.evaluation.transfer import Transfer
 from numapredict.predictor.learning.features import gains_of, observe
@@ -32,7 +50,10 @@ class Evaluation(Score, frozen=True, kw_only=True):
     """The score of all held-out programs of one dataset, and of what simpler choices would have given, by name.
 
     ``outliers`` were left out of its times; ``similar`` programs (in files ``sisters``) may be one code base and
-    yet are in no group.
+    yet are in no group. ``by_runs``: what a search gives after more and more runs, ``by_runs_of`` the same of other
+    ways to choose them; two of these are advised, not the best that ran: the fixed mapping, instead of a run of the
+    default, and the thesis's recipe, after its two probes. ``forecasts`` are of the search's runs.
+    ``without_machine``: it knew only other machines.
     """
 
     machine: str
@@ -48,6 +69,10 @@ class Evaluation(Score, frozen=True, kw_only=True):
     dropped_mappings: tuple[AnyMapping, ...]
     outliers: tuple[Outlier, ...] = ()
     similar: tuple[Pair, ...] = msgspec.field(name="sisters", default=())
+    by_runs: tuple[AfterRuns, ...] = ()
+    by_runs_of: dict[str, tuple[AfterRuns, ...]] = msgspec.field(default_factory=dict)
+    forecasts: Forecasts | None = None
+    without_machine: bool = False
 
 
 class Evaluations(Score, frozen=True, kw_only=True):
@@ -60,6 +85,7 @@ class Evaluations(Score, frozen=True, kw_only=True):
     calibration: Calibration
     datasets: tuple[Evaluation, ...]
     across: tuple[Transfer, ...] = ()
+    by_runs: tuple[AfterRuns, ...] = ()
 
 
 def evaluate_held_out(
@@ -67,10 +93,12 @@ def evaluate_held_out(
     options: TrainingOptions | None = None,
     jobs: int = 1,
     memory: joblib.Memory | None = None,
+    sources: Sources | None = None,
 ) -> Evaluation:
     """Return the result of every program with its group left out of the training; ``jobs`` folds run at a time.
 
-    Folds in ``memory`` are not run again. InsufficientDataError when there are fewer than two groups.
+    Folds in ``memory`` are not run again. ``sources``: the other machines that a search may know.
+    InsufficientDataError when there are fewer than two groups.
     """
     options = options or TrainingOptions()
     mapping = default_of(dataset, options)
@@ -83,9 +111,8 @@ def evaluate_held_out(
         )
     one = (memory or joblib.Memory(None)).cache(evaluate_group)
     recipe = measured_probes(observations, dataset.topology)
-    running: Generator[Fold, None, None] = joblib.Parallel(n_jobs=jobs, return_as="generator")(
-        joblib.delayed(one)(observations, dataset_frame(dataset), options, recipe, name) for name in names
-    )
+    calls = (joblib.delayed(one)(observations, dataset_frame(dataset), options, recipe, name) for name in names)
+    running: Generator[Fold, None, None] = in_processes(calls, jobs)
     folds = list(follow(running, len(names), f"folds of {dataset.machine}"))
     by_program = {held.program: held for fold in folds for held in fold.held}
     programs = tuple(by_program[name] for name in observations.names)
@@ -93,8 +120,27 @@ def evaluate_held_out(
     for ml_baseline in folds[0].ml_baselines:
         gain = {name: value for fold in folds for name, value in fold.ml_baselines[ml_baseline].items()}
         chosen[ml_baseline] = np.array([gain[name] for name in observations.names])
-    best = gains_of(observations.time_s, default).max(axis=1)
+    possible = gains_of(observations.time_s, default)
+    best = possible.max(axis=1)
     gains = np.log2([held.speedup for held in programs])
+    sources = sources or Sources()
+    knows = knowledge(observations, default, space_of(dataset, observations), sources)
+    trials = searched(observations, default, knows)
+    own = own_knowledge(observations, default)
+    forest_runs = {name: columns for fold in folds for name, columns in fold.forest_runs.items()}
+    compared = {
+        Strategy.PORTFOLIO: searched(observations, default, own, portfolio_run),
+        Strategy.NEIGHBOURS: searched(observations, default, own, neighbours_run),
+        Strategy.FOREST: in_order(possible, [forest_runs[name] for name in observations.names]),
+        Strategy.RANDOM_SEARCH: random_search(observations, default),
+    }
+    by_runs_of = {str(name): after_runs(each, best, observations.groups) for name, each in compared.items()}
+    advised = {Strategy.FIXED: (1, 2 ** -chosen[Strategy.FIXED])}
+    if recipe is not None:
+        advised[Strategy.THESIS] = (2, (2 ** -possible[:, list(recipe)]).sum(axis=1))
+    for name, (runs, cost) in advised.items():
+        point = Trials(np.tile(chosen[name][:, None], runs), np.tile(cost[:, None], runs))
+        by_runs_of[name] = after_runs(point, best, observations.groups, (runs,))
     return Evaluation(
         **msgspec.structs.asdict(score_of(gains, best, observations.groups)),
         machine=dataset.machine,
@@ -106,11 +152,20 @@ def evaluate_held_out(
         baselines={name: score_of(values, best, observations.groups) for name, values in chosen.items()},
         calibration=calibration_of(programs),
         held_out=tuple(
-            msgspec.structs.replace(held, baselines={name: float(2 ** gained[row]) for name, gained in chosen.items()})
+            msgspec.structs.replace(
+                held,
+                baselines={name: float(2 ** gained[row]) for name, gained in chosen.items()},
+                after_runs=tuple(map(float, 2 ** trials.gain[row])),
+                cost_after_runs=tuple(map(float, trials.cost[row])),
+            )
             for row, held in enumerate(programs)
         ),
         dropped_programs=observations.dropped_programs,
         dropped_mappings=observations.dropped_mappings,
+        by_runs=after_runs(trials, best, observations.groups),
+        by_runs_of=by_runs_of,
+        forecasts=forecasts(observations, default, knows, trials),
+        without_machine=sources.without_machine,
     )
 
 
@@ -119,6 +174,7 @@ def together(evaluations: Sequence[Evaluation], across: tuple[Transfer, ...] = (
     held = [each for evaluation in evaluations for each in evaluation.held_out]
     groups = [f"{number}/{each.group}" for number, e in enumerate(evaluations) for each in e.held_out]
     best = np.log2([each.oracle_speedup for each in held])
+    trials = Trials(np.log2([each.after_runs for each in held]), np.array([each.cost_after_runs for each in held]))
     common = [name for name in evaluations[0].baselines if all(name in e.baselines for e in evaluations)]
     return Evaluations(
         **msgspec.structs.asdict(score_of(np.log2([each.speedup for each in held]), best, groups)),
@@ -126,4 +182,5 @@ def together(evaluations: Sequence[Evaluation], across: tuple[Transfer, ...] = (
         calibration=calibration_of(held),
         datasets=tuple(evaluations),
         across=across,
+        by_runs=after_runs(trials, best, groups) if trials.gain.size else (),
     )

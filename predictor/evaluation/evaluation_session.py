@@ -11,49 +11,78 @@ from pathlib import Path
 import joblib
 import msgspec
 
+from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.data.outliers import without_outliers
 from numapredict.collect.data.similar_programs import similar_programs
 from numapredict.collect.host.cache import cache_folder, require_room
 from numapredict.collect.host.durable import write_whole
 from numapredict.collect.mapping import AnyMapping, to_label
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
+from numapredict.predictor.evaluation.search_curve import Sources
 from numapredict.predictor.evaluation.transfer import evaluate_transfer
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
+from numapredict.predictor.learning.features import group_of
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model_choice import data_folder
+from numapredict.predictor.learning.options import THESIS, TrainingOptions
+from numapredict.predictor.searching.gains_file import read_gains
+from numapredict.predictor.searching.known_gains import FEW_GROUPS
+from numapredict.predictor.searching.prior import shipped_file
 
 KEPT_S = 30 * 24 * 3600
 """How long the folds of another version of the code are kept."""
 
 
-def evaluate_datasets(
-    names: Sequence[str],
-    default: AnyMapping | None = None,
-    jobs: int = 1,
-    fresh: bool = False,
-    keep_outliers: bool = False,
-) -> Evaluations:
-    """Return the evaluation of datasets by their names or folders; folds run at most once, unless ``fresh``.
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What is evaluated: speedups over ``default``, and by the ``thesis``'s method or ours.
 
-    Implausible times (``outliers``) are left out unless ``keep_outliers``.
+    Implausible times (outliers) are left out unless ``keep_outliers``. ``without_machine``: searches know only the
+    shipped gains of other machines.
     """
+
+    default: AnyMapping | None = None
+    thesis: bool = False
+    keep_outliers: bool = False
+    without_machine: bool = False
+
+
+OURS = Asked()
+
+
+def evaluate_datasets(names: Sequence[str], asked: Asked = OURS, jobs: int = 1, fresh: bool = False) -> Evaluations:
+    """Return the evaluation of datasets by their names or folders; folds run at most once, unless ``fresh``."""
     memory = fold_memory()
     if fresh:
         memory.clear(warn=False)
     different = different_datasets(names)
     opened, outliers = open_datasets(different), []
-    if not keep_outliers:
+    if not asked.keep_outliers:
         opened, outliers = map(list, zip(*map(without_outliers, opened), strict=True))
-    options = [options_of(default, None, dataset) for dataset in opened]
+    options = [_options(asked, dataset) for dataset in opened]
     evaluations = [
         msgspec.structs.replace(
-            evaluate_held_out(dataset, options[number], jobs, memory),
-            outliers=() if keep_outliers else outliers[number],
+            evaluate_held_out(dataset, options[number], jobs, memory, sources_for(dataset, asked.without_machine)),
+            outliers=() if asked.keep_outliers else outliers[number],
             similar=similar_programs(dataset),
         )
         for number, dataset in enumerate(opened)
     ]
     return together(evaluations, evaluate_transfer(opened, options))
+
+
+def _options(asked: Asked, dataset: Dataset) -> TrainingOptions:
+    ours = options_of(asked.default, None, dataset)
+    return THESIS.with_default(ours.default) if asked.thesis else ours
+
+
+def sources_for(dataset: Dataset, without_machine: bool) -> Sources:
+    """Return the shipped gains of other machines that a search may know, none where it would not use them."""
+    few = len(set(map(group_of, dataset.programs))) <= FEW_GROUPS
+    like_ours = dataset.topology is not None or dataset.counterparts is not None
+    if not like_ours or not (without_machine or few):
+        return Sources(without_machine=without_machine)
+    known = read_gains(shipped_file())
+    return Sources(tuple(each for each in known if each.machine != dataset.machine), without_machine)
 
 
 def save(evaluations: Evaluations, names: Sequence[str], output: Path | None = None) -> tuple[Path, str]:

@@ -7,6 +7,7 @@ from numapredict.collect.data.similar_programs import similar_in_words
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.evaluation.calibration import Calibration
 from numapredict.predictor.evaluation.evaluate import Evaluation, Evaluations
+from numapredict.predictor.evaluation.search_curve import AfterRuns
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.scores import Interval, Score
 
@@ -17,7 +18,12 @@ def evaluations_in_words(evaluations: Evaluations) -> str:
     if len(parts) > 1:
         head = f"all {len(parts)} datasets together, {counted(evaluations.programs, 'program')}"
         parts.append(
-            "\n".join([head, "", *_scores(evaluations, evaluations.baselines), "", _sure(evaluations.calibration)])
+            "\n".join(
+                [
+                    *(head, "", *_scores(evaluations, evaluations.baselines), ""),
+                    *(*_curves({"search": evaluations.by_runs}, "as above"), "", _sure(evaluations.calibration)),
+                ]
+            )
         )
     if evaluations.across:
         named = {f"{each.trained_on} -> {each.machine}": each for each in evaluations.across}
@@ -57,9 +63,41 @@ def _one(evaluation: Evaluation) -> str:
         for left in (evaluation.dropped_programs, evaluation.dropped_mappings)
         if left
     ]
-    return "\n".join(
-        [*lines, *left_out, "", *_scores(evaluation, evaluation.baselines), "", _sure(evaluation.calibration)]
-    )
+    knowing = "other machines' programs alone" if evaluation.without_machine else "the programs not held out"
+    curves = {"search": evaluation.by_runs, **evaluation.by_runs_of}
+    scores = _scores(evaluation, evaluation.baselines)
+    parts = (lines + left_out, scores, _curves(curves, knowing) + _held(evaluation), [_sure(evaluation.calibration)])
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _held(evaluation: Evaluation) -> list[str]:
+    """Return how far the search's further runs came out as expected."""
+    if (found := evaluation.forecasts) is None:
+        return []
+    return [
+        f"of the search's {counted(found.runs, 'further run')}, {found.within} came out within the interval that "
+        f"should hold {0.9 * found.runs:.1f}; {found.faster} beat the best so far, where {found.stated:.1f} were "
+        "expected to"
+    ]
+
+
+def _curves(curves: Mapping[str, tuple[AfterRuns, ...]], knowing: str) -> list[str]:
+    """Return a table of what the best of the first runs gives, by ways to choose the runs."""
+    lines = [
+        f"further runs, chosen knowing {knowing}; the best run counts, and each ends once it has taken as long as that",
+        f"{'best of':28}  runs  gain captured (95% interval)  geometric  arithmetic  slower  cost in default runs",
+    ]
+    for name, curve in curves.items():
+        for each in curve:
+            interval = "" if each.low is None or each.high is None else f" ({each.low:.2f} to {each.high:.2f})"
+            captured = "" if each.gain_captured is None else f"{each.gain_captured:13.2f}{interval}"
+            lines.append(
+                f"{name:28}  {each.runs:4}  {captured:29}  {each.speedup:8.2f}x  {each.arithmetic_speedup:9.2f}x  "
+                f"{each.slower_than_default:6.1%}  {each.cost_in_default_runs:20.2f}"
+            )
+    if Strategy.FIXED in curves:
+        lines.append("fixed and the thesis recipe count by the mapping that they advise")
+    return lines
 
 
 def _scores(ours: Score, baselines: Mapping[str, Score]) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict
-from numapredict.predictor.evaluation.ml_baselines import Choice, ml_baseline_choices
+from numapredict.predictor.evaluation.ml_baselines import Choice, ml_baseline_orders
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.evaluation.thesis import recipe_choices
 from numapredict.predictor.learning.features import Observations, gains_of
@@ -29,7 +29,8 @@ class HeldOut(msgspec.Struct, frozen=True, kw_only=True):
     """One program and what the model trained without its group chose for it; speedups are over the default.
 
     ``confidence`` is the model's probability that its choice beats the default. ``baselines`` holds the speedups of
-    other ways of choosing.
+    other ways of choosing. ``after_runs`` holds the speedups of the best of the first 1, 2, 3 ... runs of a search, and
+    ``cost_after_runs`` the time of these runs over the default's.
     """
 
     program: str
@@ -49,14 +50,21 @@ class HeldOut(msgspec.Struct, frozen=True, kw_only=True):
     ambiguity: float
     familiar: bool
     baselines: dict[str, float] = {}
+    after_runs: tuple[float, ...] = ()
+    cost_after_runs: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
 class Fold:
-    """The held-out programs, and the log2 gains that other learners' choices give them, by learner and program."""
+    """The held-out programs, and the log2 gains that other learners' choices give them, by learner and program.
+
+    ``forest_runs``: the columns that a search would run which knows the forest alone, by program: the default, the
+    other probe, and then the forest's mappings, the best expected first.
+    """
 
     held: tuple[HeldOut, ...]
     ml_baselines: dict[str, dict[str, float]]
+    forest_runs: dict[str, tuple[int, ...]]
 
 
 def evaluate_group(
@@ -76,7 +84,8 @@ def evaluate_group(
     model = train_on(train, frame, options)
     default = observations.column(model.default)
     probes = (observations.column(model.probes[0].mapping), observations.column(model.probes[1].mapping))
-    chosen = ml_baseline_choices(train, test, default, probes)
+    orders = ml_baseline_orders(train, test, default, probes)
+    chosen = {name: order[:, 0] for name, order in orders.items()}
     chosen |= choices_without_counters(model, test)
     if recipe is not None:
         chosen[Strategy.THESIS] = recipe_choices(train, test, recipe)
@@ -86,6 +95,10 @@ def evaluate_group(
         ml_baselines={
             name: dict(zip(test.names, map(float, gains[np.arange(len(gains)), columns]), strict=True))
             for name, columns in chosen.items()
+        },
+        forest_runs={
+            name: tuple(dict.fromkeys((default, *probes, *order)))
+            for name, order in zip(test.names, orders[Strategy.FOREST].tolist(), strict=True)
         },
     )
 

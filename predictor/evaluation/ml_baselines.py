@@ -29,10 +29,12 @@ LEARNERS: dict[str, Callable[[int], object]] = {
 }
 
 
-def ml_baseline_choices(
+def ml_baseline_orders(
     train: Observations, test: Observations, default: int, probes: tuple[int, int]
 ) -> dict[str, Choice]:
-    """Return the column that each learner, trained on ``train``, chooses for each program of ``test``, int64[programs].
+    """Return the columns that each learner, trained on ``train``, would choose for each program of ``test``.
+
+    int64[programs, mappings]: the one with the largest expected gain first.
 
     ``probes`` and ``default`` are columns.
     """
@@ -43,5 +45,5 @@ def ml_baseline_choices(
     for name, learner in LEARNERS.items():
         model = make_pipeline(StandardScaler(), learner(len(known)))
         expected: Array = np.asarray(model.fit(known, gains).predict(asked))
-        found[name] = expected.reshape(len(asked), -1).argmax(axis=1).astype(np.int64)
+        found[name] = (-expected.reshape(len(asked), -1)).argsort(axis=1, kind="stable").astype(np.int64)
     return found

@@ -18,6 +18,8 @@ class Strategy(StrEnum):
     SCATTER = "scatter first-touch"
     FIXED = "fixed"
     RANDOM = "random"
+    RANDOM_SEARCH = "random search"
+    PORTFOLIO = "fixed portfolio"
     ORACLE = "oracle"
 
 

@@ -1,19 +1,18 @@
 """Ward clustering of programs, and each cluster's centroid member (thesis sec. 5 and 6)."""
 
-from typing import Self
-
 import numpy as np
 import numpy.typing as npt
 from scipy.cluster.hierarchy import fcluster, linkage
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_array, check_is_fitted
 
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int64]
 
 
 def ward_linkage(rows: Array) -> Array:
-    """Return the merge tree float64[n - 1, 4] of the rows float64[n, m], in SciPy's layout; empty for one row."""
+    """Return the merge tree float64[n - 1, 4] of the rows float64[n, m], in SciPy's layout; empty for one row.
+
+    ValueError for values that are not finite.
+    """
     return linkage(rows, "ward") if len(rows) > 1 else np.empty((0, 4))
 
 
@@ -40,30 +39,3 @@ def centroid_members(rows: Array, labels: Labels) -> Labels:
         # The two members of a pair are equally far from their mean up to rounding: the earlier one is taken.
         members[cluster] = inside[np.flatnonzero(distance <= distance.min() * (1 + 1e-9))[0]]
     return members
-
-
-class WardClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc] # scikit-learn ships no types
-    """Cut a Ward merge tree of the rows into at most ``n_clusters`` clusters.
-
-    Learns ``linkage_``, ``labels_``, ``n_clusters_`` (fewer than asked when rows coincide) and ``centroid_members_``.
-    """
-
-    def __init__(self, n_clusters: int = 3) -> None:
-        self.n_clusters = n_clusters
-
-    def fit(self, X: npt.ArrayLike, y: object = None) -> Self:
-        """Cluster the rows of X float[n, m]; ValueError for no rows, values that are not finite or n_clusters < 1."""
-        rows: Array = check_array(X, dtype=np.float64)
-        if self.n_clusters < 1:
-            raise ValueError(f"n_clusters must be at least 1, not {self.n_clusters}")
-        self.linkage_ = ward_linkage(rows)
-        self.labels_ = cut(self.linkage_, min(self.n_clusters, len(rows)))
-        self.n_clusters_ = int(self.labels_.max()) + 1
-        self.centroid_members_ = centroid_members(rows, self.labels_)
-        self.n_features_in_ = rows.shape[1]
-        return self
-
-    def members(self, cluster: int) -> Labels:
-        """Return the row numbers of one cluster."""
-        check_is_fitted(self)
-        return np.flatnonzero(self.labels_ == cluster)

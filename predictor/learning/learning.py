@@ -18,12 +18,20 @@ from numapredict.collect.terminal.progress import doing
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NoModelError
 from numapredict.predictor.learning.budget import Budget, BudgetPlan, plan_budget, run_within
+from numapredict.predictor.learning.dataset_gains import machine_gains
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model import Model
-from numapredict.predictor.learning.model_choice import EMULATED, check_choice, data_folder, trained_model_path
+from numapredict.predictor.learning.model_choice import (
+    EMULATED,
+    check_choice,
+    data_folder,
+    trained_gains_path,
+    trained_model_path,
+)
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.store import write_model
 from numapredict.predictor.learning.train import default_of, train
+from numapredict.predictor.searching.gains_file import write_gains
 
 log = logging.getLogger(__name__)
 
@@ -140,6 +148,10 @@ def _learn(dataset: Dataset, output: Path | None, wishes: Wishes) -> Learned:
     model = train(dataset, options)
     path = output or trained_model_path(dataset.machine, topology)
     write_model(model, path)
+    if output is None:
+        write_gains(
+            [machine_gains(dataset, default_of(dataset, options))], trained_gains_path(dataset.machine, topology)
+        )
     return learned(model, path, outliers)
 
 

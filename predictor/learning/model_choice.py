@@ -36,6 +36,11 @@ def trained_model_path(machine: str, topology: Topology) -> Path:
     return data_folder() / "models" / f"{plain}-{topology.fingerprint}.json"
 
 
+def trained_gains_path(machine: str, topology: Topology) -> Path:
+    """Return where `numapredict train` keeps what programs gained on a machine, beside its model."""
+    return trained_model_path(machine, topology).with_suffix(".gains")
+
+
 def shipped_models() -> tuple[str, ...]:
     """Return the names of the shipped models."""
     folder = importlib.resources.files("numapredict.models")
@@ -79,17 +84,6 @@ def named_model(wanted: str) -> ChosenModel:
             "own give its .json file"
         )
     return ChosenModel(read_model(Path(wanted)), wanted)
-
-
-def nearest_shipped(topology: Topology) -> str | None:
-    """Return the shipped model whose machine has the most similar shape: nodes first, then cores per node."""
-    own = (len(topology.cpu_nodes), topology.core_count / len(topology.cpu_nodes))
-
-    def difference(name: str) -> tuple[float, float]:
-        summary = _shipped(name).topology
-        return abs(summary.cpu_nodes - own[0]), abs(summary.cores / summary.cpu_nodes - own[1])
-
-    return min(shipped_models(), key=difference, default=None)
 
 
 def _shipped(name: str) -> Model:

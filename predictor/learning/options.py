@@ -49,3 +49,12 @@ class TrainingOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             raise ValueError("the number of clusters must be at least 1")
         if not self.feature_kinds or not self.rules:
             raise ValueError("at least one kind of features and one rule must be allowed")
+
+    def with_default(self, default: AnyMapping | None) -> "TrainingOptions":
+        """Return the options with another default."""
+        return msgspec.structs.replace(self, default=default)
+
+
+THESIS = TrainingOptions()
+"""As in the thesis (sec. 6): run times on a linear scale, a cluster by two probes, its centroid's best mapping. Which
+probes, how many clusters and how features are scaled is chosen by cross-validation instead of by hand."""

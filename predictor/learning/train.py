@@ -8,7 +8,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.progress import Count, counting
 from numapredict.native.errors import InsufficientDataError
-from numapredict.predictor.learning.clustering import Array, Labels, WardClustering
+from numapredict.predictor.learning.clustering import Array, Labels, centroid_members, cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, clustering_rows, observe
 from numapredict.predictor.learning.gain_model import GainModel
 from numapredict.predictor.learning.model import (
@@ -87,11 +87,14 @@ def train_on(
     else:
         choice = select(observations, default, options)
     rows = clustering_rows(observations.time_s, default, options.scale)
-    clustering = WardClustering(choice.n_clusters).fit(rows)
+    tree = ward_linkage(rows)
+    labels = cut(tree, choice.n_clusters)
+    centroids = centroid_members(rows, labels)
+    inside = [np.flatnonzero(labels == cluster) for cluster in range(len(centroids))]
     readings = probe_readings(observations, choice.first, choice.second)
     scales = learn_scales(choice.kind, readings)
     features = scaled_features(scales, readings)
-    costs = mapping_costs(observations.time_s, default, rows, clustering.labels_, options.ranking)
+    costs = mapping_costs(observations.time_s, default, rows, labels, options.ranking)
     return Model(
         machine=dataset.machine,
         modelled=dataset.modelled,
@@ -107,16 +110,16 @@ def train_on(
         programs=observations.names,
         dropped_programs=observations.dropped_programs,
         dropped_mappings=observations.dropped_mappings,
-        linkage=tuple(Merge(int(a), int(b), float(d), int(n)) for a, b, d, n in clustering.linkage_),
+        linkage=tuple(Merge(int(a), int(b), float(d), int(n)) for a, b, d, n in tree),
         clusters=tuple(
             Cluster(
                 id=cluster,
-                members=_members(observations, default, clustering.members(cluster), features),
-                centroid=observations.names[clustering.centroid_members_[cluster]],
-                centre=tuple(map(float, features[clustering.members(cluster)].mean(axis=0))),
-                ranked=_ranked(observations, default, clustering.members(cluster), costs[cluster]),
+                members=_members(observations, default, inside[cluster], features),
+                centroid=observations.names[centroids[cluster]],
+                centre=tuple(map(float, features[inside[cluster]].mean(axis=0))),
+                ranked=_ranked(observations, default, inside[cluster], costs[cluster]),
             )
-            for cluster in range(clustering.n_clusters_)
+            for cluster in range(len(centroids))
         ),
         gain_model=gain_model,
         fallbacks=fallbacks,

@@ -65,8 +65,11 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
 def read_advice(data: bytes, where: str) -> Advice:
     """Return the advice in a file; InvalidInputError for anything else or contradictory values."""
     try:
-        if msgspec.json.decode(data, type=_Answer).answer == "unknown":
+        kind = msgspec.json.decode(data, type=_Answer).answer
+        if kind == "unknown":
             raise InvalidInputError("the answer is unknown, so there is nothing to draw")
+        if kind == "searched":
+            raise InvalidInputError("this is the answer of a search, which has no page yet")
         advice = msgspec.json.decode(data, type=Advice, dec_hook=from_label)
         check_consistency(advice, topology_of(advice.machine, advice.modelled))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:

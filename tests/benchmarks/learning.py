@@ -14,7 +14,7 @@ from numapredict.collect.mapping import mapping_named
 from numapredict.collect.program import Program
 from numapredict.collect.space import full_space
 from numapredict.predictor.evaluation.folds import predict_row
-from numapredict.predictor.learning.clustering import WardClustering
+from numapredict.predictor.learning.clustering import cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, clustering_rows, observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.train import train_on
@@ -57,7 +57,7 @@ def cluster(programs: int) -> tuple[float, float]:
     """Return seconds and the greatest memory in GB of clustering so many programs, in a process of its own."""
     rows = clustering_rows(np.random.default_rng(1).lognormal(0, 0.5, (programs, MAPPINGS)), 0, "log")
     began = time.perf_counter()
-    WardClustering(6).fit(rows)
+    cut(ward_linkage(rows), 6)
     return time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 

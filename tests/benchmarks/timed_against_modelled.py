@@ -94,6 +94,13 @@ class Compared(msgspec.Struct, frozen=True):
         return self.mappings[worst].label, self.ratios[worst]
 
     @property
+    def fastest_threads(self) -> tuple[int, int]:
+        """Return the numbers of threads of the fastest mappings, timed and modelled."""
+        found = [max(range(len(gains)), key=gains.__getitem__) for gains in (self.timed, self.modelled)]
+        timed, modelled = (parse_label(self.mappings[at].label).threads for at in found)
+        return timed, modelled
+
+    @property
     def lost(self) -> float:
         """Return what the mapping that the model likes best loses in the timed guest, over the best there."""
         chosen = max(range(len(self.modelled)), key=lambda n: self.modelled[n])
@@ -142,6 +149,7 @@ def section(machine: str, found: Sequence[Compared], made_by: str) -> str:
             f"{one.settled.error:.0%}",
             f"{one.settled.apart} of {len(one.settled.mappings)}",
             f"{one.settled.farthest[0]} ({one.settled.farthest[1]:.2f})",
+            "{}, {}".format(*one.settled.fastest_threads),
             f"{one.settled.lost:.0%}",
         )
         for one in found
@@ -153,6 +161,7 @@ def section(machine: str, found: Sequence[Compared], made_by: str) -> str:
         "median error",
         "over 20% apart",
         "farthest (modelled / timed)",
+        "threads of the fastest: timed, modelled",
         "lost",
     )
     return (
@@ -170,10 +179,11 @@ def _summary(what: str, found: Sequence[Compared]) -> str:
     correlations = [one.rank_correlation for one in found]
     error = math.exp(statistics.median(abs(math.log(ratio)) for one in found for ratio in one.ratios)) - 1
     pairs = sum(len(one.mappings) for one in found)
+    same = sum(len(set(one.fastest_threads)) == 1 for one in found)
     return (
         f"{what}: rank correlation over a program's mappings {statistics.median(correlations):.2f} in the median and"
         f" {min(correlations):.2f} at least, median error {error:.0%}, {sum(one.apart for one in found) / pairs:.0%} of"
-        f" {pairs} pairs over 20% apart."
+        f" {pairs} pairs over 20% apart, the same number of threads is fastest in {same} of {len(found)} programs."
     )
 
 

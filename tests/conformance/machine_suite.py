@@ -67,7 +67,7 @@ class MachineConformance:
         assert machine.executions >= 1
         assert len(machine.controllers_GBps) in {0, len(machine.topology.nodes)}
         assert all(math.isfinite(rate) and rate >= 0 for rate in machine.controllers_GBps)
-        estimate_s = machine.estimate_s(program)
+        estimate_s = machine.estimate_s(program, [mapping])
         assert estimate_s is None or estimate_s > 0
         # The measurement was made, so a trace with its thread count is there; a new program has none.
         assert machine.traces_to_take(program, [mapping]) in {None, TracesToTake((), 0.0)}

@@ -1,4 +1,4 @@
-"""Runs inside a guest: learn a model of it from a few codelets, killed once; ask for advice; run as advised, verified.
+"""Runs inside a guest: search without a model; learn one, killed once; ask for advice; run as advised, verified.
 
 The times mean nothing there: they are an emulator's. Every command is a process of its own, forked from this one, which
 has imported once what they need: that takes longer in a guest than all of its runs.
@@ -6,21 +6,29 @@ has imported once what they need: that takes longer in a guest than all of its r
     python -m tests.guest.end_to_end KNOWN_PROGRAM NEW_PROGRAM
 """
 
+import gc
 import importlib
 import json
 import os
+import shlex
 import signal
+import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NoReturn
 
 from numapredict.predictor.command_line.main import main as numapredict
 
 LOADED = (
     "numapredict.collect.campaign.campaign",
+    "numapredict.collect.campaign.request",
     "numapredict.collect.placing.placed_run",
+    "numapredict.predictor.advising.advice_text",
     "numapredict.predictor.advising.session",
-    "numapredict.predictor.learning.train",
+    "numapredict.predictor.command_line.cli",
+    "numapredict.predictor.learning.learning",
 )
 MAPPINGS = (
     "4x2-contiguous-first-touch",
@@ -29,6 +37,22 @@ MAPPINGS = (
     "2x1-contiguous-bind",
 )
 KILLED_AFTER = 5  # lines of the journal, of which the first is its head
+
+
+def load(modules: Iterable[str]) -> None:
+    """Import what all commands need, for those that are forked from this process; nothing of it is ever garbage."""
+    gc.disable()
+    for name in modules:
+        importlib.import_module(name)
+    gc.freeze()
+    gc.enable()
+
+
+def leave() -> NoReturn:
+    """End this process at once, without taking apart what was imported."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def started(words: list[str], output: Path | None = None) -> int:
@@ -75,10 +99,15 @@ def main(known: str, program: str) -> None:
     folder = Path(os.environ["GUEST_FOLDER"])
     os.chdir(folder)
     os.environ |= {"NUMAPREDICT_DATA": str(folder / "data"), "NUMAPREDICT_CACHE": str(folder / "cache")}
-    for name in LOADED:
-        importlib.import_module(name)
+    load(LOADED)
+    must(["predict", "--json", "--runs", "3", known], folder / "searched.json")
+    words = shlex.split(json.loads((folder / "searched.json").read_text())["command"])
+    if words[0] == "numapredict":
+        must(words[1:])
+    else:
+        subprocess.run(words, check=True)
     campaign = folder / "campaign"
-    training = ["train", "--codelet", "cg-axpy", "--size", "small", "--program", known]
+    training = ["train", "--codelet", "cg-axpy", "--size", "tiny", "--program", known]
     training += [word for label in MAPPINGS for word in ("--mapping", label)]
     training += ["--repetitions", "1", "--into", str(campaign), "--clusters", "2"]
     must([*training, "--dry-run"])
@@ -91,3 +120,4 @@ def main(known: str, program: str) -> None:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
+    leave()

@@ -39,7 +39,7 @@ from tests.guest.kernel_setting import BALANCING_SETTING, HUGE_SETTING, MAPPINGS
 from tests.guest.placements import NOWHERE, paged
 
 PAGE_BYTES = 4096
-FEW_MAPPINGS, CROWD = 3000, 900  # blocks of 50 pages, each cut into at least three
+FEW_MAPPINGS, OWN_MAPPINGS, CROWD = 1000, 300, 300  # blocks of 50 pages, each cut into at least three
 EARLY_LABELS = (
     "16x4-contiguous-interleave",
     "8x2-contiguous-interleave@3",
@@ -176,7 +176,7 @@ def early(program: str) -> dict[str, dict[str, list[int]]]:
 def crowded(program: str) -> dict[str, dict[str, int | str]]:
     """Return what it prints with few mappings allowed, how many ranges were left, and how pages of others stood."""
     topology, map_file = host_topology(), Path(os.environ["GUEST_FOLDER"]) / "map"
-    command = [program, str(CROWD)]
+    command = [program, str(CROWD), str(OWN_MAPPINGS)]
     with kernel_setting(MAPPINGS_SETTING, str(FEW_MAPPINGS)):
         alone = {**os.environ, "OMP_NUM_THREADS": "16"}
         answers: dict[str, dict[str, int | str]] = {"alone": {"output": _output(command, alone)}}

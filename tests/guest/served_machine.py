@@ -63,7 +63,7 @@ class ServedMachine:
         """Return whether the mapping fits."""
         return self.hardware.supports(mapping)
 
-    def estimate_s(self, program: Program) -> None:
+    def estimate_s(self, program: Program, mappings: Sequence[Mapping]) -> None:
         """Return None: unknown before a run."""
 
     def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> None:

@@ -4,19 +4,22 @@
 label and the way comes before what the program says.
 """
 
-import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.guest.end_to_end import must
+from tests.guest.end_to_end import leave, load, must
 
-LOADED = "numapredict.collect.placing.placed_run"
+LOADED = (
+    "numapredict.collect.placing.placed_run",
+    "numapredict.predictor.advising.emitted_command",
+    "numapredict.predictor.command_line.cli",
+)
 
 
 def main(program: str, *asked: str) -> None:
-    importlib.import_module(LOADED)  # once: every command is forked from this process
+    load(LOADED)
     folder = Path(os.environ["GUEST_FOLDER"])
     for label, ways in zip(asked[::2], asked[1::2], strict=True):
         for way in ways.split(","):
@@ -31,3 +34,4 @@ def main(program: str, *asked: str) -> None:
 
 if __name__ == "__main__":
     main(*sys.argv[1:])
+    leave()

@@ -15,17 +15,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("guests")]
 TRUSTED = """
 import contextlib, json, sys
 import msgspec
-from numapredict.collect.measuring.counters.selftest import self_test
+from numapredict.collect.measuring.counters.selftest import trials
 from numapredict.collect.measuring.counters.source import NodeTraffic, Traffic
+from numapredict.collect.measuring.counters.verdict import judge
 from numapredict.collect.host.host import host_topology
-from numapredict.collect.campaign.machine_choice import this_computer
 
 topology = host_topology()
 home = {core.pus[0]: node.index for node in topology.nodes for core in node.cores}
 
 class Told:
     name = "told"
-    def __init__(self, wrong): self.wrong = wrong
     def obstacle(self): return None
     @contextlib.contextmanager
     def counting(self, pus, folder): yield self
@@ -35,12 +34,19 @@ class Told:
     def traffic(self):
         size, passes, memory, cpus = int(self.words[1]), int(self.words[2]), int(self.words[3]), self.words[4]
         (threads,) = {home[int(cpu)] for cpu in cpus.split(",")}
-        local = topology.nodes[threads].os_index == memory or self.wrong
+        local = topology.nodes[threads].os_index == memory
         moved = [2.0 * size * passes + 1e9, 0.0] if local else [1e9, 2.0 * size * passes]
         return Traffic("told", tuple(NodeTraffic(*(moved if n == threads else (0.0, 0.0))) for n in range(2)))
 
-verdicts = [self_test(Told(wrong), topology) for wrong in (False, True)]
-print(json.dumps([msgspec.to_builtins(verdict) for verdict in verdicts]))
+right = trials(Told(), topology)
+# The same loads by a source that takes every access for a local one.
+wrong = [
+    msgspec.structs.replace(
+        trial, counted=tuple(NodeTraffic(node.local_bytes + node.remote_bytes, 0.0) for node in trial.counted)
+    )
+    for trial in right
+]
+print(json.dumps([msgspec.to_builtins(judge(found)) for found in (right, wrong)]))
 
 from numapredict.predictor.command_line.main import main
 sys.exit(main(["doctor", "--json"]))

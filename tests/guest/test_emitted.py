@@ -3,12 +3,11 @@
 srun is not among them: SLURM runs on this computer itself (tests/slurm/test_emitted.py).
 """
 
-import functools
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -30,25 +29,30 @@ pytestmark = [
 ]
 
 RUNNABLE: tuple[Tool, ...] = ("env", "numactl", "hwloc", "likwid")
-PAGES = 24  # of each thread: a multiple of the numbers of nodes
+SHAPE = Shape.parse("4x4", memory_only_nodes=1)
+PAGES = 60  # of each thread: a multiple of the numbers of nodes
 DISPLAY = {"OMP_DISPLAY_AFFINITY": "TRUE", "OMP_AFFINITY_FORMAT": "affinity %n %A"}
-LABELS = {
-    "4x4": (
-        "16x4-contiguous-first-touch",
-        "8x4-scatter-first-touch",
-        "8x4-scatter-interleave",
-        "6x2-contiguous-interleave@4",  # page nodes beyond the thread nodes
-        "8x4-contiguous-interleave@2",  # and fewer
-        "4x1-contiguous-bind",
-        "8x2-scatter-bind@1",
-        "4x2-contiguous-remote@1",
-    ),
-    "2x4": ("8x2-scatter-first-touch", "4x1-contiguous-remote", "6x2-contiguous-interleave"),
-}
+LABELS = (
+    "16x4-contiguous-first-touch",
+    "8x4-scatter-first-touch",
+    "8x4-scatter-interleave",
+    "6x2-contiguous-interleave",  # some nodes
+    "6x2-contiguous-interleave@4",  # page nodes beyond the thread nodes
+    "8x4-contiguous-interleave@2",  # and fewer
+    "4x1-contiguous-bind",
+    "8x2-scatter-bind@1",
+    "4x2-contiguous-remote@1",
+    "4x1-contiguous-remote",
+)
 # likwid-pin takes some seconds for each start, and more for each thread (TOOLS). Left out are labels that give it words
 # of a kind it has from others: no option (threads in another order), and numactl's --membind in it
 # (`8x2-scatter-bind@1` and SAID have that).
-NOT_LIKWID = {"8x4-scatter-first-touch", "4x2-contiguous-remote@1", "8x2-scatter-first-touch"}
+NOT_LIKWID = {
+    "8x4-scatter-first-touch",
+    "4x2-contiguous-remote@1",
+    "4x1-contiguous-remote",
+    "6x2-contiguous-interleave",
+}
 # All commands that are found in the guest. LIKWID's pin library starts a shell with rm, nm and grep for each thread, to
 # write what the thread is into /tmp. That cannot be written there, so their 2 s a thread changed nothing but the time.
 TOOLS = ("sh", "env", "printf", "numactl", "hwloc-bind", "likwid-pin")
@@ -85,39 +89,32 @@ SAID = {
 }
 WORDS = ("a b", "", "$HOME", "it's", 'say "x"', "back\\slash", "#no", "*", "tab\tnew\nline", "-c", "${PATH}", "\\_")
 WITH_WORDS = tuple(Round(tool, "2x1-contiguous-bind", ("printf", "<%s>", *WORDS)) for tool in RUNNABLE)
-WITH_MEMORY_ALONE = ("4x2-scatter-remote@1", "4x2-contiguous-interleave@3")
-Booted = Callable[[str], list[Outcome]]
+WITH_MEMORY_ALONE = ("4x4-scatter-remote@1", "4x4-contiguous-interleave@5")
 
 
 @pytest.fixture(scope="module")
-def booted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Booted:
-    """Run all rounds of a shape in one guest, once: a boot takes longer than most of them."""
+def booted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+    """Run all rounds in one guest: a boot takes longer than most of them."""
 
     def witnesses(label: str, turn: int) -> list[Round]:
         compilers = (GCC, CLANG) if "first-touch" in label else ((GCC, CLANG)[turn % 2],)
         programs = [(str(folder / f"witness-{Path(compiler).name}"), str(PAGES)) for compiler in compilers]
-        tools = [tool for tool in RUNNABLE if tool != "likwid" or label not in NOT_LIKWID]
-        return [Round(tool, label, program) for tool in tools for program in programs]
+        rounds = [Round(tool, label, program) for tool in RUNNABLE for program in programs]
+        likwid = () if label in NOT_LIKWID else programs[turn % len(programs)]  # other labels give it both compilers
+        return [one for one in rounds if one.tool != "likwid" or one.command == likwid]
 
-    rounds = {shape: [r for n, label in enumerate(LABELS[shape]) for r in witnesses(label, n)] for shape in LABELS}
-    rounds["4x4"] += SAID
     program = (str(folder / "witness-gcc"), str(PAGES))
-    rounds["2x4"] += [*(Round(tool, label, program) for tool in RUNNABLE for label in WITH_MEMORY_ALONE), *WITH_WORDS]
-
-    @functools.cache
-    def boot(shape: str) -> list[Outcome]:
-        return in_guest(shape, rounds[shape], tmp_path_factory.mktemp("guest"), memory_only=int(shape == "2x4"))
-
-    return boot
+    rounds = [one for turn, label in enumerate(LABELS) for one in witnesses(label, turn)]
+    rounds += [Round(tool, label, program) for tool in RUNNABLE for label in WITH_MEMORY_ALONE]
+    return in_guest([*rounds, *WITH_WORDS, *SAID], tmp_path_factory.mktemp("guest"))
 
 
-@pytest.fixture(params=LABELS)
-def outcomes(request: pytest.FixtureRequest, booted: Booted) -> list[Outcome]:
-    labels = LABELS[request.param]
-    return [one for one in booted(request.param) if one.round.label in labels and one.round not in SAID]
+@pytest.fixture
+def outcomes(booted: list[Outcome]) -> list[Outcome]:
+    return [one for one in booted if one.round.label in LABELS and one.round not in SAID]
 
 
-def in_guest(shape: str, rounds: Sequence[Round], folder: Path, memory_only: int = 0) -> list[Outcome]:
+def in_guest(rounds: Sequence[Round], folder: Path) -> list[Outcome]:
     tools = folder / "tools"
     tools.mkdir()
     for tool in TOOLS:
@@ -125,8 +122,7 @@ def in_guest(shape: str, rounds: Sequence[Round], folder: Path, memory_only: int
     variables = {**DISPLAY, "PATH": str(tools)}
     (folder / "request").write_bytes(msgspec.json.encode(RoundRequest(tuple(rounds), variables)))
     command = [sys.executable, "-m", "tests.guest.emitted", str(folder / "request"), str(folder / "results")]
-    guest = Guest(Shape.parse(shape, memory_only_nodes=memory_only), SMALL_PAGES)
-    result = guest.run(command, folder, python_environment(), 1200)
+    result = Guest(SHAPE, SMALL_PAGES).run(command, folder, python_environment(), 1200)
     assert result.exit_code == 0, result.stderr.decode()
     outcomes = [msgspec.json.decode(line, type=Outcome) for line in (folder / "results").read_bytes().splitlines()]
     assert len(outcomes) == len(rounds)
@@ -196,24 +192,24 @@ def test_likwid_pin_reports_the_mapping(outcomes: list[Outcome]) -> None:
         assert [int(first), *map(int, others)] == list(outcome.pus), outcome.text
 
 
-def test_tools_report_the_policy_that_they_set(booted: Booted) -> None:
-    said = {outcome.round: outcome for outcome in booted("4x4") if outcome.round in SAID}
+def test_tools_report_the_policy_that_they_set(booted: list[Outcome]) -> None:
+    said = {outcome.round: outcome for outcome in booted if outcome.round in SAID}
     assert len(said) == len(SAID)
     for of, outcome in said.items():
         for pattern in SAID[of]:
             assert re.search(pattern, outcome.stdout, re.DOTALL), (outcome.text, outcome.stdout)
 
 
-def test_a_node_of_memory_alone(booted: Booted) -> None:
-    outcomes = [outcome for outcome in booted("2x4") if outcome.round.label in WITH_MEMORY_ALONE]
+def test_a_node_of_memory_alone(booted: list[Outcome]) -> None:
+    outcomes = [outcome for outcome in booted if outcome.round.label in WITH_MEMORY_ALONE]
     assert len(outcomes) == len(RUNNABLE) * len(WITH_MEMORY_ALONE)
     assert problems(outcomes) == []
     assert {one.round.tool for one in outcomes if one.exact} == {"numactl", "hwloc", "likwid"}
-    assert all(one.page_nodes == (2,) for one in outcomes if "remote" in one.applied)
+    assert all(one.page_nodes == (4,) for one in outcomes if "remote" in one.applied)
 
 
-def test_words_come_through_whole(booted: Booted) -> None:
-    outcomes = [outcome for outcome in booted("2x4") if outcome.round in WITH_WORDS]
+def test_words_come_through_whole(booted: list[Outcome]) -> None:
+    outcomes = [outcome for outcome in booted if outcome.round in WITH_WORDS]
     assert len(outcomes) == len(RUNNABLE)
     for outcome in outcomes:
         assert outcome.stdout.endswith("".join(f"<{word}>" for word in WORDS)), outcome.text

@@ -1,8 +1,9 @@
-"""The whole way on a computer with several nodes: learn, be killed, go on, advise, run as advised, verify."""
+"""The whole way on a computer with several nodes: search, learn, be killed, go on, advise, run as advised, verify."""
 
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ pytestmark = [
 RUNS = 3 * len(MAPPINGS)  # two variants of a codelet, and a program
 
 
-def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path) -> None:
+def test_a_search_then_training_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
     grid, _, static_arrays, *_ = built_subjects(programs)
@@ -36,7 +37,8 @@ def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path
     assert f"{RUNS} of {RUNS} runs, 100 %" in errors
     dataset = read_dataset(folder / "campaign")
     assert len(dataset.measurements) == RUNS  # nothing was lost, and nothing measured twice
-    assert errors.count("its times mean nothing") == 3  # twice in training, once with the advice
+    assert errors.count("its times mean nothing") == 4  # twice in training, once with each answer
+    check_search(json.loads((folder / "searched.json").read_text()))
     advice = json.loads((folder / "advice.json").read_text())
     assert not advice["modelled"]
     assert "threads were bound to their PU at each check" in errors
@@ -50,3 +52,15 @@ def test_train_killed_and_resumed_then_advice_then_a_verified_run(tmp_path: Path
         node for tallied in pages["astray"] for node in tallied["elsewhere"]
     }
     assert [len(process["regions"]) > 0 for process in run["processes"]] == [True]
+
+
+def check_search(answer: dict[str, Any]) -> None:
+    """Check the answer that was given before there was a model; its command has run."""
+    assert (answer["answer"], answer["baseline"], answer["modelled"]) == ("searched", "as-it-is", False)
+    first, *others = answer["runs"]
+    assert (first["mapping"], first["outcome"], first["speedup"]) == ("as-it-is", "done", 1.0)
+    assert answer["clock"] == "regions"  # seen without placing the program
+    assert {run["outcome"] for run in others} <= {"done", "ended"}
+    assert 1 < len({run["mapping"] for run in answer["runs"]}) == len(answer["runs"]) <= 3
+    assert answer["keep"] == (answer["mapping"] == "as-it-is")
+    assert answer["keep"] or answer["command"].startswith(f"numapredict run --mapping {answer['mapping']} -- ")

@@ -16,7 +16,7 @@ from numapredict.collect.mapping import Mapping, parse_label
 from numapredict.collect.modelled.modelled_machine import ModelledMachine
 from numapredict.collect.modelled.trace_store import TraceStore
 from numapredict.collect.program import Program
-from tests.guest.experiments import ArraysRequest, pages_of, read_addresses
+from tests.guest.experiments import CROWD, OWN_MAPPINGS, ArraysRequest, pages_of, read_addresses
 from tests.guest.machine import Guest, python_environment
 from tests.guest.placements import NOWHERE
 from tests.guest.shape import Shape
@@ -85,11 +85,24 @@ def built_by(compiler: str, source: str, folder: Path) -> Path:
 def built_arrays(folder: Path, source: str) -> Path:
     """Build a program that names its arrays, and write the request to run it.
 
-    Under next touch a page that two threads share goes to the first of them, in the model to the one that uses it more:
-    there is one such page on every border, so the arrays are large enough for these to be few.
+    Under next touch a page that two threads share goes to the first of them, in the model to the one that uses it more.
+    The grid has one such page on every border, and so many rows that these are few; static arrays have none.
     """
     program, request = folder / source.removesuffix(".c"), folder / f"{source}.request"
-    subprocess.run([GCC, "-O2", "-fopenmp", "-DLENGTH=1048576L", "-o", program, SOURCES / source, "-lnuma"], check=True)
+    subprocess.run(
+        [
+            GCC,
+            "-O2",
+            "-fopenmp",
+            "-DLENGTH=262144L",
+            "-DALIGNMENT=ARRAY_PAGE",
+            "-o",
+            program,
+            SOURCES / source,
+            "-lnuma",
+        ],
+        check=True,
+    )
     request.write_bytes(msgspec.json.encode(ArraysRequest((str(program), "1024", "2"), ARRAYS[source])))
     return request
 
@@ -164,13 +177,13 @@ def test_numa_balancing_leaves_placed_pages_alone(answers: dict[str, Any]) -> No
 
 def test_the_program_keeps_half_of_its_mappings(answers: dict[str, Any]) -> None:
     alone, *placed = answers["crowded"].values()
-    assert alone["output"].endswith("1000 mappings\n")
+    assert alone["output"].endswith(f"{OWN_MAPPINGS} mappings\n")
     assert len(placed) == 3
     assert placed[0]["left"] > 0  # dataset; next touch comes back to what it had no room for
     for answer in placed:
         assert answer["output"] == alone["output"]
-        assert answer["left"] < 900
-        assert answer["decided"] >= 900 - answer["left"]  # a touched page each
+        assert answer["left"] < CROWD
+        assert answer["decided"] >= CROWD - answer["left"]  # a touched page each
         assert answer["astray"] <= answer["decided"] / 100
 
 

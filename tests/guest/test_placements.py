@@ -1,6 +1,7 @@
 """The preload library on a real NUMA kernel: every thread and page where the mapping says, and nothing else changed."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -40,6 +41,12 @@ GROWN = (
     "8x4-contiguous-mix",
     "16x4-contiguous-balance",
 )
+MEMORY_ALONE = (
+    "8x2-contiguous-remote@1",
+    "8x2-contiguous-interleave@3",
+    "8x2-contiguous-dataset@3",
+    "4x2-scatter-locality",
+)
 HUGE = (
     "16x4-contiguous-locality",
     "8x4-scatter-dataset",
@@ -59,8 +66,12 @@ Found = tuple[tuple[str, Outcome], ...]
 
 @pytest.fixture(scope="module")
 def found(folder: Path) -> dict[str, Found]:
-    """What one guest of each shape found, which answers all requests: a boot takes longer than most of them."""
+    """What one guest of each shape found, which answers all requests: a boot takes longer than most of them.
+
+    The smaller shape has a third node, of memory alone, which only the last request uses.
+    """
     own, codelets = built_subjects(folder), codelet_subjects()
+    smaller = tuple(mapping.label for mapping in full_space(shape((4, 4))))
     asked = {
         "4x4": {
             "huge": huge_request(own[0]),  # first: memory is whole yet
@@ -71,11 +82,14 @@ def found(folder: Path) -> dict[str, Found]:
             "grown": Request((grown(folder),), labels=GROWN),
         },
         "2x4": {
-            "all": Request(own, lock=True),
-            "codelets": Request(codelets, part=7, of=CODELETS_EVERY),
+            "all": Request(own, labels=smaller, lock=True),
+            "codelets": Request(codelets, labels=smaller, part=7, of=CODELETS_EVERY),
+            "memory alone": Request(own[:1], labels=MEMORY_ALONE),
         },
     }
-    answers = run([Errand(shape, tuple(requests.values())) for shape, requests in asked.items()])
+    errands = {shape: Errand(shape, tuple(requests.values())) for shape, requests in asked.items()}
+    errands["2x4"] = replace(errands["2x4"], distances="10,16,22;17,10,31;22,31,10", memory_only=1)
+    answers = run(tuple(errands.values()))
     names = [f"{shape} {name}" for shape, requests in asked.items() for name in requests]
     return dict(zip(names, answers, strict=True))
 
@@ -175,15 +189,8 @@ def test_a_mapping_that_grows_is_placed_anew(found: dict[str, Found]) -> None:
     assert all(outcome.decided >= (64 + 128 + 256) for _, outcome in outcomes)  # the array in each of its sizes
 
 
-def test_memory_only_node_and_uneven_distances(folder: Path) -> None:
-    subject = built_subjects(folder)[0]
-    labels = (
-        "4x2-contiguous-remote@1",
-        "4x2-contiguous-interleave@3",
-        "4x2-contiguous-dataset@3",
-        "4x2-scatter-locality",
-    )
-    distances = "10,16,22;17,10,31;22,31,10"
-    (found,) = run([Errand("2x2", (Request((subject,), labels=labels),), distances=distances, memory_only=1)])
-    assert problems(found) == []
-    assert found[0][1].loads == {2: found[0][1].pages - found[0][1].rest}
+def test_memory_only_node_and_uneven_distances(found: dict[str, Found]) -> None:
+    alone = found["2x4 memory alone"]
+    assert len(alone) == len(MEMORY_ALONE)
+    assert problems(alone) == []
+    assert alone[0][1].loads == {2: alone[0][1].pages - alone[0][1].rest}

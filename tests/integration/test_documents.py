@@ -8,8 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from numapredict.collect.campaign.codelets import codelet_programs
 from numapredict.collect.mapping import THREAD_POLICIES
+from numapredict.collect.modelled.campaign_time import campaign_time_s
+from numapredict.collect.modelled.description import load_description, machine_names
 from numapredict.collect.page_policy import PAGE_POLICIES
+from numapredict.collect.space import full_space
+from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.predictor.command_line.main import DONE, FAILED, INTERRUPTED, MISTAKE, READER_GONE
 from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets
 from tests.golden.evaluations import measured
@@ -37,6 +42,7 @@ OTHERS = ["../../README.md", "../../CONTRIBUTING.md", "../../models/machines/REA
 README = (ROOT / "README.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 TROUBLESHOOTING = (GUIDE / "troubleshooting.md").read_text()
+DESCRIBED = {name: load_description(name) for name in machine_names()}
 
 COUNTERS = "collect/measuring/counters/"
 """Its errors are not in troubleshooting: the answer goes on without counters, and `doctor` says what to do."""
@@ -61,16 +67,19 @@ UNNAMED = {
     "collect/topology.py": "stands below 'machine description' or the name of a file",
     "predictor/advising/emitted_command.py": "names the nearest command of the tool",
     "predictor/advising/own_threads.py": "becomes the reason of an unknown answer",
-    "predictor/advising/session.py": "put together of what is there",
+    "predictor/advising/search.py": "says what the program said",
     "predictor/advising/unknown.py": "says what an unknown answer says, which is there",
     "predictor/evaluation/budget_curve.py": "a dataset that is too small for this figure",
     "predictor/evaluation/explanation_check.py": "a dataset that this report cannot judge by",
     "predictor/evaluation/similarity.py": "a dataset that is too small for this figure",
     "predictor/evaluation/thesis.py": "a dataset without what the thesis reads",
+    "predictor/learning/dataset_gains.py": "training on foreign mappings is refused before",
     "predictor/learning/pivots.py": "says the least budget",
     "predictor/learning/probe_search.py": "a dataset that is too small to learn from",
     "predictor/learning/selection.py": "a dataset that is too small to learn from",
     "predictor/learning/train.py": "names the option",
+    "predictor/searching/gains_file.py": "a damaged file of known gains: the line says what to do",
+    "predictor/searching/prior.py": "an installation without its file of known gains",
     "reports/clustermap.py": "a dataset that this figure cannot show",
     "reports/commands/sweeps.py": "a dataset without what the thesis reads",
     "reports/parts/consistency.py": "stands below 'is neither a model nor a prediction'",
@@ -228,6 +237,44 @@ class TestTables:
         sources += [ROOT / ".ci/run", ROOT / "tests/conftest.py"]
         read = {found for file in sources for found in re.findall(r"\bNUMAPREDICT_[A-Z_]+", file.read_text())}
         assert set(re.findall(r"\bNUMAPREDICT_[A-Z_]+", (GUIDE / name).read_text())) <= read
+
+
+class TestMachines:
+    """What README and the guide say of described machines follows from their descriptions."""
+
+    def time_s(self, name: str) -> float:
+        """Return what `train --machine NAME --dry-run` estimates while no trace is there."""
+        machine = DESCRIBED[name]
+        space = full_space(machine.topology)
+        teams = {(mapping.threads, mapping.threads_per_core) for mapping in space}
+        each_s = campaign_time_s([threads for threads, _ in teams], space, len(machine.nodes))
+        return each_s * len(codelet_programs())
+
+    def test_campaigns_take_the_times_that_a_dry_run_estimates(self) -> None:
+        with_models = {path.stem for path in (ROOT / "models").glob("*.json")}
+        assert with_models
+        assert with_models < DESCRIBED.keys()
+        first, *_, last = sorted(DESCRIBED.keys() - with_models, key=self.time_s)
+        said = f"{in_words(self.time_s(first))} ({first}) to {in_words(self.time_s(last))} ({last}) of one core"
+        assert said in " ".join(README.split())
+        retraining = " ".join((GUIDE / "retraining.md").read_text().split())
+        for name, words in (("opteron-4x4", "{} of one core"), ("rome-2x64", "{} ({})"), ("rome-8x16", "{} ({})")):
+            assert words.format(in_words(self.time_s(name)), name) in retraining
+
+    def test_no_smt_leaves_out_the_share_that_is_said(self) -> None:
+        shares = {}
+        for name, machine in DESCRIBED.items():
+            space = full_space(machine.topology)
+            shares[name] = sum(mapping.threads_per_core > 1 for mapping in space) / len(space)
+        least, most = (f"{shares[name]:.0%} ({name})" for name in ("sapphirerapids-2x48", "rome-8x16"))
+        assert f"{least} to {most} of the runs" in " ".join((GUIDE / "retraining.md").read_text().split())
+        two = [round(share, 2) for share in shares.values() if share]
+        assert (min(two), max(two)) == (round(shares["sapphirerapids-2x48"], 2), round(shares["rome-8x16"], 2))
+
+    def test_limits_names_the_machines_with_turbo(self) -> None:
+        *most, last = sorted(name for name, machine in DESCRIBED.items() if machine.turbo_GHz)
+        limits = " ".join((GUIDE / "limits.md").read_text().split())
+        assert f"Turbo is described for {', '.join(most)} and {last}." in limits
 
 
 class TestFigures:

@@ -18,7 +18,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.topology import Core, Node, Topology
 from numapredict.native.errors import TracingError
 from numapredict.predictor.command_line.commands import commands
-from tests.openmp import BUDGET, CAN_TRACE, GCC, MACHINE, build, program_of
+from tests.openmp import BUDGET, CAN_TRACE, MACHINE, program_of
 from tests.traces import census_of
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
@@ -26,11 +26,6 @@ PU = min(os.sched_getaffinity(0))
 HERE = Topology("here", (Node(0, 0, (Core(0, (PU,)),), 1 << 30),), (), ((10.0,),))
 ONE = parse_label("1x1-contiguous-bind")
 MODELLED = parse_label("8x1-contiguous-bind")
-
-
-@pytest.fixture(scope="module")
-def foreign(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("foreign.c", tmp_path_factory.mktemp("foreign"), GCC)
 
 
 @pytest.fixture(autouse=True)

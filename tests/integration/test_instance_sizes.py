@@ -53,8 +53,8 @@ def test_the_work_of_first_instances_is_listed_in_order_and_grouped_by_size(comp
 @pytest.mark.parametrize("kind", ["alike", "single"])  # whoever of the team does the work
 def test_instances_of_equal_size_make_no_classes(kind: str, tmp_path: Path) -> None:
     program = levels(tmp_path, GCC, kind, POINTS, 100)
-    # A busy computer may slow a part of one run; what the team shares out differently is so in each.
-    assert any(instance_classes(region_of(program)) is None for _ in range(3))
+    # A busy computer may slow a part of one run of three; what the team shares out differently is so in each.
+    assert sum(instance_classes(region_of(program)) is None for _ in range(3)) >= 2
 
 
 def region_times_s(program: Program, folder: Path, **limits: float) -> Mapping[str, float]:

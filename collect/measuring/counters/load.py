@@ -3,13 +3,11 @@
 The contract of its arguments and its line of JSON is in native/stream/stream.c; this is their only user.
 """
 
-import os
-import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.placing.tool_answer import LASTS_S, tool_answer
 from numapredict.native.errors import CounterError
 from numapredict.native.library import stream_program
 
@@ -46,30 +44,9 @@ def stream_command(load: Load, passes: int) -> tuple[str, ...]:
     return (*words, "write") if load.writes else words
 
 
-def run_stream(command: Sequence[str], timeout_s: float = 120.0) -> Moved:
+def run_stream(command: Sequence[str], timeout_s: float = LASTS_S) -> Moved:
     """Run a command that ends with the load's command and return what was moved; CounterError if it fails."""
-    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout_s,
-            check=False,
-            env=environment,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        why = error.strerror if isinstance(error, OSError) else f"still running after {timeout_s:.0f} s"
-        raise CounterError(f"{Path(command[0]).name}: {why}") from None
-    line = next((line for line in done.stdout.splitlines() if line.startswith('{"bytes"')), "")
-    try:
-        moved = msgspec.json.decode(line, type=Moved)
-    except msgspec.DecodeError:
-        said = [text.strip() for text in (done.stderr + done.stdout).splitlines() if text.strip()]
-        what = said[-1][:200] if said else f"exit code {done.returncode}"
-        raise CounterError(f"{Path(command[0]).name}: {what}") from None
+    moved = tool_answer(command, Moved, "the test's load", CounterError, timeout_s)
     if 0 <= moved.on_node < ON_NODE:
         raise CounterError(f"only {moved.on_node:.0%} of the test's pages stand on their node: free some of its memory")
     return moved

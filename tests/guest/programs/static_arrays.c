@@ -5,8 +5,11 @@
 #ifndef LENGTH
 #define LENGTH 65536L /* 512 KB an array */
 #endif
-static double a[LENGTH], b[LENGTH], c[LENGTH];
-static double filled[LENGTH] = {1}; /* in .data, so the file has its pages */
+#ifndef ALIGNMENT
+#define ALIGNMENT 32 /* with ARRAY_PAGE no page is shared by two arrays */
+#endif
+static _Alignas(ALIGNMENT) double a[LENGTH], b[LENGTH], c[LENGTH];
+static _Alignas(ALIGNMENT) double filled[LENGTH] = {1}; /* in .data, so the file has its pages */
 
 int main(void) {
     say_array("a", a, sizeof a);

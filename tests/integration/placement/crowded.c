@@ -1,6 +1,6 @@
 /* crowded.c: a program with many large blocks, that then wants a thread and a mapping of its own.
  *
- * usage: crowded BLOCKS
+ * usage: crowded BLOCKS [MAPPINGS]
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -9,13 +9,13 @@
 #include <sys/mman.h>
 
 #define BYTES (200l << 10)
-#define MAPPINGS 1000
 #define PAGE 4096ul
 
 static void *nothing(void *argument) { return argument; }
 
 int main(int count, char **argument) {
     const long blocks = count > 1 ? atol(argument[1]) : 100;
+    const long mappings = count > 2 ? atol(argument[2]) : 1000;
     char **block = malloc((size_t)blocks * sizeof *block);
     long sum = 0, mapped = 0;
     for (long i = 0; block && i < blocks; i++) {
@@ -34,7 +34,7 @@ int main(int count, char **argument) {
         if (!refused)
             pthread_join(thread, NULL);
     }
-    for (int i = 0; i < MAPPINGS; i++) /* neighbours that cannot become one */
+    for (long i = 0; i < mappings; i++) /* neighbours that cannot become one */
         mapped +=
             mmap(NULL, PAGE, i % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
     printf("%ld mappings\n", mapped);

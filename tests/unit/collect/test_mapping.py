@@ -202,6 +202,7 @@ READERS = {
     "collect/placing/placed_run.py": "typed",
     "predictor/command_line/cli.py": "typed",
     "predictor/evaluation/evaluation_options.py": "typed",
+    "predictor/searching/gains_file.py": "known gains",
     "reports/characterisation/tables.py": "a characterisation",
     "reports/commands/mapping.py": "typed",
 }

@@ -68,6 +68,11 @@ def test_a_memory_slower_than_its_links_limits_who_reads_it() -> None:
     assert described_map_data(load_description("rome-8x16")).tables[1].same
 
 
+def test_a_wire_to_memory_without_cores_shows_what_that_memory_delivers() -> None:
+    data = described_map_data(load_description("xeonmax-2x56"))
+    assert data.wires == (Wire(0, 1, 125, 125), Wire(0, 2, 566, 566), Wire(1, 3, 566, 566))
+
+
 def test_bandwidths_that_were_measured_between_all_pairs_make_no_wires() -> None:
     machine = load_description("lpd48core")
     data = described_map_data(machine)
@@ -148,6 +153,18 @@ def test_figures_and_colours_stand_in_the_row_of_the_cores_and_the_column_of_the
                 order.append((value, light[j, i]))
         shades = [shade for _, shade in sorted(order, reverse=table.low_is_good)]
         assert all(one <= other + 0.02 for one, other in itertools.pairwise(shades)), "the better the lighter"
+
+
+def test_the_figures_of_a_table_have_equally_many_digits() -> None:
+    for name, title, digits, some in (
+        ("sapphirerapids-8x12", "read bandwidth, one thread", 3, "13.0"),
+        ("opteron-4x4", "read latency", 2, "83"),
+    ):
+        figure = topology_figure(described_map_data(load_description(name)))
+        (table,) = [axes for axes in figure.axes if title in axes.get_title()]
+        found = {text.get_text() for text in table.texts}
+        assert some in found
+        assert {len(text.replace(".", "")) for text in found if float(text) < 100} == {digits}
 
 
 def test_links_between_any_two_nodes_of_a_package_are_said_once() -> None:

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 
@@ -81,12 +83,16 @@ def test_an_estimate_rests_on_finished_runs_first() -> None:
 
 def test_an_estimate_may_come_from_the_machine() -> None:
     class Knowing(RecordedMachine):
-        def estimate_s(self, program: Program) -> float | None:
-            return {"p0": 1.0, "p1": 10.0}.get(program.name)
+        def estimate_s(self, program: Program, mappings: Sequence[Mapping]) -> float | None:
+            each_s = {"p0": 1.0, "p1": 10.0}.get(program.name)
+            return None if each_s is None else each_s * len(mappings)
 
     machine = Knowing(DATASET)
     todo = plan(machine, DATASET.programs[:2], MAPPINGS, Record(), Options())
-    assert estimate(todo, machine, Record(), Options()).time_s == 66.0
+    found = estimate(todo, machine, Record(), Options())
+    assert (found.time_s, found.basis) == (66.0, "with the traces that are missing, on 1 core")
+    shared = estimate(todo, machine, Record(), Options(jobs=3))
+    assert (shared.time_s, shared.basis) == (22.0, "with the traces that are missing, on 3 cores")
     unknown = plan(machine, DATASET.programs, MAPPINGS, Record(), Options())
     assert "assuming" in estimate(unknown, machine, Record(), Options()).basis
 

@@ -6,10 +6,12 @@ import pytest
 from click.testing import CliRunner
 
 from numapredict.collect.cli import collect
-from numapredict.collect.data.dataset import read_dataset
+from numapredict.collect.data.dataset import Dataset, read_dataset
 from numapredict.collect.data.foreign_table import TableColumns, Tally
 from numapredict.collect.data.table_import import About, import_table
+from numapredict.collect.mapping import mapping_named, parse_label
 from numapredict.native.errors import InvalidInputError
+from tests.shapes import shape
 from tests.unit.collect.data.test_outliers import CORRUPT_S, usual
 
 COLUMNS = TableColumns(program=("program",), mapping=("mapping",), time="seconds")
@@ -100,3 +102,50 @@ def test_the_command_warns_of_both_and_names_the_options(table: Path) -> None:
     both = [*options, "--group", "program", "--groups", str(table)]
     done = CliRunner().invoke(collect, ["import", str(table), "-o", str(table.with_name("other")), *both])
     assert "--group and --groups exclude each other" in done.output
+
+
+LABELS = [f"{threads}x1-contiguous-bind" for threads in range(1, 9)] + [
+    f"{threads}x2-{policy}-first-touch" for threads in range(2, 14, 2) for policy in ("contiguous", "scatter")
+]
+COUNTERPARTS = "mapping,label\n" + "".join(f"m{n},{label}\n" for n, label in enumerate(LABELS))
+
+
+def with_counterparts(table: Path, text: str) -> Dataset:
+    """Return the dataset of the table, read back, with counterparts on a machine of two nodes with eight cores."""
+    file, into = table.with_name("counterparts.csv"), table.with_name("into")
+    file.write_text(text)
+    import_table(table, into, COLUMNS, About(default="m0", counterparts=file, topology=shape([8, 8])))
+    return read_dataset(into)
+
+
+def test_counterparts_are_read_back(table: Path) -> None:
+    found = with_counterparts(table, COUNTERPARTS + "m99,1x1-contiguous-bind\n").counterparts
+    assert found is not None
+    assert found.topology == shape([8, 8])
+    assert [found.of(mapping_named(f"m{n}")) for n in range(20)] == [parse_label(label) for label in LABELS]
+    with pytest.raises(KeyError):  # not of the table, and left out
+        found.of(mapping_named("m99"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (COUNTERPARTS.replace("m7,", "m77,").replace("m9,", "m99,"), "names no counterpart of m7, m9; add lines"),
+        (COUNTERPARTS.replace(",8x1-", ",9x1-"), "counterparts: 9x1-contiguous-bind, for m7, is no mapping of"),
+        (COUNTERPARTS.replace(",8x1-contiguous-bind", ",packed"), "counterparts: packed, for m7, is no mapping of"),
+        (COUNTERPARTS + "m7,8x1-contiguous-bind\n", "counterparts: a mapping is there twice"),
+        (COUNTERPARTS.replace("mapping,", "policy,"), "the columns are policy, label; the first line must be mapping,"),
+        (COUNTERPARTS.replace(",8x1-contiguous-bind", ","), "line 9 names no label; fix it"),
+    ],
+)
+def test_counterparts_that_make_no_sense_get_one_line(table: Path, text: str, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"counterparts.csv: .*{message}"):
+        with_counterparts(table, text)
+    assert not table.with_name("into").exists()
+
+
+def test_counterparts_and_their_machine_belong_together(table: Path) -> None:
+    options = ["--program", "program", "--mapping", "mapping", "--time", "seconds", "--topology", "broadwell-2x10"]
+    done = CliRunner().invoke(collect, ["import", str(table), "-o", str(table.with_name("new")), *options])
+    assert done.exit_code == 2
+    assert "--counterparts and --topology belong together" in done.output

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import msgspec
-
 from numapredict.collect.describing.caches import FoundCaches, found_caches
 from numapredict.collect.describing.computer import MeasuredComputer, Shape, measure_computer
 from numapredict.collect.describing.probe import Answer, RunProbe
@@ -38,7 +36,7 @@ def answering(topology: Topology, asked: list[tuple[str, ...]] | None = None) ->
     home = {pu: node.index for node in topology.nodes for core in node.cores for pu in core.pus}
     logical = {node.os_index: node.index for node in topology.nodes}
 
-    def run(words: Sequence[str]) -> str:
+    def run(words: Sequence[str]) -> Answer:
         if asked is not None:
             asked.append(tuple(words))
         pus = sorted(parse_index_list(words[1]))
@@ -53,7 +51,7 @@ def answering(topology: Topology, asked: list[tuple[str, ...]] | None = None) ->
             "team": (len(pus) * 0.5, len(pus) * 0.25, 20.0, 40.0),
         }[words[0]]
         figures = {name: (value,) * int(words[2]) for name, value in zip(FIGURES[words[0]], values, strict=True)}
-        return msgspec.json.encode(Answer(figures, 1.0, 1.0)).decode()
+        return Answer(figures, 1.0, 1.0)
 
     return run
 

@@ -3,7 +3,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from numapredict.collect.describing.computer import MeasuredComputer
 from numapredict.collect.describing.description import About, described
+from numapredict.collect.describing.sample import Sample
 from numapredict.collect.host.packages import Package
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.modelled.description_text import description_text
@@ -35,7 +37,18 @@ def test_each_measured_figure_says_on_what_how_often_and_how_exactly() -> None:
     for figure in ("core.frequency_GHz", "latency.read", "node_bandwidth.write_GBps", "synchronisation.lock_ns"):
         assert sources[figure].startswith("measured on A CPU, Linux 6.1, 2026-11-22: ")
         assert "medians of 5 repetitions, spread" in sources[figure]
+    assert "counted in the x86-64 instructions of traces" in sources["core.cycles_per_instruction"]
     assert sources["core.reorder_window"].startswith("assumption: not measured")
+
+
+def with_cores(found: MeasuredComputer, **changes: object) -> MeasuredComputer:
+    return msgspec.structs.replace(found, cores=msgspec.structs.replace(found.cores, **changes))
+
+
+def test_instructions_are_counted_in_cycles_of_one_core() -> None:
+    core = described(measured(*captured("four-node")), ABOUT).core
+    assert core.frequency_GHz == pytest.approx(4 - 32 / 20)  # of all cores
+    assert core.cycles_per_instruction == pytest.approx(3.95 / 8, rel=1e-3)
 
 
 def test_hardware_threads_have_a_throughput_between_one_and_their_number() -> None:
@@ -43,9 +56,9 @@ def test_hardware_threads_have_a_throughput_between_one_and_their_number() -> No
     found = measured(topology, caches)
     core = described(found, ABOUT).core
     assert (core.threads, core.smt_throughput) == (len(topology.nodes[0].cores[0].pus), 1.25)  # 10 over 8 a ns
-    slower = msgspec.structs.replace(found.cores.instructions_per_ns, values=(99.0,))
-    cores = msgspec.structs.replace(found.cores, instructions_per_ns=slower)
-    assert described(msgspec.structs.replace(found, cores=cores), ABOUT).core.smt_throughput == 1.0
+    for alone, throughput in ((99.0, 1.0), (0.5, 2.0)):
+        changed = with_cores(found, instructions_per_ns=Sample((alone,)))
+        assert described(changed, ABOUT).core.smt_throughput == throughput
 
 
 def test_turbo_has_an_entry_for_each_count_of_active_cores() -> None:
@@ -57,14 +70,45 @@ def test_turbo_has_an_entry_for_each_count_of_active_cores() -> None:
     assert turbo[0] == pytest.approx(3.95)
     assert list(turbo) == sorted(turbo, reverse=True)
     fixed = tuple((count, found.cores.frequency_GHz) for count, _ in found.cores.turbo_GHz)
-    cores = msgspec.structs.replace(found.cores, turbo_GHz=fixed)
-    assert described(msgspec.structs.replace(found, cores=cores), ABOUT).core.turbo_GHz == ()
+    assert described(with_cores(found, turbo_GHz=fixed), ABOUT).core.turbo_GHz == ()
+
+
+def test_turbo_never_grows_with_the_active_cores() -> None:
+    noisy = ((1, Sample((4.0,))), (2, Sample((3.0,))), (4, Sample((3.5,))))
+    changed = with_cores(measured(*captured("four-node")), turbo_GHz=noisy)
+    assert described(changed, ABOUT).core.turbo_GHz == (4.0, 3.5, 3.5, 3.5)
+
+
+def test_disturbed_frequencies_are_no_turbo() -> None:
+    disturbed = ((1, Sample((4.0,))), (2, Sample((2.0,), "other programs used 1.0 of its 2 PUs")))
+    file = described(with_cores(measured(*captured("four-node")), turbo_GHz=disturbed), ABOUT)
+    assert file.core.turbo_GHz == ()
+    assert dict(file.sources())["core.frequency_GHz"].endswith(
+        "no turbo_GHz, because its measurements stayed disturbed"
+    )
+
+
+def test_a_cache_of_some_cores_of_a_node_says_how_many() -> None:
+    topology, caches = captured("four-node")
+    file = described(measured(topology, msgspec.structs.replace(caches, sharing=4)), ABOUT)
+    assert file.shared_cache.cores == 4
+    assert dict(file.sources())["shared_cache.cores"] == caches.shared.source
+    assert described(measured(topology, caches), ABOUT).shared_cache.cores is None
 
 
 def test_packages_are_named_where_one_has_several_nodes() -> None:
     topology, caches = captured("four-node")
     pus = [tuple(pu for core in node.cores for pu in core.pus) for node in topology.nodes]
-    two = (Package(0, pus[0] + pus[1], (0, 1)), Package(3, pus[2] + pus[3], (2, 3)))
-    assert described(measured(topology, caches, two), ABOUT).nodes.packages == (0, 0, 3, 3)
+    two = (Package(0, pus[0] + pus[1], (0, 1)), Package(8228, pus[2] + pus[3], (2, 3)))
+    assert described(measured(topology, caches, two), ABOUT).nodes.packages == (0, 0, 1, 1)
     four = tuple(Package(n, pus[n], (n,)) for n in range(4))
     assert described(measured(topology, caches, four), ABOUT).nodes.packages == ()
+    assert described(measured(topology, caches, two[:1]), ABOUT).nodes.packages == ()  # two nodes' are unknown
+
+
+def test_a_node_without_cores_is_in_the_package_of_its_nearest_node() -> None:
+    topology, caches = captured("memory-only")
+    first, second, _ = topology.nodes
+    own = [tuple(pu for core in node.cores for pu in core.pus) for node in (first, second)]
+    two = (Package(0, own[0], (first.os_index,)), Package(1, own[1], (second.os_index,)))
+    assert described(measured(topology, caches, two), ABOUT).nodes.packages == (0, 1, 0)

@@ -21,6 +21,9 @@ def test_a_remote_node_faster_than_the_own_one_is_doubted() -> None:
     found = measured(*captured("four-node"))
     (doubt,) = doubts(changed(found, 1, latency_ns=Sample((50.0,))))
     assert doubt == "node 0 on node 1's memory: a latency of 50 ns, less than the 100 ns of its own"
+    (doubt,) = doubts(changed(found, 1, latency_ns=Sample((90.0,))))
+    assert "a latency of 90 ns" in doubt
+    assert list(doubts(changed(found, 1, latency_ns=Sample((92.0,))))) == []  # within a tenth: both may be noise
 
 
 def test_a_bandwidth_that_no_memory_has_is_doubted() -> None:

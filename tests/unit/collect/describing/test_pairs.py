@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from numapredict.collect.describing.pairs import (
@@ -47,7 +48,14 @@ def test_what_is_measured_is_far_larger_than_the_caches() -> None:
     size = latency_bytes(caches)
     assert size & (size - 1) == 0
     assert 4 * caches.shared.size_bytes <= size < 8 * caches.shared.size_bytes
-    every = -(-cores // caches.sharing) * caches.shared.size_bytes + cores * caches.private.size_bytes
+    assert bandwidth_bytes(caches, cores) == 4 * (caches.shared.size_bytes + cores * caches.private.size_bytes)
+
+
+@pytest.mark.parametrize(("cores", "count"), [(4, 1), (5, 2), (8, 2), (12, 3)])
+def test_streams_are_larger_than_all_shared_caches_of_a_node(cores: int, count: int) -> None:
+    _, found = captured("four-node")
+    caches = msgspec.structs.replace(found, sharing=4)
+    every = count * caches.shared.size_bytes + cores * caches.private.size_bytes
     assert bandwidth_bytes(caches, cores) == 4 * every
 
 

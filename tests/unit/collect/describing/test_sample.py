@@ -16,8 +16,8 @@ QUESTION = Question("latency", (0,), 1, 1 << 20)
 def prober(rounds: Iterator[tuple[float, ...]], busy: Iterator[float] | None = None, on_node: float = 1.0) -> Prober:
     """Return one whose probe gives these rounds; others use so much of the PU between two looks."""
 
-    def run(_: Sequence[str]) -> str:
-        return msgspec.json.encode(Answer({"latency_ns": next(rounds)}, on_node)).decode()
+    def run(_: Sequence[str]) -> Answer:
+        return Answer({"latency_ns": next(rounds)}, on_node)
 
     def look(pus: Iterable[int]) -> Snapshot:
         assert busy is not None

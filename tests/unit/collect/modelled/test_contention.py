@@ -76,6 +76,22 @@ def test_one_stream_takes_a_thread_s_bandwidth(node: int) -> None:
     assert time_of(load, machine) == pytest.approx(N * 64 / machine.thread_read_GBps[0][node], rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("kind", "ratio"), [(STREAMED, 2.0), (INDEPENDENT, 1.6), (DEPENDENT, 1.0)], ids=["stream", "gather", "chain"]
+)
+@pytest.mark.parametrize("hits", [False, True], ids=["memory", "shared cache"])
+def test_threads_of_one_core_share_what_keeps_it_busy(kind: int, ratio: float, hits: bool) -> None:
+    # Two threads of a core do 1.25 times the work of one; but for streams, bound by lines under way, and for chains,
+    # which leave the core idle. The shared cache has no bandwidth of its own: its streams are hits like others.
+    machine = msgspec.structs.replace(machine_of((2, 2)), threads_per_core=2, smt_throughput=1.25)
+    load, costs = load_of(2, (0, 0)), c.costs_of(machine)
+    lines = load.hits[0, :, kind] if hits else load.memory[0, :, kind, 0]
+    lines[:] = N
+    one, both = (replace(places_on((0, 0), machine), core=core) for core in ((0, 1), (0, 0)))
+    found = c.solve(replace(load, places=both), costs) / c.solve(replace(load, places=one), costs)
+    assert found[0] == pytest.approx(1.6 if hits and kind == STREAMED else ratio, rel=0.02)
+
+
 def test_independent_misses_overlap() -> None:
     load = load_of(2, (0,))
     load.memory[0, 0, INDEPENDENT, 0] = N

@@ -1,5 +1,6 @@
 import csv
 import statistics
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -91,6 +92,30 @@ def test_every_figure_is_published_or_said_to_be_assumed(name: str) -> None:
     for figure, text in sources.items():
         assert any(character.isdigit() for character in text) or text.startswith("assumption: "), figure
     assert sources["core.cycles_per_instruction"].startswith("assumption: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "ends_GHz"),
+    [
+        ("cascadelake-2x28", (4.0, 3.3)),
+        ("genoa-4x12", (3.7, 3.65)),
+        ("rome-2x64", (3.4, 2.8)),
+        ("rome-8x16", (3.4, 2.8)),
+        ("sapphirerapids-2x48", (3.8, 3.1)),
+        ("sapphirerapids-8x12", (3.8, 3.1)),
+    ],
+)
+def test_the_clock_is_given_for_each_number_of_active_cores_of_a_package(
+    name: str, ends_GHz: tuple[float, float]
+) -> None:
+    machine = load_description(name)
+    packages = machine.packages or range(len(machine.nodes))
+    cores = Counter[int]()
+    for package, node in zip(packages, machine.nodes, strict=True):
+        cores[package] += node.cores
+    assert len(machine.turbo_GHz) == max(cores.values())
+    assert (machine.turbo_GHz[0], machine.turbo_GHz[-1]) == ends_GHz
+    assert machine.turbo_GHz[-1] > machine.frequency_GHz
 
 
 @pytest.mark.parametrize("name", ["sandybridge-4x8", "broadwell-2x10", "opteron-4x4"])

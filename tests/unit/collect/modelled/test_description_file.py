@@ -232,6 +232,13 @@ def test_newer_figures_may_be_given() -> None:
     assert dict(file.sources())["shared_cache.inclusive"] == "invented"
 
 
+def test_turbo_may_have_an_entry_for_each_core_of_a_package() -> None:
+    three = NEWER.replace("turbo_GHz = [3, 2.5]", "turbo_GHz = [3, 2.5, 2]")
+    assert parse(three).core.turbo_GHz == (3.0, 2.5, 2.0)
+    with pytest.raises(InvalidInputError, match=r"core\.turbo_GHz: 3 entries, and the largest package has 2 cores"):
+        parse(three.replace("\npackages = [0, 0]", ""))  # each node is a package of its own
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -241,10 +248,13 @@ def test_newer_figures_may_be_given() -> None:
             "smt_throughput = 2.5",
             "core.smt_throughput: 2.5 is outside 1 to core.threads, which is 2",
         ),
+        ("smt_throughput = 1.2", "smt_throughput = 0.9", "core.smt_throughput: 0.9 is outside 1 to 100"),
         ("\nthreads = 2\n", "\n", "core.smt_throughput: 1.2 is outside 1 to core.threads, which is 1"),
         ("cores = 1\n", "cores = 0\n", "shared_cache.cores: a cache that no core shares"),
         ("cores = 1\n", "cores = 3\n", "shared_cache.cores: 3 cores share one, and no node has so many"),
         ("turbo_GHz = [3, 2.5]", "turbo_GHz = [2.5, 3]", "core.turbo_GHz: grows with the active cores"),
+        ("[3, 2.5]", "[3, 3, 3, 3]", "core.turbo_GHz: 4 entries, and the largest package has 3 cores"),
+        ("fork_join_us = [1, 2]", "fork_join_us = [1, 0.09]", "synchronisation.fork_join_us: 0.09 with a barrier of 1"),
         ("\nthreads = 2\n", "\nthreads = 17\n", "core.threads: 17 hardware threads a core; at most 16"),
         ("threads = [2, 3]", "threads = [2, 7]", "synchronisation: no team of 7 threads can stand on 2 of the 2 nodes"),
         ("packages = [0, 0]", "packages = [0]", "nodes.packages: 1 numbers for 2 nodes"),

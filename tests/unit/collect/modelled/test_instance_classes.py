@@ -126,6 +126,12 @@ def test_a_class_that_was_not_traced_is_filled_in_by_native_work() -> None:
     assert (found.stands_for(first, serial=True)[found.parts(first)]).sum() == pytest.approx(100)
 
 
+def test_next_to_nothing_of_the_work_stands_for_the_number_of_instances_only() -> None:
+    found = classes([*[1.0] * 20, *[1000.0] * 20])
+    first = np.arange(4)  # of 1 ms, with 0.1% of the work: by work they would stand for 20,000 instances
+    assert found.stands_for(first)[found.parts(first)].sum() == pytest.approx(40)
+
+
 @given(
     st.lists(st.floats(0, 1e6, allow_subnormal=False), max_size=80),
     st.integers(0, 100),

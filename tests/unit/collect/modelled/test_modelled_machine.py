@@ -67,6 +67,11 @@ def test_a_region_costs_its_start_and_end_and_each_barrier(label: str, fork_join
     assert region_ns(Store(parts(1)), label) == pytest.approx(4 * (N + fork_join_ns))
 
 
+def test_a_team_smaller_than_the_mapping_pays_for_its_own_threads() -> None:
+    # Two threads on the first node of four threads on two.
+    assert region_ns(Store(parts(3)), "4x2-contiguous-first-touch") == pytest.approx(4 * (3 * N + 5000 + 2 * 2000))
+
+
 def test_each_thread_pays_for_its_chunks_and_locks() -> None:
     store = Store(parts(1, chunks=10, locks=4))
     assert region_ns(store, "2x1-contiguous-bind") == pytest.approx(4 * (N + 10 * 30 + 4 * 70 + 5000))

@@ -34,6 +34,12 @@ def test_other_teams_lie_between() -> None:
     assert fork_join_ns(0) == 0
 
 
+def test_a_cost_that_falls_with_the_threads_stays_at_the_last_known() -> None:
+    costs = (TeamCost(2, 1, 3.0, 2.0, 60.0, 300.0), TeamCost(4, 1, 2.0, 1.0, 40.0, 200.0))
+    waits = Synchronisation(msgspec.structs.replace(MACHINE, team_costs=costs)).waits((0,) * 6)
+    assert (waits.fork_join_ns, waits.barrier_ns, waits.atomic_ns, waits.lock_ns) == (2000, 1000, 40, 200)
+
+
 def test_without_figures_a_team_pays_for_each_thread_and_more_for_far_ones() -> None:
     machine = machine_of((8, 8))  # a cycle takes 1 ns, a hit 20, the other node's memory 150
     waits = Synchronisation(machine).waits((0,) * 8)

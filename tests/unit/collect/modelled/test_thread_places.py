@@ -43,6 +43,30 @@ def test_each_shared_cache_that_is_used_has_a_number_and_a_node() -> None:
     assert ThreadPlaces(whole, (1, 0, 1, 1), (7, 1, 6, 4)).cache == (0, 1, 0, 0)
 
 
+def test_caches_of_a_part_of_a_node_begin_with_its_first_core() -> None:
+    uneven = msgspec.structs.replace(machine_of((3, 4)), shared_cache=SharedCache(65536, 16, 20.0, cores=2))
+    assert ThreadPlaces(uneven, (1, 1, 1, 1), (3, 4, 5, 6)).cache == (0, 0, 1, 1)
+    assert ThreadPlaces(uneven, (0, 0, 0), (0, 1, 2)).cache == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("core", "caches_of_cores"), [((1,), 1), ((0, 0), 1), ((0, 1), 2), ((0, 0, 2), 1), ((0, 1, 0, 1, 2), 1.5)]
+)
+def test_a_victim_cache_has_the_private_caches_of_cores_with_a_thread(
+    core: tuple[int, ...], caches_of_cores: float
+) -> None:
+    victim = msgspec.structs.replace(MACHINE, shared_cache=SharedCache(65536, 16, 20.0, cores=2, inclusive=False))
+    node = (0,) * len(core)
+    assert ThreadPlaces(victim, node, core).private_bytes == caches_of_cores * MACHINE.private_cache.size_bytes
+    assert ThreadPlaces(MACHINE, node, core).private_bytes == 0
+
+
+def test_each_further_thread_of_a_core_gains_as_much() -> None:
+    four = msgspec.structs.replace(machine_of((2, 2)), threads_per_core=4, smt_throughput=1.6)
+    for threads, gain in ((1, 1.0), (2, 1.2), (3, 1.4), (4, 1.6)):
+        assert ThreadPlaces(four, (0,) * threads, (0,) * threads).throughput == pytest.approx([gain] * threads)
+
+
 def test_two_threads_of_a_core_are_one_active_core() -> None:
     turbo = msgspec.structs.replace(MACHINE, turbo_GHz=(4.0, 2.0))
     assert ThreadPlaces(turbo, (0, 0), (3, 3)).instruction_ns.tolist() == [0.25, 0.25]

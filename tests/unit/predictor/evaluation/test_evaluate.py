@@ -90,6 +90,11 @@ def chosen_by_ml_baselines(dataset: Dataset, row: int) -> dict[str, list[str]]:
     for name, by_program in fold.ml_baselines.items():
         gained = by_program[observations.names[row]]
         found[name] = [mapping for mapping, gain in zip(observations.mappings, gains, strict=True) if gain == gained]
+    runs = [observations.mappings[column] for column in fold.forest_runs[observations.names[row]]]
+    assert runs[0].label == DEFAULT.label
+    assert set(runs[:2]) == set(fold.held[0].probes)
+    assert {*runs[:3]} & {*found["random forest"]}
+    assert sorted(map(str, runs)) == sorted(map(str, observations.mappings))
     return found
 
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from numapredict.collect.data.dataset import write_dataset
 from numapredict.collect.measurement import Repetition
 from numapredict.predictor.command_line.cli import evaluate, train
-from numapredict.predictor.evaluation.evaluation_session import evaluate_datasets, fold_memory, save
+from numapredict.predictor.evaluation.evaluation_session import Asked, evaluate_datasets, fold_memory, save
 from tests.planted import planted_dataset
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -67,7 +67,7 @@ def test_a_corrupt_default_is_named_and_its_program_is_not_judged(corrupt: Path)
     assert [(each.program, each.mapping, each.time_s) for each in found.outliers] == [("stream-0", DEFAULT, CORRUPT_S)]
     assert found.dropped_programs == ("stream-0",)
     assert max(held.oracle_speedup for held in found.held_out) < 100
-    (kept,) = evaluate_datasets([str(corrupt)], keep_outliers=True).datasets
+    (kept,) = evaluate_datasets([str(corrupt)], Asked(keep_outliers=True)).datasets
     assert (kept.outliers, kept.dropped_programs) == ((), ())
     assert max(held.oracle_speedup for held in kept.held_out) > 1000
 
@@ -89,3 +89,13 @@ def test_the_commands_warn_of_it(corrupt: Path) -> None:
     ):
         assert command.exit_code == 0
         assert "outlier" not in command.stderr
+
+
+def test_the_thesis_is_evaluated_by_its_own_method(tmp_path: Path) -> None:
+    write_dataset(planted_dataset(8), tmp_path / "data")
+    (thesis,) = evaluate_datasets([str(tmp_path / "data")], Asked(thesis=True)).datasets
+    (ours,) = evaluate_datasets([str(tmp_path / "data")]).datasets
+    assert (thesis.options.method, thesis.options.ranking, thesis.options.scale) == ("cluster", "centroid", "linear")
+    assert ours.options.method == "expectation"
+    assert all(held.confidence is None for held in thesis.held_out)
+    assert thesis.by_runs == ours.by_runs

@@ -3,9 +3,8 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
-from numapredict.predictor.learning.clustering import WardClustering, centroid_members, cut, ward_linkage
+from numapredict.predictor.learning.clustering import centroid_members, cut, ward_linkage
 
 
 def blobs(seed: int = 0) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
@@ -17,16 +16,13 @@ def blobs(seed: int = 0) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]
 
 def test_planted_clusters_are_recovered() -> None:
     rows, truth = blobs()
-    found = WardClustering(3).fit(rows)
-    assert found.labels_.tolist() == truth.tolist()
-    assert found.n_clusters_ == 3
-    assert found.members(1).tolist() == [5, 6, 7]
+    assert cut(ward_linkage(rows), 3).tolist() == truth.tolist()
 
 
 @given(st.permutations(range(15)))
 def test_the_partition_does_not_depend_on_the_order_of_rows(order: list[int]) -> None:
     rows, truth = blobs()
-    labels = WardClustering(3).fit(rows[order]).labels_
+    labels = cut(ward_linkage(rows[order]), 3)
     pairs = {(int(a), int(b)) for a, b in zip(labels, truth[order], strict=True)}
     assert len(pairs) == 3
     assert labels[0] == 0, "clusters count from the first row"
@@ -52,35 +48,22 @@ def test_ward_merges_what_adds_least_to_the_spread() -> None:
 
 
 def test_equal_rows_cannot_be_parted() -> None:
-    found = WardClustering(3).fit(np.ones((4, 2)))
-    assert found.n_clusters_ == 1
-    assert found.labels_.tolist() == [0, 0, 0, 0]
+    assert cut(ward_linkage(np.ones((4, 2))), 3).tolist() == [0, 0, 0, 0]
 
 
 def test_one_row_is_one_cluster() -> None:
-    found = WardClustering(5).fit([[1.0, 2.0]])
-    assert found.labels_.tolist() == [0]
-    assert found.centroid_members_.tolist() == [0]
-    assert found.linkage_.shape == (0, 4)
+    rows = np.array([[1.0, 2.0]])
+    tree = ward_linkage(rows)
+    assert tree.shape == (0, 4)
+    assert cut(tree, 5).tolist() == [0]
+    assert centroid_members(rows, cut(tree, 5)).tolist() == [0]
 
 
 def test_more_clusters_than_rows_gives_one_each() -> None:
-    assert WardClustering(9).fit([[1.0], [2.0], [4.0]]).labels_.tolist() == [0, 1, 2]
+    assert cut(ward_linkage(np.array([[1.0], [2.0], [4.0]])), 9).tolist() == [0, 1, 2]
 
 
-def test_it_is_an_estimator() -> None:
-    estimator = WardClustering(4)
-    assert clone(estimator).get_params() == {"n_clusters": 4}
-    rows, _ = blobs()
-    assert estimator.fit_predict(rows).tolist() == estimator.labels_.tolist()
-
-
-@pytest.mark.parametrize("rows", [[[np.nan]], [[np.inf]], []])
-def test_rows_that_mean_nothing_are_refused(rows: list[list[float]]) -> None:
-    with pytest.raises(ValueError, match=r"NaN|infinity|array"):
-        WardClustering().fit(rows)
-
-
-def test_no_clusters_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        WardClustering(0).fit([[1.0], [2.0]])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_rows_that_mean_nothing_are_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        ward_linkage(np.array([[1.0], [value]]))

@@ -5,10 +5,14 @@ from pathlib import Path
 import pytest
 
 from numapredict.collect.campaign.request import CampaignRequest
+from numapredict.collect.data.dataset import write_dataset
 from numapredict.collect.mapping import AnyMapping, parse_label
 from numapredict.collect.space import canonical, default_mapping, subset
 from numapredict.native.errors import InvalidMappingError
-from numapredict.predictor.learning.learning import campaign_for, options_of
+from numapredict.predictor.learning.features import gains_of, observe
+from numapredict.predictor.learning.learning import Wishes, campaign_for, learn_from, options_of
+from numapredict.predictor.learning.model_choice import trained_gains_path
+from numapredict.predictor.searching.gains_file import read_gains
 from tests.planted import planted_dataset
 
 MACHINE = "broadwell-2x10"
@@ -39,3 +43,21 @@ def test_a_default_is_called_as_in_the_dataset() -> None:
     assert usual != named
     assert options_of(named, None, dataset).default == usual
     assert options_of(named, None).default == named
+
+
+@pytest.mark.slow
+def test_training_keeps_what_programs_gained_beside_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path / "data"))
+    dataset = planted_dataset(10)
+    assert dataset.topology is not None
+    write_dataset(dataset, tmp_path / "taken")
+    gains = trained_gains_path(dataset.machine, dataset.topology)
+    learn_from(str(tmp_path / "taken"), tmp_path / "model.json", Wishes())
+    assert not gains.exists()  # a model elsewhere is not this machine's
+    learned = learn_from(str(tmp_path / "taken"), None, Wishes())
+    assert gains.parent == Path(learned.path).parent
+    (kept,) = read_gains(gains)
+    seen = observe(dataset)
+    assert (kept.machine, kept.default, kept.topology) == (dataset.machine, learned.default.label, dataset.topology)
+    assert kept.groups == seen.groups
+    assert kept.gains == pytest.approx(gains_of(seen.time_s, seen.column(learned.default)), rel=1e-3, abs=1e-6)

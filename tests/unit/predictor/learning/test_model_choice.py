@@ -6,14 +6,11 @@ from numapredict.collect.modelled.description import load_description
 from numapredict.native.errors import NoModelError
 from numapredict.predictor.learning.model_choice import (
     choose_model,
-    nearest_shipped,
-    shipped_models,
     trained_model_path,
 )
 from numapredict.predictor.learning.store import write_model
 from numapredict.predictor.learning.train import train
 from tests.planted import four_by_eight, planted_dataset
-from tests.shapes import shape
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +48,3 @@ def test_names_of_machines_make_no_other_folders(data: Path) -> None:
     path = trained_model_path("../../etc/AMD EPYC 7543", four_by_eight())
     assert path.parent == data / "models"
     assert path.name.startswith("-..-etc-AMD-EPYC-7543-")
-
-
-def test_the_nearest_shipped_model_is_named() -> None:
-    assert nearest_shipped(shape((6, 6, 6, 6))) in shipped_models()

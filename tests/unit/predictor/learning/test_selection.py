@@ -7,7 +7,7 @@ import pytest
 
 from numapredict.collect.mapping import mapping_named
 from numapredict.native.errors import InsufficientDataError
-from numapredict.predictor.learning.clustering import WardClustering
+from numapredict.predictor.learning.clustering import cut, ward_linkage
 from numapredict.predictor.learning.features import Observations, clustering_rows, observe
 from numapredict.predictor.learning.options import Ranking, Scale, TrainingOptions
 from numapredict.predictor.learning.probes import cluster_distances, learn_scales, scaled_features
@@ -45,7 +45,7 @@ def test_scoring_all_pairs_at_once_equals_doing_one_after_the_other(ranking: Ran
         for row in range(9):
             train = observations.rows(other for other in range(9) if other != row)
             rows = clustering_rows(train.time_s, default, scale)
-            labels = WardClustering(count).fit(rows).labels_
+            labels = cut(ward_linkage(rows), count)
             learned.append((train, labels, mapping_costs(train.time_s, default, rows, labels, ranking).argmin(axis=1)))
         for (a, kind), (b, rule), ((i, first), (j, second)) in itertools.product(
             enumerate(scores.kinds), enumerate(options.rules), itertools.permutations(enumerate(CANDIDATES), 2)

@@ -185,9 +185,8 @@ def test_a_shipped_dataset_is_characterised_as_its_table_says() -> None:
         row = rows[run.mapping]
         assert run.time_s == row["region_time_s"]
         assert [node.local_accesses for node in run.nodes] == row["node_local_accesses"]
-        assert run.local_share == pytest.approx(
-            row["local_accesses"] / (row["local_accesses"] + row["remote_accesses"])
-        )
+        local, remote = sum(row["node_local_accesses"]), sum(row["node_remote_accesses"])
+        assert run.local_share == pytest.approx(local / (local + remote))
     scatter = next(t for t in found.tables if t.thread_policy == "scatter")
     at = scatter.threads.index(16), scatter.thread_nodes.index(2)
     assert scatter.times_s[at[0]][at[1]] == rows["16x2-scatter-first-touch"]["region_time_s"]

@@ -1,0 +1,322 @@
+"""A search: the runs of a program one after the other, each chosen for what it should add to the best so far."""
+
+import logging
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.measurement import Measurement
+from numapredict.collect.modelled.seen_regions import in_common
+from numapredict.collect.placing.teams import Team, teams_of
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError
+from numapredict.predictor.advising.advice import seconds_in_words
+from numapredict.predictor.advising.kept_runs import KeptRuns
+from numapredict.predictor.advising.own_threads import own_team
+from numapredict.predictor.advising.verification import CONFIRMING_ROUNDS
+from numapredict.predictor.advising.worth import Worth
+from numapredict.predictor.learning.features import time_by
+from numapredict.predictor.learning.options import Clock
+from numapredict.predictor.searching.expected_run import ExpectedRun, expected_run
+from numapredict.predictor.searching.known_gains import KnownGains
+from numapredict.predictor.searching.next_run import NextRun, next_run
+from numapredict.predictor.searching.prior import Prior
+
+RUNS = 4
+"""Runs of a search if not stated, the baseline's included."""
+
+MOST_RUNS = 16
+"""Runs of a search at most if it is stated how often the program will run.
+
+On the modelled times that shipped before lpdquad had two threads a core, for a program that will run 100,000 times, 11
+runs are made on average and never more than 15. For 300 times it is 3.8 runs, and program and search take as long
+together as by RUNS and LEAST_GAIN.
+"""
+
+LEAST_GAIN = 0.005
+"""A search stops when its next run is expected to add less than this, in log2: 0.35%.
+
+On the modelled times that shipped before lpdquad had two threads a core, programs held out, four runs then capture 0.96
+to 0.99 of the gain and cost 3.3 default runs; with three times as much 0.90 to 0.98, at 2.5.
+"""
+
+_START_S = 0.1  # what starting a run may take in addition, before it is ended
+
+log = logging.getLogger(__name__)
+
+
+class SearchOptions(msgspec.Struct, frozen=True):
+    """How many runs a search makes at most, and whether each is ended once it has taken as long as the best.
+
+    ``fresh``: runs that earlier commands made are not used. ``expected_runs``: how often the program will run, by which
+    a search stops in place of LEAST_GAIN; None if that is not known.
+    """
+
+    runs: int = RUNS
+    cut: bool = True
+    fresh: bool = False
+    expected_runs: int | None = None
+
+    @property
+    def limit(self) -> str:
+        """Return the number of runs in words."""
+        return f"{self.runs}" if self.expected_runs is None else f"at most {self.runs}"
+
+
+@dataclass(frozen=True)
+class Runner:
+    """What runs the searched program, once a call: as it is now, and under a mapping for so many seconds at most.
+
+    ``run_baseline`` gives a measurement of the mapping ``baseline``, which need not be in our grammar. ``kept`` has the
+    runs that earlier commands made, and keeps further ones; None where runs cost too little to be kept.
+    """
+
+    program: str
+    baseline: AnyMapping
+    run_baseline: Callable[[], Measurement]
+    run: Callable[[Mapping, float], Measurement]
+    kept: KeptRuns | None = None
+
+
+@dataclass(frozen=True)
+class Made:
+    """A run that was made of the prior's ``column``, the baseline's being the one that it resembles most.
+
+    ``bound`` is what an ended run gains at most, in log2; None for any other. ``limit_s`` is when it was to be ended.
+    """
+
+    measurement: Measurement
+    column: int
+    bound: float | None = None
+    limit_s: float = math.inf
+
+
+class SearchRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a search, of the baseline first: its time in seconds by the search's clock.
+
+    ``ended``: it was stopped once the whole of it had taken as long as that of the best run; ``time_s`` is when.
+    ``speedup`` is over the baseline, None for such a run and for one that ``failed``, as ``message`` says, without a
+    time.
+    """
+
+    mapping: AnyMapping
+    outcome: Literal["done", "ended", "failed"]
+    time_s: float | None
+    speedup: float | None = None
+    message: str = ""
+
+
+@dataclass
+class Search:
+    """The state of a search: the runs so far, the first of them the baseline's.
+
+    ``closed``: columns of mappings that the machine cannot apply to the program. ``own``: the number of threads that
+    the program sets itself; ``threads_text`` says what follows from it. ``kept``: so many runs are of earlier commands.
+    """
+
+    prior: Prior
+    known: KnownGains
+    made: list[Made]
+    clock: Clock
+    closed: set[int] = field(default_factory=set)
+    own: Team | None = None
+    threads_text: str = ""
+    kept: int = 0
+
+    def gains(self) -> list[float]:
+        """Return the gain of each run over the baseline in log2; NaN for one that failed or was ended."""
+        compared = dict(zip(*self._ok(), strict=True))
+        base_s = self._time_s(compared[0])
+        times = [self._time_s(compared[n]) if n in compared else math.nan for n in range(len(self.made))]
+        return [math.log2(base_s / time_s) if time_s > 0 else math.nan for time_s in times]
+
+    def compared(self) -> tuple[Measurement, ...]:
+        """Return the measurements of whole runs, over the regions that all of them saw."""
+        return self._ok()[1]
+
+    def records(self) -> tuple[SearchRun, ...]:
+        """Return the runs as an answer has them, in order."""
+        numbers, measured = self._ok()
+        times = {n: self._time_s(measurement) for n, measurement in zip(numbers, measured, strict=True)}
+        return tuple(
+            _record(made, times.get(n) or 0.0, gain)
+            for n, (made, gain) in enumerate(zip(self.made, self.gains(), strict=True))
+        )
+
+    def best(self) -> int:
+        """Return the number of the run with the largest gain, the first of equal ones."""
+        return int(np.nanargmax(self.gains()))
+
+    def worth(self, following: NextRun, cut: bool) -> Worth:
+        """Return what a further run costs and saves; one that is not cut may take as long as the longest so far."""
+        best, whole_s = self.best(), [m.time_s for m in self.compared()]
+        modelled = self.made[0].measurement.modelled
+        run_s = self.made[best].measurement.time_s if cut else max(whole_s)
+        confirming_s = 0.0 if best else 2 * (1 if modelled else CONFIRMING_ROUNDS) * whole_s[0]
+        saving_s = (self.records()[best].time_s or 0.0) * (1 - 2 ** -max(following.expected_gain, 0.0))
+        return Worth(run_s + (0.0 if modelled else _START_S) + confirming_s, confirming_s, saving_s)
+
+    def confirming_pays(self, runs: int) -> bool:
+        """Return whether to confirm the best run pays if the program runs so often and the gain comes again."""
+        best, records = self.best(), self.records()
+        base, other = self.made[0].measurement, self.made[best].measurement
+        cost_s = (1 if base.modelled else CONFIRMING_ROUNDS) * (base.time_s + other.time_s)
+        saving_s = (records[0].time_s or 0.0) - (records[best].time_s or 0.0)
+        return Worth(cost_s, cost_s, saving_s).pays_in(runs)
+
+    def following(self) -> NextRun | None:
+        """Return the run that should add most, by the prior's columns; None where no mapping is left."""
+        tried = self.closed | {made.column for made in self.made}
+        open_ = [n for n in range(len(self.prior.mappings)) if n not in tried and self._competes(n)]
+        columns, gains, ended = self._told()
+        kept = sorted({*open_, *columns})
+        at = {column: n for n, column in enumerate(kept)}
+        part = KnownGains(self.known.gains[:, kept], self.known.weights)
+        found = next_run(part, [at[column] for column in columns], gains, ended)
+        return None if found is None else NextRun(kept[found.column], found.expected_gain)
+
+    def expected(self, column: int) -> ExpectedRun:
+        """Return what a run of one of the prior's columns should give over the best so far."""
+        return expected_run(self.known, *self._told(), column)
+
+    def add(self, made: Made) -> None:
+        """Enter a run, and what it shows of the program's own number of threads."""
+        self.made.append(made)
+        team = own_team(made.measurement)
+        if team is not None and self.own is None:
+            self.own = team
+            self.threads_text = self._own_in_words(team)
+            log.warning(self.threads_text)
+        elif team is not None and self.own is not None and team.threads != self.own.threads:
+            self.own = Team(0, 0.0)
+            self.threads_text = "its number of threads depends on OMP_NUM_THREADS: all mappings compete"
+            log.warning(self.threads_text)
+
+    def _told(self) -> tuple[list[int], list[float], list[bool]]:
+        """Return the columns and gains of the runs that gave any, and whether each was ended."""
+        told = [
+            (made.column, gain if made.bound is None else made.bound, made.bound is not None)
+            for made, gain in zip(self.made, self.gains(), strict=True)
+            if made.bound is not None or math.isfinite(gain)
+        ]
+        columns, gains, ended = zip(*told, strict=True)
+        return list(columns), list(gains), list(ended)
+
+    def _competes(self, column: int) -> bool:
+        counts = {mapping.threads for mapping in self.prior.mappings}
+        own = self.own.threads if self.own is not None else 0
+        return own not in counts or self.prior.mappings[column].threads == own
+
+    def _own_in_words(self, team: Team) -> str:
+        """Return a sentence on the number of threads that the program sets itself."""
+        text = f"the program sets its own number of threads: {team.threads}, whatever OMP_NUM_THREADS says; "
+        if any(mapping.threads == team.threads for mapping in self.prior.mappings):
+            return text + f"only mappings of {team.threads} compete"
+        return text + f"this machine has no mapping of {team.threads}: all compete"
+
+    def _ok(self) -> tuple[list[int], tuple[Measurement, ...]]:
+        numbers = [n for n, made in enumerate(self.made) if made.measurement.status == "ok"]
+        return numbers, in_common(tuple(self.made[n].measurement for n in numbers))
+
+    def _time_s(self, measurement: Measurement) -> float:
+        return time_by(self.clock, measurement) or 0.0
+
+
+def _record(made: Made, time_s: float, gain: float) -> SearchRun:
+    measurement = made.measurement
+    if made.bound is not None:
+        return SearchRun(mapping=measurement.mapping, outcome="ended", time_s=made.limit_s)
+    if math.isnan(gain):
+        why = measurement.message or (measurement.status if measurement.status != "ok" else "no time was read")
+        return SearchRun(mapping=measurement.mapping, outcome="failed", time_s=None, message=why)
+    return SearchRun(mapping=measurement.mapping, outcome="done", time_s=time_s, speedup=2**gain)
+
+
+def outcome_in_words(run: SearchRun) -> str:
+    """Return what came of a run."""
+    if run.time_s is None or run.outcome == "failed":
+        return f"failed: {run.message}"
+    time = seconds_in_words(run.time_s)
+    return f"ended after {time}, slower than the best" if run.outcome == "ended" else f"{time}, {run.speedup:.2f}x"
+
+
+def search(runner: Runner, prior: Prior, topology: Topology, options: SearchOptions) -> Search:
+    """Run a program as it is, then under mapping after mapping, until no further run is worth it.
+
+    Raises UnrunnableProgramError if it fails as it is, and the machine's own errors; a mapping under which it fails, or
+    that the machine cannot apply to it, is skipped.
+    """
+    found = _begun(runner, prior, topology, options)
+    while len(found.made) < options.runs:
+        following = found.following()
+        if following is None or not _is_worth_it(found, following, options):
+            break
+        mapping, gains, best = prior.mappings[following.column], found.gains(), found.best()
+        limit_s = found.made[best].measurement.time_s + _START_S if options.cut else math.inf
+        log.info(f"run {len(found.made) + 1} of {options.limit}: {runner.program} under {mapping}")
+        try:
+            measurement = runner.run(mapping, limit_s)
+        except UnsupportedMappingError as error:
+            log.info(str(error))
+            policy = mapping.page_policy  # that is what some machines cannot apply to some programs
+            found.closed |= {n for n, other in enumerate(prior.mappings) if other.page_policy == policy}
+            continue
+        if runner.kept is not None:
+            runner.kept.add(measurement, limit_s)
+        ended = measurement.status == "timeout" and math.isfinite(limit_s)
+        found.add(Made(measurement, following.column, gains[best] if ended else None, limit_s))
+        log.info(f"run {len(found.made)} of {options.limit}: {outcome_in_words(found.records()[-1])}")
+    return found
+
+
+def _is_worth_it(found: Search, following: NextRun, options: SearchOptions) -> bool:
+    if options.expected_runs is None:
+        return following.expected_gain >= LEAST_GAIN
+    return found.worth(following, options.cut).pays_in(options.expected_runs)
+
+
+def _begun(runner: Runner, prior: Prior, topology: Topology, options: SearchOptions) -> Search:
+    """Return the search after the runs that are kept, or after the baseline's."""
+    kept = () if runner.kept is None else runner.kept.runs
+    first = kept[0].measurement if kept else _first(runner, options)
+    column = resembled(first, prior, topology)
+    found = Search(prior, prior.over(column), [], "regions" if first.region_time_s else "process")
+    found.add(Made(first, column))
+    columns = {mapping: n for n, mapping in enumerate(prior.mappings)}
+    for run in kept[1:]:
+        at = columns.get(run.measurement.mapping) if isinstance(run.measurement.mapping, Mapping) else None
+        if at is not None:
+            bound = found.gains()[found.best()] if run.ended else None
+            found.add(Made(run.measurement, at, bound, math.inf if run.limit_s is None else run.limit_s))
+    found.kept = len(found.made) if kept else 0
+    for number, record in enumerate(found.records(), 1):
+        log.info(f"run {number} of {options.limit}: {outcome_in_words(record)}{' (kept)' if kept else ''}")
+    return found
+
+
+def _first(runner: Runner, options: SearchOptions) -> Measurement:
+    how = f"under {runner.baseline}" if isinstance(runner.baseline, Mapping) else "as it is now"
+    log.info(f"run 1 of {options.limit}: {runner.program} {how}")
+    first = runner.run_baseline()
+    if first.status != "ok":
+        raise UnrunnableProgramError(
+            f"{runner.program} failed when it ran {how}: {first.message or first.status}; make it run first"
+        )
+    if runner.kept is not None:
+        runner.kept.add(first)
+    return first
+
+
+def resembled(baseline: Measurement, prior: Prior, topology: Topology) -> int:
+    """Return the column of the mapping that the baseline resembles: as many threads, spread over the nodes."""
+    teams, default = teams_of(baseline), prior.mappings[prior.default]
+    if isinstance(baseline.mapping, Mapping) or not teams or teams[0].threads == default.threads:
+        return prior.default
+    threads, nodes = teams[0].threads, len(topology.cpu_nodes)
+    used, per_core = min(nodes, threads), math.ceil(threads / topology.core_count)
+    return prior.nearest(Mapping(threads, used, "scatter", used, "first-touch", per_core), topology)

@@ -1,0 +1,124 @@
+"""The answer of a search in words, for a person to read."""
+
+import textwrap
+
+from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.terminal.printable import counted, name_cell, printable
+from numapredict.predictor.advising.advice import seconds_in_words
+from numapredict.predictor.advising.advice_text import lines_to_run, mapping_in_words
+from numapredict.predictor.advising.search import LEAST_GAIN, SearchRun, outcome_in_words
+from numapredict.predictor.advising.searched import FurtherRun, Searched
+
+
+def searched_in_words(found: Searched) -> str:
+    """Return the answer for a person to read."""
+    modelled = " (modelled)" if found.modelled else ""
+    lines = [f"{printable(found.program)} on {name_cell(found.machine)}{modelled}", ""]
+    if found.own_threads:
+        lines += [*_under("its own threads", found.own_threads), ""]
+    lines += [
+        *(_kept_lines(found) if found.keep else _gain_lines(found)),
+        "",
+        *_run_lines(found),
+        "",
+        *_under("chosen by", f"what {found.knows} gained"),
+    ]
+    if found.warnings:
+        lines += ["", *_under("warnings", "; ".join(found.warnings))]
+    return "\n".join([*lines, "", *_command_lines(found)])
+
+
+def _name(mapping: AnyMapping) -> str:
+    return mapping.label if isinstance(mapping, Mapping) else "as it is now"
+
+
+def _gain_lines(found: Searched) -> list[str]:
+    confirmation, what = found.confirmation, "its parallel regions" if found.clock == "regions" else "the whole run"
+    over = _name(found.baseline) if found.modelled else "the program as it is now"
+    title = "modelled speedup" if found.modelled else "measured speedup"
+    lines = [f"  best mapping      {found.mapping}"]
+    if isinstance(found.mapping, Mapping):
+        lines.append(_wrapped(mapping_in_words(found.mapping)))
+    lines += _under(title, f"{found.speedup:.2f}x over {over}, for {what}")
+    if confirmation is not None and len(confirmation.mapping_s) > 1:
+        rounds = len(confirmation.mapping_s)
+        lines.append(_wrapped(f"({found.low:.2f}x to {found.high:.2f}x in {rounds} further runs of each, in turn)"))
+    if found.speedup_over_default is not None and found.baseline != found.default != found.mapping:
+        lines.append(_wrapped(f"{found.speedup_over_default:.2f}x over {found.default}, the default mapping"))
+    return lines
+
+
+def _kept_lines(found: Searched) -> list[str]:
+    confirmation, kept = found.confirmation, "keep what you have: no mapping that ran was surely faster"
+    if isinstance(found.baseline, Mapping):
+        kept += f" than {found.baseline}"
+    if confirmation is None:
+        fastest = max(found.runs, key=lambda run: run.speedup or 0.0)
+        if (fastest.speedup or 0.0) > 1:  # equal to the baseline's only for itself
+            kept = (
+                f"keep what you have: {fastest.mapping} was the fastest ({fastest.speedup:.2f}x), but to confirm that"
+            )
+            kept += f" would cost more than it saves in {counted(found.expected_runs or 0, 'run')}"
+        elif len(found.runs) == 1 and found.next is not None:
+            kept = "keep what you have: no mapping was tried, for that would cost more than it should save in "
+            kept += counted(found.expected_runs or 0, "run")
+        return _under("best mapping", kept)
+    lines = _under("best mapping", kept)
+    if confirmation.speedup is None:
+        return [*lines, _wrapped(f"{confirmation.mapping} was the fastest, but {confirmation.reason}")]
+    low, high, rounds = confirmation.low or 0.0, confirmation.high or 0.0, len(confirmation.mapping_s)
+    again = f"{confirmation.speedup:.2f}x ({low:.2f}x to {high:.2f}x in {rounds} further runs of each, in turn)"
+    return [*lines, _wrapped(f"{confirmation.mapping} was the fastest, but run again it gave {again}")]
+
+
+def _run_lines(found: Searched) -> list[str]:
+    lines = []
+    for number, run in enumerate(found.runs, 1):
+        lines += _under(f"run {number}", _run_in_words(run, number))
+    if found.kept_runs:
+        count, since = found.kept_runs, found.kept_since[:16].replace("T", " ")
+        which = "the first run" if count == 1 else f"the first {count} runs"
+        lines += _under("kept", f"{which}, made from {since} UTC on; --fresh makes all runs anew")
+    following = "no mapping is left to run" if found.next is None else _further_in_words(found, found.next)
+    return [*lines, _wrapped(following)]
+
+
+def _further_in_words(found: Searched, following: FurtherRun) -> str:
+    """Return what a further run should bring and what it costs, and what would make it."""
+    speed, worth_from, said = following.expected_speedup, following.worth_from_runs, found.expected_runs
+    text = f"a further run, of {following.mapping}, is expected to "
+    if worth_from is None:
+        return text + "add nothing"
+    alone, chance = following.speedup, f"faster with a chance of {following.chance:.0%}"
+    interval = f"{alone.low:.2f}x to {alone.high:.2f}x over it in nine cases of ten"
+    cost, saving = seconds_in_words(following.cost_s), seconds_in_words(following.saving_s)
+    confirming = " with the runs that confirm it" if following.confirming_s else ""
+    text += f"speed up the best by {speed - 1:.1%} on average ({interval}, {chance}): it costs {cost} at most"
+    text += f"{confirming} and should save {saving} a run, worth it from {counted(worth_from, 'run')} of the program on"
+    if said is not None and said < worth_from:
+        return f"{text}; you said {said}"
+    more = f"--runs {len(found.runs) + 1}" if said or speed >= 2**LEAST_GAIN else f"--for {worth_from}"
+    return f"{text}; {more} makes it"
+
+
+def _run_in_words(run: SearchRun, number: int) -> str:
+    outcome = outcome_in_words(run)
+    return f"{_name(run.mapping)}: {outcome.removesuffix(', 1.00x') if number == 1 else outcome}"
+
+
+def _command_lines(found: Searched) -> list[str]:
+    other = found.alternative
+    if other is None:
+        return ["  to run it", f"  {found.command}"]
+    speed = other.expected_speedup
+    measured = "" if speed is None else f" ({speed.median:.2f}x)"
+    return lines_to_run(found.command, other, f", approximately: {other.mapping}{measured}")
+
+
+def _under(title: str, text: str) -> list[str]:
+    """Return a text behind a title, in lines of at most 100 columns; labels are never broken."""
+    return textwrap.wrap(text, 100, initial_indent=f"  {title:18}", subsequent_indent=" " * 20, break_on_hyphens=False)
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(_under("", text))

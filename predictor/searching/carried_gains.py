@@ -1,0 +1,79 @@
+"""Carry what programs gained on one machine over to the mappings of another.
+
+Mappings of different machines are alike if they use like parts of their machines: of the cores, of the nodes, of each
+node's cores, for threads and for pages, by the same policies. A mapping's gain on the other machine is the mean over
+the mappings known there, weighted by how alike they are, so that thread counts between two known ones get values
+between theirs.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.page_policy import PAGE_POLICIES
+from numapredict.collect.topology import Topology
+from numapredict.predictor.searching.gains_file import MachineGains
+from numapredict.predictor.searching.known_gains import Array
+
+SQUARED_WIDTH = 0.3
+"""The squared distance at which a mapping weighs 1/e as much as an equal one; half the threads are 2 away."""
+
+FEW = 1e-2
+"""Below this sum of weights no mapping is alike: the nearest one's gain is taken."""
+
+_PAGE_NODES, _SAME_NODES, _POLICY = 0.7, 0.5, 2.0
+
+
+def mapping_features(mappings: Sequence[Mapping], topology: Topology) -> Array:
+    """Return each mapping's features, float64[M, 7 + policies]: what parts of its machine it uses, as log2, and how."""
+    rows = [
+        (each.threads, each.thread_nodes, each.page_nodes, each.threads_per_core, each.thread_policy == "scatter")
+        for each in mappings
+    ]
+    threads, thread_nodes, page_nodes, per_core, scatter = np.array(rows, dtype=np.float64).reshape(-1, 5).T
+    cores, nodes = topology.core_count, len(topology.cpu_nodes)
+    policies = np.array([PAGE_POLICIES.index(each.page_policy) for each in mappings], dtype=np.int64)
+    return np.column_stack(
+        [
+            np.log2(threads / cores),
+            np.log2(thread_nodes / nodes),
+            np.log2(threads / thread_nodes * nodes / cores),
+            scatter,
+            _PAGE_NODES * np.log2(page_nodes / nodes),
+            _SAME_NODES * (page_nodes == thread_nodes),
+            per_core - 1,
+            _POLICY * np.eye(len(PAGE_POLICIES))[policies],
+        ]
+    )
+
+
+def carried_gains(gains: Array, known: Array, wanted: Array, default: int) -> Array:
+    """Return programs' gains, float64[K, M], known under mappings of one machine, under the wanted ones of another.
+
+    ``known`` and ``wanted``: their features; ``default``: the row of ``wanted`` that gains 0.
+    """
+    # For products of this size the threads of a BLAS library cost ten times as much as they save: einsum has none.
+    found, total = np.zeros((len(gains), len(wanted))), np.zeros(len(wanted))
+    for policy in range(-len(PAGE_POLICIES), 0):  # the last features; a mapping of another policy would weigh 1e-12
+        rows, columns = np.flatnonzero(wanted[:, policy]), np.flatnonzero(known[:, policy])
+        alike = np.exp(-_squared(wanted[rows], known[columns]) / SQUARED_WIDTH)
+        total[rows] = alike.sum(axis=1)
+        found[:, rows] = np.einsum("km,wm->kw", gains[:, columns], alike) / np.maximum(total[rows], FEW)
+    lonely = np.flatnonzero(total <= FEW)
+    nearest = _squared(wanted[lonely], known).round(9).argmin(axis=1)  # the first of equally near ones
+    found[:, lonely] = gains[:, nearest]
+    carried: Array = found - found[:, [default]]
+    return carried
+
+
+def _squared(wanted: Array, known: Array) -> Array:
+    """Return the squared distances of features, float64[wanted, known]."""
+    square, other = (wanted**2).sum(axis=1), (known**2).sum(axis=1)
+    squared: Array = np.maximum(square[:, None] + other - 2 * np.einsum("wf,kf->wk", wanted, known), 0.0)
+    return squared
+
+
+def carried_from(other: MachineGains, wanted: Array, default: int) -> Array:
+    """Return another machine's gains, float64[K, M], under the mappings with the ``wanted`` features."""
+    return carried_gains(other.gains, mapping_features(other.parsed, other.topology), wanted, default)

@@ -1,0 +1,70 @@
+"""Choose the next run of a search: the mapping from which programs that react alike gained most in addition.
+
+After some runs, a known program counts the more the closer its gains in these runs are to the new program's. For each
+mapping, the known programs say by how much it beats the best of the runs made, each compared with its own best among
+them: a mapping that repeats what was tried adds nothing for any of them, so that the runs differ. With no knowledge of
+the new program this is the greedy choice of a portfolio, which is within 1 - 1/e of the best one (Nemhauser, Wolsey and
+Fisher, Mathematical Programming 14, 1978).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from numapredict.predictor.searching.known_gains import Array, KnownGains
+
+DEVIATION = 1.0
+"""The deviation, in log2, by which the gains of programs that react alike differ."""
+
+UNLIKE = 0.1
+"""The part of the weight that all known programs keep, however different their gains were: none is ever ruled out."""
+
+
+class NextRun(NamedTuple):
+    """A mapping's column, and the gain in log2 that a run of it is expected to add to the best run so far."""
+
+    column: int
+    expected_gain: float
+
+
+def off_by(known: KnownGains, columns: Sequence[int], gains: Sequence[float], ended: Sequence[bool] = ()) -> Array:
+    """Return how far each known program's gains are from those that were measured, float64[K, measured runs]."""
+    measured = np.asarray(gains, dtype=np.float64)
+    read = np.flatnonzero(np.isfinite(measured))
+    off: Array = known.gains[:, np.asarray(columns)[read]] - measured[read]
+    if ended:
+        off = np.where(np.asarray(ended)[read], np.maximum(off, 0.0), off)
+    return off
+
+
+def weights_after(
+    known: KnownGains, columns: Sequence[int], gains: Sequence[float], ended: Sequence[bool] = ()
+) -> Array:
+    """Return how much each known program counts after runs of these columns gave these gains, float64[K], 1 in all.
+
+    A gain that is not a number, of a run that failed, tells nothing. Of an ``ended`` run, the gain is at most this.
+    """
+    off = off_by(known, columns, gains, ended)
+    distance = (off**2).sum(axis=1) / DEVIATION**2
+    likely = known.weights * np.exp(-(distance - distance.min()) / 2)
+    weights: Array = (1 - UNLIKE) * likely / likely.sum() + UNLIKE * known.weights
+    return weights
+
+
+def next_run(
+    known: KnownGains, columns: Sequence[int], gains: Sequence[float], ended: Sequence[bool] = ()
+) -> NextRun | None:
+    """Return the run that should add most, after runs of ``columns`` that gave ``gains``; None if all have run.
+
+    Of ``ended`` runs the gain is at most this. ValueError without a run: the default is the first.
+    """
+    if not columns:
+        raise ValueError("a search begins with a run of the default")
+    if len(set(columns)) >= known.gains.shape[1]:
+        return None
+    added = np.maximum(known.gains - known.gains[:, list(columns)].max(axis=1, keepdims=True), 0.0)
+    expected = np.einsum("k,km->m", weights_after(known, columns, gains, ended), added)
+    expected[list(columns)] = -1.0
+    column = int(expected.argmax())
+    return NextRun(column, float(expected[column]))

@@ -1,0 +1,92 @@
+"""What a search knows before its first run: the gains of known programs, here or carried over from other machines."""
+
+import importlib.resources
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.space import default_mapping, full_space
+from numapredict.collect.terminal.printable import counted, name_cell
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import NoModelError
+from numapredict.predictor.searching.carried_gains import carried_from, mapping_features
+from numapredict.predictor.searching.gains_file import MachineGains, read_gains
+from numapredict.predictor.searching.known_gains import FEW_GROUPS, KnownGains, joined, known_gains
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """The mappings that a search may run, and what known programs gained from them over ``default``'s column.
+
+    ``origin`` says in words where these programs ran.
+    """
+
+    mappings: tuple[Mapping, ...]
+    known: KnownGains
+    default: int
+    origin: str
+
+    def over(self, column: int) -> KnownGains:
+        """Return the gains over another mapping than the default."""
+        return KnownGains(self.known.gains - self.known.gains[:, [column]], self.known.weights)
+
+    def nearest(self, wanted: Mapping, topology: Topology) -> int:
+        """Return the column of the mapping that is most like ``wanted``: page policy, then threads, then the rest."""
+        same = [n for n, mapping in enumerate(self.mappings) if mapping.page_policy == wanted.page_policy]
+        off = {n: abs(math.log2(self.mappings[n].threads / wanted.threads)) for n in same}
+        columns = [n for n in same if off[n] == min(off.values())]
+        features = mapping_features([wanted, *(self.mappings[column] for column in columns)], topology)
+        return columns[int(((features[1:] - features[0]) ** 2).sum(axis=1).argmin())] if columns else self.default
+
+
+def shipped_file() -> Path:
+    """Return the file of the gains that ship."""
+    return Path(str(importlib.resources.files("numapredict.training_data"))) / "known_gains.msgpack"
+
+
+def prior_of(machine: str, topology: Topology, trained: Path, supports: Callable[[Mapping], bool]) -> Prior:
+    """Return what is known of a machine: by the gains ``trained`` here, if there is such a file, else the shipped ones.
+
+    Other machines' join where its own programs are few, and are all there is without any.
+    Only mappings that it ``supports`` are in it. InvalidInputError for a damaged file.
+    """
+    shipped = read_gains(shipped_file())
+    here = read_gains(trained) if trained.is_file() else shipped
+    fitting = [each for each in here if each.topology.fingerprint == topology.fingerprint]
+    own = next((each for each in fitting if each.machine == machine), None)
+    others = [each for each in shipped if each.machine != machine]
+    return known_of(topology, own, others, supports)
+
+
+def known_of(
+    topology: Topology, own: MachineGains | None, others: Sequence[MachineGains], supports: Callable[[Mapping], bool]
+) -> Prior:
+    """Return the knowledge of a machine's ``own`` programs, if there are any, and of ``others``'."""
+    # Without any known gain of mappings with several threads a core, none of them competes.
+    smt = any(mapping.threads_per_core > 1 for each in others for mapping in each.parsed)
+    wanted = full_space(topology, smt=smt) if own is None else own.parsed
+    default = default_mapping(topology) if own is None else own.parsed[own.mappings.index(own.default)]
+    mappings = tuple(mapping for mapping in wanted if mapping == default or supports(mapping))
+    column = mappings.index(default)
+    parts: list[KnownGains] = []
+    origins: list[MachineGains] = []
+    if own is not None:
+        at = {mapping: n for n, mapping in enumerate(wanted)}
+        parts.append(known_gains(own.gains[:, [at[mapping] for mapping in mappings]], own.groups))
+        origins.append(own)
+    if own is None or len(set(own.groups)) <= FEW_GROUPS:
+        features = mapping_features(mappings, topology)
+        carried = [known_gains(carried_from(each, features, column), each.groups) for each in others]
+        parts += [joined(carried)] if carried else []
+        origins += others
+    if not parts:
+        raise NoModelError(f"nothing is known of {topology.name}: install numapredict again, or train here")
+    return Prior(mappings, joined(parts), column, _in_words(origins))
+
+
+def _in_words(origins: Sequence[MachineGains]) -> str:
+    programs = counted(sum(len(each.groups) for each in origins), "program")
+    names = ", ".join(name_cell(each.machine) for each in origins)
+    return f"{programs} on {names}" + (" (modelled)" if any(each.modelled for each in origins) else "")

@@ -1,0 +1,114 @@
+"""How much of the gain a search captures after 2, 3, 4 and 6 runs, on all machines, by what it knows.
+
+Programs are held out by group. On the modelled machines a search knows the machine's other programs, or the other
+machines' alone (each codelet left out there, too); on the machines that MCTOP measured their own programs, the modelled
+machines' alone, or both at equal weight, each with the programs of one code base apart and together. Several of MCTOP's
+placements have the same mapping of ours as their counterpart, and nothing says which of them to run first: figures of
+measured machines are means over orders of the placements.
+"""
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import numpy as np
+import numpy.typing as npt
+
+from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.modelled.description import load_description
+from numapredict.predictor.evaluation.search_curve import (
+    Knows,
+    Space,
+    Trials,
+    after_runs,
+    foreign_knowledge,
+    own_knowledge,
+    random_search,
+    searched,
+    space_of,
+)
+from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
+from numapredict.predictor.learning.features import Observations, gains_of, observe
+from numapredict.predictor.learning.learning import options_of
+from numapredict.predictor.learning.train import default_of
+from numapredict.predictor.searching.gains_file import read_gains
+from numapredict.predictor.searching.known_gains import joined
+from numapredict.predictor.searching.prior import shipped_file
+from tests.benchmarks.measured_counterparts import counterparts_of
+from tests.golden.evaluations import measured
+
+SHOWN = (2, 3, 4, 6)
+ORDERS = 20
+
+
+def observed(dataset: Dataset) -> tuple[Observations, int]:
+    """Return a dataset's programs and its default's column."""
+    default = default_of(dataset, options_of(None, None, dataset))
+    observations = observe(dataset, default)
+    return observations, observations.column(default)
+
+
+def row(name: str, observations: Observations, default: int, trials: Trials) -> str:
+    """Return a line of the table: gain captured after each number of runs, and the cost of four."""
+    best = gains_of(observations.time_s, default).max(axis=1)
+    found = {each.runs: each for each in after_runs(trials, best, observations.groups)}
+    shares = "  ".join(f"{found[runs].gain_captured or 0.0:5.2f}" for runs in SHOWN)
+    return f"{name:60}{shares}   cost of 4 {found[4].cost_in_default_runs:.1f}"
+
+
+def in_order(observations: Observations, order: npt.NDArray[np.int64]) -> Observations:
+    """Return the observations with their mappings in another order."""
+    mappings = tuple(observations.mappings[column] for column in order)
+    return replace(observations, mappings=mappings, time_s=observations.time_s[:, order])
+
+
+def both(one: Knows, other: Knows) -> Knows:
+    """Return two kinds of knowledge at equal weight."""
+    return lambda group: joined([one(group), other(group)])
+
+
+def knowledges(observations: Observations, default: int, space: Space, machine: str) -> dict[str, Knows]:
+    """Return the kinds of knowledge by name: ``machine`` is left out of the others'."""
+    elsewhere = [each for each in read_gains(shipped_file()) if each.machine != machine]
+    own, foreign = own_knowledge(observations, default), foreign_knowledge(space, default, elsewhere)
+    return {"own data": own, "other machines alone": foreign, "both": both(own, foreign)}
+
+
+@click.command()
+def main() -> None:
+    """Print the table."""
+    click.echo(f"{'gain captured after runs':60}{'  '.join(f'{runs:5}' for runs in SHOWN)}")
+    for dataset in open_datasets(shipped_datasets()):
+        observations, default = observed(dataset)
+        space = space_of(dataset, observations)
+        assert space is not None
+        for name, knows in knowledges(observations, default, space, dataset.machine).items():
+            if name != "both":  # its own programs are many
+                trials = searched(observations, default, knows)
+                click.echo(row(f"{dataset.machine} (modelled), {name}", observations, default, trials))
+    for machine in measured.DEFAULTS:
+        topology = load_description(machine).topology
+        for together in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                dataset = measured.imported(machine, Path(folder) / "table", together=together)
+            observations, default = observed(dataset)
+            pairs = counterparts_of(observations.mappings, topology)
+            title = f"{machine} (measured), {len(set(observations.groups))} groups"
+            found: dict[str, list[Trials]] = {}
+            for order in np.random.default_rng(0).permuted(np.tile(np.arange(len(pairs.pairs)), (ORDERS, 1)), axis=1):
+                shuffled, at = in_order(observations, order), int(np.flatnonzero(order == default)[0])
+                space = Space(tuple(map(pairs.of, shuffled.mappings)), topology)
+                # The modelled machine of this name knows nothing of what was measured.
+                for name, knows in knowledges(shuffled, at, space, "").items():
+                    if name != "other machines alone" or not together:  # these have no program of its groups
+                        found.setdefault(name.replace("other", "modelled"), []).append(searched(shuffled, at, knows))
+            for name, trials in found.items():
+                mean = Trials(*(np.mean([getattr(each, what) for each in trials], axis=0) for what in ("gain", "cost")))
+                click.echo(row(f"{title}, {name}", observations, default, mean))
+            if not together:
+                click.echo(row(f"{title}, random order", observations, default, random_search(observations, default)))
+
+
+if __name__ == "__main__":
+    main()

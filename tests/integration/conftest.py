@@ -1,0 +1,18 @@
+from pathlib import Path
+
+import pytest
+
+from tests.openmp import GCC, build
+
+
+@pytest.fixture(scope="session")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that is no codelet: its arguments say how many threads it sets, and how it ends."""
+    return build("foreign.c", tmp_path_factory.mktemp("foreign"), GCC)
+
+
+@pytest.fixture
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give a test a cache and a data folder of its own."""
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path / "data"))

@@ -1,0 +1,199 @@
+"""Searches on a described machine, and programs run as they are, without any placement."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repetitions
+from numapredict.collect.placing.exit_code import exit_code_of
+from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.collect.placing.teams import Team, teams_of
+from numapredict.collect.program import Program
+from numapredict.predictor.command_line.commands import commands
+from tests.openmp import CAN_TRACE
+from tests.shapes import shape
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed"),
+    pytest.mark.usefixtures("own_folders"),
+]
+MACHINE = "broadwell-2x10"
+
+
+def asked(*words: object) -> tuple[Any, str]:
+    """Return the JSON answer of a search on a described machine, and what it logged."""
+    done = CliRunner().invoke(commands, ["predict", "--search", "--json", *map(str, words)])
+    assert done.exit_code == 0, done.output
+    return msgspec.json.decode(done.stdout), done.stderr
+
+
+# ---- on a described machine ----
+
+
+def test_a_search_on_a_described_machine_begins_with_its_default_and_says_what_a_further_run_adds(
+    foreign: Path,
+) -> None:
+    answer, said = asked("--machine", MACHINE, "--runs", "3", foreign, "exit", 0)
+    assert (answer["answer"], answer["modelled"], answer["clock"]) == ("searched", True, "regions")
+    assert answer["baseline"] == answer["default"] == answer["runs"][0]["mapping"] == "20x2-contiguous-first-touch"
+    assert answer["knows"] == f"128 programs on {MACHINE} (modelled)"
+    best = max(answer["runs"], key=lambda run: run["speedup"])
+    assert answer["mapping"] == best["mapping"]
+    assert answer["speedup"] == pytest.approx(best["speedup"], rel=0.01)
+    assert answer["next"]["mapping"] not in {run["mapping"] for run in answer["runs"]}
+    assert answer["next"]["expected_speedup"] >= 1
+    assert f"numapredict run --mapping {answer['mapping']} -- " in answer["command"]
+    assert {one["tool"] for one in answer["alternatives"]} == {"env", "numactl", "hwloc", "likwid", "slurm"}
+    assert "run 1 of 3" in said
+    page = CliRunner().invoke(commands, ["report", "-", "-o", "page.html"], input=msgspec.json.encode(answer))
+    assert "the answer of a search, which has no page yet" in str(page.exception)
+    emitted = CliRunner().invoke(
+        commands, ["predict", "--runs", "3", "--machine", MACHINE, "--emit", "numactl", str(foreign), "exit", "0"]
+    )
+    assert emitted.stdout == f"{answer['alternative']['command']}\n"
+
+
+def test_a_described_machine_without_a_model_is_searched_by_what_other_machines_know(foreign: Path) -> None:
+    done = CliRunner().invoke(
+        commands, ["predict", "--runs", "2", "--machine", "opteron-4x4", str(foreign), "call", "1"]
+    )
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(commands, ["predict", "--machine", "opteron-4x4", str(foreign), "exit", "26"])
+    assert done.exit_code == 0, done.output
+    assert "there is no model for opteron-4x4 yet" in done.stderr
+    assert "(modelled)" in done.stdout
+    assert "512 programs on " in done.stdout
+    assert "ends with exit code 26" in " ".join(done.stdout.split())
+    assert "as it is now" not in done.stdout
+
+
+def test_only_mappings_with_the_programs_own_number_of_threads_are_run(foreign: Path) -> None:
+    answer, said = asked("--machine", MACHINE, foreign, "call", 8)
+    assert {parse_label(run["mapping"]).threads for run in answer["runs"][1:]} == {8}
+    assert "only mappings of 8 compete" in answer["own_threads"]
+    assert "only mappings of 8 compete" in said
+
+
+def test_a_model_and_a_search_exclude_each_other(foreign: Path) -> None:
+    done = CliRunner().invoke(commands, ["predict", "--search", "--model", MACHINE, str(foreign)])
+    assert done.exit_code == 2
+    assert "--model chooses what predicts" in done.output
+
+
+@pytest.mark.parametrize(
+    ("option", "search", "said"),
+    [
+        ("--no-cut", (), "--fresh and --no-cut are of a search, and here the shipped model broadwell-2x10 answers"),
+        ("--fresh", ("--search",), "--fresh discards runs of this computer, and of a described machine none are kept"),
+    ],
+)
+def test_options_of_a_search_that_have_no_effect_are_refused(
+    foreign: Path, option: str, search: tuple[str, ...], said: str
+) -> None:
+    done = CliRunner().invoke(commands, ["predict", *search, option, "--machine", MACHINE, str(foreign)])
+    assert getattr(done.exception, "exit_code", None) == 2
+    assert str(done.exception).startswith(said)
+
+
+def test_how_often_the_program_will_run_decides_how_many_runs_are_made(foreign: Path) -> None:
+    once, _ = asked("--machine", MACHINE, "--for", 1, foreign, "exit", 0)
+    assert (len(once["runs"]), once["keep"], once["expected_runs"]) == (1, True, 1)
+    often, said = asked("--machine", MACHINE, "--for", 100_000, "--runs", 5, foreign, "exit", 0)
+    assert len(often["runs"]) == 5  # without --for, at most 4
+    assert "run 2 of at most 5: " in said
+    assert said.count("tracing with") == len({parse_label(run["mapping"]).threads for run in often["runs"][1:]} - {20})
+    both, said = asked("--machine", MACHINE, "--for", 100_000, "--runs", 3, foreign, "exit", 0)
+    assert len(both["runs"]) == 3
+    assert "tracing with" not in said  # a search for fewer or more runs finds the traces of the other
+
+
+def test_options_that_contradict_each_other_are_refused(foreign: Path) -> None:
+    for words, said in (
+        (("--for", "0"), "0 is not in the range x>=1"),
+        (("--for", "10", "--model", MACHINE), "--model chooses what predicts"),
+        (("--for", "often"), "'often' is not a valid integer"),
+    ):
+        done = CliRunner().invoke(commands, ["predict", *words, str(foreign)])
+        assert (done.exit_code, said in done.output) == (2, True), done.output
+
+
+def test_a_search_says_that_it_verifies_in_any_case(foreign: Path) -> None:
+    _, said = asked("--verify", "--runs", "2", "--machine", MACHINE, foreign, "exit", 0)
+    assert said.count("--verify adds nothing") == 1
+
+
+def test_damaged_knowledge_is_refused_in_one_line(
+    foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "known").write_bytes(b"\x80\x04damaged")
+    monkeypatch.setattr("numapredict.predictor.searching.prior.shipped_file", lambda: tmp_path / "known")
+    done = CliRunner().invoke(commands, ["predict", "--search", "--machine", MACHINE, str(foreign)])
+    assert getattr(done.exception, "exit_code", None) == 2
+    assert "\n" not in str(done.exception)
+    assert str(tmp_path / "known") in str(done.exception)
+
+
+# ---- as it is ----
+
+
+def here(strict: bool = False) -> HardwareMachine:
+    rule: StoppingRule = msgspec.structs.replace(fixed_repetitions(1), strict=strict)
+    return HardwareMachine(shape([1]), repetitions=rule, warm_up=0)
+
+
+def scripted(folder: Path, lines: str) -> Program:
+    script = folder / "app"
+    script.write_text(f"#!/bin/sh\necho run >> {folder}/log\n{lines}\n")
+    script.chmod(0o755)
+    return Program(name="app", command=(str(script),))
+
+
+def test_a_program_as_it_is_keeps_its_variables_and_its_mask_and_its_regions_are_timed(
+    foreign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setenv("OMP_PROC_BIND", "spread")
+    program = scripted(tmp_path, f"taskset -p $$ > {tmp_path}/mask\nenv > {tmp_path}/env\n{foreign} clause 3")
+    mask = os.sched_getaffinity(0)
+    found = here().run_as_it_is(program)
+    assert (found.mapping, found.status, len(found.repetitions)) == (AS_IT_IS, "ok", 1)
+    assert found.region_time_s is not None
+    assert 0 < found.region_time_s <= found.time_s
+    assert teams_of(found) == (Team(3, 1.0),)
+    assert (tmp_path / "log").read_text() == "run\n"
+    variables = (tmp_path / "env").read_text().splitlines()
+    assert {"OMP_NUM_THREADS=3", "OMP_PROC_BIND=spread"} <= set(variables)
+    assert not any(line.startswith(("NUMAPLACE=", "OMP_PLACES=")) for line in variables)
+    assert int((tmp_path / "mask").read_text().split()[-1], 16) == sum(1 << pu for pu in mask)
+
+
+def test_an_exit_code_of_its_own_is_no_failure_and_is_known_to_later_runs(foreign: Path, tmp_path: Path) -> None:
+    program, machine = scripted(tmp_path, f"{foreign} exit 0\nexit 26"), here()
+    found = machine.run_as_it_is(program)
+    assert (found.status, exit_code_of(found)) == ("ok", 26)
+    assert machine.run(program, parse_label("1x1-contiguous-first-touch")).status == "ok"
+    assert (tmp_path / "log").read_text() == "run\n" * 2  # no run of its own to learn the code
+    assert here(strict=True).run_as_it_is(program).status == "crashed"
+
+
+def test_without_parallel_regions_only_the_whole_run_has_a_time(tmp_path: Path) -> None:
+    found = here().run_as_it_is(scripted(tmp_path, "true"))
+    assert (found.status, found.region_time_s, teams_of(found)) == ("ok", None, ())
+    assert found.time_s > 0
+    assert here().run_as_it_is(scripted(tmp_path, "exit 26")).status == "crashed"
+
+
+def test_a_run_is_ended_with_all_its_processes_once_its_time_is_up(tmp_path: Path) -> None:
+    program = scripted(tmp_path, f"(sleep 600; echo >> {tmp_path}/late) &\necho $! > {tmp_path}/child\nsleep 600")
+    found = here().run(program, parse_label("1x1-contiguous-first-touch"), 0.5)
+    assert (found.status, found.repetitions) == ("timeout", ())
+    child = int((tmp_path / "child").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)

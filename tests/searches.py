@@ -1,0 +1,77 @@
+"""A made-up computer on which searches run a program, and what they know of it."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from numapredict.collect.mapping import AnyMapping, Mapping, parse_label
+from numapredict.collect.measurement import Measurement, Repetition, Status
+from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import UnsupportedMappingError
+from numapredict.predictor.advising.search import Runner
+from numapredict.predictor.searching.known_gains import known_gains
+from numapredict.predictor.searching.prior import Prior
+from tests.planted import four_by_eight
+
+TOPOLOGY: Topology = four_by_eight()
+DEFAULT, LOCAL, SPREAD, HALF, ONE = map(
+    parse_label,
+    (
+        "32x4-contiguous-first-touch",
+        "32x4-contiguous-locality",
+        "32x4-contiguous-interleave",
+        "16x2-contiguous-first-touch",
+        "8x1-contiguous-bind",
+    ),
+)
+# Three kinds of programs, which gain from different mappings: most often from LOCAL, then SPREAD, then ONE.
+GAINS = np.array(
+    [[0, 2.0, 1.0, -1.0, -2.0], [0, 2.0, 1.0, -1.0, -2.0], [0, -1.0, 1.5, 0, -1.0], [0, -2.0, -1.0, 0.5, 1.5]]
+)
+PRIOR = Prior((DEFAULT, LOCAL, SPREAD, HALF, ONE), known_gains(GAINS, list("abcd")), 0, "4 programs on planted")
+
+
+class Computer:
+    """A computer on which a program takes these seconds: a whole run, and of it the time in regions."""
+
+    name, modelled, executions, controllers_GBps, topology = "planted", False, 1, (), TOPOLOGY
+
+    def __init__(self, whole_s: dict[AnyMapping, float], regions_s: dict[AnyMapping, float] | None = None) -> None:
+        self.whole_s, self.regions_s = whole_s, regions_s or {}
+        self.ran: list[AnyMapping] = []
+        self.limits_s: list[float] = []
+        self.teams = self.baseline_teams = ""
+        self.refused: set[AnyMapping] = set()
+
+    def supports(self, mapping: Mapping) -> bool:
+        return mapping not in self.refused
+
+    def run(self, mapping: AnyMapping, limit_s: float = math.inf) -> Measurement:
+        if mapping in self.refused:
+            raise UnsupportedMappingError(f"{mapping} needs numactl")
+        self.ran.append(mapping)
+        self.limits_s.append(limit_s)
+        whole_s, teams = self.whole_s[mapping], self.baseline_teams if mapping == AS_IT_IS else self.teams
+        status: Status = "crashed" if whole_s < 0 else "timeout" if whole_s > limit_s else "ok"
+        return Measurement(
+            program="app",
+            mapping=mapping,
+            machine="planted",
+            modelled=False,
+            status=status,
+            message="" if status == "ok" else f"it {status}",
+            repetitions=(Repetition(whole_s, self.regions_s.get(mapping)),) if status == "ok" else (),
+            provenance=(("teams", teams),) if teams else (),
+        )
+
+    def runner(self, baseline: AnyMapping = AS_IT_IS) -> Runner:
+        first: Callable[[], Measurement] = lambda: self.run(baseline)  # noqa: E731 - as short as a method
+        return Runner("app", baseline, first, self.run)
+
+
+def times(baseline: float, **others: float) -> dict[AnyMapping, float]:
+    """Return seconds by mapping, 10 where nothing else is said."""
+    named: dict[str, Mapping] = {"local": LOCAL, "spread": SPREAD, "half": HALF, "one": ONE, "default": DEFAULT}
+    return {AS_IT_IS: baseline, **{mapping: others.get(name, 10.0) for name, mapping in named.items()}}

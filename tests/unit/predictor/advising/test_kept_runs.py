@@ -1,0 +1,139 @@
+import math
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.collect.program import program_of
+from numapredict.predictor.advising import kept_runs
+from numapredict.predictor.advising.kept_runs import KeptRuns
+from numapredict.predictor.advising.search import Runner, Search, SearchOptions, search
+from numapredict.predictor.searching.known_gains import known_gains
+from numapredict.predictor.searching.prior import Prior
+from tests.searches import GAINS, LOCAL, PRIOR, SPREAD, TOPOLOGY, Computer, times
+
+TRUE = program_of(("/bin/true",))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path))
+    return tmp_path / "searches"
+
+
+def kept(**options: bool) -> KeptRuns:
+    return KeptRuns(TRUE, TOPOLOGY, **options)
+
+
+def searched(computer: Computer, runs: int, **options: bool) -> Search:
+    runner = Runner("app", AS_IT_IS, lambda: computer.run(AS_IT_IS), computer.run, kept(**options))
+    return search(runner, PRIOR, TOPOLOGY, SearchOptions(runs=runs))
+
+
+def test_a_search_goes_on_where_the_last_one_stopped_as_if_it_had_been_one() -> None:
+    whole = times(8.0, local=4.0, spread=-1.0, one=6.0, half=3.0)
+    whole_search, computer = searched(Computer(whole), 5, fresh=True), Computer(whole)
+    for runs in (2, 3, 5):
+        found = searched(computer, runs, fresh=runs == 2)
+    assert found.kept == 3
+    assert found.records() == whole_search.records()
+    assert computer.ran[:3] == [AS_IT_IS, LOCAL, SPREAD]
+    assert len(computer.ran) == len(set(computer.ran)) == len(found.made)
+    assert {run.outcome for run in found.records()} == {"done", "ended", "failed"}
+    assert [made.bound for made in found.made] == [made.bound for made in whole_search.made]
+
+
+def test_every_run_is_in_the_file_before_the_next_one_begins(folder: Path) -> None:
+    computer = Computer(times(8.0, local=4.0))
+    counts: list[int] = []
+
+    def run(*arguments: object) -> object:
+        counts.append(len(kept().runs))
+        return computer.run(*arguments)  # type: ignore[arg-type]
+
+    search(Runner("app", AS_IT_IS, lambda: run(AS_IT_IS), run, kept()), PRIOR, TOPOLOGY, SearchOptions(runs=4))  # type: ignore[arg-type, return-value]
+    assert counts == [0, 1, 2, 3]
+    assert [file.suffix for file in folder.iterdir()] == [".json"]
+
+
+def test_a_run_of_a_mapping_that_is_no_longer_known_is_left_out_and_stays_in_the_file() -> None:
+    searched(Computer(times(8.0, local=4.0, spread=3.0)), 3)
+    prior = Prior(PRIOR.mappings[:2], known_gains(GAINS[:, :2], list("abcd")), 0, "")
+    computer = Computer(times(8.0))
+    runner = Runner("app", AS_IT_IS, lambda: computer.run(AS_IT_IS), computer.run, kept())
+    found = search(runner, prior, TOPOLOGY, SearchOptions(runs=3))
+    assert [made.measurement.mapping for made in found.made] == [AS_IT_IS, LOCAL]
+    assert [run.measurement.mapping for run in kept().runs] == [AS_IT_IS, LOCAL, SPREAD]
+
+
+def test_ended_runs_are_left_out_where_runs_must_not_be_ended() -> None:
+    searched(Computer(times(8.0, local=100.0)), 2)
+    assert [run.ended for run in kept().runs] == [False, True]
+    assert [run.ended for run in kept(cut=False).runs] == [False]
+
+
+def rewritten(change: Callable[[str], str]) -> Callable[[Path, pytest.MonkeyPatch], None]:
+    return lambda file, _patch: file.write_text(change(file.read_text())) and None
+
+
+def later(seconds: float) -> Callable[[Path, pytest.MonkeyPatch], None]:
+    now = time.time()
+    return lambda _file, patch: patch.setattr(time, "time", lambda: now + seconds)
+
+
+def after_a_restart(_file: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(kept_runs, "_BOOT", Path("/proc/sys/kernel/ostype"))
+
+
+@pytest.mark.parametrize(
+    ("happens", "said"),
+    [
+        (later(90_000.0), "its kept runs are not of the last day: all runs are made anew"),
+        (later(-60.0), "its kept runs are not of the last day"),
+        (after_a_restart, "of another computer, or of before its restart: all runs are made anew"),
+        (rewritten(lambda text: text.replace('"schema_version":1', '"schema_version":2')), "(schema_version 2)"),
+        (rewritten(lambda text: text[:-9]), "the kept runs in it are made anew"),
+        (rewritten(lambda text: text.replace('"time_s":8.0', '"time_s":-8.0')), "make no sense (time_s is -8.0"),
+        (rewritten(lambda text: text.replace("as-it-is", LOCAL.label)), "its kept runs lack the first"),
+        (rewritten(lambda _: "[" * 100_000), "the kept runs in it are made anew"),
+        (rewritten(lambda _: "\xff" * (17 << 20)), "more than 16 MiB"),
+    ],
+)
+def test_runs_that_cannot_be_compared_are_made_anew_and_it_is_said(
+    happens: Callable[[Path, pytest.MonkeyPatch], None],
+    said: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    searched(Computer(times(8.0, local=4.0)), 2)
+    (file,) = folder.iterdir()
+    caplog.set_level("INFO")
+    happens(file, monkeypatch)
+    assert kept().runs == ()
+    assert said in caplog.messages[-1]
+    assert "\n" not in caplog.messages[-1]
+    monkeypatch.undo()
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(folder.parent))
+    assert searched(Computer(times(8.0)), 2).kept in (0, 2)  # and never a fault
+
+
+def test_files_that_will_not_be_used_again_are_removed(folder: Path) -> None:
+    searched(Computer(times(8.0)), 2)
+    (old,) = folder.iterdir()
+    (folder / ".left.1.tmp").touch()
+    for file in folder.iterdir():
+        os.utime(file, (0, time.time() - 8 * 86_400))
+    KeptRuns(program_of(("/bin/false",)), TOPOLOGY).add(Computer(times(1.0)).run(AS_IT_IS))
+    assert old not in folder.iterdir()
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_what_an_interrupted_search_leaves_is_said() -> None:
+    runs = kept()
+    assert runs.left_in_words() == ""
+    runs.add(Computer(times(1.0)).run(AS_IT_IS), math.inf)
+    assert runs.left_in_words() == "finished runs are kept"

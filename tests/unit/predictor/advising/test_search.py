@@ -1,0 +1,181 @@
+import math
+
+import numpy as np
+import pytest
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.native.errors import UnrunnableProgramError
+from numapredict.predictor.advising.search import MOST_RUNS, Search, SearchOptions, resembled, search
+from numapredict.predictor.advising.worth import Worth
+from numapredict.predictor.searching.known_gains import known_gains
+from numapredict.predictor.searching.prior import Prior
+from tests.searches import DEFAULT, GAINS, HALF, LOCAL, ONE, PRIOR, SPREAD, TOPOLOGY, Computer, times
+
+
+def test_runs_follow_what_should_add_most_and_the_baseline_is_the_first() -> None:
+    computer = Computer(times(8.0, local=4.0, spread=5.0, one=6.0))
+    found = search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=3))
+    assert computer.ran == [AS_IT_IS, LOCAL, SPREAD]
+    assert found.gains() == pytest.approx([0.0, 1.0, math.nan], nan_ok=True)
+    assert found.best() == 1
+    assert [run.speedup for run in found.records()] == [1.0, 2.0, None]
+
+
+def test_a_run_is_ended_once_it_has_taken_as_long_as_the_best_and_still_tells_something() -> None:
+    computer = Computer(times(8.0, local=100.0, spread=6.0))
+    found = search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=4))
+    assert [run.outcome for run in found.records()][:3] == ["done", "ended", "done"]
+    assert computer.limits_s[1] == pytest.approx(8.0, abs=0.2)
+    assert computer.limits_s[3] == pytest.approx(6.0, abs=0.2)
+    assert found.records()[1].time_s == pytest.approx(8.0, abs=0.2)
+    assert found.records()[1].speedup is None
+    # Programs that gain from LOCAL are now unlikely: what helps the others comes next, and SPREAD is best.
+    assert computer.ran[2] == SPREAD
+    assert found.best() == 2
+
+
+def test_without_cutting_no_run_is_ended() -> None:
+    computer = Computer(times(8.0, local=100.0))
+    found = search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=3, cut=False))
+    assert computer.limits_s == [math.inf] * 3
+    assert found.records()[1].speedup == pytest.approx(0.08)
+
+
+def test_a_search_stops_when_no_run_is_worth_it() -> None:
+    same = Prior(PRIOR.mappings, known_gains(GAINS[:2], ["a", "b"]), 0, "")
+    computer = Computer(times(8.0, local=4.0))
+    found = search(computer.runner(), same, TOPOLOGY, SearchOptions(runs=5))
+    assert computer.ran == [AS_IT_IS, LOCAL]
+    following = found.following()
+    assert following is not None
+    assert following.expected_gain == 0.0
+
+
+def test_all_mappings_may_run() -> None:
+    known = known_gains(np.diag([0.0, 1.0, 2.0, 3.0, 4.0]), list("abcde"))
+    computer = Computer(times(8.0))
+    found = search(computer.runner(), Prior(PRIOR.mappings, known, 0, ""), TOPOLOGY, SearchOptions(runs=9, cut=False))
+    assert sorted(map(str, computer.ran)) == sorted(map(str, (AS_IT_IS, LOCAL, SPREAD, HALF, ONE)))
+    assert found.following() is None
+    assert found.best() == 0  # nothing won
+
+
+def test_a_run_that_fails_is_said_and_never_made_again() -> None:
+    computer = Computer(times(8.0, local=-1.0, spread=4.0))
+    found = search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=4))
+    assert computer.ran.count(LOCAL) == 1
+    failed = found.records()[1]
+    assert (failed.mapping, failed.outcome, failed.message, failed.time_s) == (LOCAL, "failed", "it crashed", None)
+    assert SPREAD in computer.ran[2:]
+
+
+def test_a_mapping_that_cannot_be_applied_costs_no_run() -> None:
+    computer = Computer(times(8.0, spread=4.0))
+    computer.refused = {LOCAL}
+    found = search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=3))
+    assert LOCAL not in computer.ran
+    assert len(found.made) == 3
+
+
+def test_a_program_that_fails_as_it_is_gets_no_search() -> None:
+    with pytest.raises(UnrunnableProgramError, match="as it is now: it crashed; make it run first"):
+        search(Computer(times(-1.0)).runner(), PRIOR, TOPOLOGY, SearchOptions())
+
+
+def test_regions_are_the_clock_where_the_baseline_has_some_else_the_whole_run() -> None:
+    whole = times(8.0, local=7.0)
+    with_regions = Computer(
+        whole, {mapping: 2 * time_s if mapping == AS_IT_IS else 1.0 for mapping, time_s in whole.items()}
+    )
+    found = search(with_regions.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=2))
+    assert (found.clock, found.gains()) == ("regions", [0.0, 4.0])
+    found = search(Computer(whole).runner(), PRIOR, TOPOLOGY, SearchOptions(runs=2))
+    assert (found.clock, found.gains()[1]) == ("process", pytest.approx(math.log2(8 / 7)))
+    some = Computer(whole, {AS_IT_IS: 1.0})  # placed runs tell no time in regions
+    found = search(some.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=3, cut=False))
+    assert [run.message for run in found.records()[1:]] == ["no time was read"] * 2
+    assert len(set(some.ran)) == 3
+
+
+def test_only_mappings_with_the_programs_own_number_of_threads_compete() -> None:
+    computer = Computer(times(8.0))
+    computer.teams = "8:1.000"
+    found = search(computer.runner(DEFAULT), PRIOR, TOPOLOGY, SearchOptions(runs=4))
+    assert set(computer.ran) <= {DEFAULT, ONE}
+    assert "only mappings of 8 compete" in found.threads_text
+    computer = Computer(times(8.0))
+    computer.teams = "7:1.000"
+    found = search(computer.runner(DEFAULT), PRIOR, TOPOLOGY, SearchOptions(runs=3))
+    assert computer.ran[1] == LOCAL
+    assert "no mapping of 7: all compete" in found.threads_text
+
+
+@pytest.mark.parametrize(("teams", "nearest"), [("", DEFAULT), ("32:1.0", DEFAULT), ("16:1.0", HALF), ("12:1.0", HALF)])
+def test_the_baseline_resembles_a_mapping_with_as_many_threads(teams: str, nearest: Mapping) -> None:
+    computer = Computer(times(8.0))
+    computer.baseline_teams = teams
+    assert PRIOR.mappings[resembled(computer.run(AS_IT_IS), PRIOR, TOPOLOGY)] == nearest
+
+
+def test_gains_are_over_the_mapping_that_the_baseline_resembles_so_that_the_default_may_run() -> None:
+    computer = Computer(times(16.0, default=8.0, local=4.0))
+    computer.baseline_teams = "16:1.0"
+    gains = np.array([[0, 0.5, -1.0, -2.0, -3.0], [0, -1.0, -2.0, -1.0, -2.0]])
+    prior = Prior(PRIOR.mappings, known_gains(gains, ["a", "b"]), 0, "")
+    found = search(computer.runner(), prior, TOPOLOGY, SearchOptions(runs=5, cut=False))
+    assert computer.ran == [AS_IT_IS, DEFAULT, LOCAL]
+    assert found.best() == 2
+
+
+def searched_for(runs: int, computer: Computer, most: int = MOST_RUNS, cut: bool = True) -> Search:
+    return search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=most, cut=cut, expected_runs=runs))
+
+
+def worth(found: Search, cut: bool = True) -> Worth:
+    following = found.following()
+    assert following is not None
+    return found.worth(following, cut)
+
+
+def test_for_a_single_run_of_the_program_only_the_baseline_runs() -> None:
+    found = searched_for(1, Computer(times(8.0, local=0.1)))
+    assert len(found.made) == 1
+    following = found.following()
+    assert following is not None
+    what = worth(found)
+    assert what.confirming_s == pytest.approx(6 * 8.0)  # three rounds of two runs as long as the best
+    assert what.cost_s == pytest.approx(8.1 + 6 * 8.0)
+    assert what.saving_s == pytest.approx(8.0 * (1 - 2**-following.expected_gain))
+
+
+def test_a_run_is_made_from_the_number_of_runs_on_that_it_pays_for() -> None:
+    first = worth(searched_for(1, Computer(times(8.0)))).from_runs
+    assert first is not None
+    assert len(searched_for(first - 1, Computer(times(8.0))).made) == 1
+    assert len(searched_for(first, Computer(times(8.0))).made) > 1
+
+
+def test_once_there_is_a_winner_a_further_run_costs_no_more_than_that_takes() -> None:
+    found = searched_for(20, Computer(times(8.0, local=2.0)), most=2)
+    assert found.best() == 1
+    assert worth(found).confirming_s == 0.0
+    assert worth(found).cost_s == pytest.approx(2.1)
+    assert worth(found, cut=False).cost_s == pytest.approx(8.1)  # as long as the longest
+
+
+def test_only_the_time_in_regions_is_saved_where_that_is_the_clock() -> None:
+    whole = times(8.0)
+    found = searched_for(1, Computer(whole, dict.fromkeys(whole, 2.0)))
+    following = found.following()
+    assert following is not None
+    assert worth(found).saving_s == pytest.approx(2.0 * (1 - 2**-following.expected_gain))
+
+
+def test_for_very_many_runs_all_are_made_that_should_add_anything_and_no_more_than_stated() -> None:
+    computer = Computer(times(8.0, local=4.0))
+    found = searched_for(10**5, computer)
+    following = found.following()
+    assert following is None or following.expected_gain < 1e-4
+    assert len(found.made) > len(search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=9)).made) - 1
+    assert len(searched_for(10**5, Computer(times(8.0)), most=2).made) == 2

@@ -1,0 +1,235 @@
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from numapredict.collect.mapping import AnyMapping
+from numapredict.collect.measurement import Measurement, Repetition
+from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.collect.program import Program, program_of
+from numapredict.predictor.advising.emitted_command import command_for_advice
+from numapredict.predictor.advising.kept_runs import KeptRuns
+from numapredict.predictor.advising.search import SearchOptions
+from numapredict.predictor.advising.searched import Searched, searched
+from numapredict.predictor.advising.searched_text import searched_in_words
+from tests.searches import DEFAULT, LOCAL, PRIOR, SPREAD, TOPOLOGY, Computer, times
+
+APP = Program(name="app", command=("./app", "in put"))
+
+
+class Noisy(Computer):
+    """A computer on which runs of a mapping take one time after the other, the last one for ever."""
+
+    def __init__(self, whole_s: dict[AnyMapping, float], later_s: dict[AnyMapping, list[float]]) -> None:
+        super().__init__(whole_s)
+        self.times: dict[AnyMapping, Iterator[float]] = {
+            mapping: itertools.chain(each, itertools.repeat(each[-1])) for mapping, each in later_s.items()
+        }
+
+    def run(self, mapping: AnyMapping, limit_s: float = float("inf")) -> Measurement:
+        if mapping in self.times:
+            self.whole_s[mapping] = next(self.times[mapping])
+        return super().run(mapping, limit_s)
+
+
+def answered(
+    computer: Computer, runs: int = 3, baseline: AnyMapping = AS_IT_IS, expected_runs: int | None = None
+) -> Searched:
+    machine: object = computer
+    options = SearchOptions(runs=runs, expected_runs=expected_runs)
+    return searched(APP, machine, computer.runner(baseline), PRIOR, options)  # type: ignore[arg-type]
+
+
+def flat(found: Searched) -> str:
+    """Return the answer in words, in one line."""
+    return " ".join(searched_in_words(found).split())
+
+
+def test_the_winner_and_the_baseline_run_again_in_turn_and_these_runs_are_the_claim() -> None:
+    computer = Noisy(times(8.0, spread=7.0), {LOCAL: [3.0, 4.0, 4.0, 4.0], AS_IT_IS: [8.0, 8.0, 8.8, 8.4]})
+    found = answered(computer)
+    assert computer.ran[3:] == [AS_IT_IS, LOCAL, LOCAL, AS_IT_IS, AS_IT_IS, LOCAL]
+    assert (found.mapping, found.keep, found.baseline, found.default) == (LOCAL, False, AS_IT_IS, DEFAULT)
+    assert found.speedup == pytest.approx((2.0 * 2.2 * 2.1) ** (1 / 3))
+    assert (found.low, found.high) == pytest.approx((2.0, 2.2))
+    assert found.confirmation is not None
+    assert found.confirmation.baseline_s == (8.0, 8.8, 8.4)
+    assert found.command == "numapredict run --mapping 32x4-contiguous-locality -- ./app 'in put'"
+    text = searched_in_words(found)
+    assert "  best mapping      32x4-contiguous-locality\n" in text
+    assert "  measured speedup  2.10x over the program as it is now, for the whole run\n" in text
+    assert "(2.00x to 2.20x in 3 further runs of each, in turn)" in text
+    assert "  run 1             as it is now: 8.00 s\n" in text
+    assert "  run 2             32x4-contiguous-locality: 3.00 s, 2.67x\n" in text
+    assert "  run 3             32x4-contiguous-interleave: ended after 3.10 s, slower than the best\n" in text
+    assert "a further run, of " in text
+    assert found.next is not None
+    speedup = found.next.speedup
+    assert speedup.low <= speedup.median <= speedup.high
+    interval = f"{speedup.low:.2f}x to {speedup.high:.2f}x over it in nine cases of ten"
+    said = f"({interval}, faster with a chance of {found.next.chance:.0%})"
+    assert said in " ".join(text.split())
+    assert "what 4 programs on planted gained" in text
+    assert found.command in text
+
+
+def test_a_gain_that_does_not_come_again_keeps_what_the_user_has() -> None:
+    found = answered(Noisy(times(8.0), {LOCAL: [6.0, 8.1, 7.9]}))
+    assert (found.mapping, found.keep, found.speedup, found.low, found.high) == (AS_IT_IS, True, 1.0, 1.0, 1.0)
+    assert (found.command, found.alternative, found.alternatives) == ("./app 'in put'", None, ())
+    text = flat(found)
+    assert "keep what you have: no mapping that ran was surely faster" in text
+    assert "32x4-contiguous-locality was the fastest, but run again it gave 1.00x (0.99x to 1.01x" in text
+    assert command_for_advice("numactl", found, APP) == "./app 'in put'"
+
+
+def test_nothing_wins_and_nothing_runs_again() -> None:
+    computer = Computer(times(8.0))
+    found = answered(computer)
+    assert len(computer.ran) == 3
+    assert (found.keep, found.confirmation) == (True, None)
+    assert "ended after 8.10 s" in searched_in_words(found)
+
+
+def test_a_winner_that_then_fails_is_not_advised() -> None:
+    found = answered(Noisy(times(8.0), {LOCAL: [4.0, -1.0]}))
+    assert found.keep
+    assert found.confirmation is not None
+    assert found.confirmation.speedup is None
+    assert "was the fastest, but the run under 32x4-contiguous-locality failed: it crashed" in flat(found)
+
+
+def test_the_default_is_in_the_answer_where_it_ran_and_is_not_the_baseline() -> None:
+    computer = Computer(times(16.0, default=8.0, local=4.0))
+    computer.baseline_teams = "16:1.0"
+    found = answered(computer, runs=5)
+    if DEFAULT in computer.ran:
+        assert found.speedup_over_default == pytest.approx(2.0)
+        assert "2.00x over 32x4-contiguous-first-touch, the default mapping" in searched_in_words(found)
+    assert found.speedup == pytest.approx(4.0)
+
+
+def test_a_tool_gets_the_fastest_run_that_it_can_express_never_one_slower_than_the_baseline() -> None:
+    found = answered(Computer(times(8.0, local=4.0, spread=4.05)))
+    assert found.alternative is not None
+    assert (found.alternative.mapping, found.alternative.exact) == (SPREAD, False)
+    assert "--interleave" in found.alternative.command
+    assert "--interleave" in command_for_advice("numactl", found, program_of(("./app",)))
+    found = answered(Computer(times(8.0, local=4.0)))
+    assert found.alternative is not None
+    assert found.alternative.expected_speedup is None
+
+
+def test_on_a_described_machine_the_baseline_is_the_default_and_all_is_called_modelled() -> None:
+    computer = Modelled(times(8.0, default=8.0, local=4.0))
+    found = answered(computer, baseline=DEFAULT)
+    assert (found.baseline, found.modelled, found.mapping) == (DEFAULT, True, LOCAL)
+    assert computer.ran.count(LOCAL) == 2  # each run gives the same: one round
+    text = searched_in_words(found)
+    assert "on planted (modelled)" in text
+    assert "modelled speedup  2.00x over 32x4-contiguous-first-touch, for the whole run" in text
+    assert "measured" not in text
+    kept = answered(Modelled(times(8.0, default=8.0)), baseline=DEFAULT)
+    assert (kept.mapping, kept.keep) == (DEFAULT, True)
+    assert kept.command.startswith("numapredict run --mapping 32x4-contiguous-first-touch")
+    assert "was surely faster than 32x4-contiguous-first-touch" in flat(kept)
+
+
+class Modelled(Computer):
+    """The same, described: runs are never ended."""
+
+    modelled = True
+
+    def run(self, mapping: AnyMapping, limit_s: float = float("inf")) -> Measurement:
+        measured = super().run(mapping)
+        return Measurement(
+            program="app",
+            mapping=mapping,
+            machine="planted",
+            modelled=True,
+            repetitions=(Repetition(measured.time_s),),
+        )
+
+
+@pytest.mark.parametrize(
+    ("later_s", "warned"),
+    [
+        ((8.0, 8.1, 7.9), False),
+        ((9.0, 9.1, 8.9), True),
+        ((7.0, 7.0, 7.0), True),
+        ((8.3, 8.3, 8.3), False),
+        ((7.0, 9.0, 10.0), False),  # their own spread is larger
+    ],
+)
+def test_a_kept_baseline_that_the_confirming_runs_do_not_give_again_is_a_warning(
+    later_s: tuple[float, ...], warned: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path))
+    kept = KeptRuns(program_of(("/bin/true",)), TOPOLOGY)
+    kept.add(Computer(times(8.0)).run(AS_IT_IS))
+    kept.add(Computer(times(8.0, local=4.0)).run(LOCAL))
+    computer = Noisy(times(8.0), {AS_IT_IS: list(later_s), LOCAL: [4.0]})
+    machine: object = computer
+    runner = replace(computer.runner(), kept=KeptRuns(program_of(("/bin/true",)), TOPOLOGY))
+    found = searched(APP, machine, runner, PRIOR, SearchOptions(runs=2))  # type: ignore[arg-type]
+    assert (found.kept_runs, found.kept_since[:2]) == (2, "20")
+    assert computer.ran == [AS_IT_IS, LOCAL, LOCAL, AS_IT_IS, AS_IT_IS, LOCAL]  # only what confirms
+    text = flat(found)
+    assert "kept the first 2 runs, made from 20" in text
+    assert (
+        "the program as it is now took 8.00 s in the kept run and " in text and "(--fresh makes all anew)" in text
+    ) == warned
+
+
+def test_the_arithmetic_of_a_further_run_is_in_the_answer() -> None:
+    found = answered(Computer(times(8.0, local=4.0)), runs=2)
+    assert found.next is not None
+    share = 1 - 1 / found.next.expected_speedup
+    assert (found.next.cost_s, found.next.confirming_s) == (pytest.approx(4.1), 0.0)
+    assert found.next.saving_s == pytest.approx(4.0 * share)
+    assert found.next.worth_from_runs == math.ceil(4.1 / (4.0 * share))
+    text = flat(found)
+    assert "it costs 4.10 s at most and should save " in text
+    assert f"worth it from {found.next.worth_from_runs} runs of the program on; --runs 3 makes it" in text
+    assert found.expected_runs is None
+    little = msgspec.structs.replace(found.next, expected_speedup=1.001, worth_from_runs=1026)
+    assert "; --for 1026 makes it" in flat(msgspec.structs.replace(found, next=little))
+    assert "is expected to add nothing" in flat(answered(Computer(times(8.0, local=4.0)), runs=4))
+
+
+def test_for_one_run_of_the_program_the_answer_is_to_keep_it_and_says_why() -> None:
+    computer = Computer(times(8.0, local=0.1))
+    found = answered(computer, expected_runs=1)
+    assert computer.ran == [AS_IT_IS]
+    assert (found.keep, found.confirmation, found.expected_runs) == (True, None, 1)
+    text = flat(found)
+    assert "keep what you have: no mapping was tried, for that would cost more than it should save in 1 run" in text
+    assert "it costs 56.10 s at most with the runs that confirm it and should save " in text
+    assert "runs of the program on; you said 1" in text
+
+
+def test_what_is_not_worth_being_confirmed_is_not_advised() -> None:
+    slow = Noisy(times(8.0), {AS_IT_IS: [8.0], LOCAL: [7.6]})
+    found = answered(slow, runs=2, expected_runs=30)  # 46.8 s for 12 s
+    assert slow.ran == [AS_IT_IS, LOCAL]
+    assert (found.keep, found.confirmation, found.mapping) == (True, None, AS_IT_IS)
+    assert (
+        "32x4-contiguous-locality was the fastest (1.05x), but to confirm that would cost more than it saves in 30 runs"
+        in flat(found)
+    )
+    assert not answered(slow, runs=2, expected_runs=200).keep
+
+
+def test_a_run_that_the_number_of_runs_leaves_out_is_named() -> None:
+    text = flat(answered(Computer(times(8.0, local=4.0)), runs=2, expected_runs=10**5))
+    assert "of the program on; --runs 3 makes it" in text
+
+
+def test_the_arithmetic_on_a_described_machine_is_of_its_modelled_times() -> None:
+    found = answered(Modelled(times(8.0, default=8.0)), baseline=DEFAULT, expected_runs=1)
+    assert found.next is not None
+    assert (found.next.cost_s, found.next.confirming_s) == pytest.approx((24.0, 16.0))

@@ -1,0 +1,109 @@
+import cProfile
+import pstats
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from numapredict.collect.mapping import parse_label
+from numapredict.collect.placement import _page_node_set, _thread_slots
+from numapredict.collect.space import default_mapping, full_space
+from numapredict.predictor.searching.gains_file import MachineGains, numbers_of, read_gains, write_gains
+from numapredict.predictor.searching.known_gains import FEW_GROUPS
+from numapredict.predictor.searching.prior import known_of, prior_of, shipped_file
+from tests.golden.known_gains.__main__ import made
+from tests.shapes import shape
+
+
+def machine(name: str, groups: int, nodes: int = 2) -> MachineGains:
+    """Return a machine's programs, one a group, which gain most from all pages interleaved."""
+    topology = shape([8] * nodes, name=name)
+    mappings = full_space(topology)
+    gains = np.array([[mapping.page_policy == "interleave" for mapping in mappings]] * groups, dtype=np.float64)
+    return MachineGains(
+        machine=name,
+        modelled=False,
+        topology=topology,
+        default=default_mapping(topology).label,
+        mappings=tuple(mapping.label for mapping in mappings),
+        groups=tuple(map(str, range(groups))),
+        numbers=numbers_of(gains),
+    )
+
+
+def test_a_machine_without_programs_of_its_own_gets_those_of_others_under_its_mappings() -> None:
+    new = shape([4] * 4, name="new")
+    found = known_of(new, None, [machine("one", 2), machine("two", 3, 4)], lambda _mapping: True)
+    assert found.mappings == full_space(new)
+    assert found.mappings[found.default] == default_mapping(new)
+    assert found.known.weights == pytest.approx([1 / 4, 1 / 4, 1 / 6, 1 / 6, 1 / 6])  # both machines weigh the same
+    interleaved = found.mappings.index(parse_label("16x4-contiguous-interleave"))
+    assert (found.known.gains[:, interleaved] > 0.9).all()
+    assert found.origin == "5 programs on one, two"
+
+
+def test_others_join_only_where_groups_are_few() -> None:
+    few, enough, other = machine("own", FEW_GROUPS), machine("own", FEW_GROUPS + 1), machine("other", 1, 4)
+    assert len(known_of(enough.topology, enough, [other], lambda _: True).known.gains) == FEW_GROUPS + 1
+    joined = known_of(few.topology, few, [other], lambda _: True).known
+    assert len(joined.gains) == FEW_GROUPS + 1
+    assert joined.weights[-1] == pytest.approx(0.5)
+
+
+def test_only_supported_mappings_may_run_and_gains_follow_them() -> None:
+    own = machine("own", 9)
+    found = known_of(own.topology, own, [], lambda mapping: mapping.page_policy in ("interleave", "bind"))
+    assert {mapping.page_policy for mapping in found.mappings} == {"interleave", "bind", "first-touch"}
+    assert found.mappings[found.default].label == own.default
+    gained = [mapping.page_policy == "interleave" for mapping in found.mappings]
+    assert found.known.gains[0].tolist() == gained
+    over = found.over(gained.index(True)).gains[0]
+    assert (over[gained.index(True)], over[found.default]) == (0.0, -1.0)
+
+
+def test_the_mapping_nearest_to_how_a_program_runs_unbound() -> None:
+    own = machine("own", 9)
+    found = known_of(own.topology, own, [], lambda _: True)
+    for label in ("16x2-contiguous-first-touch", "8x2-scatter-first-touch", "2x2-contiguous-first-touch"):
+        assert found.mappings[found.nearest(parse_label(label), own.topology)].label == label
+    odd = found.mappings[found.nearest(parse_label("9x2-scatter-first-touch"), own.topology)]
+    assert odd.label == "8x2-scatter-first-touch"
+
+
+def test_gains_trained_here_precede_shipped_ones_if_they_are_of_this_shape(tmp_path: Path) -> None:
+    shipped = next(each for each in read_gains(shipped_file()) if each.machine == "broadwell-2x10")
+    trained = MachineGains(
+        machine=shipped.machine,
+        modelled=True,
+        topology=shipped.topology,
+        default=shipped.default,
+        mappings=shipped.mappings[:2] if shipped.default in shipped.mappings[:2] else (shipped.default,),
+        groups=tuple(map(str, range(9))),
+        numbers=bytes(9 * 2 * (1 + (shipped.default in shipped.mappings[:2]))),
+    )
+    write_gains([trained], tmp_path / "trained")
+    ask = (shipped.machine, shipped.topology)
+    assert len(prior_of(*ask, tmp_path / "trained", lambda _: True).known.gains) == 9
+    assert len(prior_of(*ask, tmp_path / "none", lambda _: True).known.gains) == len(shipped.groups)
+    elsewhere = prior_of(shipped.machine, shape([10, 10]), tmp_path / "none", lambda _: True)
+    assert "broadwell" not in elsewhere.origin  # of the same name, but another shape
+
+
+@pytest.mark.slow
+def test_the_gains_that_ship_are_those_of_the_shipped_datasets() -> None:
+    shipped = read_gains(shipped_file())
+    assert shipped_file().stat().st_size < 2e6
+    for machine_gains in shipped:
+        assert machine_gains == made(machine_gains.machine), "run python -m tests.golden.known_gains"
+    from numapredict.predictor.learning.datasets import shipped_datasets
+
+    assert [each.machine for each in shipped] == list(shipped_datasets())
+
+
+def test_what_is_known_of_a_large_machine_is_ready_after_few_calls() -> None:
+    for cached in (parse_label, _thread_slots, _page_node_set):  # as in a new process
+        cached.cache_clear()
+    new = shape([16] * 8, pus=2)
+    counted = cProfile.Profile()
+    counted.runcall(prior_of, "new", new, Path("none"), lambda _: True)
+    assert pstats.Stats(counted).total_calls < 300_000  # type: ignore[attr-defined]
