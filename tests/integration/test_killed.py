@@ -47,12 +47,10 @@ class Running:
             },
         )
 
-    def wait_for(self, processes: int, *, emulated: bool = False) -> None:
-        """Return when so many processes have run at once, or so many emulators."""
+    def wait_for(self, processes: int, *, named: str = "") -> None:
+        """Return when so many processes have run at once, of those whose file's name has this in it."""
         while True:
-            found = family(self.mark)
-            if emulated:
-                found = {pid for pid in found if "qemu-x86_64" in name_of(pid)}
+            found = {pid for pid in family(self.mark) if named in name_of(pid)}
             if len(found) >= processes:
                 return
             assert self.process.poll() is None
@@ -113,7 +111,7 @@ def test_emulators_end_with_a_killed_numapredict(
     emulators: int, forking: str, running: list[Running], tmp_path: Path
 ) -> None:
     running.append(Running(tmp_path, *SANDY, forking, "late"))
-    running[0].wait_for(emulators, emulated=True)
+    running[0].wait_for(emulators, named="qemu-x86_64")
     running[0].kill()
     assert wait_for_the_end_of(running[0].mark) == set()
 
@@ -128,7 +126,7 @@ def test_workers_and_their_emulators_end_with_a_killed_campaign(
     )
     running.append(Running(tmp_path, *words))
     if emulators:
-        running[0].wait_for(emulators, emulated=True)
+        running[0].wait_for(emulators, named="qemu-x86_64")
     else:
         running[0].wait_for(3)  # itself, and at least one worker
     running[0].kill()
@@ -140,7 +138,8 @@ def test_workers_and_their_emulators_end_with_a_killed_campaign(
 def test_a_killed_guard_takes_the_program_with_it(forking: str, running: list[Running], tmp_path: Path) -> None:
     words = ("collect", "campaign", "--into", str(tmp_path / "into"), "--program", "sleep 3000")
     running.append(Running(tmp_path, *words, "--mapping", "1x1-contiguous-bind", "--repetitions", "1"))
-    running[0].wait_for(3)
+    # A guard's child has the guard's name until it has become the program.
+    running[0].wait_for(1, named="sleep")
     (guard,) = (pid for pid in family(running[0].mark) if name_of(pid).endswith("numapredict-launch"))
     os.kill(guard, signal.SIGKILL)
     running[0].process.wait()
