@@ -218,6 +218,8 @@ def _synchronisation(measured: MeasuredComputer, about: About) -> Synchronisatio
         name: tuple(rounded(getattr(team, name).middle) for team in teams)
         for name in ("fork_join_us", "barrier_us", "atomic_ns", "lock_ns")
     }
+    # A region ends with a barrier: one that took longer was waiting for a core that other programs had.
+    columns["barrier_us"] = tuple(map(min, columns["barrier_us"], columns["fork_join_us"]))
     samples = [getattr(team, name) for team in teams for name in columns]
     how = "empty regions, barriers, atomic additions and critical sections of libgomp's teams, a thread a core"
     return SynchronisationTable(

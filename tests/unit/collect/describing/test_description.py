@@ -41,6 +41,20 @@ def test_each_measured_figure_says_on_what_how_often_and_how_exactly() -> None:
     assert sources["core.reorder_window"].startswith("assumption: not measured")
 
 
+def test_a_barrier_takes_no_longer_than_the_region_that_it_ends(tmp_path: Path) -> None:
+    found = measured(*captured("four-node"))
+    first, *others = found.teams
+    disturbed = msgspec.structs.replace(first, fork_join_us=Sample((1.5,)), barrier_us=Sample((90.0,)))
+    path = tmp_path / "mine.toml"
+    changed = msgspec.structs.replace(found, teams=(disturbed, *others))
+    path.write_text(description_text(described(changed, ABOUT)))
+    table = described(changed, ABOUT).synchronisation
+    assert table is not None
+    assert (table.fork_join_us[0], table.barrier_us[0]) == (1.5, 1.5)
+    assert table.barrier_us[1:] == described(found, ABOUT).synchronisation.barrier_us[1:]  # type: ignore[union-attr]
+    load_description(str(path))
+
+
 def with_cores(found: MeasuredComputer, **changes: object) -> MeasuredComputer:
     return msgspec.structs.replace(found, cores=msgspec.structs.replace(found.cores, **changes))
 
