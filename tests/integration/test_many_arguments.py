@@ -12,7 +12,7 @@ from tests.preloaded import CLANG, placed
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not CLANG, reason="clang is not installed")]
 
 CPU = min(os.sched_getaffinity(0))
-COUNTS = (1, 4, 5, 16, 17, 64, 65, 256, 257, 258, 300, 5001)
+COUNTS = (1, 4, 5, 16, 17, 64, 65, 256, 257, 258, 300, 1025)
 THREADS = 3
 
 
