@@ -58,7 +58,7 @@ numapredict report advice.json -o page.html       what `predict --json` printed;
     cls=Reports,
     help=_HELP,
     options_metavar="",
-    subcommand_metavar="DATASET|MODEL|PREDICTION [OPTIONS] | COMMAND ...",
+    subcommand_metavar="DATASET|MODEL|ANSWER [OPTIONS] | COMMAND ...",
     epilog="A folder or file called like a command: numapredict report ./pairs.",
     examples={"numapredict report sandybridge-4x8 -o page.html": "Write a page on a shipped dataset and model."},
 )

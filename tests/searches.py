@@ -1,16 +1,19 @@
 """A made-up computer on which searches run a program, and what they know of it."""
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from numapredict.collect.mapping import AnyMapping, Mapping, parse_label
 from numapredict.collect.measurement import Measurement, Repetition, Status
 from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UnsupportedMappingError
-from numapredict.predictor.advising.search import Runner
+from numapredict.predictor.advising.search import Runner, SearchOptions
+from numapredict.predictor.advising.searched import Searched, searched
 from numapredict.predictor.searching.known_gains import known_gains
 from numapredict.predictor.searching.prior import Prior
 from tests.planted import four_by_eight
@@ -31,6 +34,9 @@ GAINS = np.array(
     [[0, 2.0, 1.0, -1.0, -2.0], [0, 2.0, 1.0, -1.0, -2.0], [0, -1.0, 1.5, 0, -1.0], [0, -2.0, -1.0, 0.5, 1.5]]
 )
 PRIOR = Prior((DEFAULT, LOCAL, SPREAD, HALF, ONE), known_gains(GAINS, list("abcd")), 0, "4 programs on planted")
+
+
+APP = Program(name="app", command=("./app", "in put"))
 
 
 class Computer:
@@ -71,7 +77,37 @@ class Computer:
         return Runner("app", baseline, first, self.run)
 
 
+class Described(Computer):
+    """The computer as a described machine of the same shape."""
+
+    name, modelled = "sandybridge-4x8", True
+
+
+class Noisy(Computer):
+    """A computer on which runs of a mapping take one time after the other, the last one for ever."""
+
+    def __init__(self, whole_s: dict[AnyMapping, float], later_s: dict[AnyMapping, list[float]]) -> None:
+        super().__init__(whole_s)
+        self.times: dict[AnyMapping, Iterator[float]] = {
+            mapping: itertools.chain(each, itertools.repeat(each[-1])) for mapping, each in later_s.items()
+        }
+
+    def run(self, mapping: AnyMapping, limit_s: float = float("inf")) -> Measurement:
+        if mapping in self.times:
+            self.whole_s[mapping] = next(self.times[mapping])
+        return super().run(mapping, limit_s)
+
+
 def times(baseline: float, **others: float) -> dict[AnyMapping, float]:
     """Return seconds by mapping, 10 where nothing else is said."""
     named: dict[str, Mapping] = {"local": LOCAL, "spread": SPREAD, "half": HALF, "one": ONE, "default": DEFAULT}
     return {AS_IT_IS: baseline, **{mapping: others.get(name, 10.0) for name, mapping in named.items()}}
+
+
+def answered(
+    computer: Computer, runs: int = 3, baseline: AnyMapping = AS_IT_IS, expected_runs: int | None = None
+) -> Searched:
+    """Return the answer of a search on the computer."""
+    machine: object = computer
+    options = SearchOptions(runs=runs, expected_runs=expected_runs)
+    return searched(APP, machine, computer.runner(baseline), PRIOR, options)  # type: ignore[arg-type]

@@ -206,9 +206,11 @@ def _alternatives(
 ) -> tuple[Alternative, ...]:
     """Return each tool's command for the mapping, or for the fastest run that it can express and that was not slower.
 
-    Where there is none it is for the nearest mapping to the advised one, which did not run.
+    No run that was not confirmed goes before that of the mapping. Where there is none it is for the nearest mapping to
+    the advised one, which did not run.
     """
-    ranked = sorted((run for run in runs if (run.speedup or 0.0) >= 1), key=lambda run: -(run.speedup or 0.0))
+    ranked = [run for run in runs if (run.speedup or 0.0) >= 1]
+    ranked.sort(key=lambda run: (run.mapping != mapping, -(run.speedup or 0.0)))
     return tuple(_alternative(tool, mapping, ranked, machine, program) for tool in TOOLS)
 
 

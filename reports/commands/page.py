@@ -1,4 +1,4 @@
-"""`report page`: one HTML page on a dataset, a model or a prediction."""
+"""`report page`: one HTML page on a dataset, a model or an answer."""
 
 import logging
 from pathlib import Path
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 @click.command(
     cls=Command, examples={"numapredict report page model.json -o page.html": "Write a page on a model of one's own."}
 )
-@click.argument("subject", metavar="DATASET|MODEL|PREDICTION", shell_complete=SUBJECTS)
+@click.argument("subject", metavar="DATASET|MODEL|ANSWER", shell_complete=SUBJECTS)
 @click.option(
     "-o",
     "--output",
@@ -33,11 +33,11 @@ log = logging.getLogger(__name__)
     "--default", callback=to_mapping, metavar="LABEL", help="The mapping that a dataset's times are divided by."
 )
 @click.option("--evaluation", type=FILE, help="What `evaluate` saved, for a model; else what was saved by its name.")
-@click.option("--profile", type=FILE, help="Where a prediction's pages go by this profile (`run --profile`).")
+@click.option("--profile", type=FILE, help="Where an answer's pages go by this profile (`run --profile`).")
 def page(
     subject: str, output: Path, default: "AnyMapping | None", evaluation: Path | None, profile: Path | None
 ) -> None:
-    """Write one HTML page on a dataset, a model or a prediction: complete, offline, interactive.
+    """Write one HTML page on a dataset, a model or an answer: complete, offline, interactive.
 
     A shipped name is a dataset and a model, and the page shows both. This command's name may be left out.
     """
@@ -51,11 +51,11 @@ def page(
         check_name(output)
         opened = open_subject(subject)
     if default is not None and opened.dataset is None:
-        raise click.UsageError("--default is for a dataset: a model and a prediction have their own")
+        raise click.UsageError("--default is for a dataset: a model and an answer have their own")
     if evaluation is not None and opened.model is None:
         raise click.UsageError("--evaluation is for a model")
-    if profile is not None and opened.advice is None:
-        raise click.UsageError("--profile is for a prediction: its mapping says where pages go")
+    if profile is not None and opened.advice is None and opened.searched is None:
+        raise click.UsageError("--profile is for an answer: its mapping says where pages go")
     with doing(f"writing {output}"):
         data = page_data(opened, default, evaluation, read_profile(profile) if profile else None)
         size_bytes = write_page(data, output)

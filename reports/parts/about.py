@@ -8,6 +8,7 @@ from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.advising.searched import Searched
 from numapredict.predictor.learning.features import Observations
 from numapredict.predictor.learning.model import UNKNOWN, Model
 from numapredict.reports.parts.quantity import factor
@@ -93,4 +94,24 @@ def prediction_about(advice: Advice) -> AboutData:
         facts.append(("Regions", f"{advice.region_share:.0%} of the run time under the slower probe"))
     if advice.trace_share is not None:
         facts.append(("Trace", f"saw regions with {advice.trace_share:.0%} of the native region time"))
+    return AboutData(tuple(facts))
+
+
+def search_about(found: Searched) -> AboutData:
+    """Return the request of a search, the machine, what speedups are over, and whose gains chose the runs."""
+    baseline = f"{found.baseline}, the default mapping" if found.modelled else "the program as it is now"
+    facts = [
+        ("Program", found.program),
+        ("Machine", found.machine),
+        ("Figures", "modelled: computed from traces, not timed" if found.modelled else "timed runs on this machine"),
+        ("Baseline", f"{baseline}: speedups are over it"),
+        ("Default", f"{found.default}: what datasets count speedups from"),
+        ("Runs chosen by", f"what {found.knows} gained"),
+        ("Times", "of the parallel regions" if found.clock == "regions" else "of the whole run"),
+        ("Exit code", f"{found.exit_code}"),
+    ]
+    if found.expected_runs is not None:
+        facts.append(("The program will run", f"{counted(found.expected_runs, 'time')}, by --for"))
+    if found.trace_share is not None:
+        facts.append(("Trace", f"saw regions with {found.trace_share:.0%} of the native region time"))
     return AboutData(tuple(facts))

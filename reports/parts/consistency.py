@@ -1,9 +1,9 @@
 """Checks a prediction from a file, which may have the right fields but impossible values."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from numapredict.collect.mapping import applicable
+from numapredict.collect.mapping import AnyMapping, applicable
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.command import run_words
 from numapredict.collect.topology import Topology
@@ -21,9 +21,7 @@ def check_consistency(advice: Advice, topology: Topology | None) -> None:
 def _problems(advice: Advice, topology: Topology | None) -> Iterator[tuple[str, str]]:
     yield from _mapping_problems(advice, topology)
     for field, speed in _speedups(advice):
-        if not (math.isfinite(speed.high) and 0 < speed.low <= speed.median <= speed.high):
-            found = f"{speed.median:g} between {speed.low:g} and {speed.high:g}"
-            yield field, f"{found} is no interval of speedups, which are above 0 with the median inside"
+        yield from speedup_problems(field, speed)
     for tool, other in ((each.tool, each.expected_speedup) for each in (advice.alternative, *advice.alternatives)):
         if other is not None and other.median > advice.expected_speedup.median * (1 + 1e-9):
             found = f"{other.median:g} is more than the answer's {advice.expected_speedup.median:g}"
@@ -49,16 +47,29 @@ def _mapping_problems(advice: Advice, topology: Topology | None) -> Iterator[tup
         yield "probes", f"{len(advice.probes)} of them, where a prediction rests on two"
     mappings = {"mapping": advice.mapping, "default": advice.default}
     mappings |= {f"probe {number}, mapping": probe.mapping for number, probe in enumerate(advice.probes, 1)}
+    yield from label_problems(mappings, advice.machine, topology)
+    if run_words(advice.mapping.label) not in advice.command:
+        yield "command", f"it does not run the program under {advice.mapping}, the answer"
+
+
+def label_problems(
+    mappings: Mapping[str, AnyMapping], machine: str, topology: Topology | None
+) -> Iterator[tuple[str, str]]:
+    """Yield field and problem of labels that are none, or do not fit the machine."""
     for field, named in mappings.items():
         try:
             mapping = applicable(named)
             if topology is not None:
                 resolve(mapping, topology)
         except NumapredictError as error:
-            on = f" (machine {advice.machine})" if topology is not None else ""
-            yield field, f"{error}{on}"
-    if run_words(advice.mapping.label) not in advice.command:
-        yield "command", f"it does not run the program under {advice.mapping}, the answer"
+            yield field, f"{error} (machine {machine})" if topology is not None else f"{error}"
+
+
+def speedup_problems(field: str, speed: ExpectedSpeedup) -> Iterator[tuple[str, str]]:
+    """Yield a field and its problem if its three speedups are no interval."""
+    if not (math.isfinite(speed.high) and 0 < speed.low <= speed.median <= speed.high):
+        found = f"{speed.median:g} between {speed.low:g} and {speed.high:g}"
+        yield field, f"{found} is no interval of speedups, which are above 0 with the median inside"
 
 
 def _speedups(advice: Advice) -> Iterator[tuple[str, ExpectedSpeedup]]:

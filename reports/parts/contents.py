@@ -1,4 +1,4 @@
-"""The contents of a page: the sections of a dataset, a model or a prediction, in order."""
+"""The contents of a page: the sections of a dataset, a model or an answer, in order."""
 
 import os
 from pathlib import Path
@@ -6,25 +6,30 @@ from pathlib import Path
 import msgspec
 
 from numapredict.collect.host.host import host_topology
-from numapredict.collect.mapping import AnyMapping, applicable
+from numapredict.collect.mapping import AnyMapping, Mapping, applicable
 from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.topology import Topology
+from numapredict.native.errors import UsageError
 from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.advising.searched import Searched
 from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import data_folder
 from numapredict.predictor.learning.train import default_of
-from numapredict.reports.parts.about import dataset_about, model_about, prediction_about
+from numapredict.reports.parts.about import dataset_about, model_about, prediction_about, search_about
+from numapredict.reports.parts.alternatives import alternatives_data
 from numapredict.reports.parts.clusters import tree_data
 from numapredict.reports.parts.distribution import distribution_data
 from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from numapredict.reports.parts.held_out import HeldOutData, held_out_data
 from numapredict.reports.parts.prediction import prediction_data
 from numapredict.reports.parts.programs import programs_data
+from numapredict.reports.parts.search_answer import confirming_data, further_data, search_data
+from numapredict.reports.parts.search_runs import runs_data
 from numapredict.reports.parts.subject import Subject, model_for
-from numapredict.reports.parts.topology import description_of, draw_mapping, machine_data, with_tables
+from numapredict.reports.parts.topology import TopologyData, description_of, draw_mapping, machine_data, with_tables
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -55,10 +60,12 @@ def page_data(
 
     ``default`` is the mapping that a dataset's times are compared with. ``evaluation`` is a file that `numapredict
     evaluate` saved, for a model; else the one that was saved under the model's name is used, if there is one.
-    ``profile`` has the places of a prediction's pages.
+    ``profile`` has the places of an answer's pages.
     """
     if subject.advice is not None:
-        return _prediction_page(subject, profile)
+        return _prediction_page(subject.advice, profile)
+    if subject.searched is not None:
+        return _search_page(subject.searched, profile)
     sections: list[Section] = []
     drawn: dict[str, msgspec.Struct] = {}
     if subject.dataset is not None:
@@ -122,22 +129,16 @@ def _held_out(name: str, model: Model, evaluation: Path | None) -> HeldOutData |
     return held_out_data(saved, model) if os.path.isfile(saved) else None  # of too long a name: no
 
 
-def _prediction_page(subject: Subject, profile: Profile | None) -> PageData:
-    advice = subject.advice
-    assert advice is not None  # noqa: S101 # the caller looked
+def _prediction_page(advice: Advice, profile: Profile | None) -> PageData:
     prediction = prediction_data(advice)
-    description = description_of(advice.machine, advice.modelled)
-    topology = _here(advice) if description is None and profile is not None else None
-    topology = topology if description is None else description.topology
-    placed = with_tables(draw_mapping(applicable(advice.mapping), advice.machine, topology, profile), description)
     sections = [Section("answer", "The answer", prediction)]
     if prediction.reasons or advice.explanation.close:
         sections.append(Section("why", "Why", prediction))
     sections += [
-        Section("placed", "Where threads and pages go", placed),
+        Section("placed", "Where threads and pages go", _placed(advice, profile)),
         Section("probes", "The probe runs", prediction),
         Section("resembles", "What it resembles", prediction),
-        Section("alternatives", "Without numapredict", prediction),
+        Section("alternatives", "Without numapredict", alternatives_data(advice)),
         Section("about", "The question", prediction_about(advice)),
     ]
     return PageData(
@@ -145,7 +146,33 @@ def _prediction_page(subject: Subject, profile: Profile | None) -> PageData:
     )
 
 
-def _here(advice: Advice) -> Topology | None:
-    """Return this computer's topology, for a profile's pages, if a timed prediction was made on it."""
+def _search_page(found: Searched, profile: Profile | None) -> PageData:
+    sections = [
+        Section("searched", "The answer", search_data(found)),
+        Section("runs", "The runs", runs_data(found)),
+    ]
+    if found.confirmation is not None:
+        sections.append(Section("confirming", "Run again, in turn", confirming_data(found, found.confirmation)))
+    sections.append(Section("further", "A further run", further_data(found)))
+    if isinstance(found.mapping, Mapping):
+        sections.append(Section("placed", "Where threads and pages go", _placed(found, profile)))
+    elif profile is not None:
+        raise UsageError("--profile: the answer keeps the program as it is, so no mapping says where its pages go")
+    if found.alternatives:
+        sections.append(Section("alternatives", "Without numapredict", alternatives_data(found)))
+    sections.append(Section("about", "The question", search_about(found)))
+    return PageData(title=found.program, kind="Search", modelled=found.modelled, sections=tuple(sections), drawn={})
+
+
+def _placed(answer: Advice | Searched, profile: Profile | None) -> TopologyData:
+    """Return the advised mapping drawn on the machine, as far as that is known."""
+    description = description_of(answer.machine, answer.modelled)
+    topology = _here(answer) if description is None and profile is not None else None
+    topology = topology if description is None else description.topology
+    return with_tables(draw_mapping(applicable(answer.mapping), answer.machine, topology, profile), description)
+
+
+def _here(answer: Advice | Searched) -> Topology | None:
+    """Return this computer's topology, for a profile's pages, if a timed answer was made on it."""
     topology = host_topology()
-    return topology if not advice.modelled and topology.name == advice.machine else None
+    return topology if not answer.modelled and topology.name == answer.machine else None

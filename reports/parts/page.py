@@ -1,4 +1,4 @@
-"""One self-contained HTML page on a dataset, a model or a prediction.
+"""One self-contained HTML page on a dataset, a model or an answer.
 
 The page is one file: its content security policy allows only the script and the style sheet inside it, by their
 digests, and no requests. Texts from files, such as program names, are escaped by the templates, or reach the script as

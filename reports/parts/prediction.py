@@ -1,17 +1,14 @@
-"""A prediction: what `numapredict predict --json` printed."""
+"""A prediction, as a page shows it."""
 
 from collections.abc import Mapping
 
 import msgspec
 
-from numapredict.collect.mapping import applicable, from_label
-from numapredict.native.errors import InvalidInputError, NumapredictError
+from numapredict.collect.mapping import applicable
 from numapredict.predictor.advising.advice import Advice, whole_run
 from numapredict.predictor.advising.advice_text import WITHOUT_COUNTERS, mapping_in_words
 from numapredict.predictor.advising.explanation import Close
-from numapredict.reports.parts.consistency import check_consistency
 from numapredict.reports.parts.quantity import NO_BREAK, factor, rate
-from numapredict.reports.parts.topology import topology_of
 
 WORDS = {
     "speedup": "the other probe over the default",
@@ -28,12 +25,6 @@ WORDS = {
     "high": "greatest expected speedup",
 }
 """The fields of `Evidence`, which explanations rest on, in words."""
-
-
-class _Answer(msgspec.Struct, frozen=True):
-    """The field that distinguishes the answers of `predict --json`."""
-
-    answer: str = ""
 
 
 class Reason(msgspec.Struct, frozen=True):
@@ -60,23 +51,6 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     whole_run: float | None
     good: tuple[Close, ...]
     reasons: tuple[Reason, ...]
-
-
-def read_advice(data: bytes, where: str) -> Advice:
-    """Return the advice in a file; InvalidInputError for anything else or contradictory values."""
-    try:
-        kind = msgspec.json.decode(data, type=_Answer).answer
-        if kind == "unknown":
-            raise InvalidInputError("the answer is unknown, so there is nothing to draw")
-        if kind == "searched":
-            raise InvalidInputError("this is the answer of a search, which has no page yet")
-        advice = msgspec.json.decode(data, type=Advice, dec_hook=from_label)
-        check_consistency(advice, topology_of(advice.machine, advice.modelled))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
-        raise InvalidInputError(
-            f"{where}: {error}; name a file with what 'numapredict predict --json' of this version printed"
-        ) from error
-    return advice
 
 
 def prediction_data(advice: Advice) -> PredictionData:

@@ -1,4 +1,4 @@
-"""The subject of a page: a dataset, a model or a prediction, by name or file."""
+"""The subject of a page: a dataset, a model or an answer, by name or file."""
 
 import re
 import sys
@@ -11,17 +11,18 @@ from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice
 from numapredict.native.errors import InvalidInputError, UsageError
 from numapredict.predictor.advising.advice import Advice
+from numapredict.predictor.advising.searched import Searched
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import choose_model, named_model, shipped_models
 from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES, read_model
-from numapredict.reports.parts.prediction import read_advice
+from numapredict.reports.parts.answer_file import read_answer
 
 STANDARD_INPUT = "-"
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """The subject: a shipped name can be a dataset and a model, anything else is one of the three.
+    """The subject: a shipped name can be a dataset and a model, anything else is one of the four.
 
     ``origin`` says where the model is from.
     """
@@ -31,6 +32,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     model: Model | None = None
     origin: str = ""
     advice: Advice | None = None
+    searched: Searched | None = None
 
 
 def open_subject(name: str) -> Subject:
@@ -39,7 +41,7 @@ def open_subject(name: str) -> Subject:
     UsageError for an unknown name, InvalidInputError for contents that are malformed or cannot be drawn.
     """
     if name == STANDARD_INPUT:
-        return _advice(sys.stdin.buffer.read(SIZE_LIMIT_BYTES), "standard input")
+        return _answer(sys.stdin.buffer.read(SIZE_LIMIT_BYTES), "standard input")
     if name in shipped_datasets() or name in shipped_models():
         chosen = named_model(name) if name in shipped_models() else None
         return Subject(
@@ -85,12 +87,14 @@ def _file(path: Path) -> Subject:
         ) from error
     if "schema_version" in names or "clusters" in names:
         return Subject(name=path.stem, model=read_model(path), origin=str(path))
-    return _advice(data, str(path))
+    return _answer(data, str(path))
 
 
-def _advice(data: bytes, where: str) -> Subject:
-    advice = read_advice(data, where)
-    return Subject(name=advice.program, advice=advice)
+def _answer(data: bytes, where: str) -> Subject:
+    answer = read_answer(data, where)
+    if isinstance(answer, Searched):
+        return Subject(name=answer.program, searched=answer)
+    return Subject(name=answer.program, advice=answer)
 
 
 def _one_line(error: Exception) -> str:

@@ -83,7 +83,8 @@ UNNAMED = {
     "reports/clustermap.py": "a dataset that this figure cannot show",
     "reports/commands/sweeps.py": "a dataset without what the thesis reads",
     "reports/parts/consistency.py": "stands below 'is neither a model nor a prediction'",
-    "reports/parts/prediction.py": "stands below 'is neither a model nor a prediction'",
+    "reports/parts/answer_file.py": "stands below 'is neither a model nor a prediction'",
+    "reports/parts/search_consistency.py": "stands below 'is neither a model nor a prediction'",
 }
 
 

@@ -25,13 +25,14 @@ from tests.hostile import NAMES, with_hostile_names
 from tests.page_reader import by_mean_speedup, hover, press, spaced, tip, words
 from tests.planted import planted_dataset
 from tests.planted_page import browser, data, dataset, heatmap
+from tests.searches import LOCAL, Noisy, answered, times
 
 __all__ = ["browser", "data", "dataset", "heatmap"]  # fixtures
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="no chromium with its chromedriver here")
 
 SEEN = tuple(map(printable, NAMES))
-KINDS = ("dataset", "model", "both", "prediction", "hostile")
+KINDS = ("dataset", "model", "both", "prediction", "search", "kept", "hostile")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory, dataset: Dataset, data: Page
         "model": Subject(name="planted", model=model, origin="m.json"),
         "both": Subject(name="planted", dataset=dataset, model=model),
         "prediction": Subject(name=advice.program, advice=advice),
+        "search": Subject(name="app", searched=answered(Noisy(times(8.0, one=-1.0), {LOCAL: [3.0, 4.0]}), runs=4)),
+        "kept": Subject(name="app", searched=answered(Noisy(times(8.0), {LOCAL: [6.0, 8.1, 7.9, 8.0]}))),
         "hostile": Subject(name=NAMES[1], dataset=with_hostile_names(dataset)),
         "many": Subject(name="planted", dataset=planted_dataset(60, subset="full")),
     }
@@ -263,9 +266,10 @@ def test_marked_programs_stay_clear(opened: Chromium, heatmap: HeatmapData) -> N
     assert opened.text("#marked-said") == "0 programs marked"
 
 
-def test_the_command_is_copied(browser: Chromium, pages: dict[str, Path]) -> None:
+@pytest.mark.parametrize("kind", ["prediction", "search"])
+def test_the_command_is_copied(browser: Chromium, pages: dict[str, Path], kind: str) -> None:
     browser.resize(1280, 900)
-    browser.open(pages["prediction"])
+    browser.open(pages[kind])
     grant = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     browser.driver.execute_cdp_cmd("Browser.grantPermissions", grant)
     button = browser.find('[data-copies="command"]')
@@ -288,7 +292,31 @@ def test_a_link_to_a_cluster_opens_it(browser: Chromium, pages: dict[str, Path])
     assert len(browser.find_all("#tree-scroll text.name")) == 15
 
 
-@pytest.mark.parametrize("kind", ["both", "prediction", "many"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_runs_of_a_search_are_drawn(browser: Chromium, pages: dict[str, Path], scheme: str) -> None:
+    """Without any script: each mark is visible within the drawing, and says what it is."""
+    browser.open(pages["search"], prefers_color_scheme=scheme)
+    seen = browser.script(
+        """const root = document.querySelector('svg.runs'), all = root.getBoundingClientRect();
+        return Array.from(root.querySelectorAll('g'), (mark) => {
+          const shape = mark.querySelector('circle, path'), box = shape.getBoundingClientRect();
+          const across = box.left >= all.left && box.right <= all.right;
+          const within = across && box.top >= all.top && box.bottom <= all.bottom;
+          const style = getComputedStyle(shape);
+          return [mark.getAttribute('class'), within, style.fill === 'none' ? style.stroke : style.fill];
+        })"""
+    )
+    assert [(kind, within) for kind, within, _ in seen] == [
+        ("done", True), ("done", True), ("ended", True), ("failed", True),
+    ]  # fmt: skip
+    accent = {"light": "rgb(11, 83, 148)", "dark": "rgb(142, 199, 255)"}[scheme]
+    assert [colour for _, _, colour in seen[:3]] == [accent] * 3
+    assert seen[3][2] not in (accent, "none")
+    titles = browser.script("return Array.from(document.querySelectorAll('svg.runs title'), (e) => e.textContent)")
+    assert titles[1] == f"run 2: {LOCAL}, 3.00\u00a0s, 2.67x"
+
+
+@pytest.mark.parametrize("kind", ["both", "prediction", "search", "many"])
 @pytest.mark.parametrize("width", [375, 1280])
 def test_only_wide_parts_scroll_sideways(browser: Chromium, pages: dict[str, Path], kind: str, width: int) -> None:
     browser.resize(width, 800)
@@ -297,7 +325,7 @@ def test_only_wide_parts_scroll_sideways(browser: Chromium, pages: dict[str, Pat
     browser.resize(1280, 900)
 
 
-@pytest.mark.parametrize("kind", ["both", "prediction"])
+@pytest.mark.parametrize("kind", ["both", "prediction", "search"])
 def test_paper_shows_what_is_closed_and_no_controls(
     browser: Chromium, pages: dict[str, Path], kind: str, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from numapredict.predictor.command_line.main import main
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model_choice import named_model
 from tests.profiles import profile_bytes
+from tests.searches import DEFAULT, Computer, Described, answered, times
 
 MACHINES = Path(__file__).parents[1] / "machines"
 
@@ -98,5 +99,23 @@ def test_of_another_computer_they_are_not(
 def test_a_profile_is_for_a_prediction(profile: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["report", "broadwell-2x10", "-o", str(tmp_path / "page.html"), "--profile", str(profile)]
     assert main(words) == 2
-    assert "--profile is for a prediction" in capsys.readouterr().err
+    assert "--profile is for an answer" in capsys.readouterr().err
     assert not (tmp_path / "page.html").exists()
+
+
+def test_a_search_that_keeps_the_program_has_no_mapping_to_draw(
+    profile: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = answered(Computer(times(8.0)))
+    (tmp_path / "kept.json").write_bytes(msgspec.json.encode(found, enc_hook=to_label))
+    words = ["report", str(tmp_path / "kept.json"), "-o", str(tmp_path / "page.html"), "--profile", str(profile)]
+    assert main(words) == 2
+    assert "--profile: the answer keeps the program as it is" in capsys.readouterr().err
+
+
+def test_the_mapping_of_a_search_is_drawn_with_a_profile(profile: Path, tmp_path: Path) -> None:
+    found = answered(Described(times(8.0, local=4.0)), baseline=DEFAULT)
+    (tmp_path / "won.json").write_bytes(msgspec.json.encode(found, enc_hook=to_label))
+    words = ["report", str(tmp_path / "won.json"), "-o", str(tmp_path / "page.html"), "--profile", str(profile)]
+    assert main(words) == 0
+    assert "75% of the pages (9)" in (tmp_path / "page.html").read_text(encoding="utf-8")

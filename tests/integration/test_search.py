@@ -16,6 +16,7 @@ from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.placing.teams import Team, teams_of
 from numapredict.collect.program import Program
 from numapredict.predictor.command_line.commands import commands
+from tests.html_document import Document
 from tests.openmp import CAN_TRACE
 from tests.shapes import shape
 
@@ -38,7 +39,7 @@ def asked(*words: object) -> tuple[Any, str]:
 
 
 def test_a_search_on_a_described_machine_begins_with_its_default_and_says_what_a_further_run_adds(
-    foreign: Path,
+    foreign: Path, tmp_path: Path
 ) -> None:
     answer, said = asked("--machine", MACHINE, "--runs", "3", foreign, "exit", 0)
     assert (answer["answer"], answer["modelled"], answer["clock"]) == ("searched", True, "regions")
@@ -52,8 +53,15 @@ def test_a_search_on_a_described_machine_begins_with_its_default_and_says_what_a
     assert f"numapredict run --mapping {answer['mapping']} -- " in answer["command"]
     assert {one["tool"] for one in answer["alternatives"]} == {"env", "numactl", "hwloc", "likwid", "slurm"}
     assert "run 1 of 3" in said
-    page = CliRunner().invoke(commands, ["report", "-", "-o", "page.html"], input=msgspec.json.encode(answer))
-    assert "the answer of a search, which has no page yet" in str(page.exception)
+    page = tmp_path / "page.html"
+    done = CliRunner().invoke(commands, ["report", "-", "-o", str(page)], input=msgspec.json.encode(answer))
+    assert done.exit_code == 0, done.output
+    document = Document(page.read_text(encoding="utf-8"))
+    assert document.texts["pre"] == [answer["command"], *(one["command"] for one in answer["alternatives"])]
+    assert f"{answer['speedup']:.2f}x over {answer['baseline']}, for its parallel regions" in document.texts["body"][0]
+    assert len(document.table("The runs in their order")) == 4
+    assert len(document.table("Runs in turn of")) == 2
+    assert f"{answer['mapping']} on {MACHINE}; filled squares are cores" in page.read_text(encoding="utf-8")
     emitted = CliRunner().invoke(
         commands, ["predict", "--runs", "3", "--machine", MACHINE, "--emit", "numactl", str(foreign), "exit", "0"]
     )

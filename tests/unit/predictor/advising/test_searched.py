@@ -1,6 +1,4 @@
-import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,38 +8,13 @@ import pytest
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.measurement import Measurement, Repetition
 from numapredict.collect.placing.start import AS_IT_IS
-from numapredict.collect.program import Program, program_of
+from numapredict.collect.program import program_of
 from numapredict.predictor.advising.emitted_command import command_for_advice
 from numapredict.predictor.advising.kept_runs import KeptRuns
 from numapredict.predictor.advising.search import SearchOptions
 from numapredict.predictor.advising.searched import Searched, searched
 from numapredict.predictor.advising.searched_text import searched_in_words
-from tests.searches import DEFAULT, LOCAL, PRIOR, SPREAD, TOPOLOGY, Computer, times
-
-APP = Program(name="app", command=("./app", "in put"))
-
-
-class Noisy(Computer):
-    """A computer on which runs of a mapping take one time after the other, the last one for ever."""
-
-    def __init__(self, whole_s: dict[AnyMapping, float], later_s: dict[AnyMapping, list[float]]) -> None:
-        super().__init__(whole_s)
-        self.times: dict[AnyMapping, Iterator[float]] = {
-            mapping: itertools.chain(each, itertools.repeat(each[-1])) for mapping, each in later_s.items()
-        }
-
-    def run(self, mapping: AnyMapping, limit_s: float = float("inf")) -> Measurement:
-        if mapping in self.times:
-            self.whole_s[mapping] = next(self.times[mapping])
-        return super().run(mapping, limit_s)
-
-
-def answered(
-    computer: Computer, runs: int = 3, baseline: AnyMapping = AS_IT_IS, expected_runs: int | None = None
-) -> Searched:
-    machine: object = computer
-    options = SearchOptions(runs=runs, expected_runs=expected_runs)
-    return searched(APP, machine, computer.runner(baseline), PRIOR, options)  # type: ignore[arg-type]
+from tests.searches import APP, DEFAULT, LOCAL, PRIOR, SPREAD, TOPOLOGY, Computer, Noisy, answered, times
 
 
 def flat(found: Searched) -> str:
@@ -233,3 +206,10 @@ def test_the_arithmetic_on_a_described_machine_is_of_its_modelled_times() -> Non
     found = answered(Modelled(times(8.0, default=8.0)), baseline=DEFAULT, expected_runs=1)
     assert found.next is not None
     assert (found.next.cost_s, found.next.confirming_s) == pytest.approx((24.0, 16.0))
+
+
+def test_where_the_baseline_is_kept_tools_get_its_command_and_no_faster_runs_that_was_not_confirmed() -> None:
+    found = answered(Noisy(times(8.0), {DEFAULT: [8.0], SPREAD: [6.0, 9.0]}), baseline=DEFAULT)
+    assert (found.mapping, found.keep) == (DEFAULT, True)
+    assert max(run.speedup or 0.0 for run in found.runs) > 1
+    assert {each.mapping for each in found.alternatives} == {DEFAULT}

@@ -14,7 +14,7 @@ from numapredict.predictor.advising.advice import advise
 from numapredict.predictor.command_line.main import main
 from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.model_choice import named_model
-from numapredict.reports.parts.prediction import read_advice
+from numapredict.reports.parts.answer_file import read_answer
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def changed(reported: bytes, path: tuple[str | int, ...], value: object) -> byte
 
 
 def test_a_true_prediction_is_read(reported: bytes) -> None:
-    advice = read_advice(reported, "p.json")
+    advice = read_answer(reported, "p.json")
     assert advice.mapping != advice.default
     assert msgspec.json.encode(advice, enc_hook=to_label) == reported
 
@@ -83,14 +83,14 @@ def test_what_cannot_be_is_refused_by_its_field(
     reported: bytes, path: tuple[str | int, ...], value: object, says: str
 ) -> None:
     with pytest.raises(InvalidInputError, match=f"^p.json: {says}") as caught:
-        read_advice(changed(reported, path, value), "p.json")
+        read_answer(changed(reported, path, value), "p.json")
     assert str(caught.value).count("\n") == 0
     assert "predict --json" in str(caught.value)
 
 
 def test_of_a_machine_that_is_not_described_the_labels_size_is_not_judged(reported: bytes) -> None:
-    assert read_advice(changed(reported, ("machine",), "a computer of ours"), "p.json").machine == "a computer of ours"
-    assert read_advice(changed(reported, ("modelled",), False), "p.json").machine == "sandybridge-4x8"
+    assert read_answer(changed(reported, ("machine",), "a computer of ours"), "p.json").machine == "a computer of ours"
+    assert read_answer(changed(reported, ("modelled",), False), "p.json").machine == "sandybridge-4x8"
 
 
 def test_the_command_says_it_in_one_line(reported: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,135 @@
+"""The answer of a search, as a page shows it: the advice, the runs that confirm it, and what a further run would be."""
+
+import itertools
+from typing import NamedTuple
+
+import msgspec
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.terminal.printable import counted
+from numapredict.predictor.advising.advice_text import mapping_in_words
+from numapredict.predictor.advising.searched import Confirmation, FurtherRun, Searched
+from numapredict.predictor.advising.searched_text import (
+    baseline_in_words,
+    confirmed_in_words,
+    decided_by,
+    kept_in_words,
+)
+from numapredict.reports.parts.quantity import factor, seconds
+
+
+class SearchData(msgspec.Struct, frozen=True, kw_only=True):
+    """The advice in words; ``why_kept`` is why the program should stay as it is, ``interval`` what confirms a gain.
+
+    ``over_default`` is the speedup over the default mapping, None where it is not known or would say nothing new.
+    """
+
+    answer: Searched
+    words: str
+    why_kept: tuple[str, ...]
+    over: str
+    over_default: float | None
+    interval: str
+
+
+class Round(NamedTuple):
+    """A confirming round: both times in seconds, None for a run that failed or was not made any more."""
+
+    baseline_s: float | None
+    mapping_s: float | None
+
+    @property
+    def speedup(self) -> float | None:
+        """Return the round's speedup."""
+        return self.baseline_s / self.mapping_s if self.baseline_s and self.mapping_s else None
+
+
+class ConfirmingData(msgspec.Struct, frozen=True, kw_only=True):
+    """The confirming rounds of ``mapping`` against what it is ``over``, and the ``result`` in words."""
+
+    mapping: str
+    over: str
+    rounds: tuple[Round, ...]
+    result: str
+
+
+class FurtherData(msgspec.Struct, frozen=True, kw_only=True):
+    """What a further run should bring and costs, as pairs of name and text; ``decided_by`` would make it, or why not.
+
+    ``expected_by`` says whose gains these figures rest on.
+    """
+
+    mapping: str
+    words: str
+    facts: tuple[tuple[str, str], ...]
+    decided_by: str
+    expected_by: str
+
+
+def search_data(found: Searched) -> SearchData:
+    """Return the record of an answer that is consistent."""
+    mapping, confirmation = found.mapping, found.confirmation
+    new = found.baseline != found.default != mapping and not found.keep
+    return SearchData(
+        answer=found,
+        words=mapping_in_words(mapping) if isinstance(mapping, Mapping) else "",
+        why_kept=kept_in_words(found) if found.keep else (),
+        over=baseline_in_words(found),
+        over_default=found.speedup_over_default if new else None,
+        interval=confirmed_in_words(confirmation) if confirmation and len(confirmation.mapping_s) > 1 else "",
+    )
+
+
+def confirming_data(found: Searched, confirmation: Confirmation) -> ConfirmingData:
+    """Return the confirming rounds of an answer that is consistent."""
+    result = confirmation.reason
+    if confirmation.speedup is not None:
+        mean = " on average (geometric mean)" if len(confirmation.mapping_s) > 1 else ""
+        sure = "surely faster" if confirmation.won else "not surely faster, so the program should stay as it is"
+        result = f"{factor(confirmation.speedup)}{mean}: {sure}"
+    return ConfirmingData(
+        mapping=confirmation.mapping.label,
+        over=baseline_in_words(found),
+        rounds=tuple(itertools.starmap(Round, itertools.zip_longest(confirmation.baseline_s, confirmation.mapping_s))),
+        result=result,
+    )
+
+
+def further_data(found: Searched) -> FurtherData | None:
+    """Return what a further run would be, None if no mapping is left."""
+    if found.next is None:
+        return None
+    mapping, worth_from = found.next.mapping, found.next.worth_from_runs
+    decided = "" if worth_from is None else decided_by(found, found.next)
+    if worth_from is not None and found.expected_runs is not None and found.expected_runs < worth_from:
+        decided = "not made, since the program will run less often"
+    return FurtherData(
+        mapping=mapping.label,
+        words=mapping_in_words(mapping) if isinstance(mapping, Mapping) else "",
+        facts=_further_facts(found, found.next),
+        decided_by=decided,
+        expected_by=f"expected by what {found.knows} gained",
+    )
+
+
+def _further_facts(found: Searched, following: FurtherRun) -> tuple[tuple[str, str], ...]:
+    speed, worth_from = following.speedup, following.worth_from_runs
+    confirming = f", of which {seconds(following.confirming_s)} to confirm its gain" if following.confirming_s else ""
+    facts = [
+        ("It speeds up the best so far by", f"{following.expected_speedup - 1:.1%} on average, a slower run by 0"),
+        (
+            "The run itself, over the best so far",
+            f"{factor(speed.median)}, {factor(speed.low)} to {factor(speed.high)} in nine cases of ten",
+        ),
+        ("Chance that it is faster", f"{following.chance:.0%}"),
+        ("It costs at most", f"{seconds(following.cost_s)}{confirming}"),
+    ]
+    if worth_from is None:
+        return (*facts, ("Worth it", "never: it should save nothing"))
+    facts += [
+        ("It should save", f"{seconds(following.saving_s)} in each later run of the program"),
+        ("Worth it", f"from {worth_from} runs of the program on" if worth_from > 1 else "from the first run on"),
+    ]
+    if found.expected_runs is not None:
+        facts.append(("The program will run", f"{counted(found.expected_runs, 'time')}, by --for"))
+    return tuple(facts)

@@ -1,0 +1,188 @@
+"""Checks the answer of a search from a file, which may have the right fields but contradict itself."""
+
+import math
+import statistics
+from collections.abc import Iterator
+from datetime import datetime
+
+from numapredict.collect.mapping import AnyMapping, Mapping
+from numapredict.collect.placing.command import run_words
+from numapredict.collect.placing.start import AS_IT_IS
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import InvalidInputError
+from numapredict.predictor.advising.search import SearchRun
+from numapredict.predictor.advising.searched import Confirmation, FurtherRun, Searched
+from numapredict.predictor.advising.worth import Worth
+from numapredict.reports.parts.consistency import label_problems, speedup_problems
+
+_Problems = Iterator[tuple[str, str]]
+
+
+def check_search(found: Searched, topology: Topology | None) -> None:
+    """Raise InvalidInputError, naming the first impossible field; ``topology`` is None if unknown."""
+    for field, problem in _problems(found, topology):
+        raise InvalidInputError(f"{field}: {problem}")
+
+
+def _problems(found: Searched, topology: Topology | None) -> _Problems:
+    yield from _run_problems(found)
+    yield from label_problems(_labels(found), found.machine, topology)
+    yield from _answer_problems(found)
+    if found.confirmation is not None:
+        yield from _confirmation_problems(found, found.confirmation)
+    if found.next is not None:
+        yield from _further_problems(found, found.next)
+    yield from _command_problems(found)
+    yield from _fact_problems(found)
+
+
+def _labels(found: Searched) -> dict[str, AnyMapping]:
+    """Return the mappings that must be the machine's, by field; the baseline may be the program as it is."""
+    mappings = {"default": found.default, "mapping": found.mapping, "baseline": found.baseline}
+    mappings |= {f"run {number}, mapping": run.mapping for number, run in enumerate(found.runs, 1)}
+    if found.next is not None:
+        mappings["next, mapping"] = found.next.mapping
+    return {field: mapping for field, mapping in mappings.items() if found.modelled or mapping != AS_IT_IS}
+
+
+def _run_problems(found: Searched) -> _Problems:
+    if not found.runs:
+        yield "runs", "none, where a search makes at least that of the baseline"
+        return
+    baseline = found.default if found.modelled else AS_IT_IS
+    if found.baseline != baseline:
+        yield "baseline", f"{found.baseline} where it is {baseline}"
+    first = found.runs[0]
+    if first.mapping != found.baseline or first.outcome != "done":
+        yield "run 1", f"{first.mapping}, {first.outcome}, where the first is a whole run of the baseline"
+    tried: set[AnyMapping] = set()
+    for number, run in enumerate(found.runs, 1):
+        if run.mapping in tried:
+            yield f"run {number}", f"{run.mapping} had run before"
+        tried.add(run.mapping)
+        for field, problem in _one_run(run, first.time_s or 0.0):
+            yield f"run {number}, {field}", problem
+
+
+def _one_run(run: SearchRun, baseline_s: float) -> _Problems:
+    if (run.time_s is None) != (run.outcome == "failed"):
+        yield "time_s", f"{run.time_s} of a run that {run.outcome}"
+    if run.time_s is not None and not (math.isfinite(run.time_s) and run.time_s > 0):
+        yield "time_s", f"{run.time_s:g} cannot have been read"
+    elif run.outcome != "done" and run.speedup is not None:
+        yield "speedup", f"{run.speedup:g} of a run that {run.outcome}"
+    elif run.outcome == "done" and not _same(run.speedup, baseline_s / (run.time_s or math.inf)):
+        yield "speedup", f"{run.speedup} contradicts the times, {baseline_s:g} s of the baseline and {run.time_s:g} s"
+
+
+def _answer_problems(found: Searched) -> _Problems:
+    best = max(found.runs, key=lambda run: run.speedup or 0.0)
+    if found.keep != (found.mapping == found.baseline):
+        yield "keep", f"{found.keep} where the mapping is {found.mapping} and the baseline {found.baseline}"
+    elif not found.keep and found.mapping != best.mapping:
+        yield "mapping", f"{found.mapping}, where the fastest of the runs is that of {best.mapping}"
+    won = found.confirmation is not None and found.confirmation.won
+    if won == found.keep:
+        yield "keep", f"{found.keep} where the confirming runs were {'won' if won else 'not won'}"
+    claimed = (found.speedup, found.low, found.high)
+    stated = found.confirmation
+    confirmed = (stated.speedup, stated.low, stated.high) if stated is not None and won else (1.0, 1.0, 1.0)
+    if claimed != confirmed:
+        yield "speedup", f"{claimed} where the confirming runs say {confirmed}"
+    over = next((run.speedup for run in found.runs if run.mapping == found.default and run.speedup), None)
+    chosen = next((run.speedup for run in found.runs if run.mapping == found.mapping), None)
+    expected = None if over is None or chosen is None else chosen / over
+    if not _same(found.speedup_over_default, expected):
+        yield "speedup_over_default", f"{found.speedup_over_default} where the runs say {expected}"
+
+
+def _confirmation_problems(found: Searched, confirmation: Confirmation) -> _Problems:
+    fastest = max(found.runs, key=lambda run: run.speedup or 0.0)
+    if confirmation.mapping != fastest.mapping or confirmation.mapping == found.baseline:
+        yield "confirmation, mapping", f"{confirmation.mapping} is not the fastest mapping, {fastest.mapping}"
+    for field in ("baseline_s", "mapping_s"):
+        for time_s in getattr(confirmation, field):
+            if not (math.isfinite(time_s) and time_s > 0):
+                yield f"confirmation, {field}", f"{time_s:g} cannot have been read"
+                return
+    ends = (confirmation.speedup, confirmation.low, confirmation.high)
+    if None in ends:
+        if ends != (None, None, None) or confirmation.won or not confirmation.reason:
+            yield "confirmation", "neither a speedup nor the reason why there is none"
+        return
+    ratios = [a / b for a, b in zip(confirmation.baseline_s, confirmation.mapping_s, strict=False)]
+    if not all(0 < ratio < math.inf for ratio in ratios):
+        yield "confirmation", f"times that differ by {max(ratios):g} cannot have been read"
+        return
+    if not ratios or len(confirmation.baseline_s) != len(confirmation.mapping_s):
+        yield "confirmation", f"{len(confirmation.baseline_s)} runs of one and {len(confirmation.mapping_s)} of another"
+        return
+    mean = statistics.geometric_mean(ratios)
+    for field, value, expected in zip(("speedup", "low", "high"), ends, (mean, min(ratios), max(ratios)), strict=True):
+        if not _same(value, expected):
+            yield f"confirmation, {field}", f"{value} contradicts the times, which give {expected:g}"
+    if confirmation.won and mean <= 1:
+        yield "confirmation, won", f"by {mean:g} of the baseline's speed"
+
+
+def _further_problems(found: Searched, following: FurtherRun) -> _Problems:
+    if following.mapping in {run.mapping for run in found.runs}:
+        yield "next, mapping", f"{following.mapping} has run"
+    yield from speedup_problems("next, speedup", following.speedup)
+    if not (math.isfinite(following.expected_speedup) and following.expected_speedup >= 1):
+        yield "next, expected_speedup", f"{following.expected_speedup:g}, where a slower run counts as 1"
+    if not 0 <= following.chance <= 1 + 1e-9:
+        yield "next, chance", f"{following.chance:g} is not within 0 to 1"
+    if not (math.isfinite(following.cost_s) and 0 <= following.confirming_s <= following.cost_s > 0):
+        yield "next, cost_s", f"{following.cost_s:g} s with {following.confirming_s:g} s to confirm is no cost"
+    elif not (math.isfinite(following.saving_s) and following.saving_s >= 0):
+        yield "next, saving_s", f"{following.saving_s:g} s is no saving"
+    else:
+        expected = Worth(following.cost_s, following.confirming_s, following.saving_s).from_runs
+        if following.worth_from_runs != expected:
+            yield "next, worth_from_runs", f"{following.worth_from_runs} where cost and saving give {expected}"
+
+
+def _command_problems(found: Searched) -> _Problems:
+    if not isinstance(found.mapping, Mapping):
+        if found.command != found.program or found.alternatives:
+            yield "command", "not the program as it is now, which is the answer"
+    elif run_words(found.mapping.label) not in found.command:
+        yield "command", f"it does not run the program under {found.mapping}, the answer"
+    speedups = {run.mapping: run.speedup for run in found.runs}
+    for each in found.alternatives:
+        speed = each.expected_speedup
+        if speed is not None and not _same(speed.median, speedups.get(each.mapping)):
+            yield f"speedup of {each.tool}'s command", f"it is not that of a run of {each.mapping}"
+        if each.exact and each.mapping != found.mapping:
+            yield f"{each.tool}'s command", f"exact, but of {each.mapping}"
+    if found.alternative != next((each for each in found.alternatives if each.tool == "numactl"), None):
+        yield "alternative", "it is not numactl's command among the alternatives"
+
+
+def _fact_problems(found: Searched) -> _Problems:
+    if found.clock not in ("regions", "process"):
+        yield "clock", f"{found.clock!r} is neither regions nor process"
+    if found.trace_share is not None and not 0 <= found.trace_share <= 1 + 1e-9:
+        yield "trace_share", f"{found.trace_share:g} is not within 0 to 1"
+    if not 0 <= found.kept_runs <= len(found.runs):
+        yield "kept_runs", f"{found.kept_runs} of {len(found.runs)}"
+    elif bool(found.kept_runs) != _is_time(found.kept_since):
+        yield "kept_since", f"{found.kept_since!r} with {found.kept_runs} kept runs"
+    if found.expected_runs is not None and found.expected_runs < 1:
+        yield "expected_runs", f"{found.expected_runs}"
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _same(one: float | None, other: float | None) -> bool:
+    """Return whether two speedups differ by their rounding at most."""
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=1e-6)
