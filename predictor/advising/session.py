@@ -55,7 +55,17 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def ask(question: Question) -> Advice | Unknown | Searched:
-    """Return the answer on a command; raises a NumapredictError with a one-line message if there is none."""
+    """Return the answer on a command; raises a NumapredictError with a one-line message if there is none.
+
+    Raises Interruption with what an interrupted one leaves: traces, or runs of a search on this computer.
+    """
+    try:
+        return _answer(question)
+    except KeyboardInterrupt:
+        raise Interruption("" if question.machine is None else "finished traces are kept") from None
+
+
+def _answer(question: Question) -> Advice | Unknown | Searched:
     program, machine_name, strict = program_of(question.command), question.machine, question.strict
     machine: Machine
     if machine_name is None:

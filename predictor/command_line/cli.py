@@ -50,7 +50,6 @@ log = logging.getLogger(__name__)
 @click.command(
     cls=Command,
     context_settings=PROGRAM,
-    kept="finished traces are kept",
     answers=[
         "numapredict.predictor.advising.advice:Advice",
         "numapredict.predictor.advising.unknown:Unknown",

@@ -27,10 +27,12 @@ from numapredict.predictor.evaluation.search_curve import (
     Sources,
     Trials,
     after_runs,
+    all_forecasts,
     forecasts,
     in_order,
     knowledge,
     neighbours_run,
+    over_all,
     own_knowledge,
     portfolio_run,
     random_search,
@@ -78,7 +80,8 @@ class Evaluation(Score, frozen=True, kw_only=True):
 class Evaluations(Score, frozen=True, kw_only=True):
     """The score over the programs of all ``datasets`` together, with the baselines that every dataset has.
 
-    ``across`` holds the scores of models on other machines of the same shape, if there are any.
+    ``across`` holds the scores of models on other machines of the same shape, if there are any. ``by_runs_of`` has the
+    ways to choose runs that every dataset has, without intervals, and ``forecasts`` are counted over all.
     """
 
     baselines: dict[str, Score]
@@ -86,6 +89,8 @@ class Evaluations(Score, frozen=True, kw_only=True):
     datasets: tuple[Evaluation, ...]
     across: tuple[Transfer, ...] = ()
     by_runs: tuple[AfterRuns, ...] = ()
+    by_runs_of: dict[str, tuple[AfterRuns, ...]] = msgspec.field(default_factory=dict)
+    forecasts: Forecasts | None = None
 
 
 def evaluate_held_out(
@@ -176,11 +181,19 @@ def together(evaluations: Sequence[Evaluation], across: tuple[Transfer, ...] = (
     best = np.log2([each.oracle_speedup for each in held])
     trials = Trials(np.log2([each.after_runs for each in held]), np.array([each.cost_after_runs for each in held]))
     common = [name for name in evaluations[0].baselines if all(name in e.baselines for e in evaluations)]
+    ways = [name for name in evaluations[0].by_runs_of if all(name in e.by_runs_of for e in evaluations)]
+    score = score_of(np.log2([each.speedup for each in held]), best, groups)
+    forecast = [each.forecasts for each in evaluations if each.forecasts is not None]
     return Evaluations(
-        **msgspec.structs.asdict(score_of(np.log2([each.speedup for each in held]), best, groups)),
+        **msgspec.structs.asdict(score),
         baselines={name: score_of(np.log2([each.baselines[name] for each in held]), best, groups) for name in common},
         calibration=calibration_of(held),
         datasets=tuple(evaluations),
         across=across,
         by_runs=after_runs(trials, best, groups) if trials.gain.size else (),
+        by_runs_of={
+            name: over_all([(e.programs, e.by_runs_of[name]) for e in evaluations], score.oracle_speedup.geometric)
+            for name in ways
+        },
+        forecasts=all_forecasts(forecast) if len(forecast) == len(evaluations) else None,
     )

@@ -21,7 +21,8 @@ def evaluations_in_words(evaluations: Evaluations) -> str:
             "\n".join(
                 [
                     *(head, "", *_scores(evaluations, evaluations.baselines), ""),
-                    *(*_curves({"search": evaluations.by_runs}, "as above"), "", _sure(evaluations.calibration)),
+                    *_curves({"search": evaluations.by_runs, **evaluations.by_runs_of}, "as above"),
+                    *(*_held(evaluations), "", _sure(evaluations.calibration)),
                 ]
             )
         )
@@ -70,7 +71,7 @@ def _one(evaluation: Evaluation) -> str:
     return "\n\n".join("\n".join(part) for part in parts)
 
 
-def _held(evaluation: Evaluation) -> list[str]:
+def _held(evaluation: Evaluation | Evaluations) -> list[str]:
     """Return how far the search's further runs came out as expected."""
     if (found := evaluation.forecasts) is None:
         return []

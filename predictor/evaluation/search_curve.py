@@ -1,7 +1,7 @@
 """How much a search captures after each run, for programs held out of all that it knows."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -13,7 +13,7 @@ from numapredict.collect.mapping import Mapping, applicable
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.features import Observations, gains_of
-from numapredict.predictor.learning.scores import Array, score_of
+from numapredict.predictor.learning.scores import Array, gain_captured, score_of
 from numapredict.predictor.searching.carried_gains import carried_from, mapping_features
 from numapredict.predictor.searching.expected_run import expected_run
 from numapredict.predictor.searching.gains_file import MachineGains
@@ -229,6 +229,45 @@ def after_runs(
 ) -> tuple[AfterRuns, ...]:
     """Return the scores after each number of runs, given every program's best possible gain, float64[programs]."""
     return tuple(_scored(runs, trials, best, groups) for runs in counts)
+
+
+def over_all(curves: Sequence[tuple[int, Sequence[AfterRuns]]], oracle_speedup: float) -> tuple[AfterRuns, ...]:
+    """Return a curve over all programs from those of datasets, each with its number of programs.
+
+    ``oracle_speedup`` is the geometric mean over all. There is no interval, which would need each program's figures.
+    """
+    total = sum(programs for programs, _ in curves)
+    shares = [programs / total for programs, _ in curves]
+
+    def mean(values: Iterable[float]) -> float:
+        return math.fsum(share * value for share, value in zip(shares, values, strict=True))
+
+    found = []
+    for points in zip(*(curve for _, curve in curves), strict=True):
+        speedup = 2 ** mean(math.log2(point.speedup) for point in points)
+        found.append(
+            AfterRuns(
+                runs=points[0].runs,
+                gain_captured=gain_captured(speedup, oracle_speedup),
+                low=None,
+                high=None,
+                slower_than_default=mean(point.slower_than_default for point in points),
+                speedup=speedup,
+                arithmetic_speedup=mean(point.arithmetic_speedup for point in points),
+                cost_in_default_runs=mean(point.cost_in_default_runs for point in points),
+            )
+        )
+    return tuple(found)
+
+
+def all_forecasts(each: Sequence[Forecasts]) -> Forecasts:
+    """Return how the further runs of several datasets' searches came out, counted together."""
+    return Forecasts(
+        runs=sum(one.runs for one in each),
+        within=sum(one.within for one in each),
+        faster=sum(one.faster for one in each),
+        stated=sum(one.stated for one in each),
+    )
 
 
 def _scored(runs: int, trials: Trials, best: Array, groups: Sequence[str]) -> AfterRuns:

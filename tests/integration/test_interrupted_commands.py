@@ -9,9 +9,14 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from numapredict.collect.data.dataset import write_dataset
+from numapredict.collect.host.host import host_topology
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.store import write_model
+from numapredict.predictor.learning.train import train
 from tests.planted import planted_dataset
 from tests.workloads import example_program
 
@@ -100,6 +105,21 @@ def test_a_prediction_stops_its_trace(heat: Path, tmp_path: Path, step: str) -> 
     ended = running.when(running.says(step)).interrupted()
     check(running, ended, "finished traces are kept; to continue", " ".join(words))
     assert list((tmp_path / "cache").glob("traces/*.trace")) == []
+
+
+@pytest.mark.native
+@pytest.mark.slow
+def test_a_prediction_on_this_computer_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its probes are timed: there is no trace to keep."""
+    monkeypatch.setenv("HWLOC_SYNTHETIC", "node:4 core:8 pu:1")
+    planted = planted_dataset(10)
+    timed = tuple(msgspec.structs.replace(m, modelled=False) for m in planted.measurements)
+    dataset = msgspec.structs.replace(planted, topology=host_topology(), modelled=False, measurements=timed)
+    write_model(train(dataset, TrainingOptions(n_clusters=3, feature_kinds=("ratio",))), tmp_path / "m.json")
+    words = ("predict", "--model", "m.json", "sh", "-c", "touch up; exec sleep 600")
+    running = Running(*words, cwd=tmp_path)
+    ended = running.when((tmp_path / "up").exists).interrupted()
+    check(running, ended, "nothing is kept; to start again", "predict --model m.json sh -c 'touch up; exec sleep 600'")
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from numapredict.predictor.evaluation.search_curve import (
     foreign_knowledge,
     knowledge,
     neighbours_run,
+    over_all,
     own_knowledge,
     portfolio_run,
     random_search,
@@ -215,3 +216,30 @@ def test_an_evaluation_has_the_curve_of_its_programs_and_of_all_together() -> No
     both = together([one, other])
     assert both.by_runs[0].speedup == pytest.approx(np.sqrt(one.by_runs[0].speedup * other.by_runs[0].speedup))
     assert len(observations.mappings) == one.mappings
+    assert set(both.by_runs_of) == set(one.by_runs_of)
+    fixed_captures = both.by_runs_of[Strategy.FIXED][0].gain_captured
+    assert fixed_captures == pytest.approx(both.baselines[Strategy.FIXED].gain_captured)
+    summed, also = both.forecasts, other.forecasts
+    assert summed is not None
+    assert also is not None
+    assert (summed.runs, summed.within) == (forecast.runs + also.runs, forecast.within + also.within)
+    assert (summed.faster, summed.stated) == (forecast.faster + also.faster, forecast.stated + also.stated)
+    last = evaluations_in_words(both).partition("all 2 datasets together")[2]
+    assert f"of the search's {summed.runs} further runs, {summed.within} came out within" in last
+    assert sum(line.startswith(Strategy.RANDOM_SEARCH) for line in last.splitlines()) == len(RUNS)
+    fixed = {Strategy.FIXED.value: other.by_runs_of[Strategy.FIXED]}
+    fewer = msgspec.structs.replace(other, by_runs_of=fixed, forecasts=None)
+    assert set(together([one, fewer]).by_runs_of) == {Strategy.FIXED}
+    assert together([one, fewer]).forecasts is None
+
+
+@pytest.mark.usefixtures("few_trees")
+def test_a_curve_over_all_datasets_is_that_of_all_their_programs() -> None:
+    parts = [evaluate_held_out(planted_dataset(count, seed=count)) for count in (8, 14)]
+    both = together(parts)
+    found = over_all([(part.programs, part.by_runs) for part in parts], both.oracle_speedup.geometric)
+    for one, other in zip(found, both.by_runs, strict=True):
+        assert (one.low, one.high) == (None, None)
+        assert msgspec.structs.astuple(msgspec.structs.replace(one, low=0.0, high=0.0)) == pytest.approx(
+            msgspec.structs.astuple(msgspec.structs.replace(other, low=0.0, high=0.0))
+        )
