@@ -1,8 +1,8 @@
 """The trace cache: traces and censuses on disk, by a digest of all that they depend on.
 
-A key covers the program's content, its arguments (and the content of files they name), its environment, the private
-cache, the budget and the tracer itself, and for a trace the thread count: machines with the same private cache share
-traces. Losing the cache costs only time; above its size limit the least recently used files are removed.
+A key covers the program's content, its arguments (and the content of files they name), its input and environment, the
+private cache, the budget and the tracer itself, and for a trace the thread count: machines with the same private cache
+share traces. Losing the cache costs only time; above its size limit the least recently used files are removed.
 """
 
 import contextlib
@@ -16,6 +16,7 @@ from typing import TypeVar
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.cache import cache_folder, require_room, unwritable
 from numapredict.collect.host.durable import replace_file
+from numapredict.collect.host.standard_input import input_digest
 from numapredict.collect.modelled.description import MachineDescription
 from numapredict.collect.modelled.trace import MOST_BYTES as MOST_FILE_BYTES
 from numapredict.collect.modelled.trace import Trace, parse_trace
@@ -121,6 +122,7 @@ class TraceStore:
             digest.update(f"{name}={value}\0".encode(errors="surrogateescape"))
         digest.update(repr((program.directory, self.machine.private_cache, self.machine.line_bytes)).encode())
         digest.update(repr(self.budget).encode())
+        digest.update(input_digest().encode())
         return digest.hexdigest()[:32]
 
     def _store(self, path: Path, data: bytes) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.host.standard_input import open_input
 from numapredict.collect.placing.affinity import kept_to
 from numapredict.collect.placing.allowance import Meter, TimeAllowance
 from numapredict.collect.placing.guard import guarded, start_error
@@ -74,20 +75,24 @@ def run_process(
     ``allowed``: the most seconds of wall time, or an allowance of processor time.
     ``cpus`` are the PUs that it may use, all of the caller's where none is given; ``meanwhile`` is called every
     ``EVERY_S`` seconds of the run. Signals that would end the caller end the process first.
-    It gets no input, its output is discarded, and of its stderr the last line is kept. It runs in a new session under a
-    guard: all its processes are killed when it ends, runs out of time, this call is interrupted, or this process is
-    killed. The wall time is the guard's, a millisecond or two more than the command's.
+    It reads standard input anew where that is a file, else nothing. Its output is discarded, and of its stderr the last
+    line is kept. It runs in a new session under a guard: all its processes are killed when it ends, runs out of time,
+    this call is interrupted, or this process is killed. The wall time is the guard's, a millisecond or two more than
+    the command's.
     """
     with contextlib.ExitStack() as stack:
         start_errors = os.memfd_create("numapredict-start-error")
         stack.callback(os.close, start_errors)
         words, around, is_guarded = guarded(command, environment, start_errors)
+        given = open_input()
+        if given is not None:
+            stack.callback(os.close, given)
         listen = stack.enter_context(_ended_cleanly())
         with kept_to(cpus):
             started = time.perf_counter()
             process = subprocess.Popen(
                 words,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if given is None else given,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env=around,

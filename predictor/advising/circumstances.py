@@ -12,6 +12,7 @@ import numapredict
 from numapredict.collect.host.bounded_file import open_regular
 from numapredict.collect.host.environment import memory_settings
 from numapredict.collect.host.kernel_file import kernel_line
+from numapredict.collect.host.standard_input import input_digest
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
@@ -34,7 +35,8 @@ FileState = tuple[str, int, int]
 def start_digest(program: Program, topology: Topology, strict: bool) -> str:
     """Return a digest of how a program is started and measured, and on which part of a computer.
 
-    Covers its command, folder and variables, the affinity mask, the memory policy and the kernel's settings of memory.
+    Covers its command, folder, input and variables, the affinity mask, the memory policy and the kernel's settings of
+    memory.
     """
     variables = {**os.environ, **dict(program.environment)}
     libraries: list[FileState] = []
@@ -42,7 +44,7 @@ def start_digest(program: Program, topology: Topology, strict: bool) -> str:
         with contextlib.suppress(MissingNativePartError):
             libraries += _states([library()])
     parts = (
-        (program.command, executable_of(program), str(_folder(program))),
+        (program.command, executable_of(program), str(_folder(program)), *filter(None, (input_digest(),))),
         sorted((name, value) for name, value in variables.items() if not _OF_THE_SESSION.fullmatch(name)),
         (sorted(os.sched_getaffinity(0)), _memory_policy(), memory_settings(), msgspec.json.encode(topology)),
         (numapredict.__version__, libraries, strict),

@@ -9,6 +9,7 @@ import msgspec
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.facts.allocation_text import restriction_lines
+from numapredict.collect.host.standard_input import input_in_words
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.machine import Machine
 from numapredict.collect.modelled.tracing import TraceBudget, check_program
@@ -67,6 +68,9 @@ def ask(question: Question) -> Advice | Unknown | Searched:
 
 def _answer(question: Question) -> Advice | Unknown | Searched:
     program, machine_name, strict = program_of(question.command), question.machine, question.strict
+    text, is_doubt = input_in_words()
+    if text:
+        log.log(logging.WARNING if is_doubt else logging.INFO, text)
     machine: Machine
     if machine_name is None:
         executable_of(program)
