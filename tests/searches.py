@@ -1,13 +1,13 @@
 """A made-up computer on which searches run a program, and what they know of it."""
 
 import itertools
-import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from numapredict.collect.mapping import AnyMapping, Mapping, parse_label
 from numapredict.collect.measurement import Measurement, Repetition, Status
+from numapredict.collect.measuring.run_limit import PROVENANCE, UNLIMITED, RunLimit
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
@@ -54,13 +54,18 @@ class Computer:
     def supports(self, mapping: Mapping) -> bool:
         return mapping not in self.refused
 
-    def run(self, mapping: AnyMapping, limit_s: float = math.inf) -> Measurement:
+    def run(self, mapping: AnyMapping, limit: RunLimit = UNLIMITED) -> Measurement:
         if mapping in self.refused:
             raise UnsupportedMappingError(f"{mapping} needs numactl")
         self.ran.append(mapping)
-        self.limits_s.append(limit_s)
+        self.limits_s.append(limit.whole_s)
         whole_s, teams = self.whole_s[mapping], self.baseline_teams if mapping == AS_IT_IS else self.teams
-        status: Status = "crashed" if whole_s < 0 else "timeout" if whole_s > limit_s else "ok"
+        regions_s, notes = self.regions_s.get(mapping), (("teams", teams),) if teams else ()
+        ended = whole_s > limit.whole_s or (regions_s or 0.0) > limit.regions_s
+        status: Status = "crashed" if whole_s < 0 else "timeout" if ended else "ok"
+        if ended and regions_s is not None:  # they begin when the rest is over
+            in_regions_s = min(limit.regions_s, max(regions_s - (whole_s - limit.whole_s), 0.0))
+            notes += ((PROVENANCE, str(in_regions_s)),)
         return Measurement(
             program="app",
             mapping=mapping,
@@ -68,8 +73,8 @@ class Computer:
             modelled=False,
             status=status,
             message="" if status == "ok" else f"it {status}",
-            repetitions=(Repetition(whole_s, self.regions_s.get(mapping)),) if status == "ok" else (),
-            provenance=(("teams", teams),) if teams else (),
+            repetitions=(Repetition(whole_s, regions_s),) if status == "ok" else (),
+            provenance=notes,
         )
 
     def runner(self, baseline: AnyMapping = AS_IT_IS) -> Runner:
@@ -92,10 +97,10 @@ class Noisy(Computer):
             mapping: itertools.chain(each, itertools.repeat(each[-1])) for mapping, each in later_s.items()
         }
 
-    def run(self, mapping: AnyMapping, limit_s: float = float("inf")) -> Measurement:
+    def run(self, mapping: AnyMapping, limit: RunLimit = UNLIMITED) -> Measurement:
         if mapping in self.times:
             self.whole_s[mapping] = next(self.times[mapping])
-        return super().run(mapping, limit_s)
+        return super().run(mapping, limit)
 
 
 def times(baseline: float, **others: float) -> dict[AnyMapping, float]:

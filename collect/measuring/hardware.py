@@ -1,6 +1,7 @@
 """HardwareMachine: this computer, timed by the clock."""
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +16,8 @@ from numapredict.collect.measuring.counters.calibration import CalibratedSource
 from numapredict.collect.measuring.hardware_run import Conditions, Failed, HardwareRun
 from numapredict.collect.measuring.measurement_lock import MeasurementLock
 from numapredict.collect.measuring.repetitions import MISPLACED, Repeated, repetition_notes
+from numapredict.collect.measuring.run_limit import PROVENANCE as REGIONS_ENDED
+from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
 from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repetitions
 from numapredict.collect.measuring.warm_up import Look
 from numapredict.collect.page_policy import EXPRESSIBLE, FACTS
@@ -107,13 +110,13 @@ class HardwareMachine:
     def traces_to_take(self, program: Program, mappings: Sequence[Mapping]) -> None:
         """Return None: real runs need no traces."""
 
-    def run(self, program: Program, mapping: Mapping, at_most_s: float | None = None) -> Measurement:
+    def run(self, program: Program, mapping: Mapping, limit: RunLimit = UNLIMITED) -> Measurement:
         """Run the program under the mapping and return its times; raise what ``start_of`` does.
 
-        Each run is ended after ``at_most_s`` seconds, if given, in place of the usual time-out.
+        Each run is ended at its ``limit``, or else at the usual time-out.
         """
         placement = resolve(mapping, self.topology)
-        return self._run(program, placement, at_most_s)
+        return self._run(program, placement, limit)
 
     def run_as_it_is(self, program: Program) -> Measurement:
         """Run the program as the caller would start it, and return its times; the measurement's mapping is AS_IT_IS.
@@ -121,9 +124,9 @@ class HardwareMachine:
         Its environment, affinity and memory policy are the caller's. Regions are timed where a library can be preloaded
         for that. Raises UnrunnableProgramError.
         """
-        return self._run(program, None, None)
+        return self._run(program, None, UNLIMITED)
 
-    def _run(self, program: Program, placement: Placement | None, at_most_s: float | None) -> Measurement:
+    def _run(self, program: Program, placement: Placement | None, limit: RunLimit) -> Measurement:
         with work_folder() as folder, contextlib.ExitStack() as stack:
             report = folder / "regions"
             if placement is None:
@@ -135,8 +138,8 @@ class HardwareMachine:
                 self.conditions = replace(self.conditions, counters=self._counters())
                 self._counters = None
             count = stack.enter_context(counting(self.executions, "runs"))
-            limit_s = self.conditions.timeout_s if at_most_s is None else at_most_s
-            conditions = replace(self.conditions, timeout_s=limit_s)
+            whole_s = self.conditions.timeout_s if math.isinf(limit.whole_s) else limit.whole_s
+            conditions = replace(self.conditions, timeout_s=whole_s, region_limit_s=limit.regions_s)
             run = HardwareRun(conditions, program, placement, start, folder, count)
             failed, seen = run.warm_up()
             if failed is None:
@@ -158,7 +161,7 @@ class HardwareMachine:
         seen: Look | None = None,
         failed: Failed | None = None,
     ) -> Measurement:
-        seen = seen or Look()
+        seen, ended_s = seen or Look(), failed.region_time_s if failed else None
         return Measurement(
             program=program.name,
             mapping=AS_IT_IS if placement is None else placement.mapping,
@@ -173,6 +176,7 @@ class HardwareMachine:
                 ("warm_up", str(self.conditions.warm_up)),
                 *(((PLACEMENT, "as it is"),) if placement is None else _placement(start, applied(placement).mapping)),
                 *_held(seen),
+                *(((REGIONS_ENDED, f"{ended_s:.6f}"),) if ended_s is not None else ()),
                 *(repetition_notes(repeated) if repeated else ()),
                 *teams_note(repeated.teams if repeated else ()),
                 *(((EXIT_CODE, str(repeated.exit_code)),) if repeated and repeated.exit_code else ()),

@@ -1,8 +1,10 @@
 """One measurement on this computer: untimed runs, then timed and counted ones, redone where they were disturbed."""
 
 import contextlib
+import math
 import os
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,7 @@ from numapredict.collect.measuring.repetitions import Repeated, Timed, judged_ti
 from numapredict.collect.measuring.stopping_rule import StoppingRule
 from numapredict.collect.measuring.warm_up import Look, files_for_a_look, look
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.census import read_census
+from numapredict.collect.placing.census import read_census, region_time_so_far
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.exit_code import may_be_habit, refusal
 from numapredict.collect.placing.launcher import Launching, launcher_command, read_time_s
@@ -39,7 +41,8 @@ _Wrapped = tuple[tuple[str, ...], dict[str, str]]  # a command and its environme
 class Conditions:
     """The conditions of a HardwareMachine's measurements.
 
-    ``usual_codes``: by program, the exit code of a run without any placement, None where it did not finish; no
+    ``region_limit_s``: a timed run is ended once its parallel regions have taken so many seconds. ``usual_codes``: by
+    program, the exit code of a run without any placement, None where it did not finish; no
     dictionary where only 0 is accepted. ``execute`` runs a command as ``run_process`` does.
     """
 
@@ -50,13 +53,18 @@ class Conditions:
     counters: CalibratedSource | None
     usual_codes: dict[str, int | None] | None = None
     execute: Callable[..., Ending] = run_process
+    region_limit_s: float = math.inf
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """A run that ends its measurement: the measurement's status, and what happened."""
+    """A run that ends its measurement: the measurement's status, and what happened.
+
+    ``region_time_s`` is what a run that was ended had spent in parallel regions, None where none had begun.
+    """
 
     status: Status
     message: str
+    region_time_s: float | None = None
 
 
 @dataclass
@@ -122,7 +130,7 @@ class HardwareRun:
             counting, uncounted = self._counting(stack)
             speeds = Speeds(cpus)
             before = snapshot(cpus)
-            ending = self._execute(self.start, counting, clock, speeds.look)
+            ending = self._execute(self.start, counting, clock, lambda: self._looked(speeds))
             found: Disturbance = disturbance(before, snapshot(cpus, speeds.median_MHz), len(cpus), highest_MHz)
             if counting is not None and not ending.timed_out and may_be_habit(ending.exit_code):
                 traffic, uncounted = _traffic_of(counting)
@@ -144,6 +152,14 @@ class HardwareRun:
             counted_share=traffic.running_share if traffic else 1.0,
             counting_notes=traffic.notes if traffic else (),
         )
+
+    def _looked(self, speeds: Speeds) -> bool:
+        """Sample the clock rate; return whether the run has spent as much time in parallel regions as it may."""
+        speeds.look()
+        limit_s = self.conditions.region_limit_s
+        if math.isinf(limit_s):
+            return False  # then there is nothing to read, while the program runs
+        return (region_time_so_far(self.report, time.monotonic_ns()) or 0.0) >= limit_s
 
     def _counting(self, stack: contextlib.ExitStack) -> tuple[Counting | None, str]:
         """Return the next run's counting, ended with the stack, or None and why there is none although expected."""
@@ -169,7 +185,7 @@ class HardwareRun:
     def _failure(self, ending: Ending) -> Failed | None:
         """Return what failed in the run that has just ended, None where it worked: see HardwareMachine."""
         if ending.timed_out:
-            return Failed("timeout", ending.reason)
+            return Failed("timeout", ending.reason, region_time_so_far(self.report, time.monotonic_ns()))
         code = ending.exit_code
         if code and (not may_be_habit(code) or read_census(self.report) is None):
             return Failed("crashed", ending.reason)
@@ -204,7 +220,7 @@ class HardwareRun:
         start: Start,
         counting: Counting | None = None,
         clock: Path | None = None,
-        meanwhile: Callable[[], None] | None = None,
+        meanwhile: Callable[[], bool | None] | None = None,
     ) -> Ending:
         """Run once after removing an earlier run's files; its time is written to ``clock``."""
         self.report.unlink(missing_ok=True)
@@ -212,7 +228,9 @@ class HardwareRun:
         self.count.step()
         return ending
 
-    def _run(self, wrapped: _Wrapped, cpus: Sequence[int], meanwhile: Callable[[], None] | None = None) -> Ending:
+    def _run(
+        self, wrapped: _Wrapped, cpus: Sequence[int], meanwhile: Callable[[], bool | None] | None = None
+    ) -> Ending:
         """Run a command once, ``meanwhile`` called periodically; raise UnrunnableProgramError where it cannot start."""
         try:
             return self.conditions.execute(*wrapped, self.program.directory, self.conditions.timeout_s, cpus, meanwhile)

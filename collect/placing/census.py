@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.collect.host.bounded_file import read_bounded
+from numapredict.collect.host.bounded_file import open_regular, read_bounded
 from numapredict.collect.placing.exit_code import exit_code_in
 
 MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
@@ -189,6 +189,21 @@ def _passed_s(units: npt.NDArray[np.uint32]) -> tuple[float, ...]:
 def _path_in(text: bytes, start: int) -> str:
     """Return the path that begins there and ends with a zero byte; 0 means none."""
     return os.fsdecode(text[start : text.find(b"\0", start)]) if start else ""
+
+
+def region_time_so_far(path: Path, at_ns: int) -> float | None:
+    """Return the seconds in parallel regions of the program that writes a file, by a time (CLOCK_MONOTONIC).
+
+    None where no region had begun. At most the time since the program began, where threads run regions side by side.
+    """
+    try:
+        with open_regular(path) as file:
+            header = file.read(_HEADER.itemsize)
+            used = int(np.frombuffer(header, _HEADER, 1)[0]["regions"]) if len(header) == _HEADER.itemsize else 0
+            found = parse_census(stopped(header + file.read(min(used, _ENTRIES) * _ENTRY.itemsize), at_ns))
+    except OSError:
+        return None
+    return None if found is None else min(found.region_time_s, found.time_s)
 
 
 def read_census(path: Path) -> Census | None:

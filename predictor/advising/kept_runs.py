@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 
 class KeptRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run, when it had ended (seconds since 1970), and when it was to be ended (seconds of it), None if never."""
+    """A run, when it had ended (seconds since 1970), and its limit in seconds, None if it was not to be ended."""
 
     measurement: Measurement
     made_s: float

@@ -11,6 +11,7 @@ import numpy as np
 
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit, region_time_when_ended
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.placing.teams import Team, teams_of
 from numapredict.collect.topology import Topology
@@ -70,7 +71,7 @@ class SearchOptions(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Runner:
-    """What runs the searched program, once a call: as it is now, and under a mapping for so many seconds at most.
+    """What runs the searched program, once a call: as it is now, and under a mapping up to a limit.
 
     ``run_baseline`` gives a measurement of the mapping ``baseline``, which need not be in our grammar. ``kept`` has the
     runs that earlier commands made, and keeps further ones; None where runs cost too little to be kept.
@@ -79,7 +80,7 @@ class Runner:
     program: str
     baseline: AnyMapping
     run_baseline: Callable[[], Measurement]
-    run: Callable[[Mapping, float], Measurement]
+    run: Callable[[Mapping, RunLimit], Measurement]
     kept: KeptRuns | None = None
 
 
@@ -87,7 +88,8 @@ class Runner:
 class Made:
     """A run that was made of the prior's ``column``, the baseline's being the one that it resembles most.
 
-    ``bound`` is what an ended run gains at most, in log2; None for any other. ``limit_s`` is when it was to be ended.
+    ``bound`` is what an ended run gains at most, in log2; None for any other, and for one that was ended for what it
+    did outside its parallel regions. ``limit_s`` is when it was to be ended at the latest.
     """
 
     measurement: Measurement
@@ -99,7 +101,7 @@ class Made:
 class SearchRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run of a search, of the baseline first: its time in seconds by the search's clock.
 
-    ``ended``: it was stopped once the whole of it had taken as long as that of the best run; ``time_s`` is when.
+    ``ended``: it was stopped once it had taken as long as the best run, by the search's clock; ``time_s`` is when.
     ``speedup`` is over the baseline, None for such a run and for one that ``failed``, as ``message`` says, without a
     time.
     """
@@ -144,7 +146,7 @@ class Search:
         numbers, measured = self._ok()
         times = {n: self._time_s(measurement) for n, measurement in zip(numbers, measured, strict=True)}
         return tuple(
-            _record(made, times.get(n) or 0.0, gain)
+            self._record(made, times.get(n) or 0.0, gain)
             for n, (made, gain) in enumerate(zip(self.made, self.gains(), strict=True))
         )
 
@@ -152,14 +154,42 @@ class Search:
         """Return the number of the run with the largest gain, the first of equal ones."""
         return int(np.nanargmax(self.gains()))
 
+    def limit(self) -> RunLimit:
+        """Return when to end a further run: once it has taken as long as the best one, by the search's clock.
+
+        Where that is of the parallel regions, all else may take twice as long as in the best run: a run must start, and
+        one thread may initialise data on far nodes.
+        """
+        best = self.made[self.best()].measurement
+        if best.modelled:
+            return RunLimit(best.time_s)
+        if self.clock == "process":
+            return RunLimit(best.time_s + _START_S)
+        regions_s = best.region_time_s or 0.0
+        return RunLimit(best.time_s + max(best.time_s - regions_s, _START_S), regions_s)
+
+    def bound(self, measurement: Measurement, limit_s: float) -> float | None:
+        """Return what a run gains at most, in log2, if it was ended and had taken as long as the best by then.
+
+        None for any other; ``limit_s`` is when it was to be ended at the latest.
+        """
+        if measurement.status != "timeout" or math.isinf(limit_s):
+            return None
+        best = self.best()
+        if self.clock == "regions":
+            least_s = self.made[best].measurement.region_time_s or 0.0
+            if (region_time_when_ended(measurement) or 0.0) < least_s:
+                return None
+        return self.gains()[best]
+
     def worth(self, following: NextRun, cut: bool) -> Worth:
         """Return what a further run costs and saves; one that is not cut may take as long as the longest so far."""
         best, whole_s = self.best(), [m.time_s for m in self.compared()]
         modelled = self.made[0].measurement.modelled
-        run_s = self.made[best].measurement.time_s if cut else max(whole_s)
+        run_s = self.limit().whole_s if cut else max(whole_s) + (0.0 if modelled else _START_S)
         confirming_s = 0.0 if best else 2 * (1 if modelled else CONFIRMING_ROUNDS) * whole_s[0]
         saving_s = (self.records()[best].time_s or 0.0) * (1 - 2 ** -max(following.expected_gain, 0.0))
-        return Worth(run_s + (0.0 if modelled else _START_S) + confirming_s, confirming_s, saving_s)
+        return Worth(run_s + confirming_s, confirming_s, saving_s)
 
     def confirming_pays(self, runs: int) -> bool:
         """Return whether to confirm the best run pays if the program runs so often and the gain comes again."""
@@ -219,22 +249,28 @@ class Search:
             return text + f"only mappings of {team.threads} compete"
         return text + f"this machine has no mapping of {team.threads}: all compete"
 
+    def _record(self, made: Made, time_s: float, gain: float) -> SearchRun:
+        measurement, seen_s = made.measurement, region_time_when_ended(made.measurement)
+        if made.bound is not None:
+            ended_s = seen_s if self.clock == "regions" else made.limit_s
+            return SearchRun(mapping=measurement.mapping, outcome="ended", time_s=ended_s)
+        if math.isnan(gain):
+            why = measurement.message or (measurement.status if measurement.status != "ok" else "no time was read")
+            if measurement.status == "timeout" and math.isfinite(made.limit_s):
+                inside = "without any" if seen_s is None else f"of which {seconds_in_words(seen_s)}"
+                why = (
+                    f"ended after {seconds_in_words(made.limit_s)}, {inside} in parallel regions: "
+                    "the rest took more than twice as long as in the best run"
+                )
+            return SearchRun(mapping=measurement.mapping, outcome="failed", time_s=None, message=why)
+        return SearchRun(mapping=measurement.mapping, outcome="done", time_s=time_s, speedup=2**gain)
+
     def _ok(self) -> tuple[list[int], tuple[Measurement, ...]]:
         numbers = [n for n, made in enumerate(self.made) if made.measurement.status == "ok"]
         return numbers, in_common(tuple(self.made[n].measurement for n in numbers))
 
     def _time_s(self, measurement: Measurement) -> float:
         return time_by(self.clock, measurement) or 0.0
-
-
-def _record(made: Made, time_s: float, gain: float) -> SearchRun:
-    measurement = made.measurement
-    if made.bound is not None:
-        return SearchRun(mapping=measurement.mapping, outcome="ended", time_s=made.limit_s)
-    if math.isnan(gain):
-        why = measurement.message or (measurement.status if measurement.status != "ok" else "no time was read")
-        return SearchRun(mapping=measurement.mapping, outcome="failed", time_s=None, message=why)
-    return SearchRun(mapping=measurement.mapping, outcome="done", time_s=time_s, speedup=2**gain)
 
 
 def outcome_in_words(run: SearchRun) -> str:
@@ -256,20 +292,19 @@ def search(runner: Runner, prior: Prior, topology: Topology, options: SearchOpti
         following = found.following()
         if following is None or not _is_worth_it(found, following, options):
             break
-        mapping, gains, best = prior.mappings[following.column], found.gains(), found.best()
-        limit_s = found.made[best].measurement.time_s + _START_S if options.cut else math.inf
+        mapping, limit = prior.mappings[following.column], found.limit() if options.cut else UNLIMITED
         log.info(f"run {len(found.made) + 1} of {options.limit}: {runner.program} under {mapping}")
         try:
-            measurement = runner.run(mapping, limit_s)
+            measurement = runner.run(mapping, limit)
         except UnsupportedMappingError as error:
             log.info(str(error))
             policy = mapping.page_policy  # that is what some machines cannot apply to some programs
             found.closed |= {n for n, other in enumerate(prior.mappings) if other.page_policy == policy}
             continue
         if runner.kept is not None:
-            runner.kept.add(measurement, limit_s)
-        ended = measurement.status == "timeout" and math.isfinite(limit_s)
-        found.add(Made(measurement, following.column, gains[best] if ended else None, limit_s))
+            runner.kept.add(measurement, limit.whole_s)
+        bound = found.bound(measurement, limit.whole_s)
+        found.add(Made(measurement, following.column, bound, limit.whole_s))
         log.info(f"run {len(found.made)} of {options.limit}: {outcome_in_words(found.records()[-1])}")
     return found
 
@@ -291,8 +326,8 @@ def _begun(runner: Runner, prior: Prior, topology: Topology, options: SearchOpti
     for run in kept[1:]:
         at = columns.get(run.measurement.mapping) if isinstance(run.measurement.mapping, Mapping) else None
         if at is not None:
-            bound = found.gains()[found.best()] if run.ended else None
-            found.add(Made(run.measurement, at, bound, math.inf if run.limit_s is None else run.limit_s))
+            limit_s = math.inf if run.limit_s is None else run.limit_s
+            found.add(Made(run.measurement, at, found.bound(run.measurement, limit_s), limit_s))
     found.kept = len(found.made) if kept else 0
     for number, record in enumerate(found.records(), 1):
         log.info(f"run {number} of {options.limit}: {outcome_in_words(record)}{' (kept)' if kept else ''}")

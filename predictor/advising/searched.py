@@ -12,6 +12,7 @@ import msgspec
 from numapredict.collect.machine import Machine
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.measurement import Measurement
+from numapredict.collect.measuring.run_limit import UNLIMITED
 from numapredict.collect.modelled.seen_regions import compared_in_words
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.command import run_command
@@ -182,7 +183,7 @@ def _confirmed(found: Search, runner: Runner, modelled: bool) -> Confirmation:
         raise AssertionError("only the baseline may have a mapping that is not in our grammar")
     sides: dict[AnyMapping, Callable[[], Measurement]] = {
         runner.baseline: runner.run_baseline,
-        winner: partial(runner.run, winner, float("inf")),
+        winner: partial(runner.run, winner, UNLIMITED),
     }
     result = alternate(runner.program, sides, found.clock, 1 if modelled else CONFIRMING_ROUNDS)
     return Confirmation(

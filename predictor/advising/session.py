@@ -137,7 +137,7 @@ def _search(program: Program, question: Question) -> Searched:
         program.name,
         default,
         partial(described.run, program, default),
-        lambda mapping, _limit_s: described.run(program, mapping),  # its times are computed: there is nothing to end
+        lambda mapping, _limit: described.run(program, mapping),  # its times are computed: there is nothing to end
     )
     return searched(program, described, runner, prior, question.search)
 

@@ -76,13 +76,19 @@ def training(learned: Sequence[str], topology: Topology) -> list[str]:
     return words
 
 
-def main(app: str, *learned: str) -> None:
-    """Ask before any training, train, ask again, verify, run as advised and as by default, characterise."""
+def ready() -> Path:
+    """Go to the folder where the guest writes, import what commands need, and return the folder."""
     folder = Path(os.environ["GUEST_FOLDER"])
     os.chdir(folder)
     os.environ |= {"NUMAPREDICT_DATA": str(folder / "data"), "NUMAPREDICT_CACHE": str(folder / "cache")}
     for name in LOADED:
         importlib.import_module(name)
+    return folder
+
+
+def main(app: str, *learned: str) -> None:
+    """Ask before any training, train, ask again, verify, run as advised and as by default, characterise."""
+    folder = ready()
     command, train = app.split(), training(learned, host_topology())
     for words in (["topology"], ["doctor"], command, [*train, "--dry-run"], train, command):
         asked(words, folder)

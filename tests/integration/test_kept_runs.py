@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from numapredict.native.library import codelets_program
 from numapredict.predictor.command_line.commands import commands
 from tests.integration.test_interrupted_commands import Running, check
 from tests.openmp import GCC
@@ -92,10 +93,13 @@ def test_the_winner_is_confirmed_by_new_runs_each_time(foreign: Path, tmp_path: 
     assert second["confirmation"]["baseline_s"] != first["confirmation"]["baseline_s"]
 
 
-def test_ended_runs_are_kept_and_made_whole_only_if_runs_must_not_be_ended(foreign: Path, tmp_path: Path) -> None:
-    app = slower_placed(tmp_path, foreign)
+def test_ended_runs_are_kept_and_made_whole_only_if_runs_must_not_be_ended(tmp_path: Path) -> None:
+    triad = f"exec {codelets_program()} stream-triad --size tiny --iterations"
+    app = App(tmp_path, f"{PLACED} && {triad} 10000\nsleep 1\n{triad} 1")
     first, _ = asked("--runs", "2", app.path)
-    assert first["runs"][1]["outcome"] == "ended"
+    ended = first["runs"][1]
+    assert (first["clock"], ended["outcome"]) == ("regions", "ended")
+    assert ended["time_s"] >= first["runs"][0]["time_s"]
     app.ran()
     again, _ = asked("--runs", "2", app.path)
     assert (app.ran(), again["runs"]) == ([], first["runs"])

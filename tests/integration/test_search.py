@@ -10,11 +10,13 @@ from click.testing import CliRunner
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.measuring.hardware import HardwareMachine
+from numapredict.collect.measuring.run_limit import RunLimit, region_time_when_ended
 from numapredict.collect.measuring.stopping_rule import StoppingRule, fixed_repetitions
 from numapredict.collect.placing.exit_code import exit_code_of
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.placing.teams import Team, teams_of
 from numapredict.collect.program import Program
+from numapredict.native.library import codelets_program
 from numapredict.predictor.command_line.commands import commands
 from tests.html_document import Document
 from tests.openmp import CAN_TRACE
@@ -198,9 +200,26 @@ def test_without_parallel_regions_only_the_whole_run_has_a_time(tmp_path: Path) 
     assert here().run_as_it_is(scripted(tmp_path, "exit 26")).status == "crashed"
 
 
+def long_regions(regions: int) -> str:
+    """Return a command of a hundred regions or more a second."""
+    return f"{codelets_program()} stream-triad --size tiny --iterations {regions}"
+
+
+def test_a_run_is_ended_once_its_regions_have_taken_as_long_as_they_may(foreign: Path, tmp_path: Path) -> None:
+    mapping = parse_label("1x1-contiguous-first-touch")
+    found = here().run(scripted(tmp_path, long_regions(10**8)), mapping, RunLimit(regions_s=0.2))
+    assert (found.status, found.repetitions) == ("timeout", ())
+    seen_s = region_time_when_ended(found)
+    assert seen_s is not None
+    assert 0.2 <= seen_s < 300  # at the usual time-out it would be twice as much
+    program = scripted(tmp_path, f"sleep 0.6\n{foreign} exit 0\nsleep 0.3")  # what is outside of them does not count
+    found = here().run(program, mapping, RunLimit(regions_s=10))
+    assert (found.status, region_time_when_ended(found)) == ("ok", None)
+
+
 def test_a_run_is_ended_with_all_its_processes_once_its_time_is_up(tmp_path: Path) -> None:
     program = scripted(tmp_path, f"(sleep 600; echo >> {tmp_path}/late) &\necho $! > {tmp_path}/child\nsleep 600")
-    found = here().run(program, parse_label("1x1-contiguous-first-touch"), 0.5)
+    found = here().run(program, parse_label("1x1-contiguous-first-touch"), RunLimit(0.5))
     assert (found.status, found.repetitions) == ("timeout", ())
     child = int((tmp_path / "child").read_text())
     with pytest.raises(ProcessLookupError):

@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numapredict.collect.host.work_folder import ROOM_BYTES
-from numapredict.collect.placing.census import FILE_BYTES, MAGIC, CensusRegion, parse_census, read_census, stopped
+from numapredict.collect.placing.census import (
+    FILE_BYTES,
+    MAGIC,
+    CensusRegion,
+    parse_census,
+    read_census,
+    region_time_so_far,
+    stopped,
+)
 
 ENTRIES, TEXT_BYTES = 4096, 256 << 10  # native/regions/region_file.h
 
@@ -148,3 +156,18 @@ def test_there_is_room_for_a_census_where_room_was_asked_for() -> None:
 def test_random_bytes_never_raise(data: bytes, marked: bool) -> None:
     found = parse_census((MAGIC.to_bytes(8, "little") if marked else b"") + data)
     assert found is None or all(region.count > 0 for region in found.regions)
+
+
+def test_the_time_in_regions_is_read_while_they_run(tmp_path: Path) -> None:
+    file = tmp_path / "census"
+    assert region_time_so_far(file, 12 * SECOND) is None
+    file.write_bytes(b"")
+    assert region_time_so_far(file, 12 * SECOND) is None
+    file.write_bytes(census_bytes((11, 2, SECOND, 7 * SECOND), (13, 1, SECOND), exited=0))
+    assert region_time_so_far(file, 8 * SECOND) == 1 + 1 + (8 - 7)
+    assert region_time_so_far(file, 9 * SECOND) == 1 + 1 + (9 - 7)
+    assert region_time_so_far(file, 12 * SECOND) == 7.0
+    file.write_bytes(census_bytes((11, 2, 20 * SECOND), exited=0))
+    assert region_time_so_far(file, 12 * SECOND) == 12 - 5  # side by side, and no longer than the program ran
+    file.write_bytes(census_bytes((11, 2, SECOND, 7 * SECOND), regions=1 << 60))
+    assert region_time_so_far(file, 12 * SECOND) is not None

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from numapredict.collect.mapping import Mapping
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.native.errors import UnrunnableProgramError
 from numapredict.predictor.advising.search import MOST_RUNS, Search, SearchOptions, resembled, search
@@ -179,3 +179,28 @@ def test_for_very_many_runs_all_are_made_that_should_add_anything_and_no_more_th
     assert following is None or following.expected_gain < 1e-4
     assert len(found.made) > len(search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=9)).made) - 1
     assert len(searched_for(10**5, Computer(times(8.0)), most=2).made) == 2
+
+
+def test_a_run_whose_start_takes_longer_is_compared_by_its_regions() -> None:
+    whole = times(8.0, local=14.0, spread=13.0)
+    regions: dict[AnyMapping, float] = {AS_IT_IS: 2.0, LOCAL: 1.0, SPREAD: 3.0}
+    computer = Computer(whole, regions)
+    found = search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=3))
+    assert computer.limits_s[1] == pytest.approx(8.0 + 6.0)  # all but the regions may take twice as long
+    assert [run.outcome for run in found.records()] == ["done", "done", "ended"]
+    assert found.records()[1].speedup == pytest.approx(2.0)
+    ended = found.made[2]
+    assert ended.bound == pytest.approx(1.0)  # the best's gain
+    assert found.records()[2].time_s == pytest.approx(1.0)  # when it had spent as long in regions as the best
+
+
+def test_a_run_ended_for_what_it_does_outside_its_regions_says_nothing_of_its_gain() -> None:
+    whole = times(8.0, local=100.0, spread=6.0)
+    regions: dict[AnyMapping, float] = {mapping: 88.5 if mapping == LOCAL else 4.0 for mapping in whole}
+    computer = Computer(whole, regions)
+    found = search(computer.runner(), PRIOR, TOPOLOGY, SearchOptions(runs=3))
+    assert found.made[1].bound is None
+    failed = found.records()[1]
+    assert (failed.outcome, failed.time_s) == ("failed", None)
+    assert failed.message.startswith("ended after 12.00 s, of which 500.00 ms in parallel regions: the rest took more")
+    assert LOCAL not in computer.ran[2:]

@@ -7,6 +7,7 @@ import pytest
 
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.measurement import Measurement, Repetition
+from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit
 from numapredict.collect.placing.start import AS_IT_IS
 from numapredict.collect.program import program_of
 from numapredict.predictor.advising.emitted_command import command_for_advice
@@ -117,7 +118,7 @@ class Modelled(Computer):
 
     modelled = True
 
-    def run(self, mapping: AnyMapping, limit_s: float = float("inf")) -> Measurement:
+    def run(self, mapping: AnyMapping, limit: RunLimit = UNLIMITED) -> Measurement:
         measured = super().run(mapping)
         return Measurement(
             program="app",
