@@ -157,8 +157,8 @@ class Search:
     def limit(self) -> RunLimit:
         """Return when to end a further run: once it has taken as long as the best one, by the search's clock.
 
-        Where that is of the parallel regions, all else may take twice as long as in the best run: a run must start, and
-        one thread may initialise data on far nodes.
+        Where that is of the parallel regions, all else may take three times as long as in the best run: a run must
+        start, and one thread may initialise data on far nodes.
         """
         best = self.made[self.best()].measurement
         if best.modelled:
@@ -166,21 +166,21 @@ class Search:
         if self.clock == "process":
             return RunLimit(best.time_s + _START_S)
         regions_s = best.region_time_s or 0.0
-        return RunLimit(best.time_s + max(best.time_s - regions_s, _START_S), regions_s)
+        return RunLimit(best.time_s + max(2 * (best.time_s - regions_s), _START_S), regions_s)
 
     def bound(self, measurement: Measurement, limit_s: float) -> float | None:
-        """Return what a run gains at most, in log2, if it was ended and had taken as long as the best by then.
+        """Return what a run gains at most, in log2, if it was ended and had taken as long as the best, or longer.
 
         None for any other; ``limit_s`` is when it was to be ended at the latest.
         """
         if measurement.status != "timeout" or math.isinf(limit_s):
             return None
-        best = self.best()
-        if self.clock == "regions":
-            least_s = self.made[best].measurement.region_time_s or 0.0
-            if (region_time_when_ended(measurement) or 0.0) < least_s:
-                return None
-        return self.gains()[best]
+        gain = self.gains()[self.best()]
+        if self.clock == "process":
+            return gain
+        seen_s = region_time_when_ended(measurement)
+        most = math.inf if not seen_s else math.log2(self._time_s(self.made[0].measurement) / seen_s)
+        return most if most <= gain else None
 
     def worth(self, following: NextRun, cut: bool) -> Worth:
         """Return what a further run costs and saves; one that is not cut may take as long as the longest so far."""
@@ -260,7 +260,7 @@ class Search:
                 inside = "without any" if seen_s is None else f"of which {seconds_in_words(seen_s)}"
                 why = (
                     f"ended after {seconds_in_words(made.limit_s)}, {inside} in parallel regions: "
-                    "the rest took more than twice as long as in the best run"
+                    "the rest took over three times as long as in the best run"
                 )
             return SearchRun(mapping=measurement.mapping, outcome="failed", time_s=None, message=why)
         return SearchRun(mapping=measurement.mapping, outcome="done", time_s=time_s, speedup=2**gain)

@@ -144,7 +144,7 @@ def _search(program: Program, question: Question) -> Searched:
 
 def _prior(machine: Machine) -> Prior:
     trained = trained_gains_path(machine.name, machine.topology)
-    prior = prior_of(machine.name, machine.topology, trained, machine.supports)
+    prior = prior_of(machine.name, machine.topology, trained, machine.supports, modelled=machine.modelled)
     log.info(f"searching by what {prior.origin} gained")
     return prior
 

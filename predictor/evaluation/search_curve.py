@@ -46,10 +46,11 @@ class AfterRuns(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """A machine's measured mappings, or their counterparts, in the order of the columns."""
+    """A machine's mappings, or their counterparts, in the order of the columns; ``modelled``: its times are."""
 
     mappings: tuple[Mapping, ...]
     topology: Topology
+    modelled: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +110,10 @@ def neighbours_run(known: KnownGains, columns: Sequence[int], gains: Sequence[fl
 def space_of(dataset: Dataset, observations: Observations) -> Space | None:
     """Return the mappings by which others' gains can be carried over: those measured, or their counterparts."""
     if dataset.topology is not None:
-        return Space(tuple(map(applicable, observations.mappings)), dataset.topology)
+        return Space(tuple(map(applicable, observations.mappings)), dataset.topology, dataset.modelled)
     if dataset.counterparts is not None:
-        return Space(tuple(map(dataset.counterparts.of, observations.mappings)), dataset.counterparts.topology)
+        mappings = tuple(map(dataset.counterparts.of, observations.mappings))
+        return Space(mappings, dataset.counterparts.topology, dataset.modelled)
     return None
 
 
@@ -150,7 +152,9 @@ def own_knowledge(observations: Observations, default: int) -> Knows:
 def foreign_knowledge(space: Space, default: int, elsewhere: Sequence[MachineGains]) -> Knows:
     """Return the knowledge of other machines' programs, carried over; the asked group is left out there, too."""
     wanted = mapping_features(space.mappings, space.topology)
-    carried = [(carried_from(other, wanted, default), np.array(other.groups)) for other in elsewhere]
+    carried = [
+        (carried_from(other, wanted, default, modelled=space.modelled), np.array(other.groups)) for other in elsewhere
+    ]
 
     def knows(group: str) -> KnownGains:
         return joined(

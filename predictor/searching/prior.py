@@ -46,22 +46,30 @@ def shipped_file() -> Path:
     return Path(str(importlib.resources.files("numapredict.training_data"))) / "known_gains.msgpack"
 
 
-def prior_of(machine: str, topology: Topology, trained: Path, supports: Callable[[Mapping], bool]) -> Prior:
+def prior_of(
+    machine: str, topology: Topology, trained: Path, supports: Callable[[Mapping], bool], *, modelled: bool
+) -> Prior:
     """Return what is known of a machine: by the gains ``trained`` here, if there is such a file, else the shipped ones.
 
-    Other machines' join where its own programs are few, and are all there is without any.
-    Only mappings that it ``supports`` are in it. InvalidInputError for a damaged file.
+    Other machines' join where its own programs are few, and are all there is without any; whether it is ``modelled``
+    itself decides how they are carried over. Only mappings that it ``supports`` are in it. InvalidInputError for a
+    damaged file.
     """
     shipped = read_gains(shipped_file())
     here = read_gains(trained) if trained.is_file() else shipped
     fitting = [each for each in here if each.topology.fingerprint == topology.fingerprint]
     own = next((each for each in fitting if each.machine == machine), None)
     others = [each for each in shipped if each.machine != machine]
-    return known_of(topology, own, others, supports)
+    return known_of(topology, own, others, supports, modelled=modelled)
 
 
 def known_of(
-    topology: Topology, own: MachineGains | None, others: Sequence[MachineGains], supports: Callable[[Mapping], bool]
+    topology: Topology,
+    own: MachineGains | None,
+    others: Sequence[MachineGains],
+    supports: Callable[[Mapping], bool],
+    *,
+    modelled: bool,
 ) -> Prior:
     """Return the knowledge of a machine's ``own`` programs, if there are any, and of ``others``'."""
     # Without any known gain of mappings with several threads a core, none of them competes.
@@ -78,7 +86,7 @@ def known_of(
         origins.append(own)
     if own is None or len(set(own.groups)) <= FEW_GROUPS:
         features = mapping_features(mappings, topology)
-        carried = [known_gains(carried_from(each, features, column), each.groups) for each in others]
+        carried = [known_gains(carried_from(each, features, column, modelled=modelled), each.groups) for each in others]
         parts += [joined(carried)] if carried else []
         origins += others
     if not parts:

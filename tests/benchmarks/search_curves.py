@@ -98,7 +98,7 @@ def main() -> None:
             found: dict[str, list[Trials]] = {}
             for order in np.random.default_rng(0).permuted(np.tile(np.arange(len(pairs.pairs)), (ORDERS, 1)), axis=1):
                 shuffled, at = in_order(observations, order), int(np.flatnonzero(order == default)[0])
-                space = Space(tuple(map(pairs.of, shuffled.mappings)), topology)
+                space = Space(tuple(map(pairs.of, shuffled.mappings)), topology, modelled=False)
                 # The modelled machine of this name knows nothing of what was measured.
                 for name, knows in knowledges(shuffled, at, space, "").items():
                     if name != "other machines alone" or not together:  # these have no program of its groups

@@ -31,7 +31,7 @@ def timed(work: Callable[[], T]) -> tuple[float, T]:
 def first_times(machine: str) -> tuple[float, float]:
     """Return the milliseconds to read what is known of a machine, once a search, and to choose its fourth run."""
     topology = load_description(machine).topology
-    read_ms, prior = timed(lambda: prior_of(machine, topology, Path("none"), lambda _: True))
+    read_ms, prior = timed(lambda: prior_of(machine, topology, Path("none"), lambda _: True, modelled=True))
     columns = [prior.default, 0 if prior.default else 1, len(prior.mappings) - 1]
     chosen_ms, _found = timed(lambda: next_run(prior.known, columns, [0.0, 0.5, -1.0]))
     return read_ms, chosen_ms

@@ -128,7 +128,7 @@ def main(machine: str, factor: float | None, names: tuple[str, ...]) -> None:
         try:
             result = guest.run(command, folder / "guest", environment, LIMIT_S, (Lines(take), sys.stderr.buffer))
         finally:
-            click.echo(table(HEAD, rows(lines, session, sweep)))
+            click.echo(table(HEAD, [*rows(lines, session, sweep)]))
     click.echo(f"booted in {result.boot_s:.1f} s, ended after {result.total_s:.1f} s")
 
 

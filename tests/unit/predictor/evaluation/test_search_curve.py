@@ -137,7 +137,7 @@ def test_opaque_mappings_are_known_by_their_counterparts() -> None:
     assert space.mappings == plain.mappings
     assert space_of(msgspec.structs.replace(dataset, counterparts=None), opaque) is None
     sources = Sources((elsewhere_of(made_up(6, seed=1)),), without_machine=True)
-    itself = Space(tuple(map(applicable, plain.mappings)), topology)
+    itself = Space(tuple(map(applicable, plain.mappings)), topology, modelled=False)
     found = knowledge(opaque, 0, space, sources)("g0")
     assert found.gains.tolist() == knowledge(plain, 0, itself, sources)("g0").gains.tolist()
 

@@ -4,8 +4,11 @@ import pytest
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.space import default_mapping, full_space
 from numapredict.collect.topology import Topology
-from numapredict.predictor.searching.carried_gains import carried_gains, mapping_features
+from numapredict.predictor.searching.carried_gains import MOVING, carried_from, carried_gains, mapping_features
+from numapredict.predictor.searching.gains_file import MachineGains, numbers_of
 from tests.shapes import shape
+
+POLICIES = tuple(f"16x2-contiguous-{policy}" for policy in ("first-touch", "locality", "dataset", "mix"))
 
 
 def features(topology: Topology, *labels: str) -> np.ndarray:
@@ -42,6 +45,25 @@ def test_gains_are_those_of_the_like_mapping() -> None:
     found = carried_gains(gains, features(small, *labels), features(large, *twice), 0)
     assert found == pytest.approx(gains, abs=0.05)
     assert found[:, 0].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("known", "wanted", "less"), [(True, False, MOVING), (True, True, 0.0), (False, False, 0.0)])
+def test_modelled_moves_of_pages_cost_nothing_so_that_on_real_machines_they_gain_less(
+    known: bool, wanted: bool, less: float
+) -> None:
+    topology = shape([8, 8])
+    gains = np.array([[0.0, 2.0, 2.0, 1.0]])
+    other = MachineGains(
+        machine="other",
+        modelled=known,
+        topology=topology,
+        default=POLICIES[0],
+        mappings=POLICIES,
+        groups=("one",),
+        numbers=numbers_of(gains),
+    )
+    found = carried_from(other, features(topology, *POLICIES), 0, modelled=wanted)
+    assert found == pytest.approx(gains - [[0.0, less, 0.0, less]])
 
 
 def test_a_thread_count_between_two_known_ones_gets_a_gain_between_theirs() -> None:

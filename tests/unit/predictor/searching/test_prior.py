@@ -33,7 +33,7 @@ def machine(name: str, groups: int, nodes: int = 2) -> MachineGains:
 
 def test_a_machine_without_programs_of_its_own_gets_those_of_others_under_its_mappings() -> None:
     new = shape([4] * 4, name="new")
-    found = known_of(new, None, [machine("one", 2), machine("two", 3, 4)], lambda _mapping: True)
+    found = known_of(new, None, [machine("one", 2), machine("two", 3, 4)], lambda _mapping: True, modelled=False)
     assert found.mappings == full_space(new)
     assert found.mappings[found.default] == default_mapping(new)
     assert found.known.weights == pytest.approx([1 / 4, 1 / 4, 1 / 6, 1 / 6, 1 / 6])  # both machines weigh the same
@@ -44,15 +44,17 @@ def test_a_machine_without_programs_of_its_own_gets_those_of_others_under_its_ma
 
 def test_others_join_only_where_groups_are_few() -> None:
     few, enough, other = machine("own", FEW_GROUPS), machine("own", FEW_GROUPS + 1), machine("other", 1, 4)
-    assert len(known_of(enough.topology, enough, [other], lambda _: True).known.gains) == FEW_GROUPS + 1
-    joined = known_of(few.topology, few, [other], lambda _: True).known
+    assert len(known_of(enough.topology, enough, [other], lambda _: True, modelled=False).known.gains) == FEW_GROUPS + 1
+    joined = known_of(few.topology, few, [other], lambda _: True, modelled=False).known
     assert len(joined.gains) == FEW_GROUPS + 1
     assert joined.weights[-1] == pytest.approx(0.5)
 
 
 def test_only_supported_mappings_may_run_and_gains_follow_them() -> None:
     own = machine("own", 9)
-    found = known_of(own.topology, own, [], lambda mapping: mapping.page_policy in ("interleave", "bind"))
+    found = known_of(
+        own.topology, own, [], lambda mapping: mapping.page_policy in ("interleave", "bind"), modelled=False
+    )
     assert {mapping.page_policy for mapping in found.mappings} == {"interleave", "bind", "first-touch"}
     assert found.mappings[found.default].label == own.default
     gained = [mapping.page_policy == "interleave" for mapping in found.mappings]
@@ -63,7 +65,7 @@ def test_only_supported_mappings_may_run_and_gains_follow_them() -> None:
 
 def test_the_mapping_nearest_to_how_a_program_runs_unbound() -> None:
     own = machine("own", 9)
-    found = known_of(own.topology, own, [], lambda _: True)
+    found = known_of(own.topology, own, [], lambda _: True, modelled=False)
     for label in ("16x2-contiguous-first-touch", "8x2-scatter-first-touch", "2x2-contiguous-first-touch"):
         assert found.mappings[found.nearest(parse_label(label), own.topology)].label == label
     odd = found.mappings[found.nearest(parse_label("9x2-scatter-first-touch"), own.topology)]
@@ -83,9 +85,9 @@ def test_gains_trained_here_precede_shipped_ones_if_they_are_of_this_shape(tmp_p
     )
     write_gains([trained], tmp_path / "trained")
     ask = (shipped.machine, shipped.topology)
-    assert len(prior_of(*ask, tmp_path / "trained", lambda _: True).known.gains) == 9
-    assert len(prior_of(*ask, tmp_path / "none", lambda _: True).known.gains) == len(shipped.groups)
-    elsewhere = prior_of(shipped.machine, shape([10, 10]), tmp_path / "none", lambda _: True)
+    assert len(prior_of(*ask, tmp_path / "trained", lambda _: True, modelled=False).known.gains) == 9
+    assert len(prior_of(*ask, tmp_path / "none", lambda _: True, modelled=False).known.gains) == len(shipped.groups)
+    elsewhere = prior_of(shipped.machine, shape([10, 10]), tmp_path / "none", lambda _: True, modelled=False)
     assert "broadwell" not in elsewhere.origin  # of the same name, but another shape
 
 
@@ -105,5 +107,5 @@ def test_what_is_known_of_a_large_machine_is_ready_after_few_calls() -> None:
         cached.cache_clear()
     new = shape([16] * 8, pus=2)
     counted = cProfile.Profile()
-    counted.runcall(prior_of, "new", new, Path("none"), lambda _: True)
+    counted.runcall(prior_of, "new", new, Path("none"), lambda _: True, modelled=False)
     assert pstats.Stats(counted).total_calls < 300_000  # type: ignore[attr-defined]
