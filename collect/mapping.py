@@ -18,6 +18,8 @@ _LABEL = re.compile(
 )
 _EXAMPLE = "write THREADSxNODES-THREAD_POLICY-PAGE_POLICY[@PAGE_NODES][-smt2], such as 16x2-contiguous-locality"
 
+_THREAD_POLICY: dict[str, ThreadPolicy] = {policy: policy for policy in THREAD_POLICIES}
+_PAGE_POLICY: dict[str, PagePolicy] = {policy: policy for policy in PAGE_POLICIES}
 
 CHOICES = ("threads", "thread_nodes", "thread_policy", "page_nodes", "page_policy", "threads_per_core")
 """A mapping's six choices, in the order in which labels, tables and constructors have them."""
@@ -89,7 +91,7 @@ class Mapping(AnyMapping):
         _set(self, "page_policy", page_policy)
         _set(self, "threads_per_core", threads_per_core)
         shared = f"-smt{threads_per_core}" if threads_per_core != 1 else ""
-        super().__init__(f"{threads}x{thread_nodes}-{thread_policy}-{self.pages}{shared}")
+        _set(self, "label", f"{threads}x{thread_nodes}-{thread_policy}-{self.pages}{shared}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return Mapping, self.choices
@@ -176,8 +178,7 @@ def parse_label(text: str) -> Mapping:
     if match is None:
         raise InvalidMappingError(f"{_shown(text)} is not a mapping's label: {_EXAMPLE}")
     threads, thread_nodes, thread_name, page_name, page_nodes, threads_per_core = match.groups()
-    thread_policy = next((policy for policy in THREAD_POLICIES if policy == thread_name), None)
-    page_policy = next((policy for policy in PAGE_POLICIES if policy == page_name), None)
+    thread_policy, page_policy = _THREAD_POLICY.get(thread_name), _PAGE_POLICY.get(page_name)
     if thread_policy is None:
         raise InvalidMappingError(f"{text!r}: thread policy {thread_name!r} is none of {', '.join(THREAD_POLICIES)}")
     if page_policy is None:

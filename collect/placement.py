@@ -46,10 +46,14 @@ class Placement:
     @property
     def chunks(self) -> tuple[int, ...]:
         """Return the node of each of the chunks, one a thread, into which `dataset` cuts every allocation site."""
-        if self.mapping.page_nodes == self.mapping.thread_nodes:
+        return self.chunks_on(self.mapping.page_nodes)
+
+    def chunks_on(self, page_nodes: int) -> tuple[int, ...]:
+        """Return the node of each of these chunks with another number of page nodes, at most all."""
+        threads, thread_nodes = self.mapping.threads, self.mapping.thread_nodes
+        if page_nodes == thread_nodes:
             return self.homes
-        threads = self.mapping.threads
-        return tuple(self.page_nodes[chunk * len(self.page_nodes) // threads] for chunk in range(threads))
+        return _spread(page_node_set(self.topology, thread_nodes, page_nodes, away=False), threads)
 
     @property
     def os_page_nodes(self) -> tuple[int, ...]:
@@ -72,7 +76,7 @@ def resolve(mapping: Mapping, topology: Topology) -> Placement:
     if not slots:
         raise _no_slots(mapping, topology)
     away = FACTS[mapping.page_policy].away
-    page_nodes = _page_node_set(topology, mapping.thread_nodes, mapping.page_nodes, away)
+    page_nodes = page_node_set(topology, mapping.thread_nodes, mapping.page_nodes, away)
     if not page_nodes:
         raise _no_page_nodes(mapping, topology)
     return Placement(mapping, topology, slots, page_nodes)
@@ -89,9 +93,8 @@ def _thread_slots(
     `contiguous` each node gets as many, but consecutive threads. With K threads a core the i-th thread of a node takes
     PU i % K of its core i // K.
     """
-    nodes = topology.cpu_nodes[:thread_nodes]
-    pus = [pus_of(node, threads_per_core) for node in nodes]
-    if threads_per_core > topology.threads_per_core or len(nodes) < thread_nodes or sum(map(len, pus)) < threads:
+    nodes, pus = topology.cpu_nodes[:thread_nodes], _node_pus(topology, threads_per_core)[:thread_nodes]
+    if len(pus) < thread_nodes or sum(map(len, pus)) < threads:
         return ()
     owners = _deal(threads, [len(row) for row in pus])
     if thread_policy == "contiguous":
@@ -112,7 +115,7 @@ def _no_slots(mapping: Mapping, topology: Topology) -> InvalidMappingError:
             f"mapping {mapping.label} puts {each} threads on each core; {topology.name} has "
             f"{counted(topology.threads_per_core, 'usable PU')} per core"
         )
-    unit, room = "core" if each == 1 else "PU", sum(len(pus_of(node, each)) for node in nodes)
+    unit, room = "core" if each == 1 else "PU", sum(map(len, _node_pus(topology, each)[: len(nodes)]))
     return InvalidMappingError(
         f"mapping {mapping.label} needs {counted(mapping.threads, unit)} on "
         f"{counted(mapping.thread_nodes, 'node')}; {topology.name} has {counted(room, unit)} on "
@@ -120,8 +123,22 @@ def _no_slots(mapping: Mapping, topology: Topology) -> InvalidMappingError:
     )
 
 
+@lru_cache(maxsize=16)
+def _node_pus(topology: Topology, threads_per_core: int) -> tuple[tuple[int, ...], ...]:
+    """Return ``pus_of`` each node with cores; nothing where no core has so many PUs."""
+    if threads_per_core > topology.threads_per_core:
+        return ()
+    return tuple(pus_of(node, threads_per_core) for node in topology.cpu_nodes)
+
+
 @lru_cache(maxsize=256)
-def _page_node_set(topology: Topology, thread_nodes: int, page_nodes: int, away: bool) -> tuple[int, ...]:
+def _spread(nodes: tuple[int, ...], chunks: int) -> tuple[int, ...]:
+    """Return the node of each of so many chunks, spread evenly and in order."""
+    return tuple([nodes[chunk * len(nodes) // chunks] for chunk in range(chunks)])
+
+
+@lru_cache(maxsize=256)
+def page_node_set(topology: Topology, thread_nodes: int, page_nodes: int, away: bool) -> tuple[int, ...]:
     """Return the nodes (logical indices) among which the pages are spread, the preferred one first; nothing if too few.
 
     With as many page nodes as thread nodes they are the thread nodes' homes, each once. Otherwise they are the first

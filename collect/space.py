@@ -2,11 +2,10 @@
 
 import itertools
 from collections import Counter
-from typing import assert_never
 
 from numapredict.collect.mapping import THREAD_POLICIES, Mapping, ThreadPolicy
 from numapredict.collect.page_policy import FACTS, PAGE_POLICIES, PagePolicy
-from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placement import Placement, page_node_set, resolve
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidMappingError, UsageError
 
@@ -32,23 +31,24 @@ def canonical_form(placement: Placement) -> Mapping:
         in_order = mapping.replaced(thread_policy="contiguous")
         if resolve(in_order, topology).slots == placement.slots:
             mapping = in_order
-    home = topology.home(placement.slots[0].node)
-    bound = mapping.replaced(page_policy="bind", page_nodes=1)
-    policy = FACTS[mapping.page_policy]
-    if policy.with_threads and set(placement.homes) == {home}:
-        return bound
-    if policy.decided_by == "chunk":
-        return _fewest_chunk_nodes(resolve(mapping, topology), bound)
-    match policy.page_nodes:
-        case "one node":
-            return bound if placement.page_nodes == (home,) else mapping
-        case "thread nodes":
-            return mapping
-        case "any number":
-            count = len(placement.page_nodes)
-            return bound if count == 1 else mapping.replaced(page_nodes=count)
-        case other:
-            assert_never(other)
+    pages = _canonical_pages(placement, mapping.page_policy, mapping.page_nodes)
+    return mapping if pages is None else mapping.replaced(page_policy=pages[0], page_nodes=pages[1])
+
+
+def _canonical_pages(team: Placement, policy: PagePolicy, page_nodes: int) -> tuple[PagePolicy, int] | None:
+    """Return the page policy and number of page nodes that represent these, with the threads of a placement.
+
+    None if that many nodes do not fit. The placement's own pages do not count.
+    """
+    topology, thread_nodes, facts = team.topology, team.mapping.thread_nodes, FACTS[policy]
+    nodes = page_node_set(topology, thread_nodes, page_nodes, facts.away)
+    if not nodes:
+        return None
+    if nodes == (topology.home(team.slots[0].node),) or (facts.with_threads and len(set(team.homes)) == 1):
+        return "bind", 1
+    if facts.decided_by == "chunk":
+        return _fewest_chunk_nodes(team, policy, page_nodes)
+    return policy, thread_nodes if facts.page_nodes == "thread nodes" else len(nodes)
 
 
 def default_mapping(topology: Topology) -> Mapping:
@@ -107,7 +107,7 @@ def _space(topology: Topology, thread_counts: dict[int, tuple[int, ...]]) -> tup
     ``thread_counts`` are by threads a core.
     """
     page_counts = {1, *powers_of_two(len(topology.memory_nodes)), len(topology.memory_nodes)}
-    found: dict[Mapping, None] = {}
+    found: list[Mapping] = []
     for threads_per_core, threads, thread_nodes, thread_policy in (
         (per_core, *others)
         for per_core, counts in thread_counts.items()
@@ -121,12 +121,14 @@ def _space(topology: Topology, thread_counts: dict[int, tuple[int, ...]]) -> tup
         if (form.thread_policy, form.threads_per_core) != (thread_policy, threads_per_core):
             continue
         numbers = {"one node": [1], "thread nodes": [thread_nodes], "any number": sorted({*page_counts, thread_nodes})}
-        for page_policy in PAGE_POLICIES:
-            for page_nodes in numbers[FACTS[page_policy].page_nodes]:
-                mapping = team.replaced(page_policy=page_policy, page_nodes=page_nodes)
-                placement = placement_if_any(mapping, topology)
-                if placement is not None:
-                    found[canonical_form(placement)] = None
+        pages = dict.fromkeys(
+            _canonical_pages(fitting, page_policy, page_nodes)
+            for page_policy in PAGE_POLICIES
+            for page_nodes in numbers[FACTS[page_policy].page_nodes]
+        )
+        found += [
+            Mapping(threads, thread_nodes, thread_policy, each[1], each[0], threads_per_core) for each in pages if each
+        ]
     return tuple(found)
 
 
@@ -168,16 +170,13 @@ def fits(mapping: Mapping, topology: Topology) -> bool:
     return placement_if_any(mapping, topology) is not None
 
 
-def _fewest_chunk_nodes(placement: Placement, bound: Mapping) -> Mapping:
-    """Return the `dataset` mapping with the same chunks: thread nodes first, else the fewest page nodes, else bind."""
-    mapping, topology, chunks = placement.mapping, placement.topology, placement.chunks
-    if set(chunks) == {topology.home(topology.cpu_nodes[0].index)}:
-        return bound
-    for page_nodes in (mapping.thread_nodes, *range(1, mapping.page_nodes)):
-        candidate = mapping.replaced(page_nodes=page_nodes)
-        if resolve(candidate, topology).chunks == chunks:
-            return candidate
-    return mapping
+def _fewest_chunk_nodes(team: Placement, policy: PagePolicy, page_nodes: int) -> tuple[PagePolicy, int]:
+    """Return what has the same chunks: as many page nodes as thread nodes first, else the fewest, or bind."""
+    chunks, thread_nodes = team.chunks_on(page_nodes), team.mapping.thread_nodes
+    if set(chunks) == {team.topology.home(team.slots[0].node)}:
+        return "bind", 1
+    fewer = (thread_nodes, *range(1, page_nodes))
+    return policy, next((count for count in fewer if team.chunks_on(count) == chunks), page_nodes)
 
 
 def node_counts(topology: Topology) -> tuple[int, ...]:

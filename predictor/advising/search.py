@@ -201,14 +201,10 @@ class Search:
 
     def following(self) -> NextRun | None:
         """Return the run that should add most, by the prior's columns; None where no mapping is left."""
-        tried = self.closed | {made.column for made in self.made}
-        open_ = [n for n in range(len(self.prior.mappings)) if n not in tried and self._competes(n)]
-        columns, gains, ended = self._told()
-        kept = sorted({*open_, *columns})
-        at = {column: n for n, column in enumerate(kept)}
-        part = KnownGains(self.known.gains[:, kept], self.known.weights)
-        found = next_run(part, [at[column] for column in columns], gains, ended)
-        return None if found is None else NextRun(kept[found.column], found.expected_gain)
+        own = self.own.threads if self.own is not None else 0
+        threads = [mapping.threads for mapping in self.prior.mappings]
+        others = {n for n, count in enumerate(threads) if count != own} if own in threads else set()
+        return next_run(self.known, *self._told(), self.closed | {made.column for made in self.made} | others)
 
     def expected(self, column: int) -> ExpectedRun:
         """Return what a run of one of the prior's columns should give over the best so far."""
@@ -236,11 +232,6 @@ class Search:
         ]
         columns, gains, ended = zip(*told, strict=True)
         return list(columns), list(gains), list(ended)
-
-    def _competes(self, column: int) -> bool:
-        counts = {mapping.threads for mapping in self.prior.mappings}
-        own = self.own.threads if self.own is not None else 0
-        return own not in counts or self.prior.mappings[column].threads == own
 
     def _own_in_words(self, team: Team) -> str:
         """Return a sentence on the number of threads that the program sets itself."""

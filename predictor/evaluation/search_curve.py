@@ -14,7 +14,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.scores import Array, gain_captured, score_of
-from numapredict.predictor.searching.carried_gains import carried_from, mapping_features
+from numapredict.predictor.searching.carried_gains import carried_knowledge, mapping_features
 from numapredict.predictor.searching.expected_run import expected_run
 from numapredict.predictor.searching.gains_file import MachineGains
 from numapredict.predictor.searching.known_gains import FEW_GROUPS, KnownGains, joined, known_gains
@@ -153,7 +153,8 @@ def foreign_knowledge(space: Space, default: int, elsewhere: Sequence[MachineGai
     """Return the knowledge of other machines' programs, carried over; the asked group is left out there, too."""
     wanted = mapping_features(space.mappings, space.topology)
     carried = [
-        (carried_from(other, wanted, default, modelled=space.modelled), np.array(other.groups)) for other in elsewhere
+        (carried_knowledge([other], wanted, default, modelled=space.modelled).gains, np.array(other.groups))
+        for other in elsewhere
     ]
 
     def knows(group: str) -> KnownGains:

@@ -9,12 +9,16 @@ between theirs.
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import PAGE_POLICIES, PROFILED
 from numapredict.collect.topology import Topology
 from numapredict.predictor.searching.gains_file import MachineGains
-from numapredict.predictor.searching.known_gains import Array
+from numapredict.predictor.searching.known_gains import Array, KnownGains, weights_of
+
+Gains = npt.NDArray[np.floating]
+"""Gains as float16, as files have them, or longer."""
 
 SQUARED_WIDTH = 0.3
 """The squared distance at which a mapping weighs 1/e as much as an equal one; half the threads are 2 away."""
@@ -29,6 +33,10 @@ The model has all pages in place from the start; a real run pays for their moves
 whose runs are short, searches that know the shipped machines alone then capture 0.97 and 0.98 of the gain after four
 runs; without it 0.30 and 0.01. Where moves cost nothing, as on modelled machines, it would take 0.004 of 0.94.
 """
+
+_MOVE_PAGES = [PAGE_POLICIES.index(policy) - len(PAGE_POLICIES) for policy in PROFILED]  # the last features
+
+_AT_ONCE = 32  # mappings whose distances to all known ones fit the cache
 
 _PAGE_NODES, _SAME_NODES, _POLICY = 0.7, 0.5, 2.0
 
@@ -56,39 +64,60 @@ def mapping_features(mappings: Sequence[Mapping], topology: Topology) -> Array:
     )
 
 
-def carried_gains(gains: Array, known: Array, wanted: Array, default: int) -> Array:
+def carried_gains(gains: Gains, known: Array, wanted: Array, default: int, found: Array | None = None) -> Array:
     """Return programs' gains, float64[K, M], known under mappings of one machine, under the wanted ones of another.
 
-    ``known`` and ``wanted``: their features; ``default``: the row of ``wanted`` that gains 0.
+    ``known`` and ``wanted``: their features; ``default``: the row of ``wanted`` that gains 0. They are written to
+    ``found`` if it is given. Memory that is touched for the first time costs more than the arithmetic: in between there
+    are small arrays only.
     """
-    # For products of this size the threads of a BLAS library cost ten times as much as they save: einsum has none.
-    found, total = np.zeros((len(gains), len(wanted))), np.zeros(len(wanted))
+    found = np.empty((len(gains), len(wanted))) if found is None else found
+    total = np.zeros(len(wanted))
     for policy in range(-len(PAGE_POLICIES), 0):  # the last features; a mapping of another policy would weigh 1e-12
         rows, columns = np.flatnonzero(wanted[:, policy]), np.flatnonzero(known[:, policy])
-        alike = np.exp(-_squared(wanted[rows], known[columns]) / SQUARED_WIDTH)
+        alike = np.exp(_squared(wanted[rows], known[columns]) / -SQUARED_WIDTH)
         total[rows] = alike.sum(axis=1)
-        found[:, rows] = np.einsum("km,wm->kw", gains[:, columns], alike) / np.maximum(total[rows], FEW)
+        alike /= np.maximum(total[rows], FEW)[:, None]
+        found[:, rows] = _product(alike, gains[:, columns].astype(np.float64).T).T
     lonely = np.flatnonzero(total <= FEW)
-    nearest = _squared(wanted[lonely], known).round(9).argmin(axis=1)  # the first of equally near ones
-    found[:, lonely] = gains[:, nearest]
-    carried: Array = found - found[:, [default]]
-    return carried
+    for first in range(0, len(lonely), _AT_ONCE):
+        some = lonely[first : first + _AT_ONCE]
+        # The sum has 29 binary places: of mappings that are equally near but for rounding errors, the first is taken.
+        found[:, some] = gains[:, (_squared(wanted[some], known) + 2.0**23).argmin(axis=1)]
+    found -= found[:, [default]]
+    return found
 
 
 def _squared(wanted: Array, known: Array) -> Array:
     """Return the squared distances of features, float64[wanted, known]."""
     square, other = (wanted**2).sum(axis=1), (known**2).sum(axis=1)
-    squared: Array = np.maximum(square[:, None] + other - 2 * np.einsum("wf,kf->wk", wanted, known), 0.0)
+    squared: Array = np.maximum(square[:, None] + other - 2 * _product(wanted, known.T), 0.0)
     return squared
 
 
-def carried_from(other: MachineGains, wanted: Array, default: int, *, modelled: bool) -> Array:
-    """Return another machine's gains, float64[K, M], under the mappings with the ``wanted`` features.
+def _product(one: Array, other: Array) -> Array:
+    """Return the matrix product, computed in pieces so small that a BLAS library does not wake its threads for them.
 
+    The threads cost ten times as much as they save here. OpenBLAS wakes them above 2^18 multiplications
+    (``GEMM_MULTITHREAD_THRESHOLD`` in its interface/gemm.c).
+    """
+    product, rows = np.empty((len(one), other.shape[1])), max(1, 2**18 // max(other.size, 1))
+    for first in range(0, len(one), rows):
+        np.matmul(one[first : first + rows], other, out=product[first : first + rows])
+    return product
+
+
+def carried_knowledge(others: Sequence[MachineGains], wanted: Array, default: int, *, modelled: bool) -> KnownGains:
+    """Return what other machines' programs gained under the wanted mappings; machines weigh the same.
+
+    ``wanted``: the features of these mappings; ``default``: the one of them that gains 0;
     ``modelled``: the machine that they are carried to is.
     """
-    carried = carried_gains(other.gains, mapping_features(other.parsed, other.topology), wanted, default)
-    if other.modelled and not modelled:
-        policies = [PAGE_POLICIES.index(policy) - len(PAGE_POLICIES) for policy in PROFILED]
-        carried -= MOVING * wanted[:, policies].any(axis=1)
-    return carried
+    ends = np.cumsum([0, *(len(other.groups) for other in others)]).tolist()
+    gains = np.empty((ends[-1], len(wanted)))
+    for other, first, end in zip(others, ends, ends[1:], strict=False):
+        known = mapping_features(other.parsed, other.topology)
+        carried_gains(other.stored, known, wanted, default, gains[first:end])
+        if other.modelled and not modelled:
+            gains[first:end] -= MOVING * wanted[:, _MOVE_PAGES].any(axis=1)
+    return KnownGains(gains, np.concatenate([weights_of(other.groups) / len(others) for other in others]))

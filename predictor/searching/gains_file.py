@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.host.durable import reason_and_advice, write_whole
@@ -52,10 +53,14 @@ class MachineGains(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(f"{self.machine} has gains that are not finite")
 
     @property
+    def stored(self) -> npt.NDArray[np.float16]:
+        """Return the gains as they are stored, float16[K, M]."""
+        return np.frombuffer(self.numbers, _NUMBER).reshape(len(self.groups), len(self.mappings))
+
+    @property
     def gains(self) -> Array:
         """Return the gains as float64[K, M]."""
-        numbers = np.frombuffer(self.numbers, _NUMBER).reshape(len(self.groups), len(self.mappings))
-        return numbers.astype(np.float64)
+        return self.stored.astype(np.float64)
 
     @property
     def parsed(self) -> tuple[Mapping, ...]:

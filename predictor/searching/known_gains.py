@@ -26,14 +26,22 @@ class KnownGains:
 
 def known_gains(gains: Array, groups: Sequence[str]) -> KnownGains:
     """Return the gains with every group of programs weighing the same, and every program of a group."""
+    return KnownGains(gains, weights_of(groups))
+
+
+def weights_of(groups: Sequence[str]) -> Array:
+    """Return the weight of programs of these groups, float64[K]: every group's the same, and every program's of one."""
     _, group, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-    return KnownGains(gains, 1.0 / (sizes[group] * len(sizes)))
+    weights: Array = 1.0 / (sizes[group] * len(sizes))
+    return weights
 
 
 def joined(parts: Sequence[KnownGains]) -> KnownGains:
     """Return the programs of all parts, each part weighing the same. ValueError if there is none."""
     if not parts:
         raise ValueError("no known programs to join")
+    if len(parts) == 1:
+        return parts[0]
     return KnownGains(
         np.vstack([part.gains for part in parts]), np.concatenate([part.weights / len(parts) for part in parts])
     )

@@ -7,7 +7,7 @@ the new program this is the greedy choice of a portfolio, which is within 1 - 1/
 Fisher, Mathematical Programming 14, 1978).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,9 @@ DEVIATION = 1.0
 
 UNLIKE = 0.1
 """The part of the weight that all known programs keep, however different their gains were: none is ever ruled out."""
+
+
+_AT_ONCE = 16  # programs: their numbers fit the cache
 
 
 class NextRun(NamedTuple):
@@ -53,18 +56,27 @@ def weights_after(
 
 
 def next_run(
-    known: KnownGains, columns: Sequence[int], gains: Sequence[float], ended: Sequence[bool] = ()
+    known: KnownGains,
+    columns: Sequence[int],
+    gains: Sequence[float],
+    ended: Sequence[bool] = (),
+    closed: Collection[int] = (),
 ) -> NextRun | None:
     """Return the run that should add most, after runs of ``columns`` that gave ``gains``; None if all have run.
 
-    Of ``ended`` runs the gain is at most this. ValueError without a run: the default is the first.
+    Of ``ended`` runs the gain is at most this. ``closed`` columns cannot run. ValueError without a run: the default is
+    the first.
     """
     if not columns:
         raise ValueError("a search begins with a run of the default")
-    if len(set(columns)) >= known.gains.shape[1]:
+    if len({*columns, *closed}) >= known.gains.shape[1]:
         return None
-    added = np.maximum(known.gains - known.gains[:, list(columns)].max(axis=1, keepdims=True), 0.0)
-    expected = np.einsum("k,km->m", weights_after(known, columns, gains, ended), added)
-    expected[list(columns)] = -1.0
+    weights = weights_after(known, columns, gains, ended)
+    best = known.gains[:, list(columns)].max(axis=1, keepdims=True)
+    expected = np.zeros(known.gains.shape[1])
+    for first in range(0, len(weights), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        expected += np.einsum("k,km->m", weights[part], np.maximum(known.gains[part] - best[part], 0.0))
+    expected[[*columns, *closed]] = -1.0
     column = int(expected.argmax())
     return NextRun(column, float(expected[column]))

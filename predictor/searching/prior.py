@@ -11,7 +11,7 @@ from numapredict.collect.space import default_mapping, full_space
 from numapredict.collect.terminal.printable import counted, name_cell
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import NoModelError
-from numapredict.predictor.searching.carried_gains import carried_from, mapping_features
+from numapredict.predictor.searching.carried_gains import carried_knowledge, mapping_features
 from numapredict.predictor.searching.gains_file import MachineGains, read_gains
 from numapredict.predictor.searching.known_gains import FEW_GROUPS, KnownGains, joined, known_gains
 
@@ -30,6 +30,8 @@ class Prior:
 
     def over(self, column: int) -> KnownGains:
         """Return the gains over another mapping than the default."""
+        if column == self.default:
+            return self.known
         return KnownGains(self.known.gains - self.known.gains[:, [column]], self.known.weights)
 
     def nearest(self, wanted: Mapping, topology: Topology) -> int:
@@ -84,10 +86,8 @@ def known_of(
         at = {mapping: n for n, mapping in enumerate(wanted)}
         parts.append(known_gains(own.gains[:, [at[mapping] for mapping in mappings]], own.groups))
         origins.append(own)
-    if own is None or len(set(own.groups)) <= FEW_GROUPS:
-        features = mapping_features(mappings, topology)
-        carried = [known_gains(carried_from(each, features, column, modelled=modelled), each.groups) for each in others]
-        parts += [joined(carried)] if carried else []
+    if others and (own is None or len(set(own.groups)) <= FEW_GROUPS):
+        parts.append(carried_knowledge(others, mapping_features(mappings, topology), column, modelled=modelled))
         origins += others
     if not parts:
         raise NoModelError(f"nothing is known of {topology.name}: install numapredict again, or train here")

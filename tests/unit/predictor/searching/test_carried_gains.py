@@ -4,7 +4,14 @@ import pytest
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.space import default_mapping, full_space
 from numapredict.collect.topology import Topology
-from numapredict.predictor.searching.carried_gains import MOVING, carried_from, carried_gains, mapping_features
+from numapredict.predictor.searching.carried_gains import (
+    FEW,
+    MOVING,
+    SQUARED_WIDTH,
+    carried_gains,
+    carried_knowledge,
+    mapping_features,
+)
 from numapredict.predictor.searching.gains_file import MachineGains, numbers_of
 from tests.shapes import shape
 
@@ -13,6 +20,20 @@ POLICIES = tuple(f"16x2-contiguous-{policy}" for policy in ("first-touch", "loca
 
 def features(topology: Topology, *labels: str) -> np.ndarray:
     return mapping_features([parse_label(label) for label in labels], topology)
+
+
+def gained(topology: Topology, programs: int) -> MachineGains:
+    """Return what programs, one a group, gained by chance on a machine."""
+    mappings = full_space(topology)
+    return MachineGains(
+        machine=topology.name,
+        modelled=True,
+        topology=topology,
+        default=default_mapping(topology).label,
+        mappings=tuple(mapping.label for mapping in mappings),
+        groups=tuple(map(str, range(programs))),
+        numbers=numbers_of(np.random.default_rng(programs).normal(size=(programs, len(mappings)))),
+    )
 
 
 def test_mappings_that_use_like_parts_of_different_machines_have_equal_features() -> None:
@@ -62,8 +83,38 @@ def test_modelled_moves_of_pages_cost_nothing_so_that_on_real_machines_they_gain
         groups=("one",),
         numbers=numbers_of(gains),
     )
-    found = carried_from(other, features(topology, *POLICIES), 0, modelled=wanted)
+    found = carried_knowledge([other], features(topology, *POLICIES), 0, modelled=wanted).gains
     assert found == pytest.approx(gains - [[0.0, less, 0.0, less]])
+
+
+def test_gains_are_means_weighted_by_how_alike_mappings_are_else_those_of_the_nearest() -> None:
+    known, wanted = shape([8] * 2), shape([12] * 4, pus=2)
+    columns = mapping_features(full_space(known), known)
+    rows = mapping_features(full_space(wanted), wanted)
+    default = full_space(wanted).index(default_mapping(wanted))
+    gains = np.random.default_rng(3).normal(size=(5, len(columns))).astype(np.float16)
+    expected = []
+    for row in rows:
+        squared = ((row - columns) ** 2).sum(axis=1)
+        alike = np.exp(-squared / SQUARED_WIDTH)
+        near = gains[:, squared.round(9).argmin()].astype(np.float64)
+        expected.append(gains @ alike / alike.sum() if alike.sum() > FEW else near)
+    wants = np.array(expected).T
+    found = carried_gains(gains, columns, rows, default)
+    assert found == pytest.approx(wants - wants[:, [default]], abs=1e-9)
+    lonely = np.exp(-((rows[:, None] - columns) ** 2).sum(axis=2) / SQUARED_WIDTH).sum(axis=1) <= FEW
+    assert 0 < lonely.sum() < len(rows)
+
+
+def test_every_machine_weighs_the_same_in_what_is_carried_over() -> None:
+    one, two = gained(shape([8, 8], name="one"), 1), gained(shape([16] * 4, name="two"), 3)
+    topology = shape([4, 4])
+    wanted = mapping_features(full_space(topology), topology)
+    found = carried_knowledge([one, two], wanted, 0, modelled=True)
+    assert found.weights == pytest.approx([1 / 2, 1 / 6, 1 / 6, 1 / 6])
+    for machine, rows in ((one, slice(0, 1)), (two, slice(1, 4))):
+        known = mapping_features(machine.parsed, machine.topology)
+        assert found.gains[rows] == pytest.approx(carried_gains(machine.gains, known, wanted, 0))
 
 
 def test_a_thread_count_between_two_known_ones_gets_a_gain_between_theirs() -> None:

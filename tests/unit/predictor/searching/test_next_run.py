@@ -75,6 +75,24 @@ def test_gains_far_from_all_known_ones_leave_weights_that_are_numbers() -> None:
     assert found.sum() == pytest.approx(1.0)
 
 
+def test_a_closed_mapping_does_not_run() -> None:
+    found = next_run(kinds(), [0], [0.0], closed={2})
+    assert found is not None
+    assert found.column == 1
+    assert next_run(kinds(), [0, 2], [0.0, 0.1], closed={1, 2, 3}) is None
+
+
+def test_of_many_programs_all_count() -> None:
+    drawn = np.random.default_rng(5).normal(size=(100, 6))
+    drawn[:, 0] = 0
+    known = known_gains(drawn, [str(n // 3) for n in range(100)])
+    added = np.maximum(drawn - drawn[:, [0, 3]].max(axis=1, keepdims=True), 0.0)
+    expected = weights_after(known, [0, 3], [0.0, 0.2]) @ added
+    found = next_run(known, [0, 3], [0.0, 0.2])
+    assert found is not None
+    assert (found.column, found.expected_gain) == (expected.argmax(), pytest.approx(expected.max()))
+
+
 def test_a_search_ends_when_all_mappings_have_run_and_begins_with_the_default() -> None:
     assert next_run(kinds(), [0, 2, 1, 3], [0.0, 1.0, 1.0, 1.0]) is None
     with pytest.raises(ValueError, match="begins with"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from numapredict.collect.mapping import parse_label
-from numapredict.collect.placement import _page_node_set, _thread_slots
+from numapredict.collect.placement import _thread_slots, page_node_set
 from numapredict.collect.space import default_mapping, full_space
 from numapredict.predictor.searching.gains_file import MachineGains, numbers_of, read_gains, write_gains
 from numapredict.predictor.searching.known_gains import FEW_GROUPS
@@ -103,9 +103,9 @@ def test_the_gains_that_ship_are_those_of_the_shipped_datasets() -> None:
 
 
 def test_what_is_known_of_a_large_machine_is_ready_after_few_calls() -> None:
-    for cached in (parse_label, _thread_slots, _page_node_set):  # as in a new process
+    for cached in (parse_label, _thread_slots, page_node_set):  # as in a new process
         cached.cache_clear()
     new = shape([16] * 8, pus=2)
     counted = cProfile.Profile()
     counted.runcall(prior_of, "new", new, Path("none"), lambda _: True, modelled=False)
-    assert pstats.Stats(counted).total_calls < 300_000  # type: ignore[attr-defined]
+    assert pstats.Stats(counted).total_calls < 150_000  # type: ignore[attr-defined]
