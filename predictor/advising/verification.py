@@ -21,8 +21,8 @@ ROUNDS = 5
 CONFIRMING_ROUNDS = 3
 """Further runs of a search's baseline and winner, in turn; one on a modelled machine, where every run is the same.
 
-With 5% noise put into the shipped machines' modelled times, at most 0.8% of the programs then end over 2% slower than
-the baseline; with two rounds 1.6%.
+With 5% noise in every run, at most 0.07% of the searches on a machine's recorded times then end over 2% slower than the
+baseline (``tests.benchmarks.search_noise``).
 """
 
 DOUBT = 2.0

@@ -87,7 +87,7 @@ def cells(found: Searched, sweep: Recorded) -> tuple[str, ...]:
     return (
         f"{found.runs[0].time_s:.3f} s; {', '.join(runs)}",
         answer(found),
-        f"{sweep.of(found.mapping):.2f} of {sweep.best:.2f}",
+        f"{sweep.of(found.mapping):.2f} of {sweep.best:.2f}" if found.keep or found.mapping in sweep.speedups else "",
         *("" if share is None else f"{share:.2f}" for share in shares),
     )
 
