@@ -116,7 +116,10 @@ def _further_facts(found: Searched, following: FurtherRun) -> tuple[tuple[str, s
     speed, worth_from = following.speedup, following.worth_from_runs
     confirming = f", of which {seconds(following.confirming_s)} to confirm its gain" if following.confirming_s else ""
     facts = [
-        ("It speeds up the best so far by", f"{following.expected_speedup - 1:.1%} on average, a slower run by 0"),
+        (
+            "It should speed up the best so far by",
+            f"{following.expected_speedup - 1:.1%} on average, a slower run by 0",
+        ),
         (
             "The run itself, over the best so far",
             f"{factor(speed.median)}, {factor(speed.low)} to {factor(speed.high)} in nine cases of ten",

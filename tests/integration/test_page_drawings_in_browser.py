@@ -18,6 +18,7 @@ from numapredict.reports.parts.subject import Subject
 from tests.chromium import Chromium, is_installed
 from tests.page_reader import by_mean_speedup, drawn, geometric_mean, grid, hover, press, spaced, tip
 from tests.planted_page import browser, data, dataset, heatmap
+from tests.searches import LOCAL, Noisy, answered, times
 
 __all__ = ["browser", "data", "dataset", "heatmap"]  # fixtures
 
@@ -325,3 +326,29 @@ def test_tree_names_and_bars_stay_in_sight(browser: Chromium, wide: Path, width:
     )
     assert tip(browser) == [], "a name is no cell"
     browser.resize(1280, 900)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_runs_of_a_search_are_drawn(browser: Chromium, tmp_path: Path, scheme: str) -> None:
+    """Without any script: each mark is visible within the drawing, and says what it is."""
+    found = answered(Noisy(times(8.0, one=-1.0), {LOCAL: [3.0, 4.0]}), runs=4)
+    write_page(page_data(Subject(name="app", searched=found)), tmp_path / "search.html")
+    browser.open(tmp_path / "search.html", prefers_color_scheme=scheme)
+    seen = browser.script(
+        """const root = document.querySelector('svg.runs'), all = root.getBoundingClientRect();
+        return Array.from(root.querySelectorAll('g'), (mark) => {
+          const shape = mark.querySelector('circle, path'), box = shape.getBoundingClientRect();
+          const across = box.left >= all.left && box.right <= all.right;
+          const within = across && box.top >= all.top && box.bottom <= all.bottom;
+          const style = getComputedStyle(shape);
+          return [mark.getAttribute('class'), within, style.fill === 'none' ? style.stroke : style.fill];
+        })"""
+    )
+    assert [(kind, within) for kind, within, _ in seen] == [
+        ("done", True), ("done", True), ("ended", True), ("failed", True),
+    ]  # fmt: skip
+    accent = {"light": "rgb(11, 83, 148)", "dark": "rgb(142, 199, 255)"}[scheme]
+    assert [colour for _, _, colour in seen[:3]] == [accent] * 3
+    assert seen[3][2] not in (accent, "none")
+    titles = browser.script("return Array.from(document.querySelectorAll('svg.runs title'), (e) => e.textContent)")
+    assert titles[1] == f"run 2: {LOCAL}, 3.00\u00a0s, 2.67x"

@@ -292,30 +292,6 @@ def test_a_link_to_a_cluster_opens_it(browser: Chromium, pages: dict[str, Path])
     assert len(browser.find_all("#tree-scroll text.name")) == 15
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_runs_of_a_search_are_drawn(browser: Chromium, pages: dict[str, Path], scheme: str) -> None:
-    """Without any script: each mark is visible within the drawing, and says what it is."""
-    browser.open(pages["search"], prefers_color_scheme=scheme)
-    seen = browser.script(
-        """const root = document.querySelector('svg.runs'), all = root.getBoundingClientRect();
-        return Array.from(root.querySelectorAll('g'), (mark) => {
-          const shape = mark.querySelector('circle, path'), box = shape.getBoundingClientRect();
-          const across = box.left >= all.left && box.right <= all.right;
-          const within = across && box.top >= all.top && box.bottom <= all.bottom;
-          const style = getComputedStyle(shape);
-          return [mark.getAttribute('class'), within, style.fill === 'none' ? style.stroke : style.fill];
-        })"""
-    )
-    assert [(kind, within) for kind, within, _ in seen] == [
-        ("done", True), ("done", True), ("ended", True), ("failed", True),
-    ]  # fmt: skip
-    accent = {"light": "rgb(11, 83, 148)", "dark": "rgb(142, 199, 255)"}[scheme]
-    assert [colour for _, _, colour in seen[:3]] == [accent] * 3
-    assert seen[3][2] not in (accent, "none")
-    titles = browser.script("return Array.from(document.querySelectorAll('svg.runs title'), (e) => e.textContent)")
-    assert titles[1] == f"run 2: {LOCAL}, 3.00\u00a0s, 2.67x"
-
-
 @pytest.mark.parametrize("kind", ["both", "prediction", "search", "many"])
 @pytest.mark.parametrize("width", [375, 1280])
 def test_only_wide_parts_scroll_sideways(browser: Chromium, pages: dict[str, Path], kind: str, width: int) -> None:
