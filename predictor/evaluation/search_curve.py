@@ -101,8 +101,13 @@ def portfolio_run(known: KnownGains, columns: Sequence[int], _gains: Sequence[fl
 def neighbours_run(known: KnownGains, columns: Sequence[int], gains: Sequence[float]) -> NextRun | None:
     """Return the run that adds most for the programs nearest in the gains so far, or for all if it adds nothing."""
     off = ((known.gains[:, list(columns)] - np.asarray(gains)) ** 2).sum(axis=1)
-    near = off <= np.sort(off)[min(NEIGHBOURS, len(off)) - 1]
-    nearest = KnownGains(known.gains[near], known.weights[near] / known.weights[near].sum())
+    near = np.flatnonzero(off <= np.sort(off)[min(NEIGHBOURS, len(off)) - 1]).tolist()
+    nearest = KnownGains(
+        known.gains[near],
+        known.weights[near] / known.weights[near].sum(),
+        tuple(known.groups[row] for row in near),
+        tuple(known.machines[row] for row in near),
+    )
     found = portfolio_run(nearest, columns, gains)
     return found if found is not None and found.expected_gain > 0 else portfolio_run(known, columns, gains)
 
@@ -153,13 +158,20 @@ def foreign_knowledge(space: Space, default: int, elsewhere: Sequence[MachineGai
     """Return the knowledge of other machines' programs, carried over; the asked group is left out there, too."""
     wanted = mapping_features(space.mappings, space.topology)
     carried = [
-        (carried_knowledge([other], wanted, default, modelled=space.modelled).gains, np.array(other.groups))
+        (
+            carried_knowledge([other], wanted, default, modelled=space.modelled).gains,
+            np.array(other.groups),
+            other.machine,
+        )
         for other in elsewhere
     ]
 
     def knows(group: str) -> KnownGains:
         return joined(
-            [known_gains(gains[groups != group], groups[groups != group].tolist()) for gains, groups in carried]
+            [
+                known_gains(gains[groups != group], groups[groups != group].tolist(), machine)
+                for gains, groups, machine in carried
+            ]
         )
 
     return knows
@@ -193,12 +205,14 @@ def in_order(gains: Array, runs: Sequence[Sequence[int]]) -> Trials:
     return trials
 
 
-def forecasts(observations: Observations, default: int, knows: Knows, trials: Trials) -> Forecasts:
-    """Return how every further run of a search came out, against what was expected of it."""
+def forecasts(
+    observations: Observations, default: int, knows: Knows, trials: Trials, after: Sequence[int] = range(1, RUNS[-1])
+) -> Forecasts:
+    """Return how the further runs of a search came out, against what was expected of each ``after`` so many runs."""
     gains, within, faster, stated, runs = gains_of(observations.time_s, default), 0, 0, 0.0, 0
     for row, (group, columns) in enumerate(zip(observations.groups, trials.columns, strict=True)):
         known, gained = knows(group), gains[row, list(columns)]
-        for made in range(1, len(columns)):
+        for made in (each for each in after if each < len(columns)):
             expected = expected_run(known, columns[:made], gained[:made].tolist(), (), columns[made])
             added = gained[made] - gained[:made].max()
             within += bool(expected.low <= added <= expected.high)

@@ -120,4 +120,9 @@ def carried_knowledge(others: Sequence[MachineGains], wanted: Array, default: in
         carried_gains(other.stored, known, wanted, default, gains[first:end])
         if other.modelled and not modelled:
             gains[first:end] -= MOVING * wanted[:, _MOVE_PAGES].any(axis=1)
-    return KnownGains(gains, np.concatenate([weights_of(other.groups) / len(others) for other in others]))
+    return KnownGains(
+        gains,
+        np.concatenate([weights_of(other.groups) / len(others) for other in others]),
+        tuple(group for other in others for group in other.groups),
+        tuple(other.machine for other in others for _ in other.groups),
+    )

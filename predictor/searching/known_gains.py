@@ -17,16 +17,33 @@ class KnownGains:
     """The gains of K known programs under M mappings.
 
     ``gains`` float64[K, M]: log2 of a program's time under the default over its time under the mapping.
-    ``weights`` float64[K]: how much each program counts before the first run, 1 in all.
+    ``weights`` float64[K]: how much each program counts before the first run, 1 in all. ``groups``: each program's.
+    ``machines``: where its gains were carried over from, nothing for the machine's own programs.
     """
 
     gains: Array
     weights: Array
+    groups: tuple[str, ...]
+    machines: tuple[str, ...]
+
+    def related(self) -> npt.NDArray[np.bool_]:
+        """Return of which others each program must know nothing to stand for a new one, bool[K, K].
+
+        These are the programs of its group, and where gains were carried over from its machine all of that machine.
+        """
+        groups, machines = np.asarray(self.groups), np.asarray(self.machines)
+        found: npt.NDArray[np.bool_] = (groups[:, None] == groups) | (
+            (machines[:, None] == machines) & (machines != "")
+        )
+        return found
 
 
-def known_gains(gains: Array, groups: Sequence[str]) -> KnownGains:
-    """Return the gains with every group of programs weighing the same, and every program of a group."""
-    return KnownGains(gains, weights_of(groups))
+def known_gains(gains: Array, groups: Sequence[str], machine: str = "") -> KnownGains:
+    """Return the gains with every group of programs weighing the same, and every program of a group.
+
+    ``machine``: where they were carried over from.
+    """
+    return KnownGains(gains, weights_of(groups), tuple(groups), (machine,) * len(groups))
 
 
 def weights_of(groups: Sequence[str]) -> Array:
@@ -43,5 +60,8 @@ def joined(parts: Sequence[KnownGains]) -> KnownGains:
     if len(parts) == 1:
         return parts[0]
     return KnownGains(
-        np.vstack([part.gains for part in parts]), np.concatenate([part.weights / len(parts) for part in parts])
+        np.vstack([part.gains for part in parts]),
+        np.concatenate([part.weights / len(parts) for part in parts]),
+        tuple(group for part in parts for group in part.groups),
+        tuple(machine for part in parts for machine in part.machines),
     )

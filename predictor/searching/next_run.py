@@ -48,10 +48,17 @@ def weights_after(
 
     A gain that is not a number, of a run that failed, tells nothing. Of an ``ended`` run, the gain is at most this.
     """
-    off = off_by(known, columns, gains, ended)
-    distance = (off**2).sum(axis=1) / DEVIATION**2
-    likely = known.weights * np.exp(-(distance - distance.min()) / 2)
-    weights: Array = (1 - UNLIKE) * likely / likely.sum() + UNLIKE * known.weights
+    return weights_at(known.weights, (off_by(known, columns, gains, ended) ** 2).sum(axis=1))
+
+
+def weights_at(before: Array, squared: Array) -> Array:
+    """Return how much programs count whose gains are so far from another's, float64[..., K], 1 in all.
+
+    ``before`` is how much they counted before the runs, 1 in all; ``squared`` are sums of squares over the runs.
+    """
+    distance = squared / DEVIATION**2
+    likely = before * np.exp(-(distance - distance.min(axis=-1, keepdims=True)) / 2)
+    weights: Array = (1 - UNLIKE) * likely / likely.sum(axis=-1, keepdims=True) + UNLIKE * before
     return weights
 
 

@@ -3,7 +3,7 @@
 import importlib.resources
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from numapredict.collect.mapping import Mapping
@@ -32,7 +32,7 @@ class Prior:
         """Return the gains over another mapping than the default."""
         if column == self.default:
             return self.known
-        return KnownGains(self.known.gains - self.known.gains[:, [column]], self.known.weights)
+        return replace(self.known, gains=self.known.gains - self.known.gains[:, [column]])
 
     def nearest(self, wanted: Mapping, topology: Topology) -> int:
         """Return the column of the mapping that is most like ``wanted``: page policy, then threads, then the rest."""

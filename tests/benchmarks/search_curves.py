@@ -1,5 +1,6 @@
 """How much of the gain a search captures after 2, 3, 4 and 6 runs, on all machines, by what it knows.
 
+At the end of a line is which share of the next runs came out within its 90% interval, after as many runs and in all.
 Programs are held out by group. On the modelled machines a search knows the machine's other programs, or the other
 machines' alone (each codelet left out there, too); on the machines that MCTOP measured their own programs, the modelled
 machines' alone, or both at equal weight, each with the programs of one code base apart and together. Several of MCTOP's
@@ -18,10 +19,12 @@ import numpy.typing as npt
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.modelled.description import load_description
 from numapredict.predictor.evaluation.search_curve import (
+    RUNS,
     Knows,
     Space,
     Trials,
     after_runs,
+    forecasts,
     foreign_knowledge,
     own_knowledge,
     random_search,
@@ -49,12 +52,22 @@ def observed(dataset: Dataset) -> tuple[Observations, int]:
     return observations, observations.column(default)
 
 
-def row(name: str, observations: Observations, default: int, trials: Trials) -> str:
-    """Return a line of the table: gain captured after each number of runs, and the cost of four."""
+def held(observations: Observations, default: int, knows: Knows, trials: Trials) -> npt.NDArray[np.float64]:
+    """Return of the next run after each number of runs the share within its 90% interval, then of all further runs."""
+    found = [forecasts(observations, default, knows, trials, [runs]) for runs in range(1, RUNS[-1])]
+    within, runs = (np.array([getattr(each, what) for each in found]) for what in ("within", "runs"))
+    return np.append((within / runs)[[made - 1 for made in SHOWN]], within.sum() / runs.sum())
+
+
+def row(
+    name: str, observations: Observations, default: int, trials: Trials, within: npt.NDArray[np.float64] | None = None
+) -> str:
+    """Return a line of the table: gain captured after each number of runs, the cost of four, and ``held``."""
     best = gains_of(observations.time_s, default).max(axis=1)
     found = {each.runs: each for each in after_runs(trials, best, observations.groups)}
     shares = "  ".join(f"{found[runs].gain_captured or 0.0:5.2f}" for runs in SHOWN)
-    return f"{name:60}{shares}   cost of 4 {found[4].cost_in_default_runs:.1f}"
+    line = f"{name:60}{shares}   cost of 4 {found[4].cost_in_default_runs:.1f}"
+    return line if within is None else f"{line}   within {'  '.join(f'{share:.2f}' for share in within)}"
 
 
 def in_order(observations: Observations, order: npt.NDArray[np.int64]) -> Observations:
@@ -86,7 +99,8 @@ def main() -> None:
         for name, knows in knowledges(observations, default, space, dataset.machine).items():
             if name != "both":  # its own programs are many
                 trials = searched(observations, default, knows)
-                click.echo(row(f"{dataset.machine} (modelled), {name}", observations, default, trials))
+                within = held(observations, default, knows, trials)
+                click.echo(row(f"{dataset.machine} (modelled), {name}", observations, default, trials, within))
     for machine in measured.DEFAULTS:
         topology = load_description(machine).topology
         for together in (False, True):
@@ -95,17 +109,22 @@ def main() -> None:
             observations, default = observed(dataset)
             pairs = counterparts_of(observations.mappings, topology)
             title = f"{machine} (measured), {len(set(observations.groups))} groups"
-            found: dict[str, list[Trials]] = {}
+            found: dict[str, list[tuple[Trials, npt.NDArray[np.float64]]]] = {}
             for order in np.random.default_rng(0).permuted(np.tile(np.arange(len(pairs.pairs)), (ORDERS, 1)), axis=1):
                 shuffled, at = in_order(observations, order), int(np.flatnonzero(order == default)[0])
                 space = Space(tuple(map(pairs.of, shuffled.mappings)), topology, modelled=False)
                 # The modelled machine of this name knows nothing of what was measured.
                 for name, knows in knowledges(shuffled, at, space, "").items():
                     if name != "other machines alone" or not together:  # these have no program of its groups
-                        found.setdefault(name.replace("other", "modelled"), []).append(searched(shuffled, at, knows))
-            for name, trials in found.items():
-                mean = Trials(*(np.mean([getattr(each, what) for each in trials], axis=0) for what in ("gain", "cost")))
-                click.echo(row(f"{title}, {name}", observations, default, mean))
+                        trials = searched(shuffled, at, knows)
+                        shown = found.setdefault(name.replace("other", "modelled"), [])
+                        shown.append((trials, held(shuffled, at, knows, trials)))
+            for name, tried in found.items():
+                mean = Trials(
+                    *(np.mean([getattr(each, what) for each, _ in tried], axis=0) for what in ("gain", "cost"))
+                )
+                within = np.mean([each for _, each in tried], axis=0)
+                click.echo(row(f"{title}, {name}", observations, default, mean, within))
             if not together:
                 click.echo(row(f"{title}, random order", observations, default, random_search(observations, default)))
 
