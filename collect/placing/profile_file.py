@@ -51,7 +51,9 @@ SAMPLE = np.dtype(
 class ProfiledRange:
     """One range of ranges.h, and its samples: ``first`` to ``first + count - 1`` of the profile's.
 
-    ``first_slot`` is the slot that touched it first, -1 where unknown; ``module`` and ``offset`` are its origin.
+    ``first_slot`` is the slot that touched it first, -1 where unknown; ``module`` and ``offset`` are its origin: the
+    allocating call's last byte, or the static object. ``first_module`` and ``first_offset`` are the instruction that
+    touched it first, an empty module where that is not known. Offsets are addresses before relocation.
     """
 
     kind: int
@@ -64,6 +66,9 @@ class ProfiledRange:
     first_slot: int
     module: str
     offset: int
+    size_bytes: int = 0
+    first_module: str = ""
+    first_offset: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +76,7 @@ class Profile:
     """The profile of one run with ``slots`` threads; ``samples`` are SAMPLE records, those of a range in page order.
 
     ``armed`` counts the pages that were watched, ``touched`` those of them that were touched, ``dropped`` the samples
-    without room.
+    without room; ``time_s`` is the run's time inside parallel regions.
     """
 
     slots: int
@@ -81,6 +86,7 @@ class Profile:
     armed: int
     touched: int
     dropped: int
+    time_s: float = 0.0
 
 
 def read_profile(path: Path) -> Profile:
@@ -153,6 +159,7 @@ def parse_profile(data: bytes) -> Profile:
         armed=int(header["armed"]),
         touched=int(header["touched"]),
         dropped=int(header["dropped"]),
+        time_s=int(header["time_ns"]) * 1e-9,
     )
 
 
@@ -168,10 +175,7 @@ def _range(record: np.void, samples: npt.NDArray[np.void], text: bytes, slots: i
     first_slot = int(record["first_slot"])
     if not -1 <= first_slot < slots:
         raise ValueError(f"a range was touched first by thread {first_slot}")
-    start = int(record["module"])
-    end = text.find(b"\0", start)
-    if start >= len(text) or end < 0:
-        raise ValueError("a path is missing")
+    first_module = _path(text, int(record["first_touch_module"]))
     return ProfiledRange(
         kind=int(record["kind"]),
         site=int(record["site"]),
@@ -181,6 +185,17 @@ def _range(record: np.void, samples: npt.NDArray[np.void], text: bytes, slots: i
         first=first,
         count=count,
         first_slot=first_slot,
-        module=text[start:end].decode(errors="replace"),
+        module=_path(text, int(record["module"])),
         offset=int(record["offset"]),
+        size_bytes=int(record["bytes"]),
+        first_module=first_module,
+        # The file has the byte before the instruction: the library takes it for a call's return address.
+        first_offset=int(record["first_touch_offset"]) + 1 if first_module else 0,
     )
+
+
+def _path(text: bytes, start: int) -> str:
+    end = text.find(b"\0", start)
+    if start >= len(text) or end < 0:
+        raise ValueError("a path is missing")
+    return text[start:end].decode(errors="replace")

@@ -1,0 +1,113 @@
+"""The functions of an address: the one that holds it, and those that were inlined there (DWARF 5 sec. 3.3.8)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from numapredict.collect.source.address_ranges import covers, ranges_of
+from numapredict.collect.source.lines import LineTable
+from numapredict.collect.source.place import Frame
+
+_SCOPES = {"DW_TAG_namespace", "DW_TAG_module"}
+_ORIGINS = ("DW_AT_abstract_origin", "DW_AT_specification")
+_NAMED = {"DW_TAG_namespace", "DW_TAG_class_type", "DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_module"}
+_DEEPEST = 64
+
+Die = Any  # pyelftools before 0.32 ships no types
+
+
+def functions_at(unit: Any, address: int) -> tuple[Die, ...]:  # noqa: ANN401
+    """Return the entries of the functions at an address, outermost first; empty where none is known."""
+    function = next(_holding(unit.get_top_DIE(), address), None)
+    if function is None:
+        return ()
+    chain, within = [function], function
+    for _ in range(_DEEPEST):
+        within = next(
+            (
+                child
+                for child in children(within)
+                if child.tag in ("DW_TAG_inlined_subroutine", "DW_TAG_lexical_block", "DW_TAG_subprogram")
+                and covers(ranges_of(child), address)
+            ),
+            None,
+        )
+        if within is None:
+            break
+        if within.tag != "DW_TAG_lexical_block":
+            chain.append(within)
+    return tuple(chain)
+
+
+def frames_of(chain: tuple[Die, ...], address: int, table: LineTable) -> tuple[Frame, ...]:
+    """Return the frames of an address, innermost first, by its functions, outermost first."""
+    file, line, column = table.at(address)
+    if not chain:
+        return (Frame(None, file, line, column),) if file is not None else ()
+    frames = []
+    for function in reversed(chain):
+        frames.append(Frame(full_name(function), file, line, column))
+        called = function.attributes
+        if "DW_AT_call_line" not in called:
+            break  # no inlined one
+        file = table.file(called["DW_AT_call_file"].value) if "DW_AT_call_file" in called else None
+        line = called["DW_AT_call_line"].value
+        column = called["DW_AT_call_column"].value if "DW_AT_call_column" in called else None
+    return tuple(frames)
+
+
+def full_name(die: Die) -> str | None:
+    """Return the name of a function or variable with its classes and namespaces, None where it has none."""
+    own = attribute(die, "DW_AT_name")
+    if own is None:
+        return None
+    parts = [text(own)]
+    declared = declaration(die)
+    parent = declared.get_parent()
+    while parent is not None and parent.tag in _NAMED and len(parts) < _DEEPEST:
+        name = parent.attributes.get("DW_AT_name")
+        parts.append(text(name.value) if name is not None else "(anonymous namespace)")
+        parent = parent.get_parent()
+    return "::".join(reversed(parts))
+
+
+def attribute(die: Die, name: str) -> Any:  # noqa: ANN401
+    """Return the value of an attribute of an entry or of the one that it stands for, None where neither has it."""
+    return next((one.attributes[name].value for one in _line_of(die) if name in one.attributes), None)
+
+
+def declaration(die: Die) -> Die:
+    """Return the entry that declares what an entry stands for: the last of the origins, in its class or namespace."""
+    return list(_line_of(die))[-1]
+
+
+def children(die: Die) -> Iterator[Die]:
+    """Return the entries within an entry; raise ValueError where damage would lead in a circle."""
+    last = die.offset
+    for child in die.iter_children():
+        if child.offset <= last:
+            raise ValueError("the debug information leads in a circle")
+        last = child.offset
+        yield child
+
+
+def text(value: object) -> str:
+    """Return a string of the debug information."""
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _holding(die: Die, address: int) -> Iterator[Die]:
+    for child in children(die):
+        if child.tag == "DW_TAG_subprogram" and covers(ranges_of(child), address):
+            yield child
+        elif child.tag in _SCOPES and child.has_children:
+            yield from _holding(child, address)
+
+
+def _line_of(die: Die) -> Iterator[Die]:
+    """Return an entry, the one that it is made from, and so on."""
+    for _ in range(_DEEPEST):
+        yield die
+        origin = next((name for name in _ORIGINS if name in die.attributes), None)
+        if origin is None:
+            return
+        die = die.get_DIE_from_attribute(origin)

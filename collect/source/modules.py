@@ -1,0 +1,191 @@
+"""Names and lines of a run's modules: each file is opened once, when it is first asked about."""
+
+from functools import cached_property
+from pathlib import Path
+
+from numapredict.collect.host.bounded_file import MIB, read_bounded
+from numapredict.collect.source.address_ranges import UnitFinder
+from numapredict.collect.source.demangling import demangled
+from numapredict.collect.source.functions import Die, frames_of, functions_at
+from numapredict.collect.source.lines import LineTable
+from numapredict.collect.source.module_file import DEBUG_FOLDER, ModuleFile, open_module
+from numapredict.collect.source.place import Frame, Place
+from numapredict.collect.source.statement import assigned_in, base_of, directive_before, is_made_in, is_returned, statement_at
+from numapredict.collect.source.symbol_table import FUNCTION, OBJECT, Symbol
+from numapredict.collect.source.variables import declared_in, static_at
+
+_MOST_SOURCE_BYTES = 16 * MIB
+_LEAST_BYTES = 4096
+"""Of the static objects of a part, smaller ones lie within pages of others."""
+
+_MOST_UNITS = 256
+"""Units whose variables are read for a static object's name: in larger programs its symbol is the name."""
+
+
+class Modules:
+    """The modules of one run, which ended at ``run_ended_s`` (seconds since 1970; None: not known).
+
+    Damage, missing files and missing debug information leave things unknown, with a line in the place's ``doubt``.
+    """
+
+    def __init__(self, run_ended_s: float | None = None, debug_folder: Path = DEBUG_FOLDER) -> None:
+        self._run_ended_s, self._debug_folder = run_ended_s, debug_folder
+        self._known: dict[str, _Module] = {}
+
+    def place(self, module: str, offset: int) -> Place:
+        """Return the place of an address of a module, before relocation."""
+        return self._module(module).place(offset)
+
+    def allocated_name(self, place: Place) -> str | None:
+        """Return the name of the variable that the allocation at a place is assigned to, None where that is not known.
+
+        It is the variable declared in the line, or, by the source, the one that the statement assigns to.
+        """
+        return self._module(place.module).allocated_name(place)
+
+    def is_allocator(self, place: Place) -> bool:
+        """Return whether the function of an allocation returns it, by the source: it allocates for its callers."""
+        return self._module(place.module).is_allocator(place)
+
+    def directive(self, place: Place) -> str:
+        """Return the OpenMP directive before a place's line, empty where the source is not there or has none near."""
+        return self._module(place.module).directive(place.frame)
+
+    def statics(self, module: str, start: int, size_bytes: int) -> tuple[tuple[Symbol, Frame], ...]:
+        """Return the static objects of a part of a module, each with its name and the place of its declaration."""
+        return self._module(module).statics(start, size_bytes)
+
+    def _module(self, path: str) -> "_Module":
+        if path not in self._known:
+            self._known[path] = _Module(open_module(path, self._run_ended_s, self._debug_folder))
+        return self._known[path]
+
+
+class _Module:
+    """One module's file, with what was read of it so far."""
+
+    def __init__(self, file: ModuleFile) -> None:
+        self._file = file
+        self._places: dict[int, Place] = {}
+        self._chains: dict[int, tuple[Die, ...]] = {}
+        self._tables: dict[int, LineTable] = {}
+        self._sources: dict[str, tuple[str, ...]] = {}
+
+    def place(self, offset: int) -> Place:
+        if offset not in self._places:
+            self._places[offset] = self._looked_up(offset)
+        return self._places[offset]
+
+    def _looked_up(self, offset: int) -> Place:
+        path, doubt = self._file.path, self._file.doubt
+        frames: tuple[Frame, ...] = ()
+        if self._file.dwarf is not None:
+            try:
+                unit = self._finder.at(offset)
+                if unit is not None:
+                    table = self._table(unit)
+                    chain = functions_at(unit, offset)
+                    self._chains[offset] = chain
+                    frames = frames_of(chain, offset, table)
+            except Exception:  # what pyelftools raises for damaged debug information has no common class
+                doubt = f"the debug information of {Path(path).name} is damaged or of an unknown kind"
+        if not any(frame.function for frame in frames):
+            symbol = self._file.symbols[FUNCTION].at(offset) if FUNCTION in self._file.symbols else None
+            if symbol is not None:
+                known = frames[-1] if frames else Frame()
+                frames = (Frame(demangled(symbol.name), known.file, known.line),)
+        return Place(path, offset, frames, "" if any(frame.known for frame in frames) else doubt)
+
+    def allocated_name(self, place: Place) -> str | None:
+        frame = place.frame
+        if not frame.known:
+            return None
+        try:
+            declared = self._declared(place, frame)
+        except Exception:  # as above
+            declared = ()
+        here = [one.function for one in declared if (one.file, one.line) == (frame.file, frame.line) and one.function]
+        lines = self._lines(frame)
+        line = statement_at(lines, frame.line or 0, before=False)
+        assigned = assigned_in(line, frame.column) or assigned_in(statement_at(lines, frame.line or 0))
+        if not assigned:
+            made = [name for name in here if not line or is_made_in(line, name.rpartition("::")[2])]
+            return made[0] if len(made) == 1 else None
+        # The text is believed if it names variables of the function, or members of what it is a method of.
+        known = {one.function for one in declared}
+        named = [name for name in assigned if not known or base_of(name) in known or "this" in known]
+        return " or ".join(named) or None
+
+    def is_allocator(self, place: Place) -> bool:
+        frame = place.frame
+        if frame.of_the_system:
+            return True
+        lines, line = self._lines(frame), frame.line or 0
+        return any(is_returned(lines, line, name) for name in (self.allocated_name(place) or "").split(" or "))
+
+    def directive(self, frame: Frame) -> str:
+        return directive_before(self._lines(frame), frame.line or 0)
+
+    def _lines(self, frame: Frame) -> tuple[str, ...]:
+        if frame.file is None:
+            return ()
+        if frame.file not in self._sources:
+            self._sources[frame.file] = _source(frame.file, self._file.changed_s)
+        return self._sources[frame.file]
+
+    def statics(self, start: int, size_bytes: int) -> tuple[tuple[Symbol, Frame], ...]:
+        objects = self._file.symbols.get(OBJECT)
+        found = objects.within(start, start + size_bytes) if objects is not None else ()
+        large = tuple(symbol for symbol in found if symbol.size_bytes >= _LEAST_BYTES)
+        return tuple((symbol, self._static(symbol)) for symbol in large or found[:1])
+
+    def _static(self, symbol: Symbol) -> Frame:
+        try:
+            for unit in self._units:
+                found = static_at(unit, symbol.address, self._table(unit))
+                if found is not None:
+                    return found
+        except Exception:  # noqa: S110 - as above; the symbol has a name too
+            pass
+        plain, _, number = symbol.name.rpartition(".")  # gcc numbers the statics of functions
+        return Frame(demangled(plain if plain and number.isdigit() else symbol.name))
+
+    def _declared(self, place: Place, frame: Frame) -> tuple[Frame, ...]:
+        chain = self._chains.get(place.offset, ())
+        at = len(chain) - 1 - place.frames.index(frame)
+        if not 0 <= at < len(chain):
+            return ()
+        unit = chain[at].cu
+        table = self._table(unit)
+        # The compiler may have moved a variable from the function that it is declared in to a region's body.
+        return tuple(one for function in chain[: at + 1] for one in declared_in(function, table))
+
+    @cached_property
+    def _finder(self) -> UnitFinder:
+        return UnitFinder(self._file.dwarf)
+
+    @cached_property
+    def _units(self) -> tuple[Die, ...]:
+        if self._file.dwarf is None:
+            return ()
+        units = []
+        for unit in self._file.dwarf.iter_CUs():
+            units.append(unit)
+            if len(units) > _MOST_UNITS:
+                return ()
+        return tuple(units)
+
+    def _table(self, unit: Die) -> LineTable:
+        if unit.cu_offset not in self._tables:
+            self._tables[unit.cu_offset] = LineTable(unit)
+        return self._tables[unit.cu_offset]
+
+
+def _source(path: str, built_s: float) -> tuple[str, ...]:
+    """Return the lines of a source file; none where it cannot be read or is younger than the module."""
+    try:
+        if Path(path).stat().st_mtime > built_s:
+            return ()
+        return tuple(read_bounded(Path(path), _MOST_SOURCE_BYTES).decode(errors="replace").split("\n"))
+    except (OSError, ValueError):
+        return ()

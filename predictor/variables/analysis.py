@@ -1,0 +1,64 @@
+"""From a profile to the answer: each variable's cost under first touch, its pattern, and what would help. Pure."""
+
+from collections.abc import Sequence
+
+from numapredict.collect.source.modules import Modules
+from numapredict.predictor.variables.first_touch import (
+    FirstTouches,
+    elsewhere_share,
+    first_threads,
+    manner_of,
+    schedule_in,
+)
+from numapredict.predictor.variables.grouping import Found
+from numapredict.predictor.variables.pattern import Pattern, pattern_of
+from numapredict.predictor.variables.remedy import remedy_of
+from numapredict.predictor.variables.variable import Variable
+
+
+def judged(found: Sequence[Found], modules: Modules, slots: int, nodes: Sequence[int] | None) -> tuple[Variable, ...]:
+    """Return the variables, the costliest first; ``nodes`` has the node of each of the ``slots`` threads."""
+    total = sum(one.touches.total for one in found)
+    variables = (_judged(one, modules, slots, nodes, one.touches.total / total) for one in found)
+    return tuple(sorted(variables, key=lambda one: (-one.cost, -one.touch_share)))
+
+
+def _judged(
+    found: Found, modules: Modules, slots: int, nodes: Sequence[int] | None, touch_share: float
+) -> Variable:
+    place, touches = found.first_touch, found.touches
+    in_region = place is not None and place.in_region
+    schedule = schedule_in(modules.directive(place)) if place is not None and in_region else ""
+    first = FirstTouches(found.first_threads, manner_of(found.first_threads, in_region, schedule))
+    pattern = pattern_of(touches)
+    others, remote = None, None
+    if not _both_in_turn(pattern, first):
+        threads = first_threads(touches, first, slots)
+        others = elsewhere_share(touches, threads, range(slots))
+        remote = elsewhere_share(touches, threads, nodes) if nodes is not None else None
+    cost = touch_share * ((others if remote is None else remote) or 0.0)
+    known = [thread for thread in found.first_threads if thread >= 0]
+    return Variable(
+        name=found.name,
+        kind=found.kind,
+        size_bytes=found.size_bytes,
+        allocations=found.allocations,
+        allocated=found.allocated,
+        through=found.through,
+        touches=int(touches.count.sum()),
+        touch_share=touch_share,
+        first_touch=place,
+        first_thread=known[0] if known and len(set(known)) == 1 else None,
+        first_manner=first.manner,
+        first_schedule=schedule,
+        pattern=pattern,
+        other_threads_share=others,
+        remote_share=remote,
+        cost=cost,
+        remedy=remedy_of(pattern, first, cost, schedule),
+    )
+
+
+def _both_in_turn(pattern: Pattern, first: FirstTouches) -> bool:
+    """Return whether threads took turns in both: whether the same ones, a profile does not tell."""
+    return pattern.kind == "strided" and first.manner == "in turn"

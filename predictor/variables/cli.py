@@ -1,0 +1,42 @@
+"""The command that says which data is in the wrong place, and which line put it there: `variables`."""
+
+from pathlib import Path
+
+import click
+
+from numapredict.collect.campaign.campaign_options import MACHINE
+from numapredict.collect.campaign.completion import files
+from numapredict.collect.terminal.command import JSON, Command
+
+
+@click.command(
+    cls=Command,
+    context_settings={"allow_interspersed_args": False},
+    answers=["numapredict.predictor.variables.variable:Variables"],
+    examples={
+        "numapredict variables --machine sandybridge-4x8 ./app": "Profile a run with as many threads as the machine has.",
+        "numapredict variables --profile app.profile": "Judge the profile that `run --profile` wrote.",
+    },
+)
+@MACHINE
+@click.option(
+    "--mapping", metavar="LABEL", help="Which threads share a node, pages by first touch; all cores if not given."
+)
+@click.option(
+    "--profile",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Read this profile of an earlier run (`run --profile`) instead of running COMMAND.",
+)
+@JSON
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=files)
+def variables(
+    machine: str | None, mapping: str | None, profile: Path | None, as_json: bool, command: tuple[str, ...]
+) -> None:
+    """Say which variables of COMMAND are in the wrong place, which line put them there, and what would help."""
+    from numapredict.collect.terminal.answer import print_answer
+    from numapredict.predictor.variables.session import Question, ask
+    from numapredict.predictor.variables.variables_text import variables_in_words
+
+    if bool(command) == (profile is not None):
+        raise click.UsageError("name a program to profile, or with --profile the profile of an earlier run")
+    print_answer(ask(Question(command, profile, machine, mapping)), as_json, variables_in_words)

@@ -1,0 +1,109 @@
+"""The ranges of a profile that make one variable: those of one allocation site, static object, or of the heap's rest."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from numapredict.collect.placing.profile_file import Profile, ProfiledRange
+from numapredict.collect.source.modules import Modules
+from numapredict.collect.source.place import Frame, Place
+from numapredict.predictor.variables.touches import Touches, longest_wait_s, part_of, touches_of
+from numapredict.predictor.variables.variable import Kind
+
+KINDS: dict[int, Kind] = {1: "allocated", 2: "static", 3: "mapped", 5: "small allocations"}
+"""native/placement/memory/range.h."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A variable as the profile has it: its ranges and touches, its name and its two places."""
+
+    kind: Kind
+    name: str | None
+    through: str
+    size_bytes: int
+    allocated: Place | None
+    first_touch: Place | None
+    first_threads: tuple[int, ...]
+    touches: Touches
+
+    @property
+    def allocations(self) -> int:
+        """Return the number of ranges."""
+        return len(self.first_threads)
+
+
+def found_in(profile: Profile, modules: Modules) -> tuple[Found, ...]:
+    """Return the variables of a profile that have touches."""
+    wait_s = longest_wait_s(profile)
+    groups: dict[object, list[ProfiledRange]] = {}
+    for known in profile.ranges:
+        if known.count:
+            groups.setdefault(_key(known, modules), []).append(known)
+    found = (one for ranges in groups.values() for one in _found(profile, ranges, modules, wait_s))
+    return tuple(one for one in found if one.touches.total > 0)
+
+
+def _key(known: ProfiledRange, modules: Modules) -> object:
+    """Return what is the same for the ranges of one variable.
+
+    A function that allocates for its callers makes several variables at one line: the line of the first touch tells
+    these apart as far as a profile does.
+    """
+    kind = KINDS.get(known.kind)
+    if kind == "small allocations":
+        return kind
+    if kind == "static":
+        return known.module, known.offset
+    place = modules.place(known.module, known.offset)
+    frame = place.frame
+    site = (frame.file, frame.line, frame.column, frame.function) if frame.known else (known.module, known.offset)
+    if modules.allocated_name(place) is not None and not modules.is_allocator(place):
+        return site
+    first = modules.place(known.first_module, known.first_offset).frame
+    return site, (first.file, first.line) if first.known else (known.first_module, known.first_offset)
+
+
+def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, wait_s: float) -> Iterator[Found]:
+    known = ranges[0]
+    kind = KINDS.get(known.kind, "mapped")
+    touches = touches_of(profile, ranges, wait_s)
+    threads = tuple(one.first_slot for one in ranges)
+    size_bytes = sum(one.size_bytes for one in ranges)
+    if kind == "small allocations":
+        # The library knows them from the first parallel region on: what it saw first may not have been the first.
+        yield Found(kind, None, "", size_bytes, None, None, tuple(-1 for _ in ranges), touches)
+        return
+    touched = next((one for one in ranges if one.first_module), None)
+    first = modules.place(touched.first_module, touched.first_offset) if touched else None
+    if kind == "static":
+        yield from _statics(profile, known, modules, Found(kind, None, "", size_bytes, None, first, threads, touches))
+        return
+    place = modules.place(known.module, known.offset)
+    name = modules.allocated_name(place)
+    through = (place.frame.function or "") if name is None or modules.is_allocator(place) else ""
+    yield Found(kind, name, through, size_bytes, place, first, threads, touches)
+
+
+def _statics(profile: Profile, known: ProfiledRange, modules: Modules, whole: Found) -> Iterator[Found]:
+    """Return the static objects of a range: one, or, of a file without symbols, those of its separate debug file."""
+    objects = modules.statics(known.module, known.offset, known.size_bytes)
+    large = [one for one in objects if one[0].size_bytes >= profile.page_bytes]
+    start = -(-known.offset // profile.page_bytes)  # the range begins with the first whole page
+    for symbol, declared in large:
+        first = max(symbol.address // profile.page_bytes - start, 0)
+        end = (symbol.address + symbol.size_bytes) // profile.page_bytes - start
+        touches = whole.touches if len(large) == 1 else part_of(whole.touches, first, max(end - first, 1))
+        own = first == 0  # the first touch that is known is that of the range's first page
+        yield Found(
+            whole.kind,
+            declared.function,
+            "",
+            symbol.size_bytes,
+            Place(known.module, symbol.address, (Frame(None, declared.file, declared.line),)),
+            whole.first_touch if own else None,
+            whole.first_threads if own else (-1,),
+            touches,
+        )
+    if not large:
+        place = Place(known.module, known.offset)
+        yield Found(whole.kind, None, "", whole.size_bytes, place, whole.first_touch, whole.first_threads, whole.touches)

@@ -1,0 +1,60 @@
+"""What would help a variable: by how threads share it and who touched it first. Pure."""
+
+from typing import Literal
+
+import msgspec
+
+from numapredict.predictor.variables.first_touch import FirstTouches
+from numapredict.predictor.variables.pattern import Pattern
+
+Action = Literal["initialise in parallel", "initialise alike", "initialise by its thread", "interleave", "nothing", "unknown"]
+
+WORTH = 0.05
+"""The least share of all the program's touches, to the variable from elsewhere, that is worth a change."""
+
+
+class Remedy(msgspec.Struct, frozen=True):
+    """What to do about a variable, as a word for programs and a sentence for people."""
+
+    action: Action
+    text: str
+
+
+def remedy_of(pattern: Pattern, first: FirstTouches, cost: float, schedule: str) -> Remedy:
+    """Return what would help; ``cost`` is the share of all touches that it causes from elsewhere."""
+    if cost < WORTH:
+        return Remedy("nothing", f"not worth fixing: under {WORTH:.0%} of all touches are to it from elsewhere")
+    match pattern.kind:
+        case "unknown":
+            return Remedy("unknown", "it has too few samples to say: run a larger input")
+        case "one thread":
+            return Remedy("initialise by its thread", f"let thread {pattern.thread}, which uses it, initialise it too")
+        case "shared" | "irregular":
+            return Remedy(
+                "interleave",
+                "interleave this one over the nodes (numa_alloc_interleaved); if it is only read, a copy on each node "
+                "is better still",
+            )
+        case "blocked" | "strided":
+            return _alike(pattern, first, schedule)
+
+
+def _alike(pattern: Pattern, first: FirstTouches, schedule: str) -> Remedy:
+    parts = "blocks" if pattern.kind == "blocked" else "parts in turn"
+    if first.manner == "in turn":
+        return Remedy(
+            "initialise alike",
+            f"initialise it as the loops that use it share it out: it is touched first under schedule({schedule}) and "
+            f"used in {parts}",
+        )
+    if first.manner == "equal blocks":
+        return Remedy(
+            "initialise alike",
+            f"initialise it with the schedule and the number of threads of the loops that use it, in {parts}",
+        )
+    each = "each of its allocations" if pattern.each_allocation else "it"
+    return Remedy(
+        "initialise in parallel",
+        f"initialise {each} in a parallel loop that shares it out as the loops that use it do: in {parts} of "
+        f"{pattern.threads} threads",
+    )

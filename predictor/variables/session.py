@@ -1,0 +1,130 @@
+"""Answers one question on a program's variables: profiles a run, or reads a profile, and says where threads would run."""
+
+import logging
+import os
+from pathlib import Path
+
+import msgspec
+
+from numapredict.collect.host.host import host_topology
+from numapredict.collect.host.work_folder import work_folder
+from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.modelled.description import load_description
+from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placing.profile_file import Profile, read_profile
+from numapredict.collect.program import program_as_typed
+from numapredict.collect.source.modules import Modules
+from numapredict.collect.terminal.printable import counted
+from numapredict.collect.terminal.progress import doing
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import UnrunnableProgramError, UsageError
+from numapredict.predictor.variables.analysis import judged
+from numapredict.predictor.variables.grouping import found_in
+from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
+from numapredict.predictor.variables.variable import Variable, Variables
+
+_FEW_TOUCHES = 100  # shares are then known to 0.05
+_MOST_THREADS = 4096  # native/placement/process/settings.h
+
+log = logging.getLogger(__name__)
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A request: a command to profile, or the profile of an earlier run; on a described machine, under a mapping."""
+
+    command: tuple[str, ...] = ()
+    profile: Path | None = None
+    machine: str | None = None
+    mapping: str | None = None
+
+
+def ask(question: Question) -> Variables:
+    """Return the answer; raises a NumapredictError with a one-line message if there is none."""
+    mapping = None if question.mapping is None else parse_label(question.mapping)
+    if mapping is not None and mapping.page_policy != "first-touch":
+        raise UsageError(
+            f"mapping {mapping.label} does not leave pages to first touch, which this judges: name its threads, as in "
+            f"{mapping.replaced(page_policy='first-touch', page_nodes=mapping.thread_nodes).label}"
+        )
+    topology = host_topology() if question.machine is None else load_description(question.machine).topology
+    placement = None if mapping is None else resolve(mapping, topology)
+    if question.profile is not None:
+        with doing(f"reading {question.profile}"):
+            ran = ProfiledRun(read_profile(question.profile), 0, ())
+        return _answer(question, ran, topology, placement, Modules(question.profile.stat().st_mtime))
+    program = program_as_typed(question.command)
+    threads = _threads(question, mapping, topology)
+    with work_folder() as folder, doing(f"profiling {program.name} with {counted(threads, 'thread')}"):
+        ran = profiled(program, threads, folder)
+    return _answer(question, ran, topology, placement, Modules())
+
+
+def _threads(question: Question, mapping: Mapping | None, topology: Topology) -> int:
+    """Return the number of threads of the run: the mapping's, the caller's, else one on each core of the machine."""
+    if mapping is not None:
+        return mapping.threads
+    own = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    if question.machine is None and own.isascii() and own.isdigit() and 0 < int(own) <= _MOST_THREADS:
+        return int(own)
+    return topology.core_count
+
+
+def _answer(
+    question: Question, ran: ProfiledRun, topology: Topology, placement: Placement | None, modules: Modules
+) -> Variables:
+    profile = ran.profile
+    if placement is None and len(topology.cpu_nodes) > 1:
+        placement = resolve(_fitting(profile.slots, topology), topology)
+    nodes = None if placement is None or len(topology.cpu_nodes) < 2 else _nodes(profile, placement)
+    found = found_in(profile, modules)
+    if not found:
+        raise UnrunnableProgramError(
+            "no touch of a variable was sampled: the parallel regions took "
+            f"{profile.time_s * 1000:.0f} ms; run a larger input, or more steps"
+        )
+    variables = judged(found, modules, profile.slots, nodes)
+    seen = sum(one.touches for one in variables)
+    return Variables(
+        command=question.command,
+        profile=None if question.profile is None else str(question.profile),
+        threads=profile.slots,
+        machine=topology.name if nodes is not None else None,
+        mapping=placement.mapping.label if placement is not None and nodes is not None else None,
+        modelled=nodes is not None,
+        exit_code=ran.exit_code if question.profile is None else None,
+        region_time_s=profile.time_s,
+        touches=seen,
+        variables=variables,
+        notes=(*ran.notes, *_notes(profile, variables, seen, nodes is not None)),
+    )
+
+
+def _fitting(slots: int, topology: Topology) -> Mapping:
+    """Return the baseline for so many threads, or, where the machine has fewer cores, for as many as it has."""
+    return baseline(min(slots, topology.core_count), topology)
+
+
+def _nodes(profile: Profile, placement: Placement) -> tuple[int, ...]:
+    """Return the node of each slot's memory; slot i of S stands for thread i * T // S, as in page plans."""
+    homes = placement.homes
+    return tuple(homes[slot * len(homes) // profile.slots] for slot in range(profile.slots))
+
+
+def _notes(profile: Profile, variables: tuple[Variable, ...], seen: int, on_nodes: bool) -> list[str]:
+    notes = []
+    if not on_nodes:
+        notes.append(
+            "this computer has one NUMA node, so that no touch is remote: costs are by the touches of other threads "
+            "than the one that touched a page first; --machine NAME states the shares on a machine"
+        )
+    if seen < _FEW_TOUCHES:
+        notes.append(f"only {counted(seen, 'touch')[:-1] if seen == 1 else f'{seen} touches'} were sampled: run a larger input, or more steps")
+    if profile.dropped:
+        notes.append(f"{profile.dropped} allocations or samples were left out: the profile had no room for them")
+    places = (place for one in variables for place in (one.allocated, one.first_touch) if place is not None)
+    notes += dict.fromkeys(place.doubt for place in places if place.doubt)
+    if any(one.kind == "small allocations" for one in variables):
+        notes.append("blocks under 64 KiB count as one: a profile knows neither their lines nor who touched them first")
+    if any(one.through for one in variables):
+        notes.append("where a function allocates for its callers, a profile has its line and not theirs")
+    return notes

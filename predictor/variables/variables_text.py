@@ -1,0 +1,153 @@
+"""The answer on a program's variables in words, for a person to read."""
+
+import textwrap
+from pathlib import PurePath
+
+from numapredict.collect.source.place import plain_function
+from numapredict.collect.terminal.printable import counted, name_cell, printable
+from numapredict.predictor.variables.pattern import Pattern
+from numapredict.predictor.variables.variable import Variable, Variables
+
+_COLUMN = " " * 18  # where a variable's facts begin
+_WIDTH = 100
+_MOST_SHOWN = 8
+_FEW_TURNS = 8  # such as those of a few arrays one after the other
+
+
+def variables_in_words(answer: Variables) -> str:
+    """Return the answer for a person to read."""
+    subject = " ".join(answer.command) or PurePath(answer.profile or "").name
+    where = f", on {name_cell(answer.machine)} as {answer.mapping} (modelled)" if answer.machine else ""
+    lines = [f"{printable(subject)} with {counted(answer.threads, 'thread')}{where}", ""]
+    worth = [one for one in answer.variables if one.remedy.action != "nothing"]
+    others = [one for one in answer.variables if one.remedy.action == "nothing"]
+    lines += [*_table(answer.variables[:_MOST_SHOWN]), ""]
+    if len(answer.variables) > _MOST_SHOWN:
+        left = answer.variables[_MOST_SHOWN:]
+        lines += [f"  and {len(left)} more, {_percent(sum(one.touch_share for one in left))} of touches", ""]
+    for one in worth[:_MOST_SHOWN]:
+        lines += [*_facts(one), ""]
+    if not worth:
+        lines += ["  nothing is worth fixing", ""]
+    elif others:
+        share = sum(one.cost for one in others)
+        lines += [
+            _wrapped(
+                f"  not worth fixing: {', '.join(_name(one) for one in others[:_MOST_SHOWN])}: {_percent(share)} of all "
+                "touches are to them from elsewhere",
+                "  ",
+            ),
+            "",
+        ]
+    said = [
+        f"severity is by share of touches, {answer.touches} sampled in {answer.region_time_s:.2f} s of parallel regions: "
+        "a touch is a visit to a page, not a memory access, and not time",
+        f"what is under {answer.worth:.0%} of all touches is not worth fixing",
+        *answer.notes,
+    ]
+    lines += [_wrapped(f"  - {line}", "    ") for line in said]
+    return "\n".join(lines)
+
+
+def _table(variables: tuple[Variable, ...]) -> list[str]:
+    rows = [("variable", "size", "touches", "by others", "remote", "pattern")]
+    rows += [
+        (
+            _name(one),
+            _size(one.size_bytes),
+            _percent(one.touch_share),
+            _share(one.other_threads_share),
+            _share(one.remote_share),
+            pattern_in_words(one.pattern),
+        )
+        for one in variables
+    ]
+    if all(one.remote_share is None for one in variables):
+        rows = [(*row[:4], row[5]) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  " + "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _facts(one: Variable) -> list[str]:
+    """Return the lines on one variable that is worth fixing."""
+    allocations = f" in {counted(one.allocations, 'allocation')}" if one.allocations > 1 else ""
+    lines = [f"  {_name(one)}, {_size(one.size_bytes)}{allocations}"]
+    if one.allocated is not None:
+        what = "declared" if one.kind == "static" else "allocated"
+        lines.append(_fact(what, one.allocated.text))
+    lines.append(_fact("touched first", _first(one)))
+    lines.append(_fact("used", pattern_in_words(one.pattern)))
+    whose = "from another node" if one.remote_share is not None else "by other threads than touched it first"
+    if one.cost:
+        lines.append(_fact("costs", f"{_percent(one.cost)} of all touches are to it, {whose}"))
+    lines.append(_fact("what would help", one.remedy.text))
+    return lines
+
+
+def pattern_in_words(pattern: Pattern) -> str:
+    """Return how threads share a variable, in a few words."""
+    match pattern.kind:
+        case "one thread":
+            return f"by thread {pattern.thread} alone"
+        case "blocked":
+            each = ", in each allocation" if pattern.each_allocation else ""
+            return f"in blocks by {pattern.threads} threads{each}"
+        case "strided":
+            turns, pages = round(pattern.turns or 0), pattern.period_pages or 0.0
+            if turns <= _FEW_TURNS:
+                return f"in blocks by {pattern.threads} threads, {turns} times over"
+            return f"in turn by {pattern.threads} threads, again every {pages:.3g} pages"
+        case "irregular":
+            return f"in parts by {pattern.threads} threads, in no order"
+        case "shared":
+            return f"everywhere by {pattern.threads} threads"
+        case "unknown":
+            return "too few samples"
+
+
+def _first(one: Variable) -> str:
+    place = one.first_touch
+    if one.first_manner == "supposed" or place is None:
+        return "not known; thread 0 is supposed"
+    where = place.text
+    if place.in_c_library:
+        where = f"{where}, in the C library, called from a line that is not known"
+        if one.allocated is not None and one.allocated.by_container:
+            where = f"{one.allocated.text}, where its container fills it"
+    match one.first_manner:
+        case "one thread":
+            return f"{where}, by thread {one.first_thread or 0}"
+        case "in turn":
+            return f"{where}, in turn by all threads: schedule({one.first_schedule})"
+        case "equal blocks":
+            return f"{where}, by all threads, in equal blocks as is supposed"
+
+
+def _name(one: Variable) -> str:
+    if one.kind == "small allocations":
+        return "small allocations"
+    if one.through:
+        return f"{one.name or 'memory'} of {name_cell(plain_function(one.through))}"
+    if one.name is not None:
+        return name_cell(one.name)
+    return f"memory of {one.allocated.text}" if one.allocated is not None else "memory"
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / 2**20:.3g} MiB" if size_bytes >= 2**20 else f"{size_bytes / 2**10:.3g} KiB"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}"
+
+
+def _share(share: float | None) -> str:
+    return "?" if share is None else _percent(share)
+
+
+def _fact(what: str, text: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent=f"    {what:<16}  ", subsequent_indent=" " * 22)
+
+
+def _wrapped(text: str, indent: str) -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, drop_whitespace=True, replace_whitespace=False)

@@ -1,0 +1,30 @@
+/* All threads read one table, which the main thread filled: line 22; what each writes is its own. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#define N (1l << 19)
+#define ENTRIES (1l << 19)
+
+static unsigned mixed(unsigned x) {
+    x = (x ^ x >> 16) * 0x45d9f3bu;
+    x = (x ^ x >> 16) * 0x45d9f3bu;
+    return x ^ x >> 16;
+}
+
+int main(void) {
+    double *table = malloc(ENTRIES * sizeof *table), *out = malloc(N * sizeof *out);
+    if (!table || !out)
+        return 1;
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < N; i++)
+        out[i] = 0;
+    for (long i = 0; i < ENTRIES; i++)
+        table[i] = (double)i;
+    for (int step = 0; step < 60; step++) {
+#pragma omp parallel for schedule(static)
+        for (long i = 0; i < N; i++)
+            out[i] += table[mixed((unsigned)(i * 64 + step)) % ENTRIES];
+    }
+    printf("%f\n", out[N / 3]);
+    return 0;
+}

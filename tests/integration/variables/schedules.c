@@ -1,0 +1,25 @@
+/* Rows are dealt in turn when they are initialised, line 15, and used in equal blocks. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ROWS 512l
+#define COLUMNS 2048l
+
+int main(void) {
+    double *field = malloc(ROWS * COLUMNS * sizeof *field);
+    if (!field)
+        return 1;
+#pragma omp parallel for schedule(static, 1)
+    for (long row = 0; row < ROWS; row++)
+        for (long column = 0; column < COLUMNS; column++)
+            field[row * COLUMNS + column] = (double)(row - column);
+
+    for (int step = 0; step < 200; step++) {
+#pragma omp parallel for schedule(static)
+        for (long row = 0; row < ROWS; row++)
+            for (long column = 0; column < COLUMNS; column++)
+                field[row * COLUMNS + column] *= 1.0001;
+    }
+    printf("%f\n", field[ROWS * COLUMNS / 2]);
+    return 0;
+}
