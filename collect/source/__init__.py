@@ -1,1 +1,1 @@
-"""Where in the source is an address of a program: its function, file and line, and the variables there."""
+"""Say where in the source an address of a program is: function, file and line, and the variables there."""

@@ -6,6 +6,9 @@ from typing import Any
 
 from elftools.dwarf.ranges import BaseAddressEntry
 
+DW_OP_ADDR = 0x03
+"""The location of a static object: its address follows (DWARF 5 sec. 2.5.1.1)."""
+
 Ranges = tuple[tuple[int, int], ...]
 """Pairs of an address and the address behind the last one."""
 
@@ -41,6 +44,15 @@ def _listed(die: Any, offset: int) -> Ranges:  # noqa: ANN401
     return tuple(found)
 
 
+def _data(section: Any) -> bytes:  # noqa: ANN401
+    """Return the bytes of a section of debug information, none where there is none."""
+    if section is None:
+        return b""
+    section.stream.seek(0)
+    data: bytes = section.stream.read()
+    return data
+
+
 class UnitFinder:
     """Finds the compile unit of an address: by .debug_aranges, else by each unit's first entry.
 
@@ -61,6 +73,26 @@ class UnitFinder:
                 return None
             offset = found[number][2]
         return self.dwarf.get_CU_at(offset)
+
+    def of_static(self, address: int) -> Any:  # noqa: ANN401
+        """Return the compile unit that declares a static object at an address, None where none does.
+
+        Its location there is the address itself, or its place in the unit's part of .debug_addr (DWARF 5): either is
+        searched for in the bytes, so that no other unit is read.
+        """
+        wanted = address.to_bytes(8, "little")
+        found = _data(self.dwarf.debug_info_sec).find(bytes([1 + len(wanted), DW_OP_ADDR]) + wanted)
+        if found >= 0:
+            return self.dwarf.get_CU_containing(found)
+        at = _data(self.dwarf.debug_addr_sec).find(wanted)
+        bases = [(base, unit) for base, unit in self._parts if base <= at]
+        return max(bases, key=lambda one: one[0])[1] if bases else None
+
+    @cached_property
+    def _parts(self) -> list[tuple[int, Any]]:
+        """Return where the part of .debug_addr of each unit begins that has one."""
+        tops = ((unit.get_top_DIE().attributes, unit) for unit in self.dwarf.iter_CUs())
+        return [(top["DW_AT_addr_base"].value, unit) for top, unit in tops if "DW_AT_addr_base" in top]
 
     @cached_property
     def _table(self) -> Any:  # noqa: ANN401

@@ -3,14 +3,24 @@
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
+
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.source.address_ranges import UnitFinder
 from numapredict.collect.source.demangling import demangled
 from numapredict.collect.source.functions import Die, frames_of, functions_at
 from numapredict.collect.source.lines import LineTable
 from numapredict.collect.source.module_file import DEBUG_FOLDER, ModuleFile, open_module
-from numapredict.collect.source.place import Frame, Place
-from numapredict.collect.source.statement import assigned_in, base_of, directive_before, is_made_in, is_returned, statement_at
+from numapredict.collect.source.place import Frame, Place, plain_function
+from numapredict.collect.source.statement import (
+    assigned_in,
+    base_of,
+    directive_before,
+    is_made_in,
+    is_returned,
+    statement_at,
+    written_in,
+)
 from numapredict.collect.source.symbol_table import FUNCTION, OBJECT, Symbol
 from numapredict.collect.source.variables import declared_in, static_at
 
@@ -18,8 +28,16 @@ _MOST_SOURCE_BYTES = 16 * MIB
 _LEAST_BYTES = 4096
 """Of the static objects of a part, smaller ones lie within pages of others."""
 
-_MOST_UNITS = 256
-"""Units whose variables are read for a static object's name: in larger programs its symbol is the name."""
+
+class Allocation(msgspec.Struct, frozen=True):
+    """An allocation: its line, and the name of the variable that it is assigned to, None where that is not known.
+
+    ``through`` is the function that allocates for callers that are not known, empty where there is none.
+    """
+
+    frame: Frame
+    name: str | None
+    through: str
 
 
 class Modules:
@@ -36,16 +54,17 @@ class Modules:
         """Return the place of an address of a module, before relocation."""
         return self._module(module).place(offset)
 
-    def allocated_name(self, place: Place) -> str | None:
-        """Return the name of the variable that the allocation at a place is assigned to, None where that is not known.
+    def allocation(self, place: Place) -> "Allocation":
+        """Return what the source tells of the allocation at a place.
 
-        It is the variable declared in the line, or, by the source, the one that the statement assigns to.
+        A function that returns what it allocates does so for its callers: where it was inlined into one, the call
+        there is the allocation's line.
         """
-        return self._module(place.module).allocated_name(place)
+        return self._module(place.module).allocation(place)
 
-    def is_allocator(self, place: Place) -> bool:
-        """Return whether the function of an allocation returns it, by the source: it allocates for its callers."""
-        return self._module(place.module).is_allocator(place)
+    def written_name(self, place: Place) -> str | None:
+        """Return the variable that the line of a place writes to, None where that is not known."""
+        return self._module(place.module).written_name(place)
 
     def directive(self, place: Place) -> str:
         """Return the OpenMP directive before a place's line, empty where the source is not there or has none near."""
@@ -96,14 +115,26 @@ class _Module:
                 frames = (Frame(demangled(symbol.name), known.file, known.line),)
         return Place(path, offset, frames, "" if any(frame.known for frame in frames) else doubt)
 
-    def allocated_name(self, place: Place) -> str | None:
+    def allocation(self, place: Place) -> Allocation:
+        frames = place.own_frames
+        for frame in frames:
+            name = self._name_at(place, frame)
+            if not self._returns(frame, name):
+                return Allocation(frame, name, "")
+        outermost = frames[-1] if frames else Frame()
+        return Allocation(outermost, None, plain_function(outermost.function))
+
+    def written_name(self, place: Place) -> str | None:
         frame = place.frame
+        name = written_in(statement_at(self._lines(frame), frame.line or 0, before=False))
+        known = {one.function for one in self._variables(place, frame)}
+        return base_of(name) if name is not None and base_of(name) in known and "[" in name else None
+
+    def _name_at(self, place: Place, frame: Frame) -> str | None:
+        """Return the variable that is declared in a frame's line or, by the source, assigned to there."""
         if not frame.known:
             return None
-        try:
-            declared = self._declared(place, frame)
-        except Exception:  # as above
-            declared = ()
+        declared = self._variables(place, frame)
         here = [one.function for one in declared if (one.file, one.line) == (frame.file, frame.line) and one.function]
         lines = self._lines(frame)
         line = statement_at(lines, frame.line or 0, before=False)
@@ -116,12 +147,9 @@ class _Module:
         named = [name for name in assigned if not known or base_of(name) in known or "this" in known]
         return " or ".join(named) or None
 
-    def is_allocator(self, place: Place) -> bool:
-        frame = place.frame
-        if frame.of_the_system:
-            return True
+    def _returns(self, frame: Frame, name: str | None) -> bool:
         lines, line = self._lines(frame), frame.line or 0
-        return any(is_returned(lines, line, name) for name in (self.allocated_name(place) or "").split(" or "))
+        return frame.of_the_system or any(is_returned(lines, line, one) for one in (name or "").split(" or "))
 
     def directive(self, frame: Frame) -> str:
         return directive_before(self._lines(frame), frame.line or 0)
@@ -141,39 +169,30 @@ class _Module:
 
     def _static(self, symbol: Symbol) -> Frame:
         try:
-            for unit in self._units:
-                found = static_at(unit, symbol.address, self._table(unit))
-                if found is not None:
-                    return found
+            unit = self._finder.of_static(symbol.address) if self._file.dwarf is not None else None
+            found = static_at(unit, symbol.address, self._table(unit)) if unit is not None else None
+            if found is not None:
+                return found
         except Exception:  # noqa: S110 - as above; the symbol has a name too
             pass
         plain, _, number = symbol.name.rpartition(".")  # gcc numbers the statics of functions
         return Frame(demangled(plain if plain and number.isdigit() else symbol.name))
 
-    def _declared(self, place: Place, frame: Frame) -> tuple[Frame, ...]:
+    def _variables(self, place: Place, frame: Frame) -> tuple[Frame, ...]:
+        """Return the variables of a frame's function; none where the debug information is damaged."""
         chain = self._chains.get(place.offset, ())
-        at = len(chain) - 1 - place.frames.index(frame)
-        if not 0 <= at < len(chain):
+        if frame not in place.frames:
             return ()
-        unit = chain[at].cu
-        table = self._table(unit)
-        # The compiler may have moved a variable from the function that it is declared in to a region's body.
-        return tuple(one for function in chain[: at + 1] for one in declared_in(function, table))
+        at = len(chain) - 1 - place.frames.index(frame)
+        try:
+            # The compiler may have moved a variable from the function that it is declared in to a region's body.
+            return tuple(one for function in chain[: at + 1] for one in declared_in(function, self._table(function.cu)))
+        except Exception:  # as above
+            return ()
 
     @cached_property
     def _finder(self) -> UnitFinder:
         return UnitFinder(self._file.dwarf)
-
-    @cached_property
-    def _units(self) -> tuple[Die, ...]:
-        if self._file.dwarf is None:
-            return ()
-        units = []
-        for unit in self._file.dwarf.iter_CUs():
-            units.append(unit)
-            if len(units) > _MOST_UNITS:
-                return ()
-        return tuple(units)
 
     def _table(self, unit: Die) -> LineTable:
         if unit.cu_offset not in self._tables:

@@ -44,11 +44,15 @@ class Place(msgspec.Struct, frozen=True):
     doubt: str = ""
 
     @property
+    def own_frames(self) -> tuple[Frame, ...]:
+        """Return the frames in the program's own files, innermost first; without any, those with a line, else all."""
+        known = tuple(frame for frame in self.frames if frame.known)
+        return tuple(frame for frame in known if not frame.of_the_system) or known or self.frames
+
+    @property
     def frame(self) -> Frame:
         """Return the innermost frame in the program's own files; without one, the innermost."""
-        known = [frame for frame in self.frames if frame.known]
-        own = [frame for frame in known if not frame.of_the_system]
-        return next(iter([*own, *known, *self.frames]), Frame())
+        return next(iter(self.own_frames), Frame())
 
     @property
     def in_c_library(self) -> bool:
@@ -59,6 +63,11 @@ class Place(msgspec.Struct, frozen=True):
     def by_container(self) -> bool:
         """Return whether the line's code comes from a header, as that of std::vector does, inlined into the program."""
         return self.frames[:1] != () and self.frames[0].of_the_system and not self.frame.of_the_system
+
+    @property
+    def by_clang(self) -> bool:
+        """Return whether the address lies in the body of a parallel region that clang compiled."""
+        return any("omp_outlined" in (frame.function or "") for frame in self.frames)
 
     @property
     def in_region(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 _NAME = r"[A-Za-z_]\w*"
 _PATH = rf"(?:\*\s*)*{_NAME}(?:\s*(?:->|\.|::|%)\s*{_NAME}|\s*\[[^\]]*\])*"
 _ASSIGNED = re.compile(rf"({_PATH})\s*(?<![=!<>+\-*/|&^])=(?!=)\s*([^=].*)")
+_WRITTEN = re.compile(rf"({_PATH})\s*(?<![=!<>])[+\-*/|&^]?=(?!=)")
 _BY_ADDRESS = re.compile(rf"\bposix_memalign\s*\(\s*(?:\([^()]*\)\s*)?&\s*({_PATH})")
 _FORTRAN = re.compile(rf"\ballocate\s*\((?:[^()]*::)?\s*({_NAME}(?:\s*%\s*{_NAME})*)", re.IGNORECASE)
 _FILLED = re.compile(rf"({_PATH})\s*\.\s*(?:resize|assign|reserve|push_back|emplace_back|insert)\s*\(")
@@ -52,6 +53,12 @@ def assigned_in(statement: str, column: int | None = None) -> tuple[str, ...]:
         start += len(part)
     before = [one for one in sorted(found) if column is None or one[0] < column]
     return tuple(dict.fromkeys(_plain(name) for _, name in (before if column is None else before[-1:])))
+
+
+def written_in(statement: str) -> str | None:
+    """Return what a statement writes to, such as ``a[]``, None where it writes to nothing or to several things."""
+    found = {_plain(match[1]) for match in _WRITTEN.finditer(statement)}
+    return found.pop() if len(found) == 1 else None
 
 
 def is_made_in(statement: str, name: str) -> bool:

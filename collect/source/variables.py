@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+from numapredict.collect.source.address_ranges import DW_OP_ADDR
 from numapredict.collect.source.functions import Die, attribute, children, full_name
 from numapredict.collect.source.lines import LineTable
 from numapredict.collect.source.place import Frame
 
 _VARIABLES = {"DW_TAG_variable", "DW_TAG_formal_parameter"}
 _BLOCKS = {"DW_TAG_lexical_block", "DW_TAG_namespace", "DW_TAG_module", "DW_TAG_common_block"}
-_ADDRESS, _ADDRESS_AT = 0x03, 0xA1  # DW_OP_addr, DW_OP_addrx: the address, or its place in the unit's table
+_ADDRESS_AT = 0xA1  # DW_OP_addrx: the address's place in the unit's table
 
 
 def declared_in(function: Die, table: LineTable) -> tuple[Frame, ...]:
@@ -31,7 +32,7 @@ def static_at(unit: Any, address: int, table: LineTable) -> Frame | None:  # noq
 
 def _address(unit: Any, expression: list[int]) -> int | None:  # noqa: ANN401
     """Return the address that an expression consists of, None for any other expression (DWARF 5 sec. 2.6.1.1)."""
-    if expression[:1] == [_ADDRESS] and len(expression) == 9:
+    if expression[:1] == [DW_OP_ADDR] and len(expression) == 9:
         return int.from_bytes(bytes(expression[1:]), "little")
     if expression[:1] == [_ADDRESS_AT] and expression[1:]:
         *low, last = expression[1:]

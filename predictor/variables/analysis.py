@@ -23,9 +23,7 @@ def judged(found: Sequence[Found], modules: Modules, slots: int, nodes: Sequence
     return tuple(sorted(variables, key=lambda one: (-one.cost, -one.touch_share)))
 
 
-def _judged(
-    found: Found, modules: Modules, slots: int, nodes: Sequence[int] | None, touch_share: float
-) -> Variable:
+def _judged(found: Found, modules: Modules, slots: int, nodes: Sequence[int] | None, touch_share: float) -> Variable:
     place, touches = found.first_touch, found.touches
     in_region = place is not None and place.in_region
     schedule = schedule_in(modules.directive(place)) if place is not None and in_region else ""
@@ -45,6 +43,7 @@ def _judged(
         allocations=found.allocations,
         allocated=found.allocated,
         through=found.through,
+        by_container=found.by_container,
         touches=int(touches.count.sum()),
         touch_share=touch_share,
         first_touch=place,

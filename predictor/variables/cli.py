@@ -14,7 +14,7 @@ from numapredict.collect.terminal.command import JSON, Command
     context_settings={"allow_interspersed_args": False},
     answers=["numapredict.predictor.variables.variable:Variables"],
     examples={
-        "numapredict variables --machine sandybridge-4x8 ./app": "Profile a run with as many threads as the machine has.",
+        "numapredict variables --machine sandybridge-4x8 ./app": "Profile a run with a thread for each of its cores.",
         "numapredict variables --profile app.profile": "Judge the profile that `run --profile` wrote.",
     },
 )

@@ -15,7 +15,7 @@ import numpy as np
 from numapredict.predictor.variables.touches import Numbers, Touches
 
 Manner = Literal["one thread", "equal blocks", "in turn", "supposed"]
-"""How the pages were touched first: all by one thread, in blocks or in turn by all; or not known, one thread is supposed."""
+"""How the pages were touched first: by one thread, in blocks or in turn by all; or not known, and one is supposed."""
 
 _SCHEDULE = re.compile(r"\bschedule\s*\(\s*(?:\w+\s*:\s*)?(\w+)\s*(?:,\s*([^)]+?)\s*)?\)", re.IGNORECASE)
 

@@ -1,7 +1,9 @@
-"""The ranges of a profile that make one variable: those of one allocation site, static object, or of the heap's rest."""
+"""The ranges of a profile that make one variable: those of an allocation's line, a static object, the heap's rest."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+import msgspec
 
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange
 from numapredict.collect.source.modules import Modules
@@ -15,7 +17,10 @@ KINDS: dict[int, Kind] = {1: "allocated", 2: "static", 3: "mapped", 5: "small al
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A variable as the profile has it: its ranges and touches, its name and its two places."""
+    """A variable as the profile has it: its ranges and touches, its name and its two places.
+
+    ``by_container``: the code that allocates it comes from a header, as that of std::vector.
+    """
 
     kind: Kind
     name: str | None
@@ -25,6 +30,7 @@ class Found:
     first_touch: Place | None
     first_threads: tuple[int, ...]
     touches: Touches
+    by_container: bool = False
 
     @property
     def allocations(self) -> int:
@@ -54,11 +60,10 @@ def _key(known: ProfiledRange, modules: Modules) -> object:
         return kind
     if kind == "static":
         return known.module, known.offset
-    place = modules.place(known.module, known.offset)
-    frame = place.frame
-    site = (frame.file, frame.line, frame.column, frame.function) if frame.known else (known.module, known.offset)
-    if modules.allocated_name(place) is not None and not modules.is_allocator(place):
-        return site
+    allocation = modules.allocation(modules.place(known.module, known.offset))
+    site = allocation.frame if allocation.frame.known else (known.module, known.offset)
+    if allocation.name is not None:
+        return site, allocation.name
     first = modules.place(known.first_module, known.first_offset).frame
     return site, (first.file, first.line) if first.known else (known.first_module, known.first_offset)
 
@@ -79,9 +84,12 @@ def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, wait
         yield from _statics(profile, known, modules, Found(kind, None, "", size_bytes, None, first, threads, touches))
         return
     place = modules.place(known.module, known.offset)
-    name = modules.allocated_name(place)
-    through = (place.frame.function or "") if name is None or modules.is_allocator(place) else ""
-    yield Found(kind, name, through, size_bytes, place, first, threads, touches)
+    made = modules.allocation(place)
+    frames = place.frames[place.frames.index(made.frame) :] if made.frame in place.frames else place.frames
+    by_container = place.by_container
+    place = msgspec.structs.replace(place, frames=frames)
+    name = made.name or (modules.written_name(first) if first is not None else None)
+    yield Found(kind, name, made.through, size_bytes, place, first, threads, touches, by_container)
 
 
 def _statics(profile: Profile, known: ProfiledRange, modules: Modules, whole: Found) -> Iterator[Found]:
@@ -106,4 +114,6 @@ def _statics(profile: Profile, known: ProfiledRange, modules: Modules, whole: Fo
         )
     if not large:
         place = Place(known.module, known.offset)
-        yield Found(whole.kind, None, "", whole.size_bytes, place, whole.first_touch, whole.first_threads, whole.touches)
+        yield Found(
+            whole.kind, None, "", whole.size_bytes, place, whole.first_touch, whole.first_threads, whole.touches
+        )

@@ -22,6 +22,7 @@ _IN_ORDER = 0.7  # rank correlation: equal blocks of two threads give 0.87, of m
 _TURNING = 0.55  # of the amplitude that exact turns would give
 _CHANCE = 1e-3  # that touches in no order show such turns
 _TOGETHER = 0.3  # of neighbouring pages, beyond chance: the same thread
+_FEW_TURNS = 8  # such as those of a few arrays one after the other
 _MOST_PAGES = 1 << 22
 
 
@@ -39,6 +40,11 @@ class Pattern(msgspec.Struct, frozen=True):
     turns: int | None = None
     each_allocation: bool = False
 
+    @property
+    def in_blocks(self) -> bool:
+        """Return whether each thread uses blocks of it: of the whole, or of a few arrays one after the other."""
+        return self.kind == "blocked" or (self.turns is not None and self.turns <= _FEW_TURNS)
+
 
 def pattern_of(touches: Touches) -> Pattern:
     """Return the pattern of a variable's touches; "unknown" where they are too few."""
@@ -46,7 +52,7 @@ def pattern_of(touches: Touches) -> Pattern:
     if seen < _FEW:
         return Pattern("unknown", len(set(touches.slot.tolist())))
     shares = np.bincount(touches.slot, touches.count) / seen
-    users = np.flatnonzero(shares >= _TAKES_PART / max(np.count_nonzero(shares), 1))
+    users = np.flatnonzero(shares >= _TAKES_PART / int(np.count_nonzero(shares)))
     if shares.max() >= _ALONE or len(users) < 2:
         return Pattern("one thread", 1, thread=int(shares.argmax()))
     used = np.isin(touches.slot, users)

@@ -66,7 +66,9 @@ def profiled(program: Program, threads: int, folder: Path) -> ProfiledRun:
         notes.append(f"{len(profiles)} of its processes had parallel regions: this is the one with the most samples")
     if ending.reason:
         notes.append(f"the program failed: {ending.reason}")
-    return ProfiledRun(max(profiles, key=lambda one: len(one.samples)), exit_and_signal(ending.exit_code)[0], tuple(notes))
+    return ProfiledRun(
+        max(profiles, key=lambda one: len(one.samples)), exit_and_signal(ending.exit_code)[0], tuple(notes)
+    )
 
 
 def _placement(threads: int) -> Placement:

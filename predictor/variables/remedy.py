@@ -7,7 +7,9 @@ import msgspec
 from numapredict.predictor.variables.first_touch import FirstTouches
 from numapredict.predictor.variables.pattern import Pattern
 
-Action = Literal["initialise in parallel", "initialise alike", "initialise by its thread", "interleave", "nothing", "unknown"]
+Action = Literal[
+    "initialise in parallel", "initialise alike", "initialise by its thread", "interleave", "nothing", "unknown"
+]
 
 WORTH = 0.05
 """The least share of all the program's touches, to the variable from elsewhere, that is worth a change."""
@@ -40,7 +42,7 @@ def remedy_of(pattern: Pattern, first: FirstTouches, cost: float, schedule: str)
 
 
 def _alike(pattern: Pattern, first: FirstTouches, schedule: str) -> Remedy:
-    parts = "blocks" if pattern.kind == "blocked" else "parts in turn"
+    parts = "blocks" if pattern.in_blocks else "parts in turn"
     if first.manner == "in turn":
         return Remedy(
             "initialise alike",

@@ -1,4 +1,4 @@
-"""Answers one question on a program's variables: profiles a run, or reads a profile, and says where threads would run."""
+"""Answers one question on a program's variables: by a profile that it makes or reads, and where threads would run."""
 
 import logging
 import os
@@ -51,6 +51,11 @@ def ask(question: Question) -> Variables:
     if question.profile is not None:
         with doing(f"reading {question.profile}"):
             ran = ProfiledRun(read_profile(question.profile), 0, ())
+        if mapping is not None and mapping.threads != ran.profile.slots:
+            raise UsageError(
+                f"mapping {mapping.label} has {counted(mapping.threads, 'thread')} and {question.profile} has "
+                f"{ran.profile.slots}: name a mapping with as many"
+            )
         return _answer(question, ran, topology, placement, Modules(question.profile.stat().st_mtime))
     program = program_as_typed(question.command)
     threads = _threads(question, mapping, topology)
@@ -118,11 +123,16 @@ def _notes(profile: Profile, variables: tuple[Variable, ...], seen: int, on_node
             "than the one that touched a page first; --machine NAME states the shares on a machine"
         )
     if seen < _FEW_TOUCHES:
-        notes.append(f"only {counted(seen, 'touch')[:-1] if seen == 1 else f'{seen} touches'} were sampled: run a larger input, or more steps")
+        notes.append(f"sampled few touches, {seen}, so that shares are rough: run a larger input, or more steps")
     if profile.dropped:
         notes.append(f"{profile.dropped} allocations or samples were left out: the profile had no room for them")
-    places = (place for one in variables for place in (one.allocated, one.first_touch) if place is not None)
+    places = [place for one in variables for place in (one.allocated, one.first_touch) if place is not None]
     notes += dict.fromkeys(place.doubt for place in places if place.doubt)
+    if any(one.first_touch is not None and one.first_touch.by_clang for one in variables):
+        notes.append(
+            "with clang's runtime a first touch may be missed and a later one be taken for it: doubt one in a line "
+            "that only reads the variable"
+        )
     if any(one.kind == "small allocations" for one in variables):
         notes.append("blocks under 64 KiB count as one: a profile knows neither their lines nor who touched them first")
     if any(one.through for one in variables):

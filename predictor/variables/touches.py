@@ -24,8 +24,8 @@ class Touches:
     """The sampled touches of one variable, one row a page and thread.
 
     ``page`` counts the pages of all its ranges one after the other, ``within`` those of the row's own range, which is
-    number ``range`` and has ``length`` pages. ``slot`` is the thread, ``count`` the touches seen, ``weight`` how much of
-    the program's touches they stand for, in a unit that is the same for all variables. ``pages`` is the number of all.
+    number ``range`` and has ``length`` pages. ``slot`` is the thread, ``count`` the touches seen, ``weight`` how
+    many of the program's they stand for, in a unit that is the same for all variables. ``pages`` is the number of all.
     """
 
     pages: int
@@ -69,9 +69,7 @@ def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], wait_s: float)
     group = (seen - samples["touches"]) // _TOGETHER
     group = np.maximum.accumulate(np.where(first, group, 0))  # a page's rows stay together
     size = int(group[-1]) + 1 if len(group) else 0
-    touches, waits, watched = (
-        np.bincount(group, values, size) for values in (samples["touches"], time_s, armed)
-    )
+    waits, watched = (np.bincount(group, values, size) for values in (time_s, armed))
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(waits > 0, watched / waits, 0.0)  # of the watched pages: rate times pages, by touch
     return Touches(

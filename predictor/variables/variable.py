@@ -16,7 +16,8 @@ Kind = Literal["allocated", "static", "mapped", "small allocations"]
 class Variable(msgspec.Struct, frozen=True, kw_only=True):
     """One variable: what it costs, who touched it first, how it is shared, and what would help.
 
-    ``name`` is None where it is not known; ``allocated`` is the line of its allocation or declaration.
+    ``name`` is None where it is not known; ``allocated`` is the line of its allocation or declaration, by code of a
+    header (``by_container``) as that of std::vector.
     ``through`` is a function that allocates for its callers: the variables of several of them may count as one.
     ``touches`` were seen, which are ``touch_share`` of the program's. ``other_threads_share`` of them are by other
     threads than the one that touched the page first, ``remote_share`` by threads of another node; None where not known.
@@ -29,6 +30,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     allocations: int
     allocated: Place | None
     through: str
+    by_container: bool
     touches: int
     touch_share: float
     first_touch: Place | None

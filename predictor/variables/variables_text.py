@@ -3,15 +3,13 @@
 import textwrap
 from pathlib import PurePath
 
-from numapredict.collect.source.place import plain_function
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.variable import Variable, Variables
 
-_COLUMN = " " * 18  # where a variable's facts begin
 _WIDTH = 100
 _MOST_SHOWN = 8
-_FEW_TURNS = 8  # such as those of a few arrays one after the other
+_REMOTE = "other nodes"
 
 
 def variables_in_words(answer: Variables) -> str:
@@ -19,38 +17,36 @@ def variables_in_words(answer: Variables) -> str:
     subject = " ".join(answer.command) or PurePath(answer.profile or "").name
     where = f", on {name_cell(answer.machine)} as {answer.mapping} (modelled)" if answer.machine else ""
     lines = [f"{printable(subject)} with {counted(answer.threads, 'thread')}{where}", ""]
-    worth = [one for one in answer.variables if one.remedy.action != "nothing"]
-    others = [one for one in answer.variables if one.remedy.action == "nothing"]
     lines += [*_table(answer.variables[:_MOST_SHOWN]), ""]
-    if len(answer.variables) > _MOST_SHOWN:
-        left = answer.variables[_MOST_SHOWN:]
-        lines += [f"  and {len(left)} more, {_percent(sum(one.touch_share for one in left))} of touches", ""]
+    left = answer.variables[_MOST_SHOWN:]
+    if left:
+        lines += [f"  and {len(left)} more, with {_percent(sum(one.touch_share for one in left))} of the touches", ""]
+    worth = [one for one in answer.variables if one.remedy.action != "nothing"]
     for one in worth[:_MOST_SHOWN]:
         lines += [*_facts(one), ""]
-    if not worth:
-        lines += ["  nothing is worth fixing", ""]
-    elif others:
-        share = sum(one.cost for one in others)
-        lines += [
-            _wrapped(
-                f"  not worth fixing: {', '.join(_name(one) for one in others[:_MOST_SHOWN])}: {_percent(share)} of all "
-                "touches are to them from elsewhere",
-                "  ",
-            ),
-            "",
-        ]
-    said = [
-        f"severity is by share of touches, {answer.touches} sampled in {answer.region_time_s:.2f} s of parallel regions: "
-        "a touch is a visit to a page, not a memory access, and not time",
-        f"what is under {answer.worth:.0%} of all touches is not worth fixing",
+    lines += [_not_worth([one for one in answer.variables if one not in worth], answer.worth, bool(worth)), ""]
+    said = (
+        f"severity is by share of touches: {answer.touches} were sampled in {answer.region_time_s:.2f} s of parallel "
+        "regions; a touch is a visit to a page, not a memory access, and no time",
         *answer.notes,
-    ]
-    lines += [_wrapped(f"  - {line}", "    ") for line in said]
+    )
+    lines += [textwrap.fill(f"- {line}", _WIDTH, initial_indent="  ", subsequent_indent="    ") for line in said]
     return "\n".join(lines)
 
 
+def _not_worth(others: list[Variable], worth: float, is_rest: bool) -> str:
+    """Return the sentence on the variables that cost less than is worth a change."""
+    if not others:
+        return "  nothing else was sampled"
+    limit = f"each causes less than {worth:.0%} of all touches from elsewhere"
+    if not is_rest:
+        return f"  nothing is worth fixing: {limit}"
+    names = ", ".join(map(_name, others[:_MOST_SHOWN])) + (", ..." if len(others) > _MOST_SHOWN else "")
+    return textwrap.fill(f"not worth fixing: {names}; {limit}", _WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
 def _table(variables: tuple[Variable, ...]) -> list[str]:
-    rows = [("variable", "size", "touches", "by others", "remote", "pattern")]
+    rows = [("variable", "size", "touches", "other threads", _REMOTE, "how threads use it")]
     rows += [
         (
             _name(one),
@@ -62,10 +58,14 @@ def _table(variables: tuple[Variable, ...]) -> list[str]:
         )
         for one in variables
     ]
-    if all(one.remote_share is None for one in variables):
-        rows = [(*row[:4], row[5]) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  " + "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    unknown = all(one.remote_share is None for one in variables)
+    columns = [column for column in zip(*rows, strict=True) if not (unknown and column[0] == _REMOTE)]
+    widths = [max(map(len, column)) for column in columns]
+    lines = (
+        "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
+        for row in zip(*columns, strict=True)
+    )
+    return [f"  {line.rstrip()}" for line in lines]
 
 
 def _facts(one: Variable) -> list[str]:
@@ -93,10 +93,9 @@ def pattern_in_words(pattern: Pattern) -> str:
             each = ", in each allocation" if pattern.each_allocation else ""
             return f"in blocks by {pattern.threads} threads{each}"
         case "strided":
-            turns, pages = round(pattern.turns or 0), pattern.period_pages or 0.0
-            if turns <= _FEW_TURNS:
-                return f"in blocks by {pattern.threads} threads, {turns} times over"
-            return f"in turn by {pattern.threads} threads, again every {pages:.3g} pages"
+            if pattern.in_blocks:
+                return f"in blocks by {pattern.threads} threads, {pattern.turns} times over"
+            return f"in turn by {pattern.threads} threads, again every {pattern.period_pages:.3g} pages"
         case "irregular":
             return f"in parts by {pattern.threads} threads, in no order"
         case "shared":
@@ -112,8 +111,8 @@ def _first(one: Variable) -> str:
     where = place.text
     if place.in_c_library:
         where = f"{where}, in the C library, called from a line that is not known"
-        if one.allocated is not None and one.allocated.by_container:
-            where = f"{one.allocated.text}, where its container fills it"
+        if one.allocated is not None and one.by_container:
+            where = f"{one.allocated.text}, probably where its container fills it"
     match one.first_manner:
         case "one thread":
             return f"{where}, by thread {one.first_thread or 0}"
@@ -127,7 +126,7 @@ def _name(one: Variable) -> str:
     if one.kind == "small allocations":
         return "small allocations"
     if one.through:
-        return f"{one.name or 'memory'} of {name_cell(plain_function(one.through))}"
+        return f"{one.name or 'memory'} from {name_cell(one.through)}"
     if one.name is not None:
         return name_cell(one.name)
     return f"memory of {one.allocated.text}" if one.allocated is not None else "memory"
@@ -147,7 +146,3 @@ def _share(share: float | None) -> str:
 
 def _fact(what: str, text: str) -> str:
     return textwrap.fill(text, _WIDTH, initial_indent=f"    {what:<16}  ", subsequent_indent=" " * 22)
-
-
-def _wrapped(text: str, indent: str) -> str:
-    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, drop_whitespace=True, replace_whitespace=False)
