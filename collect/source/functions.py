@@ -17,24 +17,12 @@ Die = Any  # pyelftools before 0.32 ships no types
 
 def functions_at(unit: Any, address: int) -> tuple[Die, ...]:  # noqa: ANN401
     """Return the entries of the functions at an address, outermost first; empty where none is known."""
-    function = next(_holding(unit.get_top_DIE(), address), None)
+    function = _holding(unit.get_top_DIE(), address)
     if function is None:
         return ()
-    chain, within = [function], function
-    for _ in range(_DEEPEST):
-        within = next(
-            (
-                child
-                for child in children(within)
-                if child.tag in ("DW_TAG_inlined_subroutine", "DW_TAG_lexical_block", "DW_TAG_subprogram")
-                and covers(ranges_of(child), address)
-            ),
-            None,
-        )
-        if within is None:
-            break
-        if within.tag != "DW_TAG_lexical_block":
-            chain.append(within)
+    chain = [function]
+    while len(chain) < _DEEPEST and (inner := _inlined_into(chain[-1], address)) is not None:
+        chain.append(inner)
     return tuple(chain)
 
 
@@ -95,12 +83,45 @@ def text(value: object) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
-def _holding(die: Die, address: int) -> Iterator[Die]:
+def _holding(die: Die, address: int) -> Die | None:
+    """Return the function below an entry that holds an address; last, one that stands in another function.
+
+    There gcc puts the bodies of C++ functions' parallel regions, at addresses of their own.
+    """
+    others = []
     for child in children(die):
-        if child.tag == "DW_TAG_subprogram" and covers(ranges_of(child), address):
-            yield child
+        if child.tag == "DW_TAG_subprogram":
+            if covers(ranges_of(child), address):
+                return child
+            others += [child] if ranges_of(child) else []
         elif child.tag in _SCOPES and child.has_children:
-            yield from _holding(child, address)
+            found = _holding(child, address)
+            if found is not None:
+                return found
+    return next((found for other in others if (found := _standing_in(other, address)) is not None), None)
+
+
+def _standing_in(function: Die, address: int) -> Die | None:
+    for child in children(function):
+        if child.tag == "DW_TAG_subprogram" and covers(ranges_of(child), address):
+            return child
+        if child.tag == "DW_TAG_lexical_block":
+            found = _standing_in(child, address)
+            if found is not None:
+                return found
+    return None
+
+
+def _inlined_into(die: Die, address: int) -> Die | None:
+    """Return the function that was inlined into a function or block, or stands in it, at an address."""
+    for child in children(die):
+        if child.tag == "DW_TAG_lexical_block":
+            ranges = ranges_of(child)
+            if (not ranges or covers(ranges, address)) and (found := _inlined_into(child, address)) is not None:
+                return found
+        elif child.tag in ("DW_TAG_inlined_subroutine", "DW_TAG_subprogram") and covers(ranges_of(child), address):
+            return child
+    return None
 
 
 def _line_of(die: Die) -> Iterator[Die]:
