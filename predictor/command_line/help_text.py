@@ -13,6 +13,7 @@ COMMANDS = (
     "numapredict.predictor.command_line.cli:train",
     "numapredict.predictor.command_line.reference:completion",
     "numapredict.predictor.command_line.reference:schema",
+    "numapredict.predictor.variables.cli:variables",
     "numapredict.reports.cli:characterize",
     "numapredict.reports.cli:report",
 )
@@ -44,6 +45,7 @@ TEXT = (
     "  schema        Print the JSON Schema of what COMMAND prints with --json,...\n"
     "  topology      Show a machine's NUMA nodes: this computer's, or a...\n"
     "  train         Learn a model: run a campaign on a machine (this computer...\n"
+    "  variables     Say which variables of COMMAND are in the wrong place,...\n"
     "\n"
     "  A program called like a command: numapredict -- train. More options:\n"
     "  numapredict predict --help.\n"

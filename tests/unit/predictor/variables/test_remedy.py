@@ -1,0 +1,38 @@
+import pytest
+
+from numapredict.predictor.variables.first_touch import FirstTouches
+from numapredict.predictor.variables.pattern import Kind, Pattern
+from numapredict.predictor.variables.remedy import remedy_of
+
+SERIAL, BLOCKS, TURNS = (
+    FirstTouches((0,), manner)
+    for manner in ("one thread", "equal blocks", "in turn")  # type: ignore[arg-type]
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "action"),
+    [
+        ("blocked", SERIAL, "initialise in parallel"),
+        ("strided", SERIAL, "initialise in parallel"),
+        ("blocked", TURNS, "initialise alike"),
+        ("strided", BLOCKS, "initialise alike"),
+        ("shared", SERIAL, "interleave"),
+        ("irregular", BLOCKS, "interleave"),
+        ("one thread", SERIAL, "initialise by its thread"),
+        ("unknown", SERIAL, "unknown"),
+    ],
+)
+def test_what_helps_follows_from_the_pattern_and_the_first_touch(kind: Kind, first: FirstTouches, action: str) -> None:
+    thread = 3 if kind == "one thread" else None
+    pattern = Pattern(kind, 4, thread=thread, turns=100, period_pages=8.0)
+    assert remedy_of(pattern, first, 0.2, "static,1").action == action
+    assert remedy_of(pattern, first, 0.049, "static,1").action == "nothing"
+
+
+def test_sentences_name_threads_and_schedules() -> None:
+    blocked = Pattern("blocked", 4)
+    assert "in blocks of 4 threads" in remedy_of(blocked, SERIAL, 0.5, "").text
+    assert "schedule(static,1)" in remedy_of(blocked, TURNS, 0.5, "static,1").text
+    assert "thread 3" in remedy_of(Pattern("one thread", 1, thread=3), SERIAL, 0.5, "").text
+    assert "each of its allocations" in remedy_of(Pattern("blocked", 4, each_allocation=True), SERIAL, 0.5, "").text

@@ -1,0 +1,64 @@
+import struct
+
+import pytest
+
+from numapredict.collect.placing.profile_file import Profile, parse_profile
+from numapredict.predictor.variables.touches import longest_wait_s, part_of, touches_of
+from tests.profiles import profile_bytes
+
+
+def profile(ranges: list[tuple[int, list[tuple[int, int, float]]]], counts: list[tuple[int, int]]) -> Profile:
+    """Return a profile whose samples have these numbers of watches and touches."""
+    data = bytearray(profile_bytes(ranges))
+    first = len(data) - len(b"/home/some one/app\0") - 24 * len(counts)
+    for number, (armed, touches) in enumerate(counts):
+        struct.pack_into("<II", data, first + 24 * number + 8, armed, touches)
+    return parse_profile(bytes(data))
+
+
+def test_a_samples_weight_is_the_rate_of_its_neighbourhood() -> None:
+    """Ten pages, each watched once: touched after 1 s by thread 0, or after 3 s by thread 1: half a touch a second."""
+    samples = [(page, page % 2, 1.0 if page % 2 == 0 else 1 / 3) for page in range(10)]
+    found = profile([(10, samples)], [(1, 1)] * 10)
+    touches = touches_of(found, found.ranges, longest_wait_s(found))
+    assert touches.weight.tolist() == pytest.approx([0.5] * 10)  # 10 watched pages in 20 s, by touch
+    assert touches.total == pytest.approx(5.0)
+    assert (touches.pages, touches.count.tolist(), touches.slot.tolist()) == (10, [1] * 10, [0, 1] * 5)
+
+
+def test_one_touch_after_no_time_does_not_outweigh_all_others() -> None:
+    slow = [(page, 0, 10.0) for page in range(15)]
+    found = profile([(16, [*slow, (15, 1, 1e9)])], [(1, 1)] * 16)
+    touches = touches_of(found, found.ranges, longest_wait_s(found))
+    assert touches.weight.max() < 12
+
+
+def test_pages_that_nobody_touched_count_as_watched_for_long() -> None:
+    found = profile([(2, [(0, 0, 1.0), (1, 0, 0.0)])], [(1, 1), (3, 0)])
+    assert longest_wait_s(found) == 1.0
+    touches = touches_of(found, found.ranges, 1.0)
+    assert touches.total == pytest.approx(4 * 1 / 4)  # 4 watches in 1 + 3 s, and one touch
+    assert len(touches.page) == 1
+
+
+def test_two_threads_of_a_page_share_its_time() -> None:
+    found = profile([(1, [(0, 0, 2.0), (0, 3, 1.0)])], [(3, 2), (3, 1)])
+    touches = touches_of(found, found.ranges, longest_wait_s(found))
+    assert touches.weight.tolist() == pytest.approx([6.0, 3.0])  # 3 watches, 1 s in all
+
+
+def test_ranges_follow_each_other_and_parts_are_cut_out() -> None:
+    ranges = [(4, [(0, 0, 1.0), (3, 1, 1.0)]), (4, [(2, 2, 1.0)])]
+    found = profile(ranges, [(1, 1)] * 3)
+    touches = touches_of(found, found.ranges, longest_wait_s(found))
+    assert touches.page.tolist() == [0, 3, 6]
+    assert touches.within.tolist() == [0, 3, 2]
+    assert touches.range.tolist() == [0, 0, 1]
+    part = part_of(touches_of(found, found.ranges[:1], 1.0), 2, 2)
+    assert (part.pages, part.page.tolist(), part.slot.tolist()) == (2, [1], [1])
+
+
+def test_without_touches_there_is_no_wait_and_no_weight() -> None:
+    found = profile([(4, [(1, 0, 0.0)])], [(5, 0)])
+    assert longest_wait_s(found) == 0.0
+    assert touches_of(found, found.ranges, 0.0).total == 0.0
