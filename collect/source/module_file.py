@@ -52,13 +52,13 @@ def open_module(path: str, run_ended_s: float | None = None, debug_folder: Path 
     with ExitStack() as stack:
         try:
             changed_s = os.stat(path).st_mtime
+            if run_ended_s is not None and changed_s > run_ended_s:
+                return ModuleFile(path, doubt=f"{name} has changed since the run: profile it again")
             elf = _opened(Path(path), stack)
         except (OSError, ValueError) as error:
             return ModuleFile(path, doubt=f"{name} cannot be read: {getattr(error, 'strerror', None) or error}")
         except Exception:  # what pyelftools raises for a damaged file has no common class
             return ModuleFile(path, doubt=f"{name} is no whole ELF file")
-        if run_ended_s is not None and changed_s > run_ended_s:
-            return ModuleFile(path, doubt=f"{name} has changed since the run: profile it again")
         doubt, dwarf, files = "", None, [elf]
         try:
             debug = elf if _has_lines(elf) else _separate(elf, Path(path), debug_folder, stack)

@@ -65,11 +65,6 @@ class Place(msgspec.Struct, frozen=True):
         return self.frames[:1] != () and self.frames[0].of_the_system and not self.frame.of_the_system
 
     @property
-    def by_clang(self) -> bool:
-        """Return whether the address lies in the body of a parallel region that clang compiled."""
-        return any("omp_outlined" in (frame.function or "") for frame in self.frames)
-
-    @property
     def in_region(self) -> bool:
         """Return whether the address lies in the body of a parallel region, as far as its functions' names tell."""
         return any(frame.outlined for frame in self.frames)

@@ -25,7 +25,9 @@ def judged(found: Sequence[Found], modules: Modules, slots: int, nodes: Sequence
 
 def _judged(found: Found, modules: Modules, slots: int, nodes: Sequence[int] | None, touch_share: float) -> Variable:
     place, touches = found.first_touch, found.touches
-    in_region = place is not None and place.in_region
+    in_region: bool | None = place is not None and place.in_region
+    if place is not None and place.in_c_library and not found.by_container:
+        in_region = None
     schedule = schedule_in(modules.directive(place)) if place is not None and in_region else ""
     first = FirstTouches(found.first_threads, manner_of(found.first_threads, in_region, schedule))
     pattern = pattern_of(touches)

@@ -27,10 +27,13 @@ class FirstTouches(msgspec.Struct, frozen=True):
     manner: Manner
 
 
-def manner_of(threads: Sequence[int], in_region: bool, schedule: str) -> Manner:
-    """Return how pages were touched first: by the threads of the ranges, and the loop that did it."""
+def manner_of(threads: Sequence[int], in_region: bool | None, schedule: str) -> Manner:
+    """Return how pages were touched first: by the threads of the ranges, and the loop that did it.
+
+    ``in_region`` says whether that is in a parallel region, None where it is not known, as in memset.
+    """
     known = [thread for thread in threads if thread >= 0]
-    if not known:
+    if not known or (in_region is None and max(known) == 0):
         return "supposed"
     if not in_region and max(known) == 0:
         return "one thread"

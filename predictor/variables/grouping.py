@@ -8,7 +8,7 @@ import msgspec
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange
 from numapredict.collect.source.modules import Modules
 from numapredict.collect.source.place import Frame, Place
-from numapredict.predictor.variables.touches import Touches, longest_wait_s, part_of, touches_of
+from numapredict.predictor.variables.touches import Touches, part_of, touches_of, wait_s
 from numapredict.predictor.variables.variable import Kind
 
 KINDS: dict[int, Kind] = {1: "allocated", 2: "static", 3: "mapped", 5: "small allocations"}
@@ -40,12 +40,12 @@ class Found:
 
 def found_in(profile: Profile, modules: Modules) -> tuple[Found, ...]:
     """Return the variables of a profile that have touches."""
-    wait_s = longest_wait_s(profile)
+    untouched_s = wait_s(profile)
     groups: dict[object, list[ProfiledRange]] = {}
     for known in profile.ranges:
         if known.count:
             groups.setdefault(_key(known, modules), []).append(known)
-    found = (one for ranges in groups.values() for one in _found(profile, ranges, modules, wait_s))
+    found = (one for ranges in groups.values() for one in _found(profile, ranges, modules, untouched_s))
     return tuple(one for one in found if one.touches.total > 0)
 
 
@@ -68,10 +68,10 @@ def _key(known: ProfiledRange, modules: Modules) -> object:
     return site, (first.file, first.line) if first.known else (known.first_module, known.first_offset)
 
 
-def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, wait_s: float) -> Iterator[Found]:
+def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, untouched_s: float) -> Iterator[Found]:
     known = ranges[0]
     kind = KINDS.get(known.kind, "mapped")
-    touches = touches_of(profile, ranges, wait_s)
+    touches = touches_of(profile, ranges, untouched_s)
     threads = tuple(one.first_slot for one in ranges)
     size_bytes = sum(one.size_bytes for one in ranges)
     if kind == "small allocations":

@@ -54,9 +54,10 @@ def _alike(pattern: Pattern, first: FirstTouches, schedule: str) -> Remedy:
             "initialise alike",
             f"initialise it with the schedule and the number of threads of the loops that use it, in {parts}",
         )
+    if_so = "if thread 0 alone initialises it, " if first.manner == "supposed" else ""
     each = "each of its allocations" if pattern.each_allocation else "it"
     return Remedy(
         "initialise in parallel",
-        f"initialise {each} in a parallel loop that shares it out as the loops that use it do: in {parts} of "
+        f"{if_so}initialise {each} in a parallel loop that shares it out as the loops that use it do: in {parts} of "
         f"{pattern.threads} threads",
     )

@@ -128,10 +128,10 @@ def _notes(profile: Profile, variables: tuple[Variable, ...], seen: int, on_node
         notes.append(f"{profile.dropped} allocations or samples were left out: the profile had no room for them")
     places = [place for one in variables for place in (one.allocated, one.first_touch) if place is not None]
     notes += dict.fromkeys(place.doubt for place in places if place.doubt)
-    if any(one.first_touch is not None and one.first_touch.by_clang for one in variables):
+    if any(one.first_manner in ("equal blocks", "in turn") for one in variables):
         notes.append(
-            "with clang's runtime a first touch may be missed and a later one be taken for it: doubt one in a line "
-            "that only reads the variable"
+            "a first touch after the first parallel region may be missed and a later one be taken for it: doubt one in "
+            "a line that only reads the variable"
         )
     if any(one.kind == "small allocations" for one in variables):
         notes.append("blocks under 64 KiB count as one: a profile knows neither their lines nor who touched them first")

@@ -2,7 +2,7 @@
 
 The profile picks pages evenly, protects each for a moment and notes who touches it first. A page's rate by itself, one
 touch over a random time, has no mean; so the touches and the times of neighbouring pages are added before they are
-divided. A page that nobody touched was protected for as long as the profile's longest wait.
+divided. Of a page that nobody touched the time is supposed.
 """
 
 from collections.abc import Sequence
@@ -43,17 +43,20 @@ class Touches:
         return float(self.weight.sum())
 
 
-def longest_wait_s(profile: Profile) -> float:
-    """Return the longest mean time that a touched page was protected, in seconds; 0 where none was touched."""
+def wait_s(profile: Profile) -> float:
+    """Return how long a page that nobody touches is protected, in seconds, which profiles do not have.
+
+    That is two periods of the profile's thread (native/placement/profile/profile.c): a twentieth of the time so far, as
+    it is in the middle of the run, from 2 to 50 ms. A touched page may show that it was more.
+    """
     samples = profile.samples
     touched = samples[samples["touches"] > 0]
-    if not len(touched):
-        return 0.0
-    return float((touched["touches"] / touched["rate"] / touched["armed"]).max())
+    longest_s = float((touched["touches"] / touched["rate"] / touched["armed"]).max()) if len(touched) else 0.0
+    return max(longest_s, 2 * min(max(profile.time_s / 2 / 20, 0.002), 0.05))
 
 
-def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], wait_s: float) -> Touches:
-    """Return the touches of the ranges of a variable; ``wait_s`` is the profile's ``longest_wait_s``."""
+def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], untouched_s: float) -> Touches:
+    """Return the touches of the ranges of a variable; ``untouched_s`` is the profile's ``wait_s``."""
     samples = np.concatenate([profile.samples[one.first : one.first + one.count] for one in ranges])
     counts = [one.count for one in ranges]
     lengths = np.array([one.pages for one in ranges], dtype=np.int64)
@@ -62,7 +65,7 @@ def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], wait_s: float)
     page = within + np.repeat(np.concatenate(([0], np.cumsum(lengths)))[:-1], counts)
     touched = samples["touches"] > 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        time_s = np.where(touched, samples["touches"] / samples["rate"], samples["armed"] * wait_s)
+        time_s = np.where(touched, samples["touches"] / samples["rate"], samples["armed"] * untouched_s)
     first = np.diff(page, prepend=-1) != 0  # a page's armed count and time are the same in all its rows
     armed, time_s = np.where(first, samples["armed"], 0), np.where(first, time_s, 0.0)
     seen = np.cumsum(samples["touches"])

@@ -106,13 +106,15 @@ def pattern_in_words(pattern: Pattern) -> str:
 
 def _first(one: Variable) -> str:
     place = one.first_touch
-    if one.first_manner == "supposed" or place is None:
+    if place is None:
         return "not known; thread 0 is supposed"
     where = place.text
     if place.in_c_library:
         where = f"{where}, in the C library, called from a line that is not known"
         if one.allocated is not None and one.by_container:
             where = f"{one.allocated.text}, probably where its container fills it"
+    if one.first_manner == "supposed":
+        return f"{where}; thread 0 alone is supposed"
     match one.first_manner:
         case "one thread":
             return f"{where}, by thread {one.first_thread or 0}"

@@ -1,4 +1,4 @@
-/* Five arrays are used in blocks; four are initialised in parallel, the fifth by one thread: line 19. */
+/* Five arrays are used in blocks; four are initialised in parallel, the fifth by one thread: line 15. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,12 +11,11 @@ int main(void) {
     double *wrong = malloc(N * sizeof *wrong);
     if (!a || !b || !c || !d || !wrong)
         return 1;
+    for (long i = 0; i < N; i++)
+        wrong[i] = 0.5;
 #pragma omp parallel for schedule(static)
     for (long i = 0; i < N; i++)
         a[i] = b[i] = c[i] = d[i] = (double)i;
-
-    for (long i = 0; i < N; i++)
-        wrong[i] = 0.5;
 
     for (int step = 0; step < 150; step++) {
 #pragma omp parallel for schedule(static)

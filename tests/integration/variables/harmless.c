@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define N (1l << 19)
+#define N (1l << 20)
 
 int main(void) {
     double *rare = malloc(N * sizeof *rare);
@@ -14,10 +14,10 @@ int main(void) {
 #pragma omp parallel for schedule(static)
     for (long i = 0; i < N; i++)
         often[i] = (double)i;
-    for (int step = 0; step < 400; step++) {
+    for (int step = 0; step < 1000; step++) {
 #pragma omp parallel for schedule(static)
         for (long i = 0; i < N; i++)
-            often[i] += step % 100 == 0 ? rare[i] : 0.25;
+            often[i] += step % 250 == 0 ? rare[i] : 0.25;
     }
     printf("%f\n", often[N / 2]);
     return 0;

@@ -1,4 +1,4 @@
-/* All threads read one table, which the main thread filled: line 22; what each writes is its own. */
+/* All threads read one table, which the main thread filled: line 19; what each writes is its own. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,11 +15,11 @@ int main(void) {
     double *table = malloc(ENTRIES * sizeof *table), *out = malloc(N * sizeof *out);
     if (!table || !out)
         return 1;
-#pragma omp parallel for schedule(static)
-    for (long i = 0; i < N; i++)
-        out[i] = 0;
     for (long i = 0; i < ENTRIES; i++)
         table[i] = (double)i;
+#pragma omp parallel for schedule(static)
+    for (long i = 0; i < N; i++)
+        out[i] = 0.5 * (double)i;
     for (int step = 0; step < 60; step++) {
 #pragma omp parallel for schedule(static)
         for (long i = 0; i < N; i++)

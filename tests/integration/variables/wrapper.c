@@ -1,4 +1,4 @@
-/* All arrays come from one function; line 29 initialises one of them by one thread. */
+/* All arrays come from one function; line 25 initialises one of them by one thread. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,12 +21,12 @@ int main(void) {
     double *a = array(N);
     double *wrong = array(N);
     double *c = array(N);
+    for (long i = 0; i < N; i++)
+        wrong[i] = 0.5;
+
 #pragma omp parallel for schedule(static)
     for (long i = 0; i < N; i++)
         a[i] = c[i] = (double)i;
-
-    for (long i = 0; i < N; i++)
-        wrong[i] = 0.5;
 
     for (int step = 0; step < 200; step++) {
 #pragma omp parallel for schedule(static)

@@ -31,4 +31,3 @@ def test_bodies_of_parallel_regions_are_told_by_their_names() -> None:
         "main (parallel region)",
         "main",
     ]
-    assert [Place("app", 1, (Frame(name),)).by_clang for name in names] == [False, True, True, False]

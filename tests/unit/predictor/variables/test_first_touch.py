@@ -25,10 +25,12 @@ EACH = range(4)
         ((0,), True, "static,1", "in turn"),
         ((1,), True, "dynamic", "in turn"),
         ((-1, -1), False, "", "supposed"),
+        ((0,), None, "", "supposed"),
+        ((2,), None, "", "equal blocks"),
     ],
 )
 def test_the_manner_follows_from_thread_and_loop(
-    threads: tuple[int, ...], in_region: bool, schedule: str, manner: str
+    threads: tuple[int, ...], in_region: bool | None, schedule: str, manner: str
 ) -> None:
     assert manner_of(threads, in_region, schedule) == manner
 

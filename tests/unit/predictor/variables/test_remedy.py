@@ -33,6 +33,8 @@ def test_what_helps_follows_from_the_pattern_and_the_first_touch(kind: Kind, fir
 def test_sentences_name_threads_and_schedules() -> None:
     blocked = Pattern("blocked", 4)
     assert "in blocks of 4 threads" in remedy_of(blocked, SERIAL, 0.5, "").text
+    supposed = FirstTouches((-1,), "supposed")
+    assert remedy_of(blocked, supposed, 0.5, "").text.startswith("if thread 0 alone initialises it, initialise it")
     assert "schedule(static,1)" in remedy_of(blocked, TURNS, 0.5, "static,1").text
     assert "thread 3" in remedy_of(Pattern("one thread", 1, thread=3), SERIAL, 0.5, "").text
     assert "each of its allocations" in remedy_of(Pattern("blocked", 4, each_allocation=True), SERIAL, 0.5, "").text

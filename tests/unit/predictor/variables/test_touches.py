@@ -1,9 +1,10 @@
 import struct
+from dataclasses import replace
 
 import pytest
 
 from numapredict.collect.placing.profile_file import Profile, parse_profile
-from numapredict.predictor.variables.touches import longest_wait_s, part_of, touches_of
+from numapredict.predictor.variables.touches import part_of, touches_of, wait_s
 from tests.profiles import profile_bytes
 
 
@@ -20,7 +21,7 @@ def test_a_samples_weight_is_the_rate_of_its_neighbourhood() -> None:
     """Ten pages, each watched once: touched after 1 s by thread 0, or after 3 s by thread 1: half a touch a second."""
     samples = [(page, page % 2, 1.0 if page % 2 == 0 else 1 / 3) for page in range(10)]
     found = profile([(10, samples)], [(1, 1)] * 10)
-    touches = touches_of(found, found.ranges, longest_wait_s(found))
+    touches = touches_of(found, found.ranges, wait_s(found))
     assert touches.weight.tolist() == pytest.approx([0.5] * 10)  # 10 watched pages in 20 s, by touch
     assert touches.total == pytest.approx(5.0)
     assert (touches.pages, touches.count.tolist(), touches.slot.tolist()) == (10, [1] * 10, [0, 1] * 5)
@@ -29,13 +30,12 @@ def test_a_samples_weight_is_the_rate_of_its_neighbourhood() -> None:
 def test_one_touch_after_no_time_does_not_outweigh_all_others() -> None:
     slow = [(page, 0, 10.0) for page in range(15)]
     found = profile([(16, [*slow, (15, 1, 1e9)])], [(1, 1)] * 16)
-    touches = touches_of(found, found.ranges, longest_wait_s(found))
+    touches = touches_of(found, found.ranges, wait_s(found))
     assert touches.weight.max() < 12
 
 
 def test_pages_that_nobody_touched_count_as_watched_for_long() -> None:
     found = profile([(2, [(0, 0, 1.0), (1, 0, 0.0)])], [(1, 1), (3, 0)])
-    assert longest_wait_s(found) == 1.0
     touches = touches_of(found, found.ranges, 1.0)
     assert touches.total == pytest.approx(4 * 1 / 4)  # 4 watches in 1 + 3 s, and one touch
     assert len(touches.page) == 1
@@ -43,14 +43,14 @@ def test_pages_that_nobody_touched_count_as_watched_for_long() -> None:
 
 def test_two_threads_of_a_page_share_its_time() -> None:
     found = profile([(1, [(0, 0, 2.0), (0, 3, 1.0)])], [(3, 2), (3, 1)])
-    touches = touches_of(found, found.ranges, longest_wait_s(found))
+    touches = touches_of(found, found.ranges, wait_s(found))
     assert touches.weight.tolist() == pytest.approx([6.0, 3.0])  # 3 watches, 1 s in all
 
 
 def test_ranges_follow_each_other_and_parts_are_cut_out() -> None:
     ranges = [(4, [(0, 0, 1.0), (3, 1, 1.0)]), (4, [(2, 2, 1.0)])]
     found = profile(ranges, [(1, 1)] * 3)
-    touches = touches_of(found, found.ranges, longest_wait_s(found))
+    touches = touches_of(found, found.ranges, wait_s(found))
     assert touches.page.tolist() == [0, 3, 6]
     assert touches.within.tolist() == [0, 3, 2]
     assert touches.range.tolist() == [0, 0, 1]
@@ -58,7 +58,12 @@ def test_ranges_follow_each_other_and_parts_are_cut_out() -> None:
     assert (part.pages, part.page.tolist(), part.slot.tolist()) == (2, [1], [1])
 
 
-def test_without_touches_there_is_no_wait_and_no_weight() -> None:
+def test_without_touches_there_is_no_weight() -> None:
     found = profile([(4, [(1, 0, 0.0)])], [(5, 0)])
-    assert longest_wait_s(found) == 0.0
-    assert touches_of(found, found.ranges, 0.0).total == 0.0
+    assert touches_of(found, found.ranges, wait_s(found)).total == 0.0
+
+
+def test_an_untouched_page_waits_for_two_periods_or_as_long_as_any_did() -> None:
+    quick, slow = (profile([(4, [(1, 0, rate)])], [(1, 1)]) for rate in (1000.0, 2.0))
+    assert (quick.time_s, wait_s(quick), wait_s(slow)) == (1.0, pytest.approx(0.05), pytest.approx(0.5))
+    assert [wait_s(replace(quick, time_s=time_s)) for time_s in (0.01, 0.4, 60.0)] == pytest.approx([0.004, 0.02, 0.1])

@@ -1,0 +1,145 @@
+"""`numapredict variables` on programs with a planted fault each: the right variable, line and advice, or none."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from numapredict.collect.source.place import Place
+from numapredict.predictor.variables.session import Question, ask
+from numapredict.predictor.variables.variable import Variable, Variables
+from tests.command import SANDY, numapredict, refusal
+from tests.openmp import CLANG, GCC, GXX
+
+pytestmark = [pytest.mark.native, pytest.mark.skipif(not (GCC and GXX and CLANG), reason="no gcc or no clang")]
+SOURCES = Path(__file__).parent / "variables"
+CLANGXX = shutil.which("clang++") or ""
+ON = {"machine": "sandybridge-4x8", "mapping": "4x4-contiguous-first-touch"}
+
+# The variable, the line of its allocation or declaration, that of its first touch, and the advice.
+FAULTS = {
+    "five_arrays.c": ("wrong", 11, 15, "initialise in parallel"),
+    "hot_table.c": ("table", 15, 19, "interleave"),
+    "columns.c": ("matrix", 9, 15, "initialise alike"),
+    "static_array.c": ("grid", 6, 10, "initialise in parallel"),
+    "schedules.c": ("field", 9, 15, "initialise alike"),
+    "wrapper.c": ("wrong", 17, 25, "initialise in parallel"),
+    "one_thread.c": ("queue", 9, 14, "initialise by its thread"),
+}
+CASES = [(compiler, name) for compiler in (GCC, CLANG) for name in FAULTS]
+
+
+def built(folder: Path, compiler: str, source: str, *options: str) -> Path:
+    program = folder / Path(source).stem
+    words = [compiler, "-g", "-O2", "-fopenmp", *options, "-o", str(program), str(SOURCES / source)]
+    subprocess.run(words, check=True)
+    return program
+
+
+def asked(program: Path) -> Variables:
+    return ask(Question((str(program),), **ON))
+
+
+def line(place: Place | None) -> int | None:
+    return None if place is None else place.frame.line
+
+
+def worth_fixing(answer: Variables) -> list[Variable]:
+    return [one for one in answer.variables if one.remedy.action != "nothing"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("compiler", "source"), CASES)
+def test_the_planted_fault_is_found_and_nothing_else(compiler: str, source: str, tmp_path: Path) -> None:
+    name, allocated, touched, action = FAULTS[source]
+    answer = asked(built(tmp_path, compiler, source))
+    (found,) = worth_fixing(answer)
+    assert (found.name, line(found.allocated), line(found.first_touch), found.remedy.action) == (
+        name,
+        allocated,
+        touched,
+        action,
+    )
+    assert found is answer.variables[0]
+    assert found.remote_share is not None
+    assert found.remote_share > 0.5
+    assert answer.exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", [GXX, CLANGXX])
+def test_a_vector_is_named_and_its_constructor_blamed(compiler: str, tmp_path: Path) -> None:
+    (found,) = worth_fixing(asked(built(tmp_path, compiler, "vectors.cpp")))
+    assert (found.name, line(found.allocated), found.by_container) == ("wrong", 8, True)
+    assert found.first_touch is not None
+    assert found.first_touch.in_c_library  # memset
+    assert (found.pattern.kind, found.remedy.action) == ("blocked", "initialise in parallel")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", [GCC, CLANG])
+def test_a_fault_that_costs_nothing_is_called_harmless(compiler: str, tmp_path: Path) -> None:
+    answer = asked(built(tmp_path, compiler, "harmless.c"))
+    assert worth_fixing(answer) == []
+    assert {one.name for one in answer.variables} == {"rare", "often"}
+
+
+@pytest.mark.slow
+def test_what_threads_share_out_is_told_by_pattern(tmp_path: Path) -> None:
+    (columns,) = worth_fixing(asked(built(tmp_path, GCC, "columns.c")))
+    assert columns.pattern.kind == "strided"
+    assert columns.pattern.period_pages == pytest.approx(32, rel=0.02)
+    (table,) = worth_fixing(asked(built(tmp_path, GCC, "hot_table.c")))
+    assert table.pattern.kind == "shared"
+
+
+@pytest.mark.slow
+def test_an_answer_of_a_profile_is_that_of_its_run(tmp_path: Path) -> None:
+    program = built(tmp_path, GCC, "static_array.c", "-static-libgcc")
+    done = numapredict("run", "--mapping", "1x1-contiguous-bind", "--profile", "kept", "--", str(program), cwd=tmp_path)
+    assert done.returncode == 0, done
+    done = numapredict("variables", "--profile", "kept", "--json", cwd=tmp_path)
+    answer = json.loads(done.stdout)
+    assert {one["name"] for one in answer["variables"]} == {"grid", "right"}
+    assert {one["pattern"]["kind"] for one in answer["variables"]} == {"one thread"}
+    assert {one["remedy"]["action"] for one in answer["variables"]} == {"nothing"}
+    assert (answer["exit_code"], answer["threads"]) == (None, 1)
+    said = refusal(numapredict("variables", "--profile", "kept", *SANDY, "--mapping", ON["mapping"], cwd=tmp_path))
+    assert "name a mapping with as many" in said
+    program.write_bytes(b"another program")
+    done = numapredict("variables", "--profile", "kept", cwd=tmp_path)
+    assert "static_array has changed since the run" in done.stdout
+    assert "grid" not in done.stdout
+
+
+@pytest.mark.slow
+def test_a_program_that_fails_is_judged_and_its_exit_code_told(tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text((SOURCES / "one_thread.c").read_text().replace("return 0", "return 3"))
+    words = [GCC, "-O2", "-fopenmp", "app.c", "-o", "app"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    done = numapredict("variables", "./app", cwd=tmp_path, OMP_NUM_THREADS="2")
+    assert done.returncode == 0
+    assert "the program failed: exit code 3" in done.stdout
+    assert "app has no debug information: build it with -g" in done.stdout
+    assert "main, app+0x" in done.stdout  # the nearest symbol
+
+
+REFUSED = {
+    "no parallel region": (("true",), "true left no profile: it must have a parallel region"),
+    "a failure before any": (("false",), "false left no profile (exit code 1): it must"),
+    "no program": (("./absent",), "./absent: no such file"),
+    "no question": ((), "name a program to profile, or with --profile"),
+    "two questions": (("--profile", "x", "true"), "name a program to profile, or with --profile"),
+    "no profile": (("--profile", "absent"), "profile absent cannot be read: No such file"),
+    "no machine": (("--machine", "mine", "true"), "unknown machine 'mine'"),
+    "other pages": (("--mapping", "2x2-contiguous-interleave", "true"), "does not leave pages to first touch"),
+    "no such nodes": ((*SANDY, "--mapping", "8x8-contiguous-first-touch", "true"), "needs 8 cores on 8 nodes"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_refusals_are_one_line(kind: str, tmp_path: Path) -> None:
+    words, said = REFUSED[kind]
+    assert said in refusal(numapredict("variables", *words, cwd=tmp_path))
