@@ -160,5 +160,5 @@ def _no_model(topology: Topology, machine_name: str | None) -> str:
     return (
         f"there is no model for {topology.name} yet: the answer is searched by running the program under mappings that "
         f"helped elsewhere; numapredict train{option} measures what helps here (--dry-run says how long that takes, "
-        "--budget 10h limits it)"
+        "--budget 2h limits it)"
     )

@@ -182,11 +182,12 @@ def predict(
     kept="finished runs are kept",
     answers=[
         "numapredict.predictor.learning.learning:Learned",
+        "numapredict.predictor.learning.learning:LearnedGains",
         "numapredict.collect.campaign.plan:Estimate",
         "numapredict.predictor.learning.budget:BudgetPlan",
     ],
     examples={
-        "numapredict train --budget 45min": "Learn a model of this computer in about 45 minutes.",
+        "numapredict train --budget 2h": "Teach searches, or learn a model, in about 2 hours.",
         "numapredict train --dataset lpdquad --output model.json": "Learn from a shipped dataset.",
     },
 )
@@ -207,7 +208,8 @@ def predict(
     "--budget",
     "budget_text",
     metavar="RUNS|SHARE|TIME",
-    help="Run no more than 2000 runs, 15% of all runs, or 45min: the most informative ones.",
+    help="Run no more than 2000 runs, 15% of all runs, or 45min: the most informative ones. Too few for a model (the "
+    "answer says so) teach searches alone.",
 )
 @KEEP_OUTLIERS
 @click.option("--dry-run", is_flag=True, help="Only print the number of runs and the estimated time.")
@@ -232,6 +234,7 @@ def train(
         from numapredict.predictor.learning.budget import BudgetPlan, parse_budget, plan_in_words
         from numapredict.predictor.learning.learning import (
             Learned,
+            LearnedGains,
             Wishes,
             learn_by_measuring,
             learn_from,
@@ -244,7 +247,7 @@ def train(
         raise click.UsageError("--budget limits measuring, and --dataset measures nothing: leave one of them out")
     if dataset is not None:
         try:
-            found: Learned | Estimate | BudgetPlan = learn_from(dataset, output, wishes)
+            found: Learned | LearnedGains | Estimate | BudgetPlan = learn_from(dataset, output, wishes)
         except KeyboardInterrupt:  # no campaign was run that could go on
             raise Interruption("") from None
     else:

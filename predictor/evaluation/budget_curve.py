@@ -10,7 +10,7 @@ import numpy.typing as npt
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.progress import follow
-from numapredict.native.errors import InsufficientDataError, UsageError
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.processes import in_processes
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.options import TrainingOptions
@@ -142,10 +142,7 @@ def _split(observations: Observations, held_out: str, share: float) -> Split | N
     """Return how many pilots and mappings a share of the others' runs allows, or None if it is too small."""
     _, sizes = np.unique([name for name in observations.groups if name != held_out], return_counts=True)
     runs = int(share * sizes.sum() * len(observations.mappings))
-    try:
-        return split_budget(runs, [int(size) for size in sizes], len(observations.mappings))
-    except UsageError:
-        return None
+    return split_budget(runs, [int(size) for size in sizes], len(observations.mappings))
 
 
 def _gain(train: Observations, test: Observations, columns: npt.NDArray[np.int64], default: int) -> float:

@@ -17,7 +17,7 @@ from numapredict.predictor.learning.scores import Array, gain_captured, score_of
 from numapredict.predictor.searching.carried_gains import carried_knowledge, mapping_features
 from numapredict.predictor.searching.expected_run import expected_run
 from numapredict.predictor.searching.gains_file import MachineGains
-from numapredict.predictor.searching.known_gains import FEW_GROUPS, KnownGains, joined, known_gains
+from numapredict.predictor.searching.known_gains import FEW_GROUPS, KnownGains, joined, known_gains, with_others
 from numapredict.predictor.searching.next_run import NextRun, next_run
 
 RUNS = (2, 3, 4, 6, 8)
@@ -125,7 +125,7 @@ def space_of(dataset: Dataset, observations: Observations) -> Space | None:
 def knowledge(observations: Observations, default: int, space: Space | None, sources: Sources) -> Knows:
     """Return what a search knows about the programs that it is not asked about.
 
-    That is the machine's own programs, and those of other machines at equal weight where its groups are few.
+    That is the machine's own programs, and those of other machines where its groups are few.
     InsufficientDataError if only others are to be used, and none can be.
     """
     own = own_knowledge(observations, default)
@@ -145,7 +145,8 @@ def knowledge(observations: Observations, default: int, space: Space | None, sou
         return foreign
     if len(set(observations.groups)) > FEW_GROUPS:
         return own
-    return lambda group: joined([own(group), foreign(group)])
+    groups = set(observations.groups)
+    return lambda group: with_others(own(group), len(groups - {group}), foreign(group))
 
 
 def own_knowledge(observations: Observations, default: int) -> Knows:

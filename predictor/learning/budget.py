@@ -1,9 +1,13 @@
-"""Training within a budget: pilots under every mapping, then all programs under the mappings that the pilots choose."""
+"""Training within a budget: pilots under every mapping, then all programs under the mappings that the pilots choose.
+
+Where the budget is too small for that, a few programs run under a few mappings that other machines' programs choose.
+"""
 
 import logging
 import math
 import re
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,12 +16,15 @@ from numapredict.collect.campaign.request import run_campaign
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.program import Program
+from numapredict.collect.space import default_mapping
 from numapredict.collect.terminal.estimated_time import in_words
+from numapredict.collect.terminal.printable import counted
 from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.features import gains_of, group_of, observe
+from numapredict.predictor.learning.few_runs import LEAST_MAPPINGS, FewRuns, few_within
 from numapredict.predictor.learning.options import TrainingOptions
-from numapredict.predictor.learning.pivots import LEAST_MAPPINGS, pilot_groups, pivot_columns, split_budget
-from numapredict.predictor.learning.train import default_of
+from numapredict.predictor.learning.pivots import pilot_groups, pivot_columns, split_budget
+from numapredict.predictor.searching.gains_file import MachineGains
 
 MOST = 1e9
 """More runs, or hours, than any campaign has."""
@@ -56,25 +63,35 @@ def parse_budget(text: str) -> Budget:
     return Budget(time_s=number * {"min": 60, "h": 3600}[unit]) if unit else Budget(runs=int(number))
 
 
-def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> Dataset:
-    """Run the part of a campaign that a budget allows and return its dataset without holes.
+class Measured(NamedTuple):
+    """What a budget's runs found, without holes; ``whole`` if all programs ran, which a model of two probes needs."""
 
-    Earlier measurements count as spent. The folder's dataset also holds the pilots' other runs. A budget in time is
+    dataset: Dataset
+    whole: bool
+
+
+def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, known: Sequence[MachineGains]) -> Measured:
+    """Run the part of a campaign that a budget allows; ``known`` gains choose the runs where it allows only a few.
+
+    Earlier measurements count as spent. The folder's dataset also holds what is not in the answer. A budget in time is
     converted to runs by the campaign's estimate, and again when the pilots have run, and all others under the default.
-    UsageError if the budget is too small to learn from.
+    Where it ends before all programs have run, the answer has those that did. UsageError if a budget allows nothing.
     """
     groups = [group_of(program) for program in campaign.programs]
     mappings = [mapping for mapping in campaign.mappings if campaign.machine.supports(mapping)]
     total = len(groups) * len(mappings)
+    few = _Few(campaign, mappings, options, known)
     if budget.time_s is not None:
-        known = _measure_run_times(campaign, mappings)
+        few.time_runs()
     runs = budget.in_runs(total, _whole_time_s(campaign, total))
     if budget.time_s is not None and runs >= total:  # if all programs take as long as that one
-        _run_default(campaign, budget.time_s, mappings, default_of(known, options))
+        _run_default(campaign, budget.time_s, mappings, few.default)
         runs = budget.in_runs(total, _whole_time_s(campaign, total))
     if runs >= total:
-        return run_campaign(campaign)
+        return Measured(run_campaign(campaign), True)
     split = split_budget(runs, [groups.count(name) for name in dict.fromkeys(groups)], len(mappings))
+    if split is None:
+        return Measured(few.run(runs, budget.time_s), False)
     chosen = pilot_groups(groups, split.pilots)
     pilots = tuple(program for program in campaign.programs if group_of(program) in chosen)
     log.info(
@@ -85,20 +102,73 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions) -> 
     most_s = math.inf if budget.time_s is None else budget.time_s - campaign.spent_s(names, mappings)
     first = run_campaign(_part(campaign, pilots, mappings, most_s))
     count = split.mappings
-    default = default_of(first, options)
     mine = {program.name for program in pilots}
     if budget.time_s is not None:
-        _check_spent(campaign, budget.time_s, mine, mappings)
-        by_default = _run_default(campaign, budget.time_s, mappings, default)
+        by_default = _run_default(campaign, budget.time_s, mappings, few.default)
         count = _affordable(campaign, budget.time_s, mine, mappings, by_default)
-    seen = observe(_only(first, mine, set(mappings)), default)
-    columns = pivot_columns(gains_of(seen.time_s, seen.column(default)), count, seen.column(default))
+        if count < LEAST_MAPPINGS:
+            log.info("runs take longer than the first ones did: this budget does not reach for all programs")
+            return Measured(few.finished(), False)
+    seen = observe(_only(first, mine, set(mappings)), few.default)
+    columns = pivot_columns(gains_of(seen.time_s, seen.column(few.default)), count, seen.column(few.default))
     pivots = {seen.mappings[column] for column in columns}
     named = ", ".join(sorted(map(str, pivots)))
     log.info(f"then all {len(campaign.programs)} programs under {len(pivots)} mappings: {named}")
     kept = [mapping for mapping in mappings if mapping in pivots]
     whole = run_campaign(_part(campaign, campaign.programs, kept))
-    return _only(whole, {program.name for program in campaign.programs}, pivots)
+    return Measured(_only(whole, names, pivots), True)
+
+
+class _Few:
+    """The part of a campaign that a budget allows where it is too small for all programs."""
+
+    def __init__(
+        self, campaign: Campaign, mappings: list[Mapping], options: TrainingOptions, known: Sequence[MachineGains]
+    ) -> None:
+        topology = campaign.machine.topology
+        named = options.default or default_mapping(topology)
+        self.default = next(mapping for mapping in mappings if mapping == named)
+        self._campaign, self._mappings = campaign, mappings
+        self._order = FewRuns(mappings, self.default, topology, known)
+        self._programs = self._order.programs(campaign.programs)
+
+    def time_runs(self) -> None:
+        """Run the first program under the first mappings, so that the estimate rests on measured run times."""
+        log.info(f"first {LEAST_MAPPINGS} runs of {self._programs[0].name}, to see how long a run takes")
+        run_campaign(_part(self._campaign, self._programs[:1], list(self._order.mappings(LEAST_MAPPINGS))))
+
+    def run(self, runs: int, time_s: float | None) -> Dataset:
+        """Run as many programs under as many mappings as ``runs`` allow, within the time, and return what there is."""
+        least = min(LEAST_MAPPINGS, len(self._mappings)) if time_s is not None else 0  # these are made
+        split = few_within(max(runs, least), len(self._programs), len(self._mappings))
+        programs, mappings = self._programs[: split.programs], list(self._order.mappings(split.mappings))
+        named = ", ".join(map(str, mappings))
+        log.info(f"budget: {counted(runs, 'run')}; {counted(len(programs), 'program')} under {named}")
+        names = {program.name for program in self._campaign.programs}
+        most_s = math.inf if time_s is None else time_s - self._campaign.spent_s(names, self._mappings)
+        if most_s > 0:
+            run_campaign(_part(self._campaign, programs, mappings, most_s))
+        return self.finished()
+
+    def finished(self) -> Dataset:
+        """Return the largest part without holes of all that has run, for the first mappings of the portfolio."""
+        dataset = self._campaign.finish()
+        ran: dict[str, set[AnyMapping]] = {program.name: set() for program in self._campaign.programs}
+        for measurement in dataset.measurements:
+            if measurement.program in ran:
+                ran[measurement.program].add(measurement.mapping)
+        order = self._order.mappings(max(map(len, ran.values())))
+        parts = []
+        for count in range(2, len(order) + 1):
+            done = {name for name, mappings in ran.items() if mappings.issuperset(order[:count])}
+            parts.append((count * len(done), count, done))
+        size, count, done = max(parts, key=lambda part: part[:2], default=(0, 0, set()))
+        if not size:
+            raise UsageError(
+                "the runs so far have used up the budget before any program ran under two mappings; "
+                "run the same command with a larger --budget, what was measured is kept"
+            )
+        return _only(dataset, done, set(order[:count]))
 
 
 def _run_default(campaign: Campaign, time_s: float, mappings: list[Mapping], default: AnyMapping) -> list[Mapping]:
@@ -106,33 +176,16 @@ def _run_default(campaign: Campaign, time_s: float, mappings: list[Mapping], def
     by_default = [mapping for mapping in mappings if mapping == default]
     names = {program.name for program in campaign.programs}
     most_s = time_s - campaign.spent_s(names, mappings)
-    run_campaign(_part(campaign, campaign.programs, by_default, most_s))
-    _check_spent(campaign, time_s, names, mappings)
+    if most_s > 0:
+        run_campaign(_part(campaign, campaign.programs, by_default, most_s))
     return by_default
-
-
-def _check_spent(campaign: Campaign, time_s: float, names: set[str], mappings: list[Mapping]) -> None:
-    spent_s = campaign.spent_s(names, mappings)
-    if spent_s >= time_s:
-        raise UsageError(
-            f"the runs so far have used up the budget: those of {len(names)} programs took {in_words(spent_s)}; "
-            "run the same command with a larger --budget, what was measured is kept"
-        )
-
-
-def _measure_run_times(campaign: Campaign, mappings: list[Mapping]) -> Dataset:
-    """Run a little of a campaign, so that its estimate rests on measured run times."""
-    groups = [group_of(program) for program in campaign.programs]
-    first = pilot_groups(groups, 1)
-    programs = tuple(program for program in campaign.programs if group_of(program) in first)[:1]
-    log.info(f"first {LEAST_MAPPINGS} runs of {programs[0].name}, to see how long a run takes")
-    return run_campaign(_part(campaign, programs, mappings[-LEAST_MAPPINGS:]))
 
 
 class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
     """How a budget would be spent: ``runs`` of ``all_runs``, and how long they take in seconds.
 
-    ``pilots`` codes run under all ``mappings``, the others under ``pivots`` of them; None where all runs are made.
+    ``pilots`` codes run under all ``mappings``, the others under ``pivots`` of them. Where there are too few runs for
+    that, only ``programs`` run, under ``pivots``. All None where all runs are made.
     """
 
     runs: int
@@ -141,6 +194,7 @@ class BudgetPlan(msgspec.Struct, frozen=True, kw_only=True):
     mappings: int
     pilots: int | None = None
     pivots: int | None = None
+    programs: int | None = None
 
 
 def plan_budget(campaign: Campaign, budget: Budget) -> BudgetPlan:
@@ -153,18 +207,29 @@ def plan_budget(campaign: Campaign, budget: Budget) -> BudgetPlan:
     if runs == total:
         return BudgetPlan(runs=total, all_runs=total, time_s=whole_s, mappings=len(mappings))
     split = split_budget(runs, [groups.count(name) for name in dict.fromkeys(groups)], len(mappings))
+    few = None
+    if split is None:
+        least = min(LEAST_MAPPINGS, len(mappings)) if budget.time_s is not None else 0
+        few = few_within(max(runs, least), len(groups), len(mappings))
+        runs = few.programs * few.mappings
     return BudgetPlan(
         runs=runs,
         all_runs=total,
         time_s=whole_s * runs / total,
         mappings=len(mappings),
-        pilots=split.pilots,
-        pivots=split.mappings,
+        pilots=split.pilots if split else None,
+        pivots=split.mappings if split else few.mappings if few else None,
+        programs=few.programs if few else None,
     )
 
 
 def plan_in_words(plan: BudgetPlan) -> str:
     """Return in words how a budget would be spent."""
+    if plan.programs is not None:
+        return (
+            f"{plan.runs} of {plan.all_runs} runs, {in_words(plan.time_s)}: {counted(plan.programs, 'program')} under "
+            f"{plan.pivots} of {plan.mappings} mappings, for searches; too few runs for a model"
+        )
     if plan.pilots is None:
         return f"all {plan.all_runs} runs: {in_words(plan.time_s)}"
     return (
@@ -192,14 +257,7 @@ def _affordable(
     each_s = pilots_s / len(mappings)  # of all pilots under one mapping
     one_mapping_s = others_s * each_s / max(campaign.spent_s(pilots, by_default), 1e-9)
     left_s = time_s - pilots_s - others_s
-    count = 1 + int(left_s / max(one_mapping_s, 1e-9) + 1e-6) if left_s > 0 else 1
-    if count < LEAST_MAPPINGS:
-        raise UsageError(
-            f"the runs so far have used up the budget: {LEAST_MAPPINGS} mappings for all programs need "
-            f"{in_words((LEAST_MAPPINGS - 1) * one_mapping_s - left_s)} more; "
-            "run the same command with a larger --budget, what was measured is kept"
-        )
-    return min(count, len(mappings))
+    return min(1 + int(left_s / max(one_mapping_s, 1e-9) + 1e-6), len(mappings)) if left_s > 0 else 1
 
 
 def _part(

@@ -31,7 +31,13 @@ from numapredict.predictor.learning.model_choice import (
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.store import write_model
 from numapredict.predictor.learning.train import default_of, train
-from numapredict.predictor.searching.gains_file import write_gains
+from numapredict.predictor.searching.gains_file import read_gains, write_gains
+from numapredict.predictor.searching.prior import shipped_file
+
+WORTHWHILE_GROUPS = 15
+"""With fewer, under half as many mappings, searches of modelled machines gained no more than without."""
+
+_DOUBT = " (so few may add nothing, about 200 runs do)"
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +52,22 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
     clusters: int
     programs: int
     probes: tuple[AnyMapping, ...]
+    outliers: tuple[Outlier, ...] = ()
+
+
+class LearnedGains(msgspec.Struct, frozen=True, kw_only=True):
+    """What `train --json` prints where its runs were too few for a model: ``path`` is the file that searches read.
+
+    It holds what ``programs`` of ``groups`` gained under ``mappings`` mappings.
+    """
+
+    path: str
+    machine: str
+    modelled: bool
+    default: AnyMapping
+    programs: int
+    groups: int
+    mappings: int
     outliers: tuple[Outlier, ...] = ()
 
 
@@ -100,7 +122,7 @@ def campaign_for(request: CampaignRequest, into: Path | None, default: AnyMappin
 
 def learn_by_measuring(
     request: CampaignRequest, into: Path | None, output: Path | None, wishes: Wishes, budget: Budget | None, dry: bool
-) -> Learned | Estimate | BudgetPlan:
+) -> Learned | LearnedGains | Estimate | BudgetPlan:
     """Run a request's campaign and learn from it; if ``dry``, only say what it, or the part within a budget, costs."""
     with doing("counting the runs"):
         campaign = campaign_for(request, into, wishes.default)
@@ -113,17 +135,19 @@ def learn_by_measuring(
 
 def learn_from_campaign(
     campaign: Campaign, output: Path | None, wishes: Wishes, budget: Budget | None = None
-) -> Learned:
-    """Run a campaign, or the part that a budget allows, train and write a model, and return its summary."""
+) -> Learned | LearnedGains:
+    """Run a campaign, or the part that a budget allows, learn from it, and return what was written."""
     if wishes.default:
         wishes = msgspec.structs.replace(wishes, default=_mapping(wishes.default, campaign.machine.topology))
     if not campaign.machine.modelled and emulation():
         log.warning(EMULATED.format(emulation()))
     if budget is None:
-        dataset = run_campaign(campaign)
-    else:
-        dataset = run_within(campaign, budget, options_of(wishes.default, wishes.clusters))
-    return _learn(dataset, output, wishes)
+        return _learn(run_campaign(campaign), output, wishes)
+    known = [each for each in read_gains(shipped_file()) if each.machine != campaign.machine.name]
+    measured = run_within(campaign, budget, options_of(wishes.default, wishes.clusters), known)
+    return (
+        _learn(measured.dataset, output, wishes) if measured.whole else _learn_gains(measured.dataset, output, wishes)
+    )
 
 
 def learn_from(name: str, output: Path | None, wishes: Wishes) -> Learned:
@@ -133,6 +157,39 @@ def learn_from(name: str, output: Path | None, wishes: Wishes) -> Learned:
     return _learn(dataset, output, wishes)
 
 
+def _learn_gains(dataset: Dataset, output: Path | None, wishes: Wishes) -> LearnedGains:
+    """Write what programs gained, for searches, unless a model and its gains, of more runs, are there."""
+    dataset, outliers = _without_outliers(dataset, wishes)
+    gains = machine_gains(dataset, default_of(dataset, options_of(wishes.default, wishes.clusters, dataset)))
+    path = trained_gains_path(gains.machine, gains.topology)
+    if output is not None:
+        log.warning(f"no model was written to {output}: that takes more runs")
+    if trained_model_path(gains.machine, gains.topology).exists() and path.exists():
+        log.warning(f"a model and gains of more runs are kept: {path}")
+    else:
+        write_gains([gains], path)
+    return LearnedGains(
+        path=str(path),
+        machine=gains.machine,
+        modelled=gains.modelled,
+        default=AnyMapping(gains.default),
+        programs=len(gains.groups),
+        groups=len(set(gains.groups)),
+        mappings=len(gains.mappings),
+        outliers=outliers,
+    )
+
+
+def _without_outliers(dataset: Dataset, wishes: Wishes) -> tuple[Dataset, tuple[Outlier, ...]]:
+    outliers: tuple[Outlier, ...] = ()
+    if not wishes.keep_outliers:
+        dataset, outliers = without_outliers(dataset)
+    if outliers:
+        default = default_of(dataset, options_of(wishes.default, wishes.clusters, dataset))
+        log.warning(outliers_in_words(outliers, dataset.machine, default.label))
+    return dataset, outliers
+
+
 def _learn(dataset: Dataset, output: Path | None, wishes: Wishes) -> Learned:
     if dataset.topology is None:
         raise NoModelError(
@@ -140,11 +197,7 @@ def _learn(dataset: Dataset, output: Path | None, wishes: Wishes) -> Learned:
             "`numapredict evaluate` shows how well they are predicted"
         )
     options, topology = options_of(wishes.default, wishes.clusters, dataset), dataset.topology
-    outliers: tuple[Outlier, ...] = ()
-    if not wishes.keep_outliers:
-        dataset, outliers = without_outliers(dataset)
-    if outliers:
-        log.warning(outliers_in_words(outliers, dataset.machine, default_of(dataset, options).label))
+    dataset, outliers = _without_outliers(dataset, wishes)
     model = train(dataset, options)
     path = output or trained_model_path(dataset.machine, topology)
     write_model(model, path)
@@ -169,9 +222,16 @@ def learned(model: Model, path: Path, outliers: tuple[Outlier, ...] = ()) -> Lea
     )
 
 
-def learned_in_words(found: Learned) -> str:
-    """Return the summary of a model and its path in a line."""
+def learned_in_words(found: Learned | LearnedGains) -> str:
+    """Return the summary of what was written, and its path, in a line."""
     modelled = "modelled " if found.modelled else ""
+    if isinstance(found, LearnedGains):
+        programs, mappings = counted(found.programs, "program"), counted(found.mappings, "mapping")
+        doubt = _DOUBT if found.groups < WORTHWHILE_GROUPS else ""
+        return (
+            f"{found.path}: gains of {programs} under {mappings} of {modelled}{found.machine}, for searches{doubt}; "
+            "too few runs for a model"
+        )
     clusters, programs = counted(found.clusters, "cluster"), counted(found.programs, "program")
     probes = " and ".join(map(str, found.probes))
     return f"{found.path}: {clusters} of {programs} on {modelled}{found.machine}; probes {probes}"

@@ -13,14 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.features import Array
+from numapredict.predictor.learning.few_runs import LEAST_MAPPINGS
 
 PILOT_SHARE = 0.4
 """The part of the budget that goes to pilots: chosen on the modelled machines, where 0.3 and 0.5 are as good."""
-
-LEAST_MAPPINGS = 3
-"""The default and two more: with fewer there is no choice, and no second probe."""
 
 SEED = 1
 NOTHING = 1e-6
@@ -34,17 +31,14 @@ class Split:
     mappings: int
 
 
-def split_budget(runs: int, group_sizes: Sequence[int], mappings: int) -> Split:
+def split_budget(runs: int, group_sizes: Sequence[int], mappings: int) -> Split | None:
     """Return how a budget of runs is split, for groups of ``group_sizes`` programs and a number of ``mappings``.
 
-    UsageError, with the least budget, if it is too small.
+    None if it is too small.
     """
     programs, size = sum(group_sizes), max(group_sizes)
-    least = size * mappings + (programs - size) * LEAST_MAPPINGS
-    if runs < least:
-        raise UsageError(
-            f"a budget of {runs} runs is too small: {programs} programs and {mappings} mappings need at least {least}"
-        )
+    if runs < size * mappings + (programs - size) * LEAST_MAPPINGS:
+        return None
     pilots = max(int(PILOT_SHARE * runs / (size * mappings)), 1)
     while pilots > 1 and _mappings_left(runs, pilots * size, programs, mappings) < LEAST_MAPPINGS:
         pilots -= 1

@@ -9,7 +9,12 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 FEW_GROUPS = 8
-"""With so few groups of programs from the machine itself, other machines' programs join, at equal weight."""
+"""With so few groups of programs from the machine itself, other machines' programs join: all together weigh as much as
+so many groups."""
+
+FEW_MAPPINGS = 15
+"""They join, too, where the machine's own ran under fewer mappings: on modelled machines, programs of 20 groups lead
+further alone if they ran under 20 mappings, but not if under 10."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +58,22 @@ def weights_of(groups: Sequence[str]) -> Array:
     return weights
 
 
-def joined(parts: Sequence[KnownGains]) -> KnownGains:
-    """Return the programs of all parts, each part weighing the same. ValueError if there is none."""
+def with_others(own: KnownGains, groups: int, others: KnownGains) -> KnownGains:
+    """Return the programs of a number of the machine's own ``groups`` and those of others."""
+    share = groups / (groups + FEW_GROUPS)
+    return joined([own, others], [share, 1 - share])
+
+
+def joined(parts: Sequence[KnownGains], shares: Sequence[float] = ()) -> KnownGains:
+    """Return the programs of all parts, each part weighing its share, or the same. ValueError if there is none."""
     if not parts:
         raise ValueError("no known programs to join")
     if len(parts) == 1:
         return parts[0]
+    shares = shares or [1 / len(parts)] * len(parts)
     return KnownGains(
         np.vstack([part.gains for part in parts]),
-        np.concatenate([part.weights / len(parts) for part in parts]),
+        np.concatenate([part.weights * share for part, share in zip(parts, shares, strict=True)]),
         tuple(group for part in parts for group in part.groups),
         tuple(machine for part in parts for machine in part.machines),
     )

@@ -13,7 +13,14 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import NoModelError
 from numapredict.predictor.searching.carried_gains import carried_knowledge, mapping_features
 from numapredict.predictor.searching.gains_file import MachineGains, read_gains
-from numapredict.predictor.searching.known_gains import FEW_GROUPS, KnownGains, joined, known_gains
+from numapredict.predictor.searching.known_gains import (
+    FEW_GROUPS,
+    FEW_MAPPINGS,
+    Array,
+    KnownGains,
+    known_gains,
+    with_others,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,24 +81,35 @@ def known_of(
     modelled: bool,
 ) -> Prior:
     """Return the knowledge of a machine's ``own`` programs, if there are any, and of ``others``'."""
+    few = own is None or len(set(own.groups)) <= FEW_GROUPS or len(own.mappings) < FEW_MAPPINGS
     # Without any known gain of mappings with several threads a core, none of them competes.
     smt = any(mapping.threads_per_core > 1 for each in others for mapping in each.parsed)
-    wanted = full_space(topology, smt=smt) if own is None else own.parsed
+    wanted = dict.fromkeys((*(full_space(topology, smt=smt) if few else ()), *(own.parsed if own else ())))
     default = default_mapping(topology) if own is None else own.parsed[own.mappings.index(own.default)]
     mappings = tuple(mapping for mapping in wanted if mapping == default or supports(mapping))
     column = mappings.index(default)
-    parts: list[KnownGains] = []
-    origins: list[MachineGains] = []
+    parts, origins = [], [*([own] if own else []), *(others if few else ())]
+    features = mapping_features(mappings, topology) if few else None
     if own is not None:
-        at = {mapping: n for n, mapping in enumerate(wanted)}
-        parts.append(known_gains(own.gains[:, [at[mapping] for mapping in mappings]], own.groups))
-        origins.append(own)
-    if others and (own is None or len(set(own.groups)) <= FEW_GROUPS):
-        parts.append(carried_knowledge(others, mapping_features(mappings, topology), column, modelled=modelled))
-        origins += others
+        parts.append(known_gains(_own_gains(own, mappings, features, column), own.groups))
+    if features is not None and others:
+        carried = carried_knowledge(others, features, column, modelled=modelled)
+        parts = [carried if own is None else with_others(parts[0], len(set(own.groups)), carried)]
     if not parts:
         raise NoModelError(f"nothing is known of {topology.name}: install numapredict again, or train here")
-    return Prior(mappings, joined(parts), column, _in_words(origins))
+    return Prior(mappings, parts[0], column, _in_words(origins))
+
+
+def _own_gains(own: MachineGains, mappings: Sequence[Mapping], features: Array | None, default: int) -> Array:
+    """Return the gains of a machine's own programs, carried over to the mappings under which they did not run."""
+    at = {mapping: column for column, mapping in enumerate(own.parsed)}
+    ran = [column for column, mapping in enumerate(mappings) if mapping in at]
+    measured = own.gains[:, [at[mappings[column]] for column in ran]]
+    if features is None or len(ran) == len(mappings):
+        return measured
+    gains = carried_knowledge([own], features, default, modelled=own.modelled).gains
+    gains[:, ran] = measured
+    return gains
 
 
 def _in_words(origins: Sequence[MachineGains]) -> str:

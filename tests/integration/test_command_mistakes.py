@@ -84,7 +84,7 @@ def test_without_a_model_there_is_an_answer_and_a_line_says_how_to_train_one(tmp
     done = numapredict("ls", **four)
     assert done.returncode == 0, done.stderr
     (line,) = [line for line in done.stderr.splitlines() if "there is no model for synthetic yet" in line]
-    assert "numapredict train measures what helps here (--dry-run says how long that takes, --budget 10h" in line
+    assert "numapredict train measures what helps here (--dry-run says how long that takes, --budget 2h" in line
     assert "run 1             as it is now: " in done.stdout
     dry = numapredict("train", "--dry-run", **four)
     assert "runs" in dry.stdout  # all of them take weeks

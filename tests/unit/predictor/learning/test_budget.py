@@ -20,10 +20,23 @@ from numapredict.predictor.learning.budget import (
     run_within,
 )
 from numapredict.predictor.learning.features import observe
-from numapredict.predictor.learning.learning import Wishes, learn_from_campaign, options_of
-from numapredict.predictor.learning.pivots import LEAST_MAPPINGS
+from numapredict.predictor.learning.few_runs import LEAST_MAPPINGS
+from numapredict.predictor.learning.learning import (
+    Learned,
+    LearnedGains,
+    Wishes,
+    learn_from_campaign,
+    learned_in_words,
+    options_of,
+)
+from numapredict.predictor.learning.model_choice import trained_model_path
 from numapredict.predictor.learning.store import read_model
+from numapredict.predictor.searching.gains_file import read_gains
+from numapredict.predictor.searching.prior import prior_of, shipped_file
 from tests.planted import planted_dataset
+
+
+KNOWN = read_gains(shipped_file())
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +76,7 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
 def test_a_third_of_the_runs_is_spent_and_no_more(dataset: Dataset, tmp_path: Path, said: list[str]) -> None:
     campaign = campaign_in(tmp_path, dataset)
     total = len(campaign.programs) * len(campaign.mappings)
-    found = run_within(campaign, Budget(share=0.35), options_of(None, None))
+    found = run_within(campaign, Budget(share=0.35), options_of(None, None), KNOWN).dataset
     observations = observe(found)
     assert not observations.dropped_programs
     assert not observations.dropped_mappings
@@ -76,11 +89,11 @@ def test_a_third_of_the_runs_is_spent_and_no_more(dataset: Dataset, tmp_path: Pa
 
 def test_it_goes_on_where_it_was_and_a_larger_budget_adds_to_it(dataset: Dataset, tmp_path: Path) -> None:
     options = options_of(None, None)
-    one = run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options)
-    assert run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options) == one
-    more = run_within(campaign_in(tmp_path, dataset), Budget(share=0.6), options)
+    one = run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options, KNOWN).dataset
+    assert run_within(campaign_in(tmp_path, dataset), Budget(share=0.3), options, KNOWN).dataset == one
+    more = run_within(campaign_in(tmp_path, dataset), Budget(share=0.6), options, KNOWN).dataset
     assert {m.mapping for m in one.measurements} <= {m.mapping for m in more.measurements}
-    whole = run_within(campaign_in(tmp_path, dataset), Budget(share=1.0), options)
+    whole = run_within(campaign_in(tmp_path, dataset), Budget(share=1.0), options, KNOWN).dataset
     assert {(m.program, m.mapping) for m in whole.measurements} == {
         (m.program, m.mapping) for m in dataset.measurements
     }
@@ -122,12 +135,13 @@ def test_time_is_converted_to_runs_by_the_rates_of_pilots_and_others(
     total = len(plain.programs) * len(plain.mappings)
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
     paced.later_s, paced.others_s = later_s, others_s
-    found = run_within(paced, Budget(time_s=0.5 * total), options_of(None, None))
+    found = run_within(paced, Budget(time_s=0.5 * total), options_of(None, None), KNOWN).dataset
     expected = run_within(
         campaign_in(tmp_path / "other", dataset),
         Budget(runs=total // 2),
         options_of(None, None),
-    )
+        KNOWN,
+    ).dataset
     mappings, at_first = (len(observe(data).mappings) for data in (found, expected))
     assert (mappings < at_first) == fewer
     assert mappings <= at_first
@@ -139,7 +153,7 @@ def test_one_fast_program_does_not_let_the_whole_campaign_begin(dataset: Dataset
     total = len(plain.programs) * len(plain.mappings)
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
     paced.later_s = 2.0
-    found = run_within(paced, Budget(time_s=1.0 * total), options_of(None, None))
+    found = run_within(paced, Budget(time_s=1.0 * total), options_of(None, None), KNOWN).dataset
     assert len(observe(found).mappings) < len(plain.mappings)
     assert len(plain.finish().measurements) <= total / 2
 
@@ -158,15 +172,15 @@ def test_pilots_that_take_too_long_keep_what_was_measured(dataset: Dataset, tmp_
     plain = campaign_in(tmp_path, dataset)
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
     paced.later_s = 50.0
-    with pytest.raises(UsageError, match="larger --budget, what was measured is kept"):
-        run_within(
-            paced,
-            Budget(time_s=0.5 * len(plain.programs) * len(plain.mappings)),
-            options_of(None, None),
-        )
+    found = run_within(
+        paced, Budget(time_s=0.5 * len(plain.programs) * len(plain.mappings)), options_of(None, None), KNOWN
+    )
     measured = plain.finish().measurements
     assert len(measured) >= len(plain.mappings)
     assert len({one.program for one in measured}) < len(plain.programs)  # the others were not even begun
+    assert not found.whole
+    seen = observe(found.dataset)
+    assert len(seen.names) * len(seen.mappings) > 0.9 * len(measured)
 
 
 class Slow(RecordedMachine):
@@ -186,10 +200,10 @@ class Slow(RecordedMachine):
 def test_programs_that_are_far_slower_than_the_first_end_with_the_budget(dataset: Dataset, tmp_path: Path) -> None:
     plain, machine = campaign_in(tmp_path, dataset), Slow(dataset)
     campaign = Campaign(machine, tmp_path, plain.programs, plain.mappings, "numapredict train")
-    with pytest.raises(UsageError, match=r"used up the budget: .* larger --budget, what was measured is kept"):
-        run_within(campaign, Budget(time_s=0.7), options_of(None, None))
+    found = run_within(campaign, Budget(time_s=0.7), options_of(None, None), KNOWN)
     assert machine.runs <= 2  # of 14 under the default
-    assert len(plain.finish().measurements) >= LEAST_MAPPINGS
+    assert not found.whole
+    assert len(observe(found.dataset).mappings) == LEAST_MAPPINGS
 
 
 def test_a_slow_machine_is_noticed_after_three_runs(dataset: Dataset, tmp_path: Path) -> None:
@@ -198,18 +212,62 @@ def test_a_slow_machine_is_noticed_after_three_runs(dataset: Dataset, tmp_path: 
     total = len(plain.programs) * len(plain.mappings)
     paced = Paced(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
     paced.later_s, paced.known_after = 50.0, 2
-    with pytest.raises(UsageError, match="at least"):
-        run_within(paced, Budget(time_s=1.0 * total), options_of(None, None))
-    assert len(plain.finish().measurements) == LEAST_MAPPINGS
+    found = run_within(paced, Budget(time_s=1.0 * total), options_of(None, None), KNOWN)
+    assert not found.whole
+    assert len(plain.finish().measurements) <= total / 50
+
+
+@pytest.mark.parametrize("runs", [3, 20, 50])
+def test_a_small_budget_runs_a_few_programs_under_the_first_mappings_of_a_search(
+    dataset: Dataset, tmp_path: Path, runs: int
+) -> None:
+    campaign = campaign_in(tmp_path, dataset)
+    planned = plan_budget(campaign, Budget(runs=runs))
+    found = run_within(campaign, Budget(runs=runs), options_of(None, None), KNOWN)
+    assert not found.whole
+    seen = observe(found.dataset)
+    assert (len(seen.names), len(seen.mappings)) == (planned.programs, planned.pivots)
+    assert len(campaign.finish().measurements) == planned.runs <= runs
+    assert seen.mappings.count(mapping_named("32x4-contiguous-first-touch")) == 1
+    assert f"{planned.programs} program" in plan_in_words(planned)
+    more = run_within(campaign_in(tmp_path, dataset), Budget(runs=runs + 40), options_of(None, None), KNOWN)
+    assert {m.mapping for m in found.dataset.measurements} <= {m.mapping for m in more.dataset.measurements}
+    again = run_within(campaign_in(tmp_path, dataset), Budget(runs=runs), options_of(None, None), KNOWN)
+    assert len(again.dataset.measurements) >= len(more.dataset.measurements)  # nothing measured is forgotten
+
+
+def test_what_a_few_runs_found_is_kept_for_searches(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
+) -> None:
+    monkeypatch.setenv("NUMAPREDICT_DATA", str(tmp_path / "kept"))
+    found = learn_from_campaign(campaign_in(tmp_path / "data", dataset), None, Wishes(), Budget(runs=50))
+    assert isinstance(found, LearnedGains)
+    assert (found.programs, found.mappings) == (10, 5)
+    (kept,) = read_gains(Path(found.path))
+    assert (len(kept.groups), len(kept.mappings), kept.default) == (10, 5, found.default.label)
+    assert "too few runs for a model" in learned_in_words(found)
+    assert not trained_model_path(kept.machine, kept.topology).exists()
+    prior = prior_of(kept.machine, kept.topology, Path(found.path), lambda _mapping: True)
+    assert kept.machine in prior.origin
+    assert set(kept.parsed) < set(prior.mappings)
+    columns = [prior.mappings.index(mapping) for mapping in kept.parsed]
+    assert prior.known.gains[:10, columns] == pytest.approx(kept.gains)
+
+    trained = learn_from_campaign(campaign_in(tmp_path / "data", dataset), None, Wishes(), Budget(share=0.5))
+    assert isinstance(trained, Learned)
+    more = Path(found.path).read_bytes()
+    learn_from_campaign(campaign_in(tmp_path / "data", dataset), tmp_path / "named", Wishes(), Budget(runs=50))
+    assert Path(found.path).read_bytes() == more  # those of the model are more
+    assert any("no model was written to" in line for line in said)
+    assert not (tmp_path / "named").exists()
 
 
 def test_too_little_is_refused_before_anything_runs(dataset: Dataset, tmp_path: Path) -> None:
     campaign = campaign_in(tmp_path / "data", dataset)
-    for budget in (Budget(runs=10), Budget(time_s=1e-6)):
-        with pytest.raises(UsageError, match="at least"):
-            plan_in_words(plan_budget(campaign, budget))
-    with pytest.raises(UsageError, match="at least"):
-        run_within(campaign, Budget(runs=10), options_of(None, None))
+    with pytest.raises(UsageError, match="at least 3"):
+        plan_budget(campaign, Budget(runs=2))
+    with pytest.raises(UsageError, match="at least 3"):
+        run_within(campaign, Budget(runs=2), options_of(None, None), KNOWN)
     assert not (tmp_path / "data").exists()
 
 
@@ -224,5 +282,5 @@ def test_foreign_programs_in_the_folder_are_not_learned_from(dataset: Dataset, t
     campaign_in(tmp_path, dataset).run()
     campaign = campaign_in(tmp_path, dataset)
     campaign.programs = dataset.programs[:10]
-    found = run_within(campaign, Budget(share=0.5), options_of(None, None))
+    found = run_within(campaign, Budget(share=0.5), options_of(None, None), KNOWN).dataset
     assert {program.name for program in found.programs} == {program.name for program in campaign.programs}

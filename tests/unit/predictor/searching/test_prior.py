@@ -2,6 +2,7 @@ import cProfile
 import pstats
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -79,9 +80,9 @@ def test_gains_trained_here_precede_shipped_ones_if_they_are_of_this_shape(tmp_p
         modelled=True,
         topology=shipped.topology,
         default=shipped.default,
-        mappings=shipped.mappings[:2] if shipped.default in shipped.mappings[:2] else (shipped.default,),
+        mappings=shipped.mappings,
         groups=tuple(map(str, range(9))),
-        numbers=bytes(9 * 2 * (1 + (shipped.default in shipped.mappings[:2]))),
+        numbers=bytes(9 * 2 * len(shipped.mappings)),
     )
     write_gains([trained], tmp_path / "trained")
     ask = (shipped.machine, shipped.topology)
@@ -109,3 +110,21 @@ def test_what_is_known_of_a_large_machine_is_ready_after_few_calls() -> None:
     counted = cProfile.Profile()
     counted.runcall(prior_of, "new", new, Path("none"), lambda _: True, modelled=False)
     assert pstats.Stats(counted).total_calls < 150_000  # type: ignore[attr-defined]
+
+
+def test_programs_under_few_mappings_keep_what_they_gained_and_the_rest_is_carried_over() -> None:
+    whole, other = machine("own", FEW_GROUPS + 1), machine("other", 1, 4)
+    ran = [whole.mappings.index(label) for label in (whole.default, "16x2-contiguous-interleave")]
+    part = msgspec.structs.replace(
+        whole, mappings=tuple(whole.mappings[column] for column in ran), numbers=numbers_of(whole.gains[:, ran] * 3)
+    )
+    found = known_of(part.topology, part, [other], lambda _: True, modelled=True)
+    assert found.mappings == full_space(part.topology)
+    own = found.known.gains[: FEW_GROUPS + 1]
+    assert (own[:, [found.mappings.index(parse_label(label)) for label in part.mappings]] == [0.0, 3.0]).all()
+    near = found.mappings.index(parse_label("16x2-scatter-interleave"))
+    assert (own[:, near] > 1.0).all()
+    assert found.known.weights[-1] == pytest.approx(FEW_GROUPS / (2 * FEW_GROUPS + 1))
+    alone = known_of(part.topology, part, [], lambda _: True, modelled=True)
+    assert alone.known.gains == pytest.approx(own)
+    assert alone.known.weights.sum() == pytest.approx(1.0)

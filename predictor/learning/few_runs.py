@@ -1,0 +1,115 @@
+"""A few runs that tell a search the most: programs that differ, under the mappings that a search would run.
+
+The mappings are a portfolio: the default, then each time the one that adds most to the best so far of all known
+programs. The programs, one of each group, stand for as many known ones as they can (k-medoids, taken greedily: Kaufman
+and Rousseeuw, Finding Groups in Data, 1990, the BUILD phase of PAM).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from numapredict.collect.mapping import Mapping
+from numapredict.collect.program import Program
+from numapredict.collect.topology import Topology
+from numapredict.native.errors import UsageError
+from numapredict.predictor.learning.features import Array, group_of
+from numapredict.predictor.searching.carried_gains import carried_from, mapping_features
+from numapredict.predictor.searching.gains_file import MachineGains
+from numapredict.predictor.searching.known_gains import KnownGains, joined, known_gains
+from numapredict.predictor.searching.next_run import next_run
+
+LEAST_MAPPINGS = 3
+"""The default and two more: with fewer there is no choice, and no second probe."""
+
+PROGRAMS_A_MAPPING = 2
+"""How many programs run for each mapping: as good as 1/2, 1 or 4 with 100 runs, better with 200."""
+
+COMPARED = 20
+"""Programs are compared under so many mappings of the portfolio."""
+
+
+@dataclass(frozen=True)
+class Few:
+    """So many programs under so many mappings."""
+
+    programs: int
+    mappings: int
+
+
+def few_within(runs: int, programs: int, mappings: int) -> Few:
+    """Return how many programs, under how many mappings, a budget of runs allows. UsageError if it is too small."""
+    least = min(LEAST_MAPPINGS, mappings)
+    if runs < least:
+        raise UsageError(
+            f"a budget of {runs} runs is too small: a program takes at least {least}, under that many mappings"
+        )
+    wide = min(max(round(math.sqrt(runs / PROGRAMS_A_MAPPING)), least), mappings)
+    chosen = min(runs // wide, programs)
+    return Few(chosen, min(max(runs // chosen, least), mappings))
+
+
+def portfolio(known: KnownGains, default: int, count: int) -> list[int]:
+    """Return the columns of ``count`` mappings in the order in which a search that learns nothing would run them."""
+    columns = [default]
+    while len(columns) < count:
+        following = next_run(known, columns, [math.nan] * len(columns))
+        if following is None:
+            break
+        columns.append(following.column)
+    return columns
+
+
+def standing_for_most(gains: Array) -> list[int]:
+    """Return the rows of gains, float64[groups, mappings], each time the one that is nearest to most still far ones."""
+    apart = ((gains[:, None, :] - gains[None, :, :]) ** 2).mean(axis=2)
+    off = (gains**2).mean(axis=1)  # until a row is taken, all are compared with a program that gains nothing
+    order: list[int] = []
+    for _ in range(len(gains)):
+        value = np.maximum(off - apart, 0.0).sum(axis=1)
+        value[order] = -1.0
+        order.append(int(value.argmax()))
+        off = np.minimum(off, apart[order[-1]])
+    return order
+
+
+class FewRuns:
+    """Which programs and mappings of a campaign run first, by what ``known`` machines' programs gained."""
+
+    def __init__(
+        self, mappings: Sequence[Mapping], default: Mapping, topology: Topology, known: Sequence[MachineGains]
+    ) -> None:
+        """Carry the known gains over to these mappings."""
+        self._mappings, self._default = mappings, mappings.index(default)
+        features = mapping_features(mappings, topology)
+        self._carried = [(carried_from(each, features, self._default), each.groups) for each in known]
+        self._known = joined([known_gains(gains, groups) for gains, groups in self._carried])
+
+    def mappings(self, count: int) -> tuple[Mapping, ...]:
+        """Return the first mappings, the default before all."""
+        return tuple(self._mappings[column] for column in portfolio(self._known, self._default, count))
+
+    def programs(self, programs: Sequence[Program]) -> tuple[Program, ...]:
+        """Return all programs in their order: one of each group, then the others.
+
+        First come groups of which nothing is known, a user's own programs, as they are given.
+        """
+        of_group: dict[str, list[Program]] = {}
+        for program in programs:
+            of_group.setdefault(group_of(program), []).append(program)
+        columns = portfolio(self._known, self._default, COMPARED)
+        means: dict[str, list[Array]] = {}
+        for gains, groups in self._carried:
+            named = np.array(groups)
+            for name in of_group.keys() & set(groups):
+                means.setdefault(name, []).append(gains[np.ix_(named == name, columns)].mean(axis=0))
+        known = [name for name in of_group if name in means]
+        order = [name for name in of_group if name not in means]
+        if known:
+            order += [known[row] for row in standing_for_most(np.array([np.mean(means[n], axis=0) for n in known]))]
+        # In turn the first and the second of a group, which differ by how they initialise their data.
+        first = [of_group[name][number % len(of_group[name])] for number, name in enumerate(order)]
+        taken = {program.name for program in first}
+        return (*first, *(program for program in programs if program.name not in taken))
