@@ -31,6 +31,10 @@ COMPARED = 20
 """Programs are compared under so many mappings of the portfolio."""
 
 
+Carried = tuple[Array, Sequence[str]]
+"""One machine's gains under the mappings of another, and its programs' groups."""
+
+
 @dataclass(frozen=True)
 class Few:
     """So many programs under so many mappings."""
@@ -75,6 +79,29 @@ def standing_for_most(gains: Array) -> list[int]:
     return order
 
 
+def in_turn(groups: Sequence[str], carried: Sequence[Carried], columns: Sequence[int]) -> list[int]:
+    """Return all rows of programs of these groups in the order in which they run: one of each group, then the others.
+
+    First come groups of which nothing is known, a user's own programs, as they are given. Then known ones, compared
+    under some ``columns``, each machine weighing the same.
+    """
+    rows: dict[str, list[int]] = {}
+    for row, group in enumerate(groups):
+        rows.setdefault(group, []).append(row)
+    means: dict[str, list[Array]] = {}
+    for gains, names in carried:
+        every = np.array(names)
+        for name in rows.keys() & set(names):
+            means.setdefault(name, []).append(gains[np.ix_(every == name, list(columns))].mean(axis=0))
+    known, order = [name for name in rows if name in means], [name for name in rows if name not in means]
+    if known:
+        order += [known[at] for at in standing_for_most(np.array([np.mean(means[name], axis=0) for name in known]))]
+    # In turn the first and the second of a group, which differ by how they initialise their data.
+    first = [rows[name][number % len(rows[name])] for number, name in enumerate(order)]
+    taken = set(first)
+    return [*first, *(row for row in range(len(groups)) if row not in taken)]
+
+
 class FewRuns:
     """Which programs and mappings of a campaign run first, by what ``known`` machines' programs gained."""
 
@@ -92,24 +119,6 @@ class FewRuns:
         return tuple(self._mappings[column] for column in portfolio(self._known, self._default, count))
 
     def programs(self, programs: Sequence[Program]) -> tuple[Program, ...]:
-        """Return all programs in their order: one of each group, then the others.
-
-        First come groups of which nothing is known, a user's own programs, as they are given.
-        """
-        of_group: dict[str, list[Program]] = {}
-        for program in programs:
-            of_group.setdefault(group_of(program), []).append(program)
+        """Return all programs in the order in which they run."""
         columns = portfolio(self._known, self._default, COMPARED)
-        means: dict[str, list[Array]] = {}
-        for gains, groups in self._carried:
-            named = np.array(groups)
-            for name in of_group.keys() & set(groups):
-                means.setdefault(name, []).append(gains[np.ix_(named == name, columns)].mean(axis=0))
-        known = [name for name in of_group if name in means]
-        order = [name for name in of_group if name not in means]
-        if known:
-            order += [known[row] for row in standing_for_most(np.array([np.mean(means[n], axis=0) for n in known]))]
-        # In turn the first and the second of a group, which differ by how they initialise their data.
-        first = [of_group[name][number % len(of_group[name])] for number, name in enumerate(order)]
-        taken = {program.name for program in first}
-        return (*first, *(program for program in programs if program.name not in taken))
+        return tuple(programs[row] for row in in_turn(list(map(group_of, programs)), self._carried, columns))

@@ -56,6 +56,8 @@ def check(command: str, text: str) -> Any:  # noqa: ANN401 - any JSON
         ("train", ("train", "--dataset", "sandybridge-4x8", "--output", "model.json")),
         ("train", ("train", *SANDY, "--into", "made", "--dry-run")),
         ("train", ("train", *SANDY, "--into", "made", "--dry-run", "--budget", "15%")),
+        ("train", ("train", *SANDY, "--into", "made", "--dry-run", "--budget", "1h")),
+        ("train", ("train", *SANDY, "--into", "made", "--dry-run", "--budget", "40")),
         ("collect campaign", ("collect", "campaign", *SANDY, "--into", "made", "--dry-run")),
     ],
 )

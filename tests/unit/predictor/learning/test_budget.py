@@ -35,7 +35,6 @@ from numapredict.predictor.searching.gains_file import read_gains
 from numapredict.predictor.searching.prior import prior_of, shipped_file
 from tests.planted import planted_dataset
 
-
 KNOWN = read_gains(shipped_file())
 
 
@@ -230,7 +229,7 @@ def test_a_small_budget_runs_a_few_programs_under_the_first_mappings_of_a_search
     assert len(campaign.finish().measurements) == planned.runs <= runs
     assert seen.mappings.count(mapping_named("32x4-contiguous-first-touch")) == 1
     assert f"{planned.programs} program" in plan_in_words(planned)
-    more = run_within(campaign_in(tmp_path, dataset), Budget(runs=runs + 40), options_of(None, None), KNOWN)
+    more = run_within(campaign_in(tmp_path, dataset), Budget(runs=runs + 8), options_of(None, None), KNOWN)
     assert {m.mapping for m in found.dataset.measurements} <= {m.mapping for m in more.dataset.measurements}
     again = run_within(campaign_in(tmp_path, dataset), Budget(runs=runs), options_of(None, None), KNOWN)
     assert len(again.dataset.measurements) >= len(more.dataset.measurements)  # nothing measured is forgotten
