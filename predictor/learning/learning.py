@@ -34,10 +34,10 @@ from numapredict.predictor.learning.train import default_of, train
 from numapredict.predictor.searching.gains_file import read_gains, write_gains
 from numapredict.predictor.searching.prior import shipped_file
 
-WORTHWHILE_GROUPS = 15
+WORTHWHILE_GROUPS = 14
 """With fewer, under half as many mappings, searches of modelled machines gained no more than without."""
 
-_DOUBT = " (so few may add nothing, about 200 runs do)"
+_DOUBT = " (so few may add nothing: about 100 runs add a little)"
 
 log = logging.getLogger(__name__)
 

@@ -74,7 +74,6 @@ UNNAMED = {
     "predictor/evaluation/similarity.py": "a dataset that is too small for this figure",
     "predictor/evaluation/thesis.py": "a dataset without what the thesis reads",
     "predictor/learning/dataset_gains.py": "training on foreign mappings is refused before",
-    "predictor/learning/pivots.py": "says the least budget",
     "predictor/learning/probe_search.py": "a dataset that is too small to learn from",
     "predictor/learning/selection.py": "a dataset that is too small to learn from",
     "predictor/learning/train.py": "names the option",
