@@ -129,7 +129,7 @@ class _Few:
         named = options.default or default_mapping(topology)
         self.default = next(mapping for mapping in mappings if mapping == named)
         self._campaign, self._mappings = campaign, mappings
-        self._order = FewRuns(mappings, self.default, topology, known)
+        self._order = FewRuns(mappings, self.default, topology, known, modelled=campaign.machine.modelled)
         self._programs = self._order.programs(campaign.programs)
 
     def time_runs(self) -> None:

@@ -16,7 +16,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.features import Array, group_of
-from numapredict.predictor.searching.carried_gains import carried_from, mapping_features
+from numapredict.predictor.searching.carried_gains import carried_knowledge, mapping_features
 from numapredict.predictor.searching.gains_file import MachineGains
 from numapredict.predictor.searching.known_gains import KnownGains, joined, known_gains
 from numapredict.predictor.searching.next_run import next_run
@@ -106,12 +106,20 @@ class FewRuns:
     """Which programs and mappings of a campaign run first, by what ``known`` machines' programs gained."""
 
     def __init__(
-        self, mappings: Sequence[Mapping], default: Mapping, topology: Topology, known: Sequence[MachineGains]
+        self,
+        mappings: Sequence[Mapping],
+        default: Mapping,
+        topology: Topology,
+        known: Sequence[MachineGains],
+        *,
+        modelled: bool,
     ) -> None:
-        """Carry the known gains over to these mappings."""
+        """Carry the known gains over to these mappings of a machine, ``modelled`` or real."""
         self._mappings, self._default = mappings, mappings.index(default)
         features = mapping_features(mappings, topology)
-        self._carried = [(carried_from(each, features, self._default), each.groups) for each in known]
+        self._carried = [
+            (carried_knowledge([each], features, self._default, modelled=modelled).gains, each.groups) for each in known
+        ]
         self._known = joined([known_gains(gains, groups) for gains, groups in self._carried])
 
     def mappings(self, count: int) -> tuple[Mapping, ...]:

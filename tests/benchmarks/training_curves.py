@@ -19,7 +19,7 @@ from numapredict.predictor.evaluation.search_curve import Knows, Space, Trials, 
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.few_runs import COMPARED, few_within, in_turn, portfolio
-from numapredict.predictor.searching.carried_gains import carried_from, carried_gains, mapping_features
+from numapredict.predictor.searching.carried_gains import carried_gains, carried_knowledge, mapping_features
 from numapredict.predictor.searching.gains_file import MachineGains, read_gains
 from numapredict.predictor.searching.known_gains import KnownGains, joined, known_gains, with_others
 from numapredict.predictor.searching.prior import shipped_file
@@ -42,7 +42,13 @@ class Trainee:
         self._default, self._gains = default, gains_of(observations.time_s, default)
         self._groups = np.array(observations.groups)
         self._features = mapping_features(space.mappings, space.topology)
-        self._carried = [(carried_from(other, self._features, default), np.array(other.groups)) for other in elsewhere]
+        self._carried = [
+            (
+                carried_knowledge([other], self._features, default, modelled=space.modelled).gains,
+                np.array(other.groups),
+            )
+            for other in elsewhere
+        ]
 
     def knows(self, runs: int | None) -> Knows:
         """Return what a search knows after a training of so many runs, None for all."""
@@ -100,7 +106,8 @@ def main(measured_only: bool) -> None:
             programs = generator.permutation(len(observations.programs))
             shuffled = in_order(observations, order).rows(programs.tolist())
             at, back = int(np.flatnonzero(order == default)[0]), np.argsort(programs)
-            trainee = Trainee(shuffled, at, Space(tuple(map(pairs.of, shuffled.mappings)), topology), shipped)
+            space = Space(tuple(map(pairs.of, shuffled.mappings)), topology, modelled=False)
+            trainee = Trainee(shuffled, at, space, shipped)
             for runs in (*BUDGETS, None):
                 trials = searched(shuffled, at, trainee.knows(runs))
                 found.setdefault(runs, []).append(Trials(trials.gain[back], trials.cost[back]))

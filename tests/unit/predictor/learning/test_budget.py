@@ -246,7 +246,7 @@ def test_what_a_few_runs_found_is_kept_for_searches(
     assert (len(kept.groups), len(kept.mappings), kept.default) == (10, 5, found.default.label)
     assert "too few runs for a model" in learned_in_words(found)
     assert not trained_model_path(kept.machine, kept.topology).exists()
-    prior = prior_of(kept.machine, kept.topology, Path(found.path), lambda _mapping: True)
+    prior = prior_of(kept.machine, kept.topology, Path(found.path), lambda _mapping: True, modelled=True)
     assert kept.machine in prior.origin
     assert set(kept.parsed) < set(prior.mappings)
     columns = [prior.mappings.index(mapping) for mapping in kept.parsed]

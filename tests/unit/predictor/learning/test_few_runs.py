@@ -61,8 +61,8 @@ def test_programs_that_stand_for_most_come_first() -> None:
 def test_on_a_new_machine_the_first_runs_are_those_of_a_search_that_learns_nothing() -> None:
     new, shipped = shape([6] * 4, name="new"), read_gains(shipped_file())
     mappings = full_space(new, smt=False)
-    few = FewRuns(mappings, default_mapping(new), new, shipped)
-    prior = prior_of("new", new, shipped_file(), lambda _: True)
+    few = FewRuns(mappings, default_mapping(new), new, shipped, modelled=True)
+    prior = prior_of("new", new, shipped_file(), lambda _: True, modelled=True)
     assert few.mappings(6) == tuple(prior.mappings[column] for column in portfolio(prior.known, prior.default, 6))
     assert few.mappings(6)[0] == default_mapping(new)
 
@@ -72,7 +72,7 @@ def test_programs_differ_by_group_and_initialisation_and_own_ones_come_first() -
     names = sorted(set(shipped[0].groups))
     programs = [Program(name=f"{name} ({init})", command=("x",), group=name) for name in names for init in "sp"]
     programs.append(Program(name="mine", command=("./mine",)))
-    few = FewRuns(full_space(new, smt=False), default_mapping(new), new, shipped)
+    few = FewRuns(full_space(new, smt=False), default_mapping(new), new, shipped, modelled=True)
     order = few.programs(programs)
     assert sorted(each.name for each in order) == sorted(each.name for each in programs)
     assert order[0].name == "mine"
