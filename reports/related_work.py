@@ -35,6 +35,8 @@ NAMES: dict[str, dict[str, str]] = {
     NEVER_WRONG: {subset_oracle(name): text for name, text in WORKS.items()},
     OURS: {
         Strategy.TWO_PROBES: "two probes",
+        Strategy.SHARE: "without counters: times and share",
+        Strategy.TIMES: "without counters: times alone",
     },
     LEARNERS: {
         Strategy.THESIS: "the thesis's recipe",

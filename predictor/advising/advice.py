@@ -100,7 +100,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     for a program unlike any in the training data. ``trace_share`` is the part of the program's region time that
     was seen, for modelled runs; ``whole_program`` is false when the native run that counts regions had to be stopped.
     ``verification`` is the result of running default and choice alternately, if requested and if they differ; if the
-    choice did not win, ``mapping`` is the default. ``judged_by`` is what the probes read in addition to their times:
+    choice did not win, ``mapping`` is the default. ``judged_by`` is what was read in addition to the probes' times:
     ``bandwidth`` by counters, without them the sampled ``share`` of local accesses, or ``times`` alone.
     ``explanation`` says why, as far as the readings show. ``exit_code`` is what the program ends with, though its
     parallel regions ran. ``own_threads`` is set for a program that fixes its own number of threads: only mappings

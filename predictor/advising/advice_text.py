@@ -15,10 +15,10 @@ _WIDTH = 100
 _WHY_LINES = 14
 _GOOD = "nearly as good"
 WITHOUT_COUNTERS = {
-    "share": "read without counters: times, and which sampled accesses were local",
-    "times": "read without counters: times alone",
+    "share": "judged without counters: by times and by which sampled accesses were local",
+    "times": "judged without counters: by times alone",
 }
-"""The line added to an answer whose explanation does not rest on bandwidths."""
+"""The line added to an answer that does not rest on bandwidths."""
 
 
 def on_each_core(threads: int) -> str:

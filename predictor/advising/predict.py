@@ -109,9 +109,8 @@ def predict(
     The best-ranked mapping of its cluster that is ``usable`` is chosen. InsufficientDataError when a probe's reading is
     missing or not a positive number.
     """
-    first, second = probes = _probes_of(model, readings)
-    bandwidth = second.local_bandwidth_GBps
-    row = np.array([[first.time_s, second.time_s, math.nan if bandwidth is None else bandwidth]])
+    gain_model = _gain_model_for(model, readings)
+    row = np.array([_row(model, readings, gain_model)])
     members = [(member, cluster.id) for cluster in model.clusters for member in cluster.members]
     rows = np.array([member.features for member, _ in members])
     labels = np.array([cluster for _, cluster in members])
@@ -121,8 +120,8 @@ def predict(
     distances = cluster_distances(model.rule, features, rows, labels)[0]
     cluster = model.clusters[int(distances.argmin())]
     ranked, confidence = cluster.ranked, None
-    if model.gain_model is not None:
-        ranked, confidences = _expected(model, model.gain_model, probes)
+    if gain_model is not None:
+        ranked, confidences = _expected(model, gain_model, readings)
         confidence = next((confidences[each.mapping] for each in ranked if usable(each.mapping)), None)
     choice = next((each for each in ranked if usable(each.mapping)), None)
     if choice is None:
@@ -138,24 +137,36 @@ def predict(
         distance=float(nearest),
         ambiguity=_ambiguity(float(nearest), float(others[0])) if others else 0.0,
         familiar=_is_familiar(features[0], rows),
-        reads=_read_by(model, probes),
+        reads=_read_by(model) if gain_model is None else gain_model.extra_reading,
     )
 
 
-def _read_by(model: Model, probes: Sequence[ProbeReading]) -> Reads:
-    """Return what both probes read in addition to their times, the most informative.
+def _gain_model_for(model: Model, readings: Sequence[ProbeReading]) -> GainModel | None:
+    """Return the model's gain model, or the best of its fallbacks whose inputs the readings have."""
+    known = [reading for reading in readings if reading.mapping in {probe.mapping for probe in model.probes}]
+    for gain_model in (model.gain_model, *model.fallbacks):
+        if gain_model is not None and None not in _extra_readings(gain_model, known):
+            return gain_model
+    return model.gain_model
 
-    Clusters without a gain model read what they were learned from.
+
+def _extra_readings(gain_model: GainModel, readings: Sequence[ProbeReading]) -> list[float | None]:
+    """Return what a gain model reads in addition to the times."""
+    if gain_model.extra_reading == "share":
+        return [reading.local_share for reading in readings]
+    return [reading.local_bandwidth_GBps for reading in readings] if gain_model.extra_reading == "bandwidth" else []
+
+
+def _read_by(model: Model) -> Reads:
+    """Return what the clusters of a model without a gain model read."""
+    return "times" if model.scales.kind == "times" else "bandwidth"
+
+
+def _row(model: Model, readings: Sequence[ProbeReading], gain_model: GainModel | None) -> tuple[float, float, float]:
+    """Return time at the first probe, time and local bandwidth at the second, or NaN where that is not needed.
+
+    ``gain_model`` will choose the mapping: readings that it does not use may be missing.
     """
-    if model.gain_model is None:
-        return "times" if model.scales.kind == "times" else "bandwidth"
-    if all(reading.local_bandwidth_GBps is not None for reading in probes):
-        return "bandwidth"
-    return "share" if all(reading.local_share is not None for reading in probes) else "times"
-
-
-def _probes_of(model: Model, readings: Sequence[ProbeReading]) -> tuple[ProbeReading, ProbeReading]:
-    """Return the readings of the model's probes, in its order, once all that it needs of them is there."""
     by_mapping = {reading.mapping: reading for reading in readings}
     for probe in model.probes:
         reading = by_mapping.get(probe.mapping)
@@ -163,6 +174,8 @@ def _probes_of(model: Model, readings: Sequence[ProbeReading]) -> tuple[ProbeRea
             raise InsufficientDataError(f"no reading of probe {probe.mapping}: run the program under it first")
         for name in probe.features:
             value = getattr(reading, name)
+            if value is None and gain_model is not model.gain_model:
+                continue
             if value is None:
                 raise InsufficientDataError(
                     f"probe {probe.mapping} read no {name}: make counters readable (numapredict doctor says how), or "
@@ -170,24 +183,31 @@ def _probes_of(model: Model, readings: Sequence[ProbeReading]) -> tuple[ProbeRea
                 )
             if not math.isfinite(value) or value < 0 or (name == "time_s" and value == 0):
                 raise InsufficientDataError(f"probe {probe.mapping} read {name} = {value}: run it again")
-    return by_mapping[model.probes[0].mapping], by_mapping[model.probes[1].mapping]
+    first, second = (by_mapping[probe.mapping] for probe in model.probes)
+    bandwidth = second.local_bandwidth_GBps
+    return first.time_s, second.time_s, math.nan if bandwidth is None else bandwidth
 
 
 def _expected(
-    model: Model, gain_model: GainModel, probes: Sequence[ProbeReading]
+    model: Model, gain_model: GainModel, readings: Sequence[ProbeReading]
 ) -> tuple[tuple[RankedMapping, ...], dict[AnyMapping, float | None]]:
     """Return all mappings by their risk-adjusted gain, and the probability that each beats the default."""
-    here, other = sorted(probes, key=lambda reading: reading.mapping != model.default)
-    measured = math.log2(here.time_s / other.time_s)
-    found = predict_gains(gain_model, (here.mapping, other.mapping), measured, measured_noise(gain_model, probes))
+    by_mapping = {reading.mapping: reading for reading in readings}
+    first, second = (by_mapping[probe.mapping] for probe in model.probes)
+    found = predict_gains(
+        gain_model,
+        (first.time_s, second.time_s),
+        [value for value in _extra_readings(gain_model, (first, second)) if value is not None],
+        (first.mapping, second.mapping),
+        model.default,
+        measured_noise(gain_model, (first, second)),
+    )
     default = gain_model.mappings.index(model.default)
     confidences = {
         mapping: None if mapping == model.default else float(ndtr(gain / deviation))
-        for mapping, gain, deviation in zip(
-            gain_model.mappings, found.gain, np.maximum(found.deviation, 1e-9), strict=True
-        )
+        for mapping, gain, deviation in zip(gain_model.mappings, found.gain, np.maximum(found.below, 1e-9), strict=True)
     }
-    return ranked_by(gain_model.mappings, found, default), confidences
+    return ranked_by(gain_model.mappings, found, gain_model.risk_weight, default), confidences
 
 
 def measured_noise(gain_model: GainModel | None, readings: Sequence[ProbeReading]) -> float:
@@ -196,15 +216,17 @@ def measured_noise(gain_model: GainModel | None, readings: Sequence[ProbeReading
     return noise_between([each.noise for each in readings], [each.runs for each in readings], learned)
 
 
-def ranked_by(mappings: Sequence[AnyMapping], found: PredictedGains, default: int) -> tuple[RankedMapping, ...]:
+def ranked_by(
+    mappings: Sequence[AnyMapping], found: PredictedGains, risk_weight: float, default: int
+) -> tuple[RankedMapping, ...]:
     """Return all mappings, the greatest risk-adjusted gain first, with their predicted gains after the same discount.
 
     None is predicted to give more than one that is ranked before it.
     """
-    order = np.argsort(-risk_adjusted_gain(found.gain, found.deviation, default), kind="stable")
-    said = discounted(found.gain, found.deviation, default)
+    order = np.argsort(-risk_adjusted_gain(found.gain, found.deviation, risk_weight, default), kind="stable")
+    said = discounted(found.gain, found.deviation, risk_weight, default)
     said[order] = np.minimum.accumulate(said[order])  # the default gains nothing, nor does what is ranked below it
-    low, high = found.gain - NINE_IN_TEN * found.deviation, found.gain + NINE_IN_TEN * found.deviation
+    low, high = found.gain - NINE_IN_TEN * found.below, found.gain + NINE_IN_TEN * found.above
     return tuple(
         RankedMapping(mappings[at], _speedup(float(said[at]), float(low[at]), float(high[at]))) for at in order
     )

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import AnyMapping, applicable
+from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.modelled.description import load_description, machine_names
 from numapredict.native.errors import InsufficientDataError, NoModelError
 from numapredict.predictor.advising.evidence import Evidence, evidence_of
@@ -23,15 +23,19 @@ from numapredict.predictor.evaluation.ground_truth import PARALLEL, SERIAL, Grou
 from numapredict.predictor.learning.datasets import open_datasets
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.gain_model import (
+    RISK_WEIGHT,
     Array,
+    PredictedGains,
     deviations,
     held_out_gains,
+    readings_of,
     with_what_is_known,
 )
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import choose_model
+from numapredict.predictor.learning.nearby import threads_of
 from numapredict.predictor.learning.options import Reads
-from numapredict.predictor.learning.probe_search import noise_at
+from numapredict.predictor.learning.probe_search import held_out_spread, noise_at
 
 BUSY = 1.5
 """Half the threads take less than this times as long where bandwidth binds a program."""
@@ -170,20 +174,28 @@ def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
 
     Each program's group is held out.
     """
-    if model.gain_model is None:
-        return []
     default = observations.column(model.default)
-    columns = (observations.column(probe.mapping) for probe in model.probes)
-    pair = (default, next(column for column in columns if column != default))
-    gains = gains_of(observations.time_s, default)
-    expected = held_out_gains(gains[:, pair[1]], gains, observations.groups)
-    deviation = deviations(expected, gains, observations.groups, default)
-    threads = np.array([applicable(mapping).threads for mapping in observations.mappings])
+    probes = (observations.column(model.probes[0].mapping), observations.column(model.probes[1].mapping))
+    local = observations.local_bandwidth_GBps
+    if model.gain_model is None or local is None or model.gain_model.extra_reading != "bandwidth":
+        return []
+    times, gains = observations.time_s[:, probes], gains_of(observations.time_s, default)
+    readings = readings_of(times, local[:, probes], np.array(model.gain_model.floors_GBps))
+    expected = held_out_gains(readings, gains, observations.groups)
+    spread = deviations(expected, gains, observations.groups, default, readings.shape[1])
+    own = held_out_spread(observations, readings, expected, default, model.gain_model.relative)
+    noise = np.array([noise_at(observations, row, probes) for row in range(len(gains))])
+    gain, deviation = with_what_is_known(expected, spread, times, probes, default, noise)
+    _, below = with_what_is_known(expected, own, times, probes, default, noise)
+    threads = threads_of(observations.mappings)
     found = []
     for row, program in enumerate(observations.names):
-        measured, noise = float(gains[row, pair[1]]), noise_at(observations, row, pair)
-        known = with_what_is_known(expected[row], deviation, pair, measured, noise)
-        ranked = ranked_by(observations.mappings, known, default)
+        ranked = ranked_by(
+            observations.mappings,
+            PredictedGains(gain[row], deviation[row], below[row], below[row]),
+            RISK_WEIGHT,
+            default,
+        )
         advised = observations.column(ranked[0].mapping)
         close = {each.mapping for each in close_to(ranked[0].mapping, ranked[0].expected_speedup, ranked)}
         allowed = float(observations.time_s[row, advised]) * FASTER

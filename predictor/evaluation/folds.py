@@ -9,14 +9,20 @@ import numpy as np
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.advising.predict import Prediction, ProbeReading, predict
-from numapredict.predictor.evaluation.ml_baselines import ml_baseline_orders
+from numapredict.predictor.evaluation.ml_baselines import Choice, ml_baseline_orders
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.evaluation.thesis import recipe_choices
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.model import ExpectedSpeedup, Model
-from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.options import Reads, TrainingOptions
 from numapredict.predictor.learning.scores import gain_captured
 from numapredict.predictor.learning.train import train_on
+
+WITHOUT_COUNTERS: dict[Reads, str] = {
+    "share": Strategy.SHARE,
+    "times": Strategy.TIMES,
+}
+"""The name of our choice when made without counters."""
 
 
 class HeldOut(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,6 +86,7 @@ def evaluate_group(
     probes = (observations.column(model.probes[0].mapping), observations.column(model.probes[1].mapping))
     orders = ml_baseline_orders(train, test, default, probes)
     chosen = {name: order[:, 0] for name, order in orders.items()}
+    chosen |= choices_without_counters(model, test)
     if recipe is not None:
         chosen[Strategy.THESIS] = recipe_choices(train, test, recipe)
     gains = gains_of(test.time_s, default)
@@ -101,9 +108,14 @@ def dataset_frame(dataset: Dataset) -> Dataset:
     return msgspec.structs.replace(dataset, programs=(), measurements=())
 
 
-def predict_row(model: Model, observations: Observations, row: int) -> Prediction:
-    """Return the prediction for one row of observations, read at the model's probes only."""
+def predict_row(model: Model, observations: Observations, row: int, reads: Reads | None = None) -> Prediction:
+    """Return the prediction for one row of observations, read at the model's probes only.
+
+    ``reads`` limits what is read in addition to the times, as on a machine without counters.
+    """
     available = {"bandwidth": observations.local_bandwidth_GBps, "share": observations.local_share}
+    if reads is not None:
+        available = {name: values if name == reads else None for name, values in available.items()}
     readings: list[ProbeReading] = []
     for probe in model.probes:
         column = observations.column(probe.mapping)
@@ -120,6 +132,15 @@ def predict_row(model: Model, observations: Observations, row: int) -> Predictio
             )
         )
     return predict(model, readings)
+
+
+def choices_without_counters(model: Model, test: Observations) -> dict[str, Choice]:
+    """Return the column that the same model chooses for each program where its probes read less, int64[programs]."""
+    found = {}
+    for reads in (fallback.extra_reading for fallback in model.fallbacks):
+        chosen = [predict_row(model, test, row, reads).mapping for row in range(len(test.programs))]
+        found[WITHOUT_COUNTERS[reads]] = np.array(list(map(test.column, chosen)), dtype=np.int64)
+    return found
 
 
 def _fare(observations: Observations, row: int, model: Model) -> HeldOut:

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.features import Array, Observations, gains_of
-from numapredict.predictor.learning.probes import bandwidth_floor
+from numapredict.predictor.learning.probe_search import readings_at
 
 Choice = npt.NDArray[np.int64]
 
@@ -38,8 +38,8 @@ def ml_baseline_orders(
 
     ``probes`` and ``default`` are columns.
     """
-    known, floors = readings_at(train, probes)
-    asked, _ = readings_at(test, probes, floors)
+    _, known, floors = readings_at(train, probes)
+    _, asked, _ = readings_at(test, probes, floors)
     gains = gains_of(train.time_s, default)
     found = {}
     for name, learner in LEARNERS.items():
@@ -47,21 +47,3 @@ def ml_baseline_orders(
         expected: Array = np.asarray(model.fit(known, gains).predict(asked))
         found[name] = (-expected.reshape(len(asked), -1)).argsort(axis=1, kind="stable").astype(np.int64)
     return found
-
-
-def readings_at(
-    observations: Observations, probes: tuple[int, int], floors: Array | None = None
-) -> tuple[Array, Array | None]:
-    """Return what each learner reads, float64[programs, 1 or 3], and the lowest bandwidths that are distinguished.
-
-    That is the ratio of the probes' times, and both local bandwidths, or without counters both shares of local
-    accesses, if there are any. ``floors`` are learned from these programs if not given.
-    """
-    columns = list(probes)
-    ratio = np.log2(observations.time_s[:, columns[:1]] / observations.time_s[:, columns[1:]])
-    if observations.local_bandwidth_GBps is not None:
-        bandwidths = observations.local_bandwidth_GBps[:, columns]
-        floors = bandwidth_floor(bandwidths) if floors is None else floors
-        return np.hstack([ratio, np.log2(np.maximum(bandwidths, floors))]), floors
-    shares = observations.local_share
-    return ratio if shares is None else np.hstack([ratio, shares[:, columns]]), None

@@ -7,6 +7,8 @@ class Strategy(StrEnum):
     """A way of choosing; the named subsets' oracles are not members but have the names of ``subset_oracle``."""
 
     TWO_PROBES = "two probes"
+    SHARE = "no counters: times and local share"
+    TIMES = "no counters: times alone"
     THESIS = "thesis recipe"
     NEIGHBOURS = "nearest neighbours"
     TREE = "decision tree"

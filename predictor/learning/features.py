@@ -13,7 +13,7 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.program import Program
 from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.learning.noise import noise_of
-from numapredict.predictor.learning.options import Clock, Scale
+from numapredict.predictor.learning.options import Clock, Reads, Scale
 
 Array = npt.NDArray[np.float64]
 T = TypeVar("T")
@@ -76,6 +76,15 @@ class Observations:
         """Return the counters that every run has, float64[programs, mappings], by the field's name."""
         found = {name: getattr(self, name) for name in COUNTERS}
         return {name: values for name, values in found.items() if values is not None}
+
+    @property
+    def reads(self) -> tuple[Reads, ...]:
+        """Return what every run has in addition to its time, the most informative first."""
+        readings: tuple[tuple[Reads, Array | None], ...] = (
+            ("bandwidth", self.local_bandwidth_GBps),
+            ("share", self.local_share),
+        )
+        return (*(name for name, values in readings if values is not None), "times")
 
     def rows(self, indices: Iterable[int]) -> "Observations":
         """Return the observations of some programs only."""

@@ -11,7 +11,7 @@ from numapredict.predictor.learning.gain_model import GainModel
 from numapredict.predictor.learning.options import Clock, Rule, TrainingOptions
 from numapredict.predictor.learning.probes import Probe, Scales
 
-SCHEMA_VERSION: Final = 5
+SCHEMA_VERSION: Final = 4
 UNKNOWN: Final = "unknown"
 """The fingerprint of a machine without a known topology."""
 
@@ -89,12 +89,12 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ``default`` is the mapping that speedups are relative to. ``linkage`` merges the programs in the order of
     ``programs``. ``selection_speedup`` is the geometric mean speedup over the default in the cross-validation that
     chose the probes: as the best of many it is optimistic; ``evaluate`` gives an unbiased one. ``gain_model``, if there
-    is one, chooses the mapping, else the cluster does. ``clock`` is the kind of times it was learned from and needs
-    of the probes.
+    is one, chooses the mapping, else the cluster does; ``fallbacks`` are for probes with fewer readings: without
+    counters, and with times alone. ``clock`` is the kind of times it was learned from and needs of the probes.
     Raises ValueError when its parts contradict each other.
     """
 
-    schema_version: Literal[5] = SCHEMA_VERSION
+    schema_version: Literal[1, 2, 3, 4] = SCHEMA_VERSION
     machine: str
     modelled: bool
     topology: TopologySummary
@@ -112,6 +112,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     linkage: tuple[Merge, ...]
     clusters: tuple[Cluster, ...]
     gain_model: GainModel | None = msgspec.field(name="expectation", default=None)
+    fallbacks: tuple[GainModel, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ValueError for parts that contradict each other, and labels that are not mappings of the machine."""
@@ -152,8 +153,11 @@ def _problem_of(model: Model) -> str:
     mappings = {ranked.mapping for ranked in model.clusters[0].ranked}
     if not {model.default, *(probe.mapping for probe in model.probes)} <= mappings:
         return "default and probes must be among the ranked mappings"
-    if model.gain_model is not None and set(model.gain_model.mappings) != mappings:
-        return "expectation.labels: must be the ranked mappings"
+    if model.gain_model is None and model.fallbacks:
+        return "fallbacks: there is nothing that they could stand in for"
+    for gain_model in (model.gain_model, *model.fallbacks):
+        if gain_model is not None and set(gain_model.mappings) != mappings:
+            return "expectation.labels: must be the ranked mappings"
     return next(filter(None, (_problem_of_cluster(model, cluster, mappings) for cluster in model.clusters)), "")
 
 

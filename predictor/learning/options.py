@@ -12,8 +12,8 @@ FeatureKind = Literal["thesis", "ratio", "times"]
 Rule = Literal["centre", "member"]
 Method = Literal["cluster", "expectation"]
 Reads = Literal["bandwidth", "share", "times"]
-"""What the probes read in addition to their times, for the explanation: local bandwidth by counters, without them the
-sampled share of local accesses, or nothing."""
+"""What is read from a probe in addition to its time: local bandwidth by counters, without them the sampled share of
+local accesses, or nothing."""
 
 Clock = Literal["regions", "process"]
 """Whether a time is the time in parallel regions (the thesis's codelets are regions) or that of the whole run."""

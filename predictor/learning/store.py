@@ -6,8 +6,6 @@ A model is one JSON file and reading it never runs code. History of the schema v
 2. expectation: what chooses the mapping; options.method.
 3. fallbacks, expectation.reads: what chooses where the probes read less.
 4. expectation.nearby, relative, noise: one program's own deviations; without them those of all programs.
-5. expectation by the measured gain alone, without reads, floors, caution, nearby, relative; no fallbacks. Older files
-   are refused.
 """
 
 import re
@@ -41,11 +39,6 @@ def read_model(path: Path) -> Model:
             raise InvalidInputError(
                 f"{path}: schema_version is {version}, this numapredict reads up to {SCHEMA_VERSION}; "
                 "use a newer numapredict or train again"
-            )
-        if 0 < version < SCHEMA_VERSION:
-            raise InvalidInputError(
-                f"{path}: schema_version is {version}, of an older numapredict; this one reads {SCHEMA_VERSION}: train "
-                "again (train --dataset takes the measurements of before)"
             )
         return msgspec.json.decode(data, type=Model, dec_hook=from_label)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:

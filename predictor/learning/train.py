@@ -23,6 +23,8 @@ from numapredict.predictor.learning.model import (
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.probe_search import learn_gain_model, search_probes
 from numapredict.predictor.learning.probes import (
+    BANDWIDTH,
+    SHARE,
     TIME,
     Probe,
     learn_scales,
@@ -31,8 +33,8 @@ from numapredict.predictor.learning.probes import (
 )
 from numapredict.predictor.learning.selection import Choice, mapping_costs, select
 
-_STEPS = 3
-"""Steps of a training with a gain model, the usual one: probes, clusters, gain model."""
+_STEPS = 5
+"""Steps of a training with gain models, the usual one: probes, clusters, and up to three gain models."""
 
 
 def train(dataset: Dataset, options: TrainingOptions | None = None) -> Model:
@@ -64,6 +66,7 @@ def train_on(
     count = count or Count(_STEPS, "steps of learning")
     default = observations.column(default_of(dataset, options))
     gain_model: GainModel | None = None
+    fallbacks: tuple[GainModel, ...] = ()
     if options.method == "expectation" and len(set(observations.groups)) > 1:  # else its error cannot be estimated
         candidates = tuple(observations.column(each) for each in dict.fromkeys(options.probe_candidates))
         pair = search_probes(observations, default, candidates)
@@ -74,8 +77,13 @@ def train_on(
         fixed = msgspec.structs.replace(options, probe_candidates=probes, n_clusters=clusters)
         choice = select(observations, default, fixed)
         count.step()
-        gain_model = learn_gain_model(observations, (pair.first, pair.second))
-        count.step()
+        columns = (observations.column(choice.first), observations.column(choice.second))
+        learned = []
+        for reads in observations.reads:
+            learned.append(learn_gain_model(observations, default, columns, reads))
+            count.step()
+        gain_model, *others = learned
+        fallbacks = tuple(others)
     else:
         choice = select(observations, default, options)
     rows = clustering_rows(observations.time_s, default, options.scale)
@@ -114,13 +122,15 @@ def train_on(
             for cluster in range(len(centroids))
         ),
         gain_model=gain_model,
+        fallbacks=fallbacks,
     )
 
 
 def _probes(choice: Choice, gain_model: GainModel | None) -> tuple[Probe, Probe]:
-    if gain_model is None:
+    if gain_model is None or gain_model.extra_reading == "times":
         return probes_of(choice.kind, choice.first, choice.second)
-    return Probe(choice.first, (TIME,)), Probe(choice.second, (TIME,))
+    read = (TIME, BANDWIDTH if gain_model.extra_reading == "bandwidth" else SHARE)
+    return Probe(choice.first, read), Probe(choice.second, read)
 
 
 def probe_readings(observations: Observations, first: AnyMapping, second: AnyMapping) -> Array:

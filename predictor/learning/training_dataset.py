@@ -46,13 +46,9 @@ def by_thesis(chosen: ChosenModel, topology: Topology) -> ChosenModel:
     path = trained_model_path(model.machine, topology).with_suffix(".thesis.json")
     origin = f"the thesis's method on the dataset of {chosen.origin}"
     if path.is_file():
-        try:
-            kept = read_model(path)
-        except InvalidInputError as error:  # made by an older numapredict
-            log.info(f"{error}: learning it again")
-        else:
-            if (kept.dataset_created, kept.default) == (model.dataset_created, model.default):
-                return ChosenModel(kept, origin)
+        kept = read_model(path)
+        if (kept.dataset_created, kept.default) == (model.dataset_created, model.default):
+            return ChosenModel(kept, origin)
     dataset = dataset_of(model, topology)
     from numapredict.predictor.learning.train import train  # SciPy's clusters take time to load, and are rarely needed
 

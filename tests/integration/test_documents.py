@@ -292,6 +292,12 @@ class TestFigures:
         for machine, found in self.GOLDEN.items():
             low, high = found.scores["two probes"].interval
             assert f"{low:.2f} to {high:.2f} on {machine}" in text
+        for name, words in (
+            ("no counters: times and local share", "by the two times"),
+            ("no counters: times alone", "by the times alone"),
+        ):
+            *most, last = (f"{found.scores[name].gain_captured:.2f}" for found in self.GOLDEN.values())
+            assert f"{', '.join(most)} and {last} {words}" in text
         left, tried, faster, stated, within = (
             sum(getattr(found, name) for found in self.GOLDEN.values())
             for name in ("left", "tried", "faster", "stated", "within")

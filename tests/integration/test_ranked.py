@@ -26,31 +26,35 @@ GAIN = st.floats(-6, 6)
 DEVIATION = st.floats(0.05, 3)
 
 
-@given(st.lists(st.tuples(GAIN, DEVIATION), min_size=1, max_size=12))
+@given(st.lists(st.tuples(GAIN, DEVIATION, DEVIATION, DEVIATION), min_size=1, max_size=12), st.floats(0, 2))
 @settings(max_examples=200)
-def test_what_ranks_higher_is_said_to_give_as_much_or_more(known: list[tuple[float, float]]) -> None:
-    gain, deviation = (np.array([0.0, *column]) for column in zip(*known, strict=True))
-    found = PredictedGains(gain, deviation)
+def test_what_ranks_higher_is_said_to_give_as_much_or_more(
+    known: list[tuple[float, float, float, float]], risk_weight: float
+) -> None:
+    gain, deviation, below, above = (np.array([0.0, *column]) for column in zip(*known, strict=True))
+    found = PredictedGains(gain, deviation, below, above)
     mappings = [AnyMapping(f"m{n}") for n in range(len(gain))]
-    ranked = ranked_by(mappings, found, 0)
+    ranked = ranked_by(mappings, found, risk_weight, 0)
     said = [each.expected_speedup.median for each in ranked]
     assert said == sorted(said, reverse=True)
     assert [mappings.index(each.mapping) for each in ranked] == list(
-        np.argsort(-risk_adjusted_gain(gain, deviation, 0), kind="stable")
+        np.argsort(-risk_adjusted_gain(gain, deviation, risk_weight, 0), kind="stable")
     )
     for each in ranked:
         speed = each.expected_speedup
         assert speed.low <= speed.median <= speed.high * (1 + 1e-9)
 
 
-@given(st.lists(st.tuples(GAIN, DEVIATION), min_size=1, max_size=12))
-def test_the_best_known_gain_has_no_discount_and_none_is_raised(known: list[tuple[float, float]]) -> None:
+@given(st.lists(st.tuples(GAIN, DEVIATION), min_size=1, max_size=12), st.floats(0, 2))
+def test_the_best_known_gain_has_no_discount_and_none_is_raised(
+    known: list[tuple[float, float]], risk_weight: float
+) -> None:
     gain, deviation = (np.array([0.0, *column]) for column in zip(*known, strict=True))
-    said = discounted(gain, deviation, 0)
+    said = discounted(gain, deviation, risk_weight, 0)
     best = 1 + int(deviation[1:].argmin())
     assert said[best] == gain[best]
     assert (said <= gain + 1e-12).all()
-    compared = risk_adjusted_gain(gain, deviation, 0)[1:]
+    compared = risk_adjusted_gain(gain, deviation, risk_weight, 0)[1:]
     assert np.diff(said[1:]) == pytest.approx(np.diff(compared)), "mappings are said to differ as they were compared"
 
 
@@ -63,9 +67,10 @@ def dataset() -> Dataset:
 def chosen(request: pytest.FixtureRequest, dataset: Dataset) -> ChosenModel:
     options = TrainingOptions(method=request.param, feature_kinds=("ratio",))
     model = train(dataset, options)
-    if model.gain_model is not None:  # as if little were known, so that discounts are large
-        wide = tuple(3 * deviation for deviation in model.gain_model.deviation)
-        model = msgspec.structs.replace(model, gain_model=msgspec.structs.replace(model.gain_model, deviation=wide))
+    if model.gain_model is not None:  # as if much were risked, so that discounts are large
+        model = msgspec.structs.replace(
+            model, gain_model=msgspec.structs.replace(model.gain_model, risk_weight=1.5), fallbacks=()
+        )
     return ChosenModel(model, "a test's model")
 
 

@@ -1,4 +1,4 @@
-"""Machines without counters: the same advice from the times, explained by the sampled share of local accesses."""
+"""Machines without counters: times and the sampled share of local accesses, or times alone."""
 
 import msgspec
 import numpy as np
@@ -6,7 +6,10 @@ import pytest
 
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.measurement import Measurement
+from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.advising.predict import ProbeReading, predict
+from numapredict.predictor.evaluation.evaluate import evaluate_held_out
+from numapredict.predictor.evaluation.folds import WITHOUT_COUNTERS, predict_row
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model import Model
@@ -57,21 +60,46 @@ def readings(dataset: Dataset, model: Model, row: int) -> list[ProbeReading]:
     ]
 
 
-def test_the_same_model_is_learned_without_counters(counted: Model, uncounted: Model) -> None:
-    assert uncounted.gain_model == counted.gain_model
-    assert uncounted.probes == counted.probes
-    assert [probe.features for probe in uncounted.probes] == [("time_s",)] * 2
+def test_a_model_of_a_machine_without_counters_reads_the_share(uncounted: Model) -> None:
+    assert uncounted.gain_model is not None
+    assert uncounted.gain_model.extra_reading == "share"
+    assert [probe.features for probe in uncounted.probes] == [("time_s", "local_share")] * 2
+    assert [fallback.extra_reading for fallback in uncounted.fallbacks] == ["times"]
 
 
-def test_the_answer_says_what_its_probes_read_and_does_not_depend_on_it(dataset: Dataset, counted: Model) -> None:
-    whole = readings(dataset, counted, 1)  # a stream
+def test_a_model_with_counters_has_learned_what_to_do_without(counted: Model, uncounted: Model) -> None:
+    assert counted.gain_model is not None
+    assert counted.gain_model.extra_reading == "bandwidth"
+    assert counted.fallbacks == (uncounted.gain_model, *uncounted.fallbacks)
+
+
+def test_the_answer_says_what_it_was_judged_by(dataset: Dataset, counted: Model) -> None:
+    row = 1  # a stream
+    whole = readings(dataset, counted, row)
     share = [msgspec.structs.replace(reading, local_bandwidth_GBps=None) for reading in whole]
     times = [msgspec.structs.replace(reading, local_share=None) for reading in share]
-    found = [predict(counted, each) for each in (whole, share, times)]
-    assert [each.reads for each in found] == ["bandwidth", "share", "times"]
-    assert found[0].ranked == found[1].ranked == found[2].ranked
+    assert [predict(counted, each).reads for each in (whole, share, times)] == ["bandwidth", "share", "times"]
     assert predict(counted, [whole[0], share[1]]).reads == "share", "both probes have to tell"
     assert predict(counted, [share[0], times[1]]).reads == "times"
+    observations = observe(dataset)
+    assert predict_row(counted, observations, row, "share") == predict(counted, share)
+    assert predict_row(counted, observations, row, "times") == predict(counted, times)
+
+
+def test_the_share_is_read(dataset: Dataset, uncounted: Model) -> None:
+    reported = readings(dataset, uncounted, 1)
+    other = [msgspec.structs.replace(reading, local_share=0.05) for reading in reported]
+    gains = [
+        {ranked.mapping: ranked.expected_speedup.median for ranked in predict(uncounted, each).ranked}
+        for each in (reported, other)
+    ]
+    assert gains[0] != gains[1]
+
+
+def test_a_share_that_is_none_is_refused(dataset: Dataset, uncounted: Model) -> None:
+    reported = readings(dataset, uncounted, 1)
+    with pytest.raises(InsufficientDataError, match="local_share"):
+        predict(uncounted, [msgspec.structs.replace(reported[0], local_share=float("nan")), reported[1]])
 
 
 def test_few_missing_shares_are_taken_as_the_mappings_median_and_many_as_none(dataset: Dataset) -> None:
@@ -95,4 +123,14 @@ def test_few_missing_shares_are_taken_as_the_mappings_median_and_many_as_none(da
     for row, column in filled:
         others = np.delete(whole[:, column], row)
         assert few[row, column] == pytest.approx(np.median(others))
-    assert observe(without(1000)).local_share is None
+    assert observe(without(1000)).reads == ("times",)
+
+
+def test_the_evaluation_gives_what_the_counters_are_worth(dataset: Dataset) -> None:
+    evaluation = evaluate_held_out(dataset, OPTIONS)
+    share, times = WITHOUT_COUNTERS["share"], WITHOUT_COUNTERS["times"]
+    assert {share, times} <= set(evaluation.baselines)
+    blind = evaluate_held_out(sampled(dataset), OPTIONS)
+    assert share not in blind.baselines
+    assert blind.baselines[times] == evaluation.baselines[times]
+    assert evaluation.baselines[share].gain_captured == pytest.approx(blind.gain_captured)

@@ -8,7 +8,7 @@ from numapredict.predictor.evaluation.evaluate import Evaluation
 from numapredict.predictor.learning.scores import Score
 
 FILE = Path(__file__).parent / "figures.json"
-QUOTED = ("fixed", "oracle", "thesis recipe")
+QUOTED = ("fixed", "oracle", "thesis recipe", "no counters: times and local share", "no counters: times alone")
 
 
 class Quoted(msgspec.Struct, frozen=True):

@@ -72,7 +72,8 @@ def test_the_other_learners_choose_without_the_held_out_program(program: str) ->
     row = next(n for n, p in enumerate(dataset.programs) if p.name == program)
     before = chosen_by_ml_baselines(dataset, row)
     probes = before.pop("probes")
-    assert set(before) == {"nearest neighbours", "decision tree", "random forest", "thesis recipe"}
+    blind = {"no counters: times and local share", "no counters: times alone"}
+    assert set(before) == {"nearest neighbours", "decision tree", "random forest", "thesis recipe", *blind}
     for seed in range(3):
         changed = with_times(dataset, program, (*probes, *RECIPE, DEFAULT), seed=seed)
         after = chosen_by_ml_baselines(changed, row)

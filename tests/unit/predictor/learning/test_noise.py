@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -19,6 +20,7 @@ from numapredict.predictor.learning.features import Observations, observe
 from numapredict.predictor.learning.gain_model import GainModel, predict_gains
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.store import read_model, write_model
 from numapredict.predictor.learning.train import train
 from tests.evaluations import DEFAULT, PROBE
 from tests.planted import planted_dataset
@@ -144,8 +146,10 @@ def test_the_probes_own_repetitions_are_read() -> None:
     found = [
         predict_gains(
             expectation_of(model),
-            (model.default, second if first == model.default else first),
-            1.0,
+            (calm[0].time_s, calm[1].time_s),
+            [each.local_bandwidth_GBps or 0.0 for each in calm],
+            (first, second),
+            model.default,
             noise,
         )
         for noise in (ns.MEASURED_NOISE, 0.5)
@@ -171,3 +175,22 @@ def test_no_gain_is_said_only_where_noise_leaves_no_room_for_one() -> None:
     assert pages_gain_nothing(local, "own nodes")
     assert not pages_gain_nothing(msgspec.structs.replace(local, noise=0.2), "own nodes")
     assert pages_gain_nothing(msgspec.structs.replace(local, noise=None), "own nodes")
+
+
+def test_models_of_before_are_read_and_have_the_deviations_they_had(tmp_path: Path) -> None:
+    model = train(planted_dataset(15), OPTIONS)
+    write_model(model, tmp_path / "new.json")
+    assert read_model(tmp_path / "new.json") == model
+    document = msgspec.json.decode((tmp_path / "new.json").read_bytes())
+    document["schema_version"] = 3
+    for each in (document["expectation"], *document["fallbacks"]):
+        for name in ("relative", "noise", "nearby"):
+            del each[name]
+    (tmp_path / "old.json").write_bytes(msgspec.json.encode(document))
+    old = expectation_of(read_model(tmp_path / "old.json"))
+    assert (old.relative, old.noise, old.nearby) == (0.0, None, None)
+    first, second = (probe.mapping for probe in model.probes)
+    found = predict_gains(old, (1.0, 2.0), [1.0, 1.0], (first, second), model.default)
+    inferred = [n for n, mapping in enumerate(old.mappings) if mapping not in (first, second)]
+    assert found.deviation[inferred] == pytest.approx(np.array(old.deviation)[inferred])
+    assert found.above.tolist() == found.below.tolist() == found.deviation.tolist()

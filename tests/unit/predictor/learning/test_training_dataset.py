@@ -52,8 +52,6 @@ def test_clusters_are_learned_once(trained: Trained, monkeypatch: pytest.MonkeyP
         patch.setattr("numapredict.predictor.learning.train.train", None)
         assert by_thesis(trained.chosen, trained.topology) == first
     path = trained_model_path("planted-4x8", trained.topology).with_suffix(".thesis.json")
-    path.write_text('{"schema_version": 4}')  # of an older numapredict
-    assert by_thesis(trained.chosen, trained.topology) == first
     path.unlink()
     path.mkdir()  # nothing can be written there
     assert by_thesis(trained.chosen, trained.topology) == first
