@@ -1,4 +1,5 @@
-/* A matrix of long rows is initialised by blocks of rows, line 15, and used by blocks of columns. */
+/* A matrix of long rows is initialised by blocks of rows, line 16, and used by blocks of columns. */
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +15,8 @@ int main(void) {
         for (long column = 0; column < COLUMNS; column++)
             matrix[row * COLUMNS + column] = (double)(row - column);
 
-    for (int step = 0; step < 60; step++) {
+    const double end_s = omp_get_wtime() + 0.7;
+    for (int step = 0; omp_get_wtime() < end_s; step++) {
 #pragma omp parallel for schedule(static)
         for (long column = 0; column < COLUMNS; column++)
             for (long row = 0; row < ROWS; row++)

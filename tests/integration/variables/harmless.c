@@ -1,4 +1,5 @@
 /* One thread initialises `rare`, which is then hardly used; what is used is initialised in parallel. */
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +15,8 @@ int main(void) {
 #pragma omp parallel for schedule(static)
     for (long i = 0; i < N; i++)
         often[i] = (double)i;
-    for (int step = 0; step < 1000; step++) {
+    const double end_s = omp_get_wtime() + 0.7;
+    for (int step = 0; omp_get_wtime() < end_s; step++) {
 #pragma omp parallel for schedule(static)
         for (long i = 0; i < N; i++)
             often[i] += step % 250 == 0 ? rare[i] : 0.25;

@@ -1,4 +1,5 @@
-/* All threads read one table, which the main thread filled: line 19; what each writes is its own. */
+/* All threads read one table, which the main thread filled: line 20; what each writes is its own. */
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +21,8 @@ int main(void) {
 #pragma omp parallel for schedule(static)
     for (long i = 0; i < N; i++)
         out[i] = 0.5 * (double)i;
-    for (int step = 0; step < 60; step++) {
+    const double end_s = omp_get_wtime() + 0.7;
+    for (int step = 0; omp_get_wtime() < end_s; step++) {
 #pragma omp parallel for schedule(static)
         for (long i = 0; i < N; i++)
             out[i] += table[mixed((unsigned)(i * 64 + step)) % ENTRIES];

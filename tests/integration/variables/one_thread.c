@@ -12,7 +12,8 @@ int main(void) {
         return 1;
     for (long i = 0; i < N; i++)
         queue[i] = (double)i;
-    for (int step = 0; step < 150; step++) {
+    const double end_s = omp_get_wtime() + 0.7;
+    for (int step = 0; omp_get_wtime() < end_s; step++) {
 #pragma omp parallel reduction(+ : sum)
         if (omp_get_thread_num() == 1)
             for (long i = 0; i < N; i++)

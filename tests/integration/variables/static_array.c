@@ -1,4 +1,5 @@
-/* A static array is initialised by one thread, line 10, and used in blocks; the other one in parallel. */
+/* A static array is initialised by one thread, line 11, and used in blocks; the other one in parallel. */
+#include <omp.h>
 #include <stdio.h>
 
 #define N (1l << 19)
@@ -11,7 +12,8 @@ int main(void) {
 #pragma omp parallel for schedule(static)
     for (long i = 0; i < N; i++)
         right[i] = 1;
-    for (int step = 0; step < 200; step++) {
+    const double end_s = omp_get_wtime() + 0.7;
+    for (int step = 0; omp_get_wtime() < end_s; step++) {
 #pragma omp parallel for schedule(static)
         for (long i = 0; i < N; i++)
             right[i] += 0.5 * grid[i];

@@ -1,5 +1,6 @@
-// A vector is filled by its constructor, line 8, and used in blocks; the plain array is initialised in parallel.
+// A vector is filled by its constructor, line 9, and used in blocks; the plain array is initialised in parallel.
 #include <cstdio>
+#include <omp.h>
 #include <memory>
 #include <vector>
 
@@ -10,7 +11,8 @@ int main() {
 #pragma omp parallel for schedule(static)
     for (long i = 0; i < n; i++)
         right[i] = 1;
-    for (int step = 0; step < 200; step++) {
+    const double end_s = omp_get_wtime() + 0.7;
+    for (int step = 0; omp_get_wtime() < end_s; step++) {
 #pragma omp parallel for schedule(static)
         for (long i = 0; i < n; i++)
             right[i] += 0.5 * wrong[i];

@@ -1,4 +1,5 @@
-/* All arrays come from one function; line 25 initialises one of them by one thread. */
+/* All arrays come from one function; line 24 initialises one of them by one thread. */
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,9 +14,7 @@ static void *checked(size_t bytes) {
     return memory;
 }
 
-__attribute__((noinline)) static double *array(long count) {
-    return checked((size_t)count * sizeof(double));
-}
+__attribute__((noinline)) static double *array(long count) { return checked((size_t)count * sizeof(double)); }
 
 int main(void) {
     double *a = array(N);
@@ -28,7 +27,8 @@ int main(void) {
     for (long i = 0; i < N; i++)
         a[i] = c[i] = (double)i;
 
-    for (int step = 0; step < 200; step++) {
+    const double end_s = omp_get_wtime() + 0.7;
+    for (int step = 0; omp_get_wtime() < end_s; step++) {
 #pragma omp parallel for schedule(static)
         for (long i = 0; i < N; i++)
             a[i] = wrong[i] * c[i];
