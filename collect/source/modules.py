@@ -49,6 +49,7 @@ class Modules:
     def __init__(self, run_ended_s: float | None = None, debug_folder: Path = DEBUG_FOLDER) -> None:
         self._run_ended_s, self._debug_folder = run_ended_s, debug_folder
         self._known: dict[str, _Module] = {}
+        self._allocations: dict[Place, Allocation] = {}
 
     def place(self, module: str, offset: int) -> Place:
         """Return the place of an address of a module, before relocation."""
@@ -60,10 +61,12 @@ class Modules:
         A function that returns what it allocates does so for its callers: where it was inlined into one, the call
         there is the allocation's line.
         """
-        return self._module(place.module).allocation(place)
+        if place not in self._allocations:
+            self._allocations[place] = self._module(place.module).allocation(place)
+        return self._allocations[place]
 
     def written_name(self, place: Place) -> str | None:
-        """Return the variable that the line of a place writes to, None where that is not known."""
+        """Return the array that the line of a place writes to, ``a or b`` of several, None where none is known."""
         return self._module(place.module).written_name(place)
 
     def directive(self, place: Place) -> str:
@@ -126,9 +129,10 @@ class _Module:
 
     def written_name(self, place: Place) -> str | None:
         frame = place.frame
-        name = written_in(statement_at(self._lines(frame), frame.line or 0, before=False))
+        names = written_in(statement_at(self._lines(frame), frame.line or 0, before=False))
         known = {one.function for one in self._variables(place, frame)}
-        return base_of(name) if name is not None and base_of(name) in known and "[" in name else None
+        bases = (base_of(name) for name in names if "[" in name)
+        return " or ".join(dict.fromkeys(base for base in bases if base in known)) or None
 
     def _name_at(self, place: Place, frame: Frame) -> str | None:
         """Return the variable that is declared in a frame's line or, by the source, assigned to there."""

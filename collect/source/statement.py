@@ -55,10 +55,9 @@ def assigned_in(statement: str, column: int | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_plain(name) for _, name in (before if column is None else before[-1:])))
 
 
-def written_in(statement: str) -> str | None:
-    """Return what a statement writes to, such as ``a[]``, None where it writes to nothing or to several things."""
-    found = {_plain(match[1]) for match in _WRITTEN.finditer(statement)}
-    return found.pop() if len(found) == 1 else None
+def written_in(statement: str) -> tuple[str, ...]:
+    """Return what a statement writes to, such as ``a[]``."""
+    return tuple(dict.fromkeys(_plain(match[1]) for match in _WRITTEN.finditer(statement)))
 
 
 def is_made_in(statement: str, name: str) -> bool:

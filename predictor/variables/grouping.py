@@ -1,7 +1,7 @@
 """The ranges of a profile that make one variable: those of an allocation's line, a static object, the heap's rest."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -13,6 +13,8 @@ from numapredict.predictor.variables.variable import Kind
 
 KINDS: dict[int, Kind] = {1: "allocated", 2: "static", 3: "mapped", 5: "small allocations"}
 """native/placement/memory/range.h."""
+
+_UNSEEN = "no first touch"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +43,30 @@ class Found:
 def found_in(profile: Profile, modules: Modules) -> tuple[Found, ...]:
     """Return the variables of a profile that have touches."""
     untouched_s = wait_s(profile)
-    groups: dict[object, list[ProfiledRange]] = {}
-    for known in profile.ranges:
-        if known.count:
-            groups.setdefault(_key(known, modules), []).append(known)
-    found = (one for ranges in groups.values() for one in _found(profile, ranges, modules, untouched_s))
+    found = (one for ranges in _groups(profile, modules) for one in _found(profile, ranges, modules, untouched_s))
     return tuple(one for one in found if one.touches.total > 0)
 
 
-def _key(known: ProfiledRange, modules: Modules) -> object:
+def _groups(profile: Profile, modules: Modules) -> Iterator[list[ProfiledRange]]:
+    """Return the ranges of each variable.
+
+    Of very many ranges the profile cannot await the first touch of all: what it then takes for the first of one, in a
+    loop that uses it, is left out where more ranges of the same line have none.
+    """
+    groups: dict[tuple[object, object], list[ProfiledRange]] = {}
+    for known in profile.ranges:
+        groups.setdefault(_key(known, modules), []).append(known)
+    for (site, first), ranges in groups.items():
+        unseen = groups.get((site, _UNSEEN), [])
+        late = modules.place(ranges[0].first_module, ranges[0].first_offset).in_region
+        if first is not _UNSEEN and not (late and len(unseen) > len(ranges)):
+            yield ranges
+        elif first is not _UNSEEN:
+            unseen += [replace(known, first_slot=-1, first_module="", first_offset=0) for known in ranges]
+    yield from (ranges for (_, first), ranges in groups.items() if first is _UNSEEN)
+
+
+def _key(known: ProfiledRange, modules: Modules) -> tuple[object, object]:
     """Return what is the same for the ranges of one variable.
 
     A function that allocates for its callers makes several variables at one line: the line of the first touch tells
@@ -57,13 +74,15 @@ def _key(known: ProfiledRange, modules: Modules) -> object:
     """
     kind = KINDS.get(known.kind)
     if kind == "small allocations":
-        return kind
+        return kind, None
     if kind == "static":
-        return known.module, known.offset
+        return (known.module, known.offset), None
     allocation = modules.allocation(modules.place(known.module, known.offset))
     site = allocation.frame if allocation.frame.known else (known.module, known.offset)
     if allocation.name is not None:
         return site, allocation.name
+    if not known.first_module:
+        return site, _UNSEEN
     first = modules.place(known.first_module, known.first_offset).frame
     return site, (first.file, first.line) if first.known else (known.first_module, known.first_offset)
 

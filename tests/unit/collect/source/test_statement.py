@@ -86,16 +86,16 @@ def test_the_directive_before_a_line_is_read_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "name"),
+    ("statement", "names"),
     [
-        ("wrong[i] = 0.5;", "wrong[]"),
-        ("sum[i] += a[i] == b[i];", "sum[]"),
-        ("a[i] = b[i] = 1;", None),
-        ("if (a <= b) c(a != b);", None),
+        ("wrong[i] = 0.5;", ("wrong[]",)),
+        ("sum[i] += a[i] == b[i];", ("sum[]",)),
+        ("a[i][j] = b[i] = 1;", ("a[][]", "b[]")),
+        ("if (a <= b) c(a != b);", ()),
     ],
 )
-def test_what_a_statement_writes(statement: str, name: str | None) -> None:
-    assert written_in(statement) == name
+def test_what_a_statement_writes(statement: str, names: tuple[str, ...]) -> None:
+    assert written_in(statement) == names
 
 
 def test_the_variable_a_name_begins_with() -> None:

@@ -1,0 +1,50 @@
+"""Which ranges make a variable, by profiles made up of a module that is not there: offsets stand for lines."""
+
+import numpy as np
+
+from numapredict.collect.placing.profile_file import SAMPLE, Profile, ProfiledRange
+from numapredict.collect.source.modules import Modules
+from numapredict.predictor.variables.grouping import Found, found_in
+
+HEAP, STATIC, ARENA = 1, 2, 5
+
+
+def found(*ranges: tuple[int, int, str, int]) -> tuple[Found, ...]:
+    """Return the variables of ranges (kind, offset, module of the first touch, its offset), each touched once."""
+    samples = np.zeros(len(ranges), SAMPLE)
+    samples["armed"] = samples["touches"] = 1
+    samples["rate"] = 10.0
+    known = tuple(
+        ProfiledRange(
+            kind=kind, site=1, slot=0, order=number, pages=16, first=number, count=1, first_slot=0 if first else -1,
+            module="/absent/app", offset=offset, size_bytes=65536, first_module=first, first_offset=first_offset,
+        )
+        for number, (kind, offset, first, first_offset) in enumerate(ranges)
+    )  # fmt: skip
+    return found_in(Profile(2, 4096, known, samples, len(ranges), len(ranges), 0, 1.0), Modules())
+
+
+def test_ranges_of_one_allocation_are_one_variable() -> None:
+    (one,) = found((HEAP, 64, "/absent/app", 8), (HEAP, 64, "/absent/app", 8))
+    assert (one.kind, one.allocations, one.size_bytes, one.first_threads) == ("allocated", 2, 131072, (0, 0))
+    assert (one.name, one.touches.pages, one.touches.page.tolist()) == (None, 32, [0, 16])
+
+
+def test_places_and_kinds_tell_variables_apart() -> None:
+    kinds = [one.kind for one in found((HEAP, 64, "/a", 8), (HEAP, 72, "/a", 8), (STATIC, 64, "/a", 8))]
+    assert kinds == ["allocated", "allocated", "static"]
+
+
+def test_where_names_are_not_known_the_first_touch_tells_them_apart() -> None:
+    assert len(found((HEAP, 64, "/absent/app", 8), (HEAP, 64, "/absent/app", 16))) == 2
+
+
+def test_small_allocations_are_one_whose_first_touch_is_not_believed() -> None:
+    (one,) = found((ARENA, 0, "/absent/app", 8), (ARENA, 0, "", 0))
+    assert (one.kind, one.first_touch, one.first_threads) == ("small allocations", None, (-1, -1))
+
+
+def test_a_static_object_that_no_file_names_has_its_offset() -> None:
+    (one,) = found((STATIC, 0x4040, "", 0))
+    assert one.allocated is not None
+    assert (one.name, one.allocated.text, one.first_touch) == (None, "app+0x4040", None)
