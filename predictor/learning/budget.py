@@ -21,7 +21,7 @@ from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import counted
 from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.features import gains_of, group_of, observe
-from numapredict.predictor.learning.few_runs import LEAST_MAPPINGS, FewRuns, few_within
+from numapredict.predictor.learning.few_runs import LEAST_MAPPINGS, Few, FewRuns, few_within
 from numapredict.predictor.learning.options import TrainingOptions
 from numapredict.predictor.learning.pivots import pilot_groups, pivot_columns, split_budget
 from numapredict.predictor.searching.gains_file import MachineGains
@@ -63,6 +63,11 @@ def parse_budget(text: str) -> Budget:
     return Budget(time_s=number * {"min": 60, "h": 3600}[unit]) if unit else Budget(runs=int(number))
 
 
+def few_of(budget: Budget, runs: int, programs: int, mappings: int) -> Few:
+    """Return what a budget of so many runs allows; one in time always allows those by which runs are timed."""
+    return few_within(runs if budget.time_s is None else max(runs, LEAST_MAPPINGS), programs, mappings)
+
+
 class Measured(NamedTuple):
     """What a budget's runs found, without holes; ``whole`` if all programs ran, which a model of two probes needs."""
 
@@ -91,7 +96,7 @@ def run_within(campaign: Campaign, budget: Budget, options: TrainingOptions, kno
         return Measured(run_campaign(campaign), True)
     split = split_budget(runs, [groups.count(name) for name in dict.fromkeys(groups)], len(mappings))
     if split is None:
-        return Measured(few.run(runs, budget.time_s), False)
+        return Measured(few.run(budget), False)
     chosen = pilot_groups(groups, split.pilots)
     pilots = tuple(program for program in campaign.programs if group_of(program) in chosen)
     log.info(
@@ -137,18 +142,29 @@ class _Few:
         log.info(f"first {LEAST_MAPPINGS} runs of {self._programs[0].name}, to see how long a run takes")
         run_campaign(_part(self._campaign, self._programs[:1], list(self._order.mappings(LEAST_MAPPINGS))))
 
-    def run(self, runs: int, time_s: float | None) -> Dataset:
-        """Run as many programs under as many mappings as ``runs`` allow, within the time, and return what there is."""
-        least = min(LEAST_MAPPINGS, len(self._mappings)) if time_s is not None else 0  # these are made
-        split = few_within(max(runs, least), len(self._programs), len(self._mappings))
-        programs, mappings = self._programs[: split.programs], list(self._order.mappings(split.mappings))
-        named = ", ".join(map(str, mappings))
-        log.info(f"budget: {counted(runs, 'run')}; {counted(len(programs), 'program')} under {named}")
+    def run(self, budget: Budget) -> Dataset:
+        """Run as many programs under as many mappings as the budget allows, and return what there is.
+
+        Where runs turn out to take less time than those before, more are made.
+        """
         names = {program.name for program in self._campaign.programs}
-        most_s = math.inf if time_s is None else time_s - self._campaign.spent_s(names, self._mappings)
-        if most_s > 0:
-            run_campaign(_part(self._campaign, programs, mappings, most_s))
+        split, made, left_s = self._within(budget), 0, math.inf
+        while split.programs * split.mappings > made:
+            if budget.time_s is not None:
+                left_s = budget.time_s - self._campaign.spent_s(names, self._mappings)
+            if left_s <= 0:
+                break
+            programs, mappings = self._programs[: split.programs], list(self._order.mappings(split.mappings))
+            log.info(f"{counted(len(programs), 'program')} under {', '.join(map(str, mappings))}")
+            run_campaign(_part(self._campaign, programs, mappings, left_s))
+            made = split.programs * split.mappings
+            split = self._within(budget)
         return self.finished()
+
+    def _within(self, budget: Budget) -> Few:
+        total = len(self._programs) * len(self._mappings)
+        runs = budget.in_runs(total, _whole_time_s(self._campaign, total))
+        return few_of(budget, runs, len(self._programs), len(self._mappings))
 
     def finished(self) -> Dataset:
         """Return the largest part without holes of all that has run, for the first mappings of the portfolio."""
@@ -209,8 +225,7 @@ def plan_budget(campaign: Campaign, budget: Budget) -> BudgetPlan:
     split = split_budget(runs, [groups.count(name) for name in dict.fromkeys(groups)], len(mappings))
     few = None
     if split is None:
-        least = min(LEAST_MAPPINGS, len(mappings)) if budget.time_s is not None else 0
-        few = few_within(max(runs, least), len(groups), len(mappings))
+        few = few_of(budget, runs, len(groups), len(mappings))
         runs = few.programs * few.mappings
     return BudgetPlan(
         runs=runs,

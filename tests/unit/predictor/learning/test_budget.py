@@ -216,6 +216,25 @@ def test_a_slow_machine_is_noticed_after_three_runs(dataset: Dataset, tmp_path: 
     assert len(plain.finish().measurements) <= total / 50
 
 
+class Sooner(Paced):
+    """A campaign whose first runs take 10 seconds each, by which an hour is a few runs, and the others one."""
+
+    def estimate(self) -> Estimate:
+        plan = self.plan()
+        left = sum(len(batch.mappings) for batch in plan.batches)
+        return Estimate(left, 0, 0, left * (10.0 if plan.finished <= self.known_after else 1.0), "by the clock")
+
+
+def test_a_budget_in_time_goes_on_where_runs_get_faster(dataset: Dataset, tmp_path: Path) -> None:
+    plain = campaign_in(tmp_path, dataset)
+    paced = Sooner(plain.machine, plain.folder, plain.programs, plain.mappings, "numapredict train")
+    found = run_within(paced, Budget(time_s=60), options_of(None, None), KNOWN)
+    assert not found.whole
+    assert 40 < len(plain.finish().measurements) <= 61
+    seen = observe(found.dataset)
+    assert (len(seen.names), len(seen.mappings)) == (12, 5)
+
+
 @pytest.mark.parametrize("runs", [3, 20, 50])
 def test_a_small_budget_runs_a_few_programs_under_the_first_mappings_of_a_search(
     dataset: Dataset, tmp_path: Path, runs: int
