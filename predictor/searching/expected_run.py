@@ -53,8 +53,9 @@ def expected_run(
     off = off_by(known, columns, gains, ended)
     deviation = _deviation(weights @ (off**2).sum(axis=1), off.shape[1])
     added = known.gains[:, column] - known.gains[:, list(columns)].max(axis=1)
-    before = np.where(known.related(), 0.0, known.weights)
-    if all(known.machines) or not before.any(axis=1).all():
+    here = not all(known.machines)
+    before = np.where(known.related(), 0.0, known.weights) if here else known.weights
+    if not here or not before.any(axis=1).all():
         values, reached = (added[:, None] + deviation * _POINTS).ravel(), np.repeat(weights, len(_POINTS))
     else:
         measured = [tried for tried, gain in zip(columns, gains, strict=True) if np.isfinite(gain)]

@@ -36,10 +36,9 @@ class KnownGains:
 
         These are the programs of its group, and where gains were carried over from its machine all of that machine.
         """
-        groups, machines = np.asarray(self.groups), np.asarray(self.machines)
-        found: npt.NDArray[np.bool_] = (groups[:, None] == groups) | (
-            (machines[:, None] == machines) & (machines != "")
-        )
+        group, machine = (np.unique(each, return_inverse=True)[1] for each in (self.groups, self.machines))
+        elsewhere = np.array([each != "" for each in self.machines])
+        found: npt.NDArray[np.bool_] = (group[:, None] == group) | ((machine[:, None] == machine) & elsewhere)
         return found
 
 
