@@ -203,6 +203,7 @@ READERS = {
     "predictor/command_line/cli.py": "typed",
     "predictor/evaluation/evaluation_options.py": "typed",
     "predictor/searching/gains_file.py": "known gains",
+    "predictor/variables/session.py": "typed",
     "reports/characterisation/tables.py": "a characterisation",
     "reports/commands/mapping.py": "typed",
 }

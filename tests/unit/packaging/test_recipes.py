@@ -30,6 +30,7 @@ STARTED = {
     ("collect/placing/start.py", "start.numactl[0]"): ("numactl", ("numactl", "numactl", "numactl")),
     ("collect/modelled/tracing.py", "EMULATOR"): ("qemu-x86_64", ("", "", "qemu-user")),
     ("collect/modelled/tracing.py", "'setarch'"): ("setarch", ()),
+    ("collect/source/demangling.py", "'c++filt'"): ("c++filt", ()),
 }
 USERS = ("collect/placing/executable.py", "name")  # the user's own program
 FOLDER = ROOT / ".packaging"

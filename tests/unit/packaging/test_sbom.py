@@ -49,7 +49,7 @@ def test_it_names_versions_and_licences_and_the_systems_parts(found: dict, tmp_p
     assert components["numpy"]["version"] == numpy.__version__
     assert all(one.get("licenses") for one in components.values())
     called = {name for name, one in components.items() if one.get("scope") == "excluded"}
-    assert called == {"libc", "libgomp", "hwloc", "numactl", "QEMU", "LIKWID", "CERE", "util-linux", "perf"}
+    assert called == {"libc", "libgomp", "hwloc", "numactl", "QEMU", "LIKWID", "CERE", "util-linux", "binutils", "perf"}
     assert components["libnuma"]["scope"] == "required"
     assert components["libnuma"]["licenses"] == [{"license": {"id": "LGPL-2.1-only"}}]
     (root,) = [one for one in made["dependencies"] if one["ref"] == made["metadata"]["component"]["bom-ref"]]
