@@ -4,17 +4,14 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from numapredict.collect.source.symbol_table import FUNCTION, name_in, symbols_of
+
 _PAGE = 4096
-_FUNCTION = 2  # STT_FUNC, in the low four bits of a symbol's type
-_SYMBOL = np.dtype(
-    [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
-)
 
 
 def function_at(path: str, offset: int) -> str | None:
@@ -42,11 +39,10 @@ def _functions(path: str, _changed: int) -> dict[int, str]:
             tables = [section for section in elf.iter_sections() if isinstance(section, SymbolTableSection)]
             found: dict[int, str] = {}
             for table in sorted(tables, key=lambda table: bool(table["sh_flags"] & SH_FLAGS.SHF_ALLOC)):
-                data, names = table.data(), elf.get_section(table["sh_link"]).data()
-                symbols = np.frombuffer(data, _SYMBOL, len(data) // _SYMBOL.itemsize)
-                symbols = symbols[((symbols["info"] & 15) == _FUNCTION) & (symbols["section"] != 0)]
+                symbols, names = symbols_of(table)
+                symbols = symbols[(symbols["info"] & 15) == FUNCTION]
                 for value, name in zip(symbols["value"].tolist(), symbols["name"].tolist(), strict=True):
-                    found.setdefault(value - base, names[name : names.find(b"\0", name)].decode(errors="replace"))
+                    found.setdefault(value - base, name_in(names, name))
             return found
     except (OSError, ELFError, ValueError, KeyError, TypeError, AttributeError):
         return {}

@@ -50,9 +50,7 @@ class SymbolTable:
         return tuple(found.values())
 
     def _symbol(self, record: np.void) -> Symbol:
-        start = int(record["name"])
-        name = self.text[start : self.text.find(b"\0", start)].decode(errors="replace")
-        return Symbol(name, int(record["value"]), int(record["size"]))
+        return Symbol(name_in(self.text, int(record["name"])), int(record["value"]), int(record["size"]))
 
 
 def symbol_tables(files: Iterable[Any]) -> dict[int, SymbolTable]:
@@ -65,15 +63,25 @@ def symbol_tables(files: Iterable[Any]) -> dict[int, SymbolTable]:
     tables.sort(key=lambda table: table["sh_type"] != "SHT_SYMTAB")
     if not tables:
         return {}
-    data = tables[0].data()
-    text = tables[0].elffile.get_section(tables[0]["sh_link"]).data()
-    records = np.frombuffer(data, _SYMBOL, len(data) // _SYMBOL.itemsize)
-    records = records[(records["section"] != 0) & (records["section"] < 0xFF00) & (records["name"] < len(text))]
+    records, text = symbols_of(tables[0])
+    records = records[(records["section"] < 0xFF00) & (records["name"] < len(text))]
     kinds = records["info"] & 15
     return {
         OBJECT: _table(records[kinds == OBJECT], text),
         FUNCTION: _table(records[(kinds == FUNCTION) | (kinds == _INDIRECT)], text),
     }
+
+
+def symbols_of(table: SymbolTableSection) -> tuple[npt.NDArray[np.void], bytes]:
+    """Return the symbols that a module defines by one of its 64-bit tables, as records of _SYMBOL, and their names."""
+    data = table.data()
+    records = np.frombuffer(data, _SYMBOL, len(data) // _SYMBOL.itemsize)
+    return records[records["section"] != 0], table.elffile.get_section(table["sh_link"]).data()
+
+
+def name_in(text: bytes, start: int) -> str:
+    """Return the name that begins at a place of a table's names."""
+    return text[start : text.find(b"\0", start)].decode(errors="replace")
 
 
 def _table(records: npt.NDArray[np.void], text: bytes) -> SymbolTable:

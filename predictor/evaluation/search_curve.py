@@ -145,8 +145,7 @@ def knowledge(observations: Observations, default: int, space: Space | None, sou
         return foreign
     if len(set(observations.groups)) > FEW_GROUPS:
         return own
-    groups = set(observations.groups)
-    return lambda group: with_others(own(group), len(groups - {group}), foreign(group))
+    return lambda group: with_others(own(group), foreign(group))
 
 
 def own_knowledge(observations: Observations, default: int) -> Knows:

@@ -18,7 +18,7 @@ from numapredict.native.errors import UsageError
 from numapredict.predictor.learning.features import Array, group_of
 from numapredict.predictor.searching.carried_gains import carried_knowledge, mapping_features
 from numapredict.predictor.searching.gains_file import MachineGains
-from numapredict.predictor.searching.known_gains import KnownGains, joined, known_gains
+from numapredict.predictor.searching.known_gains import KnownGains
 from numapredict.predictor.searching.next_run import next_run
 
 LEAST_MAPPINGS = 3
@@ -29,10 +29,6 @@ PROGRAMS_A_MAPPING = 2
 
 COMPARED = 20
 """Programs are compared under so many mappings of the portfolio."""
-
-
-Carried = tuple[Array, Sequence[str]]
-"""One machine's gains under the mappings of another, and its programs' groups."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ def standing_for_most(gains: Array) -> list[int]:
     return order
 
 
-def in_turn(groups: Sequence[str], carried: Sequence[Carried], columns: Sequence[int]) -> list[int]:
+def in_turn(groups: Sequence[str], known: KnownGains, columns: Sequence[int]) -> list[int]:
     """Return all rows of programs of these groups in the order in which they run: one of each group, then the others.
 
     First come groups of which nothing is known, a user's own programs, as they are given. Then known ones, compared
@@ -89,13 +85,14 @@ def in_turn(groups: Sequence[str], carried: Sequence[Carried], columns: Sequence
     for row, group in enumerate(groups):
         rows.setdefault(group, []).append(row)
     means: dict[str, list[Array]] = {}
-    for gains, names in carried:
-        every = np.array(names)
-        for name in rows.keys() & set(names):
-            means.setdefault(name, []).append(gains[np.ix_(every == name, list(columns))].mean(axis=0))
-    known, order = [name for name in rows if name in means], [name for name in rows if name not in means]
-    if known:
-        order += [known[at] for at in standing_for_most(np.array([np.mean(means[name], axis=0) for name in known]))]
+    pairs = np.array(list(zip(known.machines, known.groups, strict=True)))
+    for machine, name in dict.fromkeys(zip(known.machines, known.groups, strict=True)):
+        if name in rows:
+            same = (pairs == (machine, name)).all(axis=1)
+            means.setdefault(name, []).append(known.gains[np.ix_(same, list(columns))].mean(axis=0))
+    there, order = [name for name in rows if name in means], [name for name in rows if name not in means]
+    if there:
+        order += [there[at] for at in standing_for_most(np.array([np.mean(means[name], axis=0) for name in there]))]
     # In turn the first and the second of a group, which differ by how they initialise their data.
     first = [rows[name][number % len(rows[name])] for number, name in enumerate(order)]
     taken = set(first)
@@ -116,11 +113,7 @@ class FewRuns:
     ) -> None:
         """Carry the known gains over to these mappings of a machine, ``modelled`` or real."""
         self._mappings, self._default = mappings, mappings.index(default)
-        features = mapping_features(mappings, topology)
-        self._carried = [
-            (carried_knowledge([each], features, self._default, modelled=modelled).gains, each.groups) for each in known
-        ]
-        self._known = joined([known_gains(gains, groups) for gains, groups in self._carried])
+        self._known = carried_knowledge(known, mapping_features(mappings, topology), self._default, modelled=modelled)
 
     def mappings(self, count: int) -> tuple[Mapping, ...]:
         """Return the first mappings, the default before all."""
@@ -129,4 +122,4 @@ class FewRuns:
     def programs(self, programs: Sequence[Program]) -> tuple[Program, ...]:
         """Return all programs in the order in which they run."""
         columns = portfolio(self._known, self._default, COMPARED)
-        return tuple(programs[row] for row in in_turn(list(map(group_of, programs)), self._carried, columns))
+        return tuple(programs[row] for row in in_turn(list(map(group_of, programs)), self._known, columns))

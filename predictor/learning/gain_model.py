@@ -26,6 +26,7 @@ from numapredict.predictor.learning.nearby import Nearby, spread_of, threads_of,
 from numapredict.predictor.learning.noise import MEASURED_NOISE
 from numapredict.predictor.learning.options import Reads
 from numapredict.predictor.learning.probes import MIN_DEVIATION
+from numapredict.predictor.searching.known_gains import group_weights
 
 Array = npt.NDArray[np.float64]
 
@@ -127,12 +128,6 @@ def discounted(gain: Array, deviation: Array, risk_weight: float, default: int) 
     found: Array = gain - risk_weight * (deviation - known)
     found[default] = 0.0
     return found
-
-
-def group_weights(groups: Sequence[str]) -> Array:
-    """Return float64[programs]: weights that are equal for every group and add up to 1."""
-    _, inverse, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-    return 1 / counts[inverse] / len(counts)
 
 
 def readings_of(times: Array, extra: Array, floors: Array) -> Array:

@@ -11,8 +11,9 @@ import numpy as np
 
 from numapredict.collect.mapping import AnyMapping
 from numapredict.predictor.learning.clustering import Labels, cut, ward_linkage
-from numapredict.predictor.learning.gain_model import Array, deviations, group_weights, held_out_gains, regress
+from numapredict.predictor.learning.gain_model import Array, deviations, held_out_gains, regress
 from numapredict.predictor.learning.nearby import held_out_widening, spread_of
+from numapredict.predictor.searching.known_gains import group_weights
 
 KINDS = 6
 """How many kinds there are: as many as the thesis has clusters (sec. 6)."""

@@ -38,7 +38,6 @@ from numapredict.predictor.learning.gain_model import (
     GainModel,
     deviations,
     fit_gain_model,
-    group_weights,
     held_out_gains,
     predict_gains,
     readings_of,
@@ -52,6 +51,7 @@ from numapredict.predictor.learning.noise import MEASURED_NOISE, noise_between, 
 from numapredict.predictor.learning.options import Reads
 from numapredict.predictor.learning.probes import bandwidth_floor
 from numapredict.predictor.learning.scores import SLOWER
+from numapredict.predictor.searching.known_gains import group_weights
 
 DOUBT = 1.0
 """The part of a score's standard error that is taken from it."""

@@ -15,7 +15,7 @@ from numapredict.collect.mapping import Mapping
 from numapredict.collect.page_policy import PAGE_POLICIES, PROFILED
 from numapredict.collect.topology import Topology
 from numapredict.predictor.searching.gains_file import MachineGains
-from numapredict.predictor.searching.known_gains import Array, KnownGains, weights_of
+from numapredict.predictor.searching.known_gains import Array, KnownGains, group_weights
 
 Gains = npt.NDArray[np.floating]
 """Gains as float16, as files have them, or longer."""
@@ -122,7 +122,7 @@ def carried_knowledge(others: Sequence[MachineGains], wanted: Array, default: in
             gains[first:end] -= MOVING * wanted[:, _MOVE_PAGES].any(axis=1)
     return KnownGains(
         gains,
-        np.concatenate([weights_of(other.groups) / len(others) for other in others]),
+        np.concatenate([group_weights(other.groups) / len(others) for other in others]),
         tuple(group for other in others for group in other.groups),
         tuple(other.machine for other in others for _ in other.groups),
     )

@@ -47,18 +47,19 @@ def known_gains(gains: Array, groups: Sequence[str], machine: str = "") -> Known
 
     ``machine``: where they were carried over from.
     """
-    return KnownGains(gains, weights_of(groups), tuple(groups), (machine,) * len(groups))
+    return KnownGains(gains, group_weights(groups), tuple(groups), (machine,) * len(groups))
 
 
-def weights_of(groups: Sequence[str]) -> Array:
+def group_weights(groups: Sequence[str]) -> Array:
     """Return the weight of programs of these groups, float64[K]: every group's the same, and every program's of one."""
     _, group, sizes = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-    weights: Array = 1.0 / (sizes[group] * len(sizes))
+    weights: Array = 1 / sizes[group] / len(sizes)
     return weights
 
 
-def with_others(own: KnownGains, groups: int, others: KnownGains) -> KnownGains:
-    """Return the programs of a number of the machine's own ``groups`` and those of others."""
+def with_others(own: KnownGains, others: KnownGains) -> KnownGains:
+    """Return the machine's own programs, which weigh the more the more groups they are of, and those of others."""
+    groups = len(set(own.groups))
     share = groups / (groups + FEW_GROUPS)
     return joined([own, others], [share, 1 - share])
 

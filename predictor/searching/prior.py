@@ -88,16 +88,14 @@ def known_of(
     default = default_mapping(topology) if own is None else own.parsed[own.mappings.index(own.default)]
     mappings = tuple(mapping for mapping in wanted if mapping == default or supports(mapping))
     column = mappings.index(default)
-    parts, origins = [], [*([own] if own else []), *(others if few else ())]
     features = mapping_features(mappings, topology) if few else None
-    if own is not None:
-        parts.append(known_gains(_own_gains(own, mappings, features, column), own.groups))
+    known = None if own is None else known_gains(_own_gains(own, mappings, features, column), own.groups)
     if features is not None and others:
         carried = carried_knowledge(others, features, column, modelled=modelled)
-        parts = [carried if own is None else with_others(parts[0], len(set(own.groups)), carried)]
-    if not parts:
+        known = carried if known is None else with_others(known, carried)
+    if known is None:
         raise NoModelError(f"nothing is known of {topology.name}: install numapredict again, or train here")
-    return Prior(mappings, parts[0], column, _in_words(origins))
+    return Prior(mappings, known, column, _in_words([*([own] if own else []), *(others if few else ())]))
 
 
 def _own_gains(own: MachineGains, mappings: Sequence[Mapping], features: Array | None, default: int) -> Array:

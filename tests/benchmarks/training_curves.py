@@ -15,13 +15,13 @@ import click
 import numpy as np
 
 from numapredict.collect.modelled.description import load_description
-from numapredict.predictor.evaluation.search_curve import Knows, Space, Trials, searched, space_of
+from numapredict.predictor.evaluation.search_curve import Knows, Space, Trials, foreign_knowledge, searched, space_of
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
 from numapredict.predictor.learning.features import Observations, gains_of
 from numapredict.predictor.learning.few_runs import COMPARED, few_within, in_turn, portfolio
-from numapredict.predictor.searching.carried_gains import carried_gains, carried_knowledge, mapping_features
+from numapredict.predictor.searching.carried_gains import carried_gains, mapping_features
 from numapredict.predictor.searching.gains_file import MachineGains, read_gains
-from numapredict.predictor.searching.known_gains import KnownGains, joined, known_gains, with_others
+from numapredict.predictor.searching.known_gains import KnownGains, known_gains, with_others
 from numapredict.predictor.searching.prior import shipped_file
 from tests.benchmarks.measured_counterparts import counterparts_of
 from tests.benchmarks.search_curves import SHOWN, in_order, observed, row
@@ -42,13 +42,7 @@ class Trainee:
         self._default, self._gains = default, gains_of(observations.time_s, default)
         self._groups = np.array(observations.groups)
         self._features = mapping_features(space.mappings, space.topology)
-        self._carried = [
-            (
-                carried_knowledge([other], self._features, default, modelled=space.modelled).gains,
-                np.array(other.groups),
-            )
-            for other in elsewhere
-        ]
+        self._elsewhere = foreign_knowledge(space, default, elsewhere)
 
     def knows(self, runs: int | None) -> Knows:
         """Return what a search knows after a training of so many runs, None for all."""
@@ -58,18 +52,16 @@ class Trainee:
         kept = np.flatnonzero(self._groups != group)
         if runs is None:
             return known_gains(self._gains[kept], self._groups[kept].tolist())
-        others = [(gains[names != group], names[names != group].tolist()) for gains, names in self._carried]
-        known = joined([known_gains(*each) for each in others])
+        known = self._elsewhere(group)
         if runs == 0:
             return known
         few = few_within(runs, len(kept), self._gains.shape[1])
         columns = portfolio(known, self._default, max(few.mappings, COMPARED))
-        order = in_turn(self._groups[kept].tolist(), others, columns[:COMPARED])
+        order = in_turn(self._groups[kept].tolist(), known, columns[:COMPARED])
         rows, columns = kept[order[: few.programs]], columns[: few.mappings]
         own = carried_gains(self._gains[np.ix_(rows, columns)], self._features[columns], self._features, self._default)
         own[:, columns] = self._gains[np.ix_(rows, columns)]
-        names = self._groups[rows].tolist()
-        return with_others(known_gains(own, names), len(set(names)), known)
+        return with_others(known_gains(own, self._groups[rows].tolist()), known)
 
 
 def in_words(runs: int | None) -> str:
