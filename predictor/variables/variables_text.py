@@ -135,6 +135,8 @@ def _name(one: Variable) -> str:
 
 
 def _size(size_bytes: int) -> str:
+    if size_bytes >= 2**30:
+        return f"{size_bytes / 2**30:.3g} GiB"
     return f"{size_bytes / 2**20:.3g} MiB" if size_bytes >= 2**20 else f"{size_bytes / 2**10:.3g} KiB"
 
 

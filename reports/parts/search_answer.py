@@ -118,7 +118,7 @@ def _further_facts(found: Searched, following: FurtherRun) -> tuple[tuple[str, s
     facts = [
         (
             "It should speed up the best so far by",
-            f"{following.expected_speedup - 1:.1%} on average, a slower run by 0",
+            f"{following.expected_speedup - 1:.1%} on average; a slower run counts as 0%",
         ),
         (
             "The run itself, over the best so far",

@@ -29,6 +29,7 @@ def test_static_and_global_functions_are_named(tmp_path: Path, options: tuple[st
     for name in ("a", "main"):
         assert function_at(str(program), value_of(program, name) - base) == name
     assert function_at(str(program), value_of(program, "main") - base + 1) is None
+    assert function_at(str(program), -base) is None  # where functions of other modules seem to be, at address 0
 
 
 @needs_gcc
