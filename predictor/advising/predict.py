@@ -205,7 +205,9 @@ def _expected(
     default = gain_model.mappings.index(model.default)
     confidences = {
         mapping: None if mapping == model.default else float(ndtr(gain / deviation))
-        for mapping, gain, deviation in zip(gain_model.mappings, found.gain, np.maximum(found.below, 1e-9), strict=True)
+        for mapping, gain, deviation in zip(
+            gain_model.mappings, found.gain, np.maximum(found.deviation, 1e-9), strict=True
+        )
     }
     return ranked_by(gain_model.mappings, found, gain_model.risk_weight, default), confidences
 
@@ -226,7 +228,7 @@ def ranked_by(
     order = np.argsort(-risk_adjusted_gain(found.gain, found.deviation, risk_weight, default), kind="stable")
     said = discounted(found.gain, found.deviation, risk_weight, default)
     said[order] = np.minimum.accumulate(said[order])  # the default gains nothing, nor does what is ranked below it
-    low, high = found.gain - NINE_IN_TEN * found.below, found.gain + NINE_IN_TEN * found.above
+    low, high = found.gain - NINE_IN_TEN * found.deviation, found.gain + NINE_IN_TEN * found.deviation
     return tuple(
         RankedMapping(mappings[at], _speedup(float(said[at]), float(low[at]), float(high[at]))) for at in order
     )

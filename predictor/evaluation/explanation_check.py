@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from numapredict.collect.data.dataset import Dataset
-from numapredict.collect.mapping import AnyMapping
+from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.modelled.description import load_description, machine_names
 from numapredict.native.errors import InsufficientDataError, NoModelError
 from numapredict.predictor.advising.evidence import Evidence, evidence_of
@@ -33,9 +33,8 @@ from numapredict.predictor.learning.gain_model import (
 )
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import choose_model
-from numapredict.predictor.learning.nearby import threads_of
 from numapredict.predictor.learning.options import Reads
-from numapredict.predictor.learning.probe_search import held_out_spread, noise_at
+from numapredict.predictor.learning.probe_search import noise_at
 
 BUSY = 1.5
 """Half the threads take less than this times as long where bandwidth binds a program."""
@@ -183,16 +182,14 @@ def _judged_closeness(observations: Observations, model: Model) -> list[Case]:
     readings = readings_of(times, local[:, probes], np.array(model.gain_model.floors_GBps))
     expected = held_out_gains(readings, gains, observations.groups)
     spread = deviations(expected, gains, observations.groups, default, readings.shape[1])
-    own = held_out_spread(observations, readings, expected, default, model.gain_model.relative)
     noise = np.array([noise_at(observations, row, probes) for row in range(len(gains))])
     gain, deviation = with_what_is_known(expected, spread, times, probes, default, noise)
-    _, below = with_what_is_known(expected, own, times, probes, default, noise)
-    threads = threads_of(observations.mappings)
+    threads = np.array([each.threads if isinstance(each, Mapping) else 0 for each in observations.mappings])
     found = []
     for row, program in enumerate(observations.names):
         ranked = ranked_by(
             observations.mappings,
-            PredictedGains(gain[row], deviation[row], below[row], below[row]),
+            PredictedGains(gain[row], deviation[row]),
             RISK_WEIGHT,
             default,
         )

@@ -11,7 +11,7 @@ from numapredict.predictor.learning.gain_model import GainModel
 from numapredict.predictor.learning.options import Clock, Rule, TrainingOptions
 from numapredict.predictor.learning.probes import Probe, Scales
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 UNKNOWN: Final = "unknown"
 """The fingerprint of a machine without a known topology."""
 
@@ -94,7 +94,7 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     Raises ValueError when its parts contradict each other.
     """
 
-    schema_version: Literal[1, 2, 3, 4] = SCHEMA_VERSION
+    schema_version: Literal[1, 2, 3, 4, 5] = SCHEMA_VERSION
     machine: str
     modelled: bool
     topology: TopologySummary

@@ -41,12 +41,9 @@ from numapredict.predictor.learning.gain_model import (
     held_out_gains,
     predict_gains,
     readings_of,
-    regress,
     risk_adjusted_gain,
     with_what_is_known,
 )
-from numapredict.predictor.learning.kinds import choose_relative
-from numapredict.predictor.learning.nearby import held_out_widening, learn_nearby, spread_of
 from numapredict.predictor.learning.noise import MEASURED_NOISE, noise_between, noise_of_gains
 from numapredict.predictor.learning.options import Reads
 from numapredict.predictor.learning.probes import bandwidth_floor
@@ -140,17 +137,6 @@ def held_out_choices(
     )
 
 
-def held_out_spread(
-    observations: Observations, readings: Array, expected: Array, default: int, relative: float
-) -> Array:
-    """Return float64[programs, mappings]: each program's deviations below predicted gains, learned from the others."""
-    gains, groups = gains_of(observations.time_s, default), observations.groups
-    deviation = deviations(expected, gains, groups, default, readings.shape[1])
-    centre, scale, _, _ = regress(readings, gains, group_weights(groups))
-    factors = held_out_widening((readings - centre) / scale, gains - expected, observations.mappings, groups)
-    return spread_of(deviation, factors.below, expected, relative)
-
-
 def noise_at(observations: Observations, row: int, pair: tuple[int, int], learned: float | None = None) -> float:
     """Return the deviation in log2 of the gain that a program's two probes measured, from repetitions if any."""
     if observations.noise is None:
@@ -181,20 +167,13 @@ def learn_gain_model(
     ``reads`` is what is read in addition to the times: the most informative available, if not given.
     """
     _, readings, floors = readings_at(observations, probes, reads=reads)
-    gains, groups, mappings = gains_of(observations.time_s, default), observations.groups, observations.mappings
-    fitted = fit_gain_model(observations.mappings, readings, floors, gains, groups, default)
+    gains, groups = gains_of(observations.time_s, default), observations.groups
     second = probes[1] if probes[0] == default else probes[0]
-    relative = choose_relative(readings, gains, groups, mappings, (default, second))
-    weights = group_weights(groups)
-    residual = gains - held_out_gains(readings, gains, groups)
-    standard = (readings - np.array(fitted.centre)) / np.array(fitted.scale)
-    noise = noise_of_gains(observations.noise, weights, observations.runs)
+    noise = noise_of_gains(observations.noise, group_weights(groups), observations.runs)
     return msgspec.structs.replace(
-        fitted,
+        fit_gain_model(observations.mappings, readings, floors, gains, groups, default),
         risk_weight=choose_risk_weight(observations, default, second, reads),
-        relative=relative,
         noise=None if noise is None else max(noise, MEASURED_NOISE),
-        nearby=learn_nearby(standard, residual, mappings, weights, len(set(groups))),
     )
 
 

@@ -6,6 +6,7 @@ A model is one JSON file and reading it never runs code. History of the schema v
 2. expectation: what chooses the mapping; options.method.
 3. fallbacks, expectation.reads: what chooses where the probes read less.
 4. expectation.nearby, relative, noise: one program's own deviations; without them those of all programs.
+5. expectation without nearby and relative: deviations are those of all programs. In older files the two are ignored.
 """
 
 import re

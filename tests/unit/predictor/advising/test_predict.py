@@ -129,20 +129,20 @@ def test_confidence_and_interval_are_those_of_the_normal_distribution() -> None:
     probes = {probe.mapping for probe in model.probes}
     for ranked in prediction.ranked:
         at = gain_model.mappings.index(ranked.mapping)
-        gain, below, above = float(found.gain[at]), float(found.below[at]), float(found.above[at])
+        gain, deviation = float(found.gain[at]), float(found.deviation[at])
         speed = ranked.expected_speedup
         if ranked.mapping in probes:
             assert speed.median == pytest.approx(2**gain)  # what was measured has no discount
         else:
             assert speed.median <= 2**gain
-            assert norm.cdf(np.log2(speed.high), gain, above) == pytest.approx(0.95, abs=1e-3)
-            assert norm.cdf(min(gain, np.log2(speed.low)), gain, below) == pytest.approx(0.05, abs=1e-3)
+            assert norm.cdf(np.log2(speed.high), gain, deviation) == pytest.approx(0.95, abs=1e-3)
+            assert norm.cdf(min(gain, np.log2(speed.low)), gain, deviation) == pytest.approx(0.05, abs=1e-3)
     confidences = []
     for at, label in enumerate(gain_model.mappings):
         if label in probes:
             continue
         only = predict(model, readings, lambda usable, wanted=label: usable == wanted)
-        assert only.confidence == pytest.approx(norm.sf(0, found.gain[at], found.below[at]))
+        assert only.confidence == pytest.approx(norm.sf(0, found.gain[at], found.deviation[at]))
         confidences.append(only.confidence)
     assert min(confidences) < 0.4
     assert max(confidences) > 0.6
@@ -151,6 +151,6 @@ def test_confidence_and_interval_are_those_of_the_normal_distribution() -> None:
 
 def test_mappings_of_equal_gains_are_ranked_in_the_order_of_columns() -> None:
     known = np.zeros(4)
-    found = PredictedGains(np.array([0.0, 1.0, 2.0, 2.0]), known, known, known)
+    found = PredictedGains(np.array([0.0, 1.0, 2.0, 2.0]), known)
     ranked = ranked_by(tuple(map(mapping_named, "abcd")), found, 1.0, 0)
     assert "".join(each.mapping.label for each in ranked) == "cdba"

@@ -177,20 +177,19 @@ def test_no_gain_is_said_only_where_noise_leaves_no_room_for_one() -> None:
     assert pages_gain_nothing(msgspec.structs.replace(local, noise=None), "own nodes")
 
 
-def test_models_of_before_are_read_and_have_the_deviations_they_had(tmp_path: Path) -> None:
+def test_models_of_before_are_read_with_the_deviations_of_all_programs(tmp_path: Path) -> None:
     model = train(planted_dataset(15), OPTIONS)
     write_model(model, tmp_path / "new.json")
     assert read_model(tmp_path / "new.json") == model
     document = msgspec.json.decode((tmp_path / "new.json").read_bytes())
-    document["schema_version"] = 3
+    document["schema_version"] = 4
     for each in (document["expectation"], *document["fallbacks"]):
-        for name in ("relative", "noise", "nearby"):
-            del each[name]
+        del each["noise"]
+        each.update(relative=0.3, nearby={"readings": [[0.0]], "weights": [1.0]})
     (tmp_path / "old.json").write_bytes(msgspec.json.encode(document))
     old = expectation_of(read_model(tmp_path / "old.json"))
-    assert (old.relative, old.noise, old.nearby) == (0.0, None, None)
+    assert old.noise is None
     first, second = (probe.mapping for probe in model.probes)
     found = predict_gains(old, (1.0, 2.0), [1.0, 1.0], (first, second), model.default)
     inferred = [n for n, mapping in enumerate(old.mappings) if mapping not in (first, second)]
     assert found.deviation[inferred] == pytest.approx(np.array(old.deviation)[inferred])
-    assert found.above.tolist() == found.below.tolist() == found.deviation.tolist()

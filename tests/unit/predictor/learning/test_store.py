@@ -45,7 +45,7 @@ def test_equal_models_are_equal_files(model: Model, tmp_path: Path) -> None:
 
 
 HOSTILE: dict[str, tuple[Change, str]] = {
-    "newer": (lambda d: d.update(schema_version=5), "schema_version is 5, this numapredict reads up to 4"),
+    "newer": (lambda d: d.update(schema_version=6), "schema_version is 6, this numapredict reads up to 5"),
     "zero version": (lambda d: d.update(schema_version=0), "schema_version"),
     "version is text": (lambda d: d.update(schema_version="1"), "schema_version"),
     "wrong type": (lambda d: d.update(modelled="yes"), "modelled"),
