@@ -5,16 +5,18 @@ without samples are left out: their pages follow the mapping's policy without a 
 native/placement/policy/plan.h; this is its only writer.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from numapredict.collect.host.bounded_file import open_regular
 from numapredict.collect.page_placement import PageAccesses, Weights, place_pages
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange
+from numapredict.native.errors import InvalidInputError
 
 FIRST_LINE = "numaplace-plan 1"
 # A boundary between two nodes costs a kernel mapping (VMA), of which a process may have 65530 (vm.max_map_count).
@@ -44,13 +46,13 @@ class PagePlan:
     rescaled_from: int | None
 
 
-def plan_of(profile: Profile, placement: Placement) -> PagePlan:
-    """Return where the pages go.
+def plan_of(profile: Profile, placement: Placement, only: Sequence[ProfiledRange] | None = None) -> PagePlan:
+    """Return where the pages go, of all ranges of the profile or ``only`` of these.
 
     With S slots in the profile and T threads in the mapping, slot i stands for thread i * T // S.
     """
     threads = placement.mapping.threads
-    ranges = _sampled_ranges(profile, threads)
+    ranges = _sampled_ranges(profile.ranges if only is None else only, profile.slots, threads)
     pages = sum(found.pages for found, _ in ranges)
     block_pages = 1
     most_blocks = min(_MOST_BLOCKS, _MOST_CELLS // threads)
@@ -65,12 +67,23 @@ def plan_of(profile: Profile, placement: Placement) -> PagePlan:
     return PagePlan(planned, block_pages, profile.slots if profile.slots != threads else None)
 
 
-def _sampled_ranges(profile: Profile, threads: int) -> list[tuple[ProfiledRange, ProfiledRange]]:
+def joined(plans: Sequence[PagePlan]) -> PagePlan:
+    """Return the plan of all ranges that the plans have; none of them is in two."""
+    return PagePlan(
+        tuple(each for plan in plans for each in plan.ranges),
+        max((plan.block_pages for plan in plans), default=1),
+        next((plan.rescaled_from for plan in plans if plan.rescaled_from is not None), None),
+    )
+
+
+def _sampled_ranges(
+    ranges: Sequence[ProfiledRange], slots: int, threads: int
+) -> list[tuple[ProfiledRange, ProfiledRange]]:
     """Return the ranges with samples, each with its name in a run of ``threads`` threads, none of them twice."""
     found: dict[tuple[int, int, int, int], tuple[ProfiledRange, ProfiledRange]] = {}
-    for known in profile.ranges:
+    for known in ranges:
         if known.count:
-            slot = _thread_of(known.slot, profile.slots, threads)
+            slot = _thread_of(known.slot, slots, threads)
             name = (known.kind, known.site, slot, known.order)
             found.setdefault(name, (known, replace(known, slot=slot)))
     return list(found.values())
@@ -134,6 +147,20 @@ def _thread_of(slot: int, slots: int, threads: int) -> int:
 def plan_text(plan: PagePlan) -> str:
     """Return the file's text."""
     return "".join(f"{line}\n" for line in _lines(plan))
+
+
+def check_plan(path: Path) -> None:
+    """Raise InvalidInputError unless a file can be read and begins as a plan does; the library reads the rest."""
+    try:
+        with open_regular(path) as file:
+            first = file.readline(len(FIRST_LINE) + 2)
+    except OSError as error:
+        raise InvalidInputError(
+            f"cannot read the plan {path}: {error.strerror or error}; name a file that `numapredict variables --plan` "
+            "wrote"
+        ) from error
+    if first != FIRST_LINE.encode() + b"\n":
+        raise InvalidInputError(f"{path} is no page plan; name a file that `numapredict variables --plan` wrote")
 
 
 def write_plan(plan: PagePlan, path: Path) -> None:

@@ -20,7 +20,7 @@ from numapredict.collect.placing.affinity import keep_to
 from numapredict.collect.placing.balancing import SHARED, balancing_is_on, without_balancing
 from numapredict.collect.placing.child import become, end_like, run_child, signals_held
 from numapredict.collect.placing.command import applied
-from numapredict.collect.placing.page_plan import plan_of, write_plan
+from numapredict.collect.placing.page_plan import check_plan, plan_of, write_plan
 from numapredict.collect.placing.placed_run_outcome import (
     JSON,
     PROFILE,
@@ -49,14 +49,15 @@ log = logging.getLogger(__name__)
 class RunOptions(msgspec.Struct, frozen=True):
     """What a run reports in addition to the program's output, and its inputs.
 
-    ``profile`` and ``json`` are written and ``use_profile`` read; ``balancing`` false switches the kernel's own page
-    moving off.
+    ``profile`` and ``json`` are written, ``use_profile`` and ``plan`` read; ``balancing`` false switches the kernel's
+    own page moving off.
     """
 
     verify: bool = False
     regions: bool = False
     profile: Path | None = None
     use_profile: Path | None = None
+    plan: Path | None = None
     json: Path | None = None
     balancing: bool = True
 
@@ -137,7 +138,15 @@ def _files(options: RunOptions, placement: Placement, folder: Path, note: Note) 
         if path is not None:
             check_place(path, what)
     plan = None
-    if options.use_profile is not None:
+    if options.plan is not None:
+        if placement.mapping.page_policy != "first-touch":
+            raise InvalidInputError(
+                f"--plan leaves what it does not place to first touch, and mapping {placement.mapping.label} does not: "
+                "name one that ends in -first-touch"
+            )
+        check_plan(options.plan)
+        plan = options.plan.absolute()
+    elif options.use_profile is not None:
         plan = _plan(options.use_profile, placement, folder / "plan", note)
     for profile in (options.profile, options.use_profile):
         if options.json is not None and profile is not None and _is_profiles(options.json, profile):
@@ -191,7 +200,8 @@ def _before(start: Start, placement: Placement, options: RunOptions) -> Iterator
             " threads are placed by OMP_PLACES" + (", its pages by numactl" if start.numactl else "")
         )
         wanted = {"--verify": options.verify, "--regions": options.regions, "--profile": options.profile}
-        lost = [name for name, value in {**wanted, "--use-profile": options.use_profile}.items() if value]
+        read = {"--use-profile": options.use_profile, "--plan": options.plan}
+        lost = [name for name, value in {**wanted, **read}.items() if value]
         if options.json is not None:
             lost.append("what --json says of threads, pages and regions")
         if lost:

@@ -278,6 +278,9 @@ def train(
 @click.option("--profile", type=FILE, help="Sample which thread uses which page, and write it to this file.")
 @click.option("--use-profile", type=FILE, help="Place the pages by the profile of an earlier run.")
 @click.option(
+    "--plan", type=FILE, help="Place the variables of this plan (`variables --plan`), all else by first touch."
+)
+@click.option(
     "--json", "json_file", type=FILE, help="Write where threads and pages were, and the regions' times, as JSON."
 )
 @EMIT
@@ -289,6 +292,7 @@ def run(
     regions: bool,
     profile: Path | None,
     use_profile: Path | None,
+    plan: Path | None,
     json_file: Path | None,
     tool: "Tool | None",
     no_numa_balancing: bool,
@@ -301,13 +305,15 @@ def run(
         from numapredict.collect.mapping import parse_label
         from numapredict.predictor.advising.emitted_command import command_for_mapping
 
-        if any((verify, regions, profile, use_profile, json_file, no_numa_balancing)):
+        if any((verify, regions, profile, use_profile, plan, json_file, no_numa_balancing)):
             raise click.UsageError("--emit only prints a command: leave out the options of a run")
         click.echo(command_for_mapping(tool, parse_label(label), command), color=True)  # to the letter
         return 0
     if profile is not None and use_profile is not None:
         raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")
-    options = RunOptions(verify, regions, profile, use_profile, json_file, not no_numa_balancing)
+    if plan is not None and use_profile is not None:
+        raise click.UsageError("--plan and --use-profile exclude each other: a plan places single variables")
+    options = RunOptions(verify, regions, profile, use_profile, plan, json_file, not no_numa_balancing)
     return run_placed(label, command, options)
 
 

@@ -16,11 +16,13 @@ from numapredict.predictor.variables.remedy import remedy_of
 from numapredict.predictor.variables.variable import Variable
 
 
-def judged(found: Sequence[Found], modules: Modules, slots: int, nodes: Sequence[int] | None) -> tuple[Variable, ...]:
+def judged(
+    found: Sequence[Found], modules: Modules, slots: int, nodes: Sequence[int] | None
+) -> list[tuple[Found, Variable]]:
     """Return the variables, the costliest first; ``nodes`` has the node of each of the ``slots`` threads."""
     total = sum(one.touches.total for one in found)
-    variables = (_judged(one, modules, slots, nodes, one.touches.total / total) for one in found)
-    return tuple(sorted(variables, key=lambda one: (-one.cost, -one.touch_share)))
+    variables = [(one, _judged(one, modules, slots, nodes, one.touches.total / total)) for one in found]
+    return sorted(variables, key=lambda one: (-one[1].cost, -one[1].touch_share))
 
 
 def _judged(found: Found, modules: Modules, slots: int, nodes: Sequence[int] | None, touch_share: float) -> Variable:

@@ -27,10 +27,22 @@ from numapredict.collect.terminal.command import JSON, Command
     type=click.Path(path_type=Path, dir_okay=False),
     help="Read this profile of an earlier run (`run --profile`) instead of running COMMAND.",
 )
+@click.option(
+    "--plan",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write where the pages of what is worth fixing should go, for `run --plan`; all others stay where they are.",
+)
+@click.option("--variable", "names", multiple=True, metavar="NAME", help="With --plan: only this one; repeatable.")
 @JSON
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, shell_complete=files)
 def variables(
-    machine: str | None, mapping: str | None, profile: Path | None, as_json: bool, command: tuple[str, ...]
+    machine: str | None,
+    mapping: str | None,
+    profile: Path | None,
+    plan: Path | None,
+    names: tuple[str, ...],
+    as_json: bool,
+    command: tuple[str, ...],
 ) -> None:
     """Say which variables of COMMAND are in the wrong place, which line put them there, and what would help."""
     from numapredict.collect.terminal.answer import print_answer
@@ -39,4 +51,6 @@ def variables(
 
     if bool(command) == (profile is not None):
         raise click.UsageError("name a program to profile, or with --profile the profile of an earlier run")
-    print_answer(ask(Question(command, profile, machine, mapping)), as_json, variables_in_words)
+    if names and plan is None:
+        raise click.UsageError("--variable says what --plan FILE places: name the file, too")
+    print_answer(ask(Question(command, profile, machine, mapping, plan, names)), as_json, variables_in_words)

@@ -21,7 +21,8 @@ _UNSEEN = "no first touch"
 class Found:
     """A variable as the profile has it: its ranges and touches, its name and its two places.
 
-    ``by_container``: the code that allocates it comes from a header, as that of std::vector.
+    ``by_container``: the code that allocates it comes from a header, as that of std::vector. ``ranges`` are its own,
+    none if it is a part of one.
     """
 
     kind: Kind
@@ -33,6 +34,7 @@ class Found:
     first_threads: tuple[int, ...]
     touches: Touches
     by_container: bool = False
+    ranges: tuple[ProfiledRange, ...] = ()
 
     @property
     def allocations(self) -> int:
@@ -95,12 +97,14 @@ def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, unto
     size_bytes = sum(one.size_bytes for one in ranges)
     if kind == "small allocations":
         # The library knows them from the first parallel region on: what it saw first may not have been the first.
-        yield Found(kind, None, "", size_bytes, None, None, tuple(-1 for _ in ranges), touches)
+        yield Found(kind, None, "", size_bytes, None, None, tuple(-1 for _ in ranges), touches, ranges=tuple(ranges))
         return
     touched = next((one for one in ranges if one.first_module), None)
     first = modules.place(touched.first_module, touched.first_offset) if touched else None
     if kind == "static":
-        yield from _statics(profile, known, modules, Found(kind, None, "", size_bytes, None, first, threads, touches))
+        yield from _statics(
+            profile, known, modules, Found(kind, None, "", size_bytes, None, first, threads, touches, ranges=(known,))
+        )
         return
     place = modules.place(known.module, known.offset)
     made = modules.allocation(place)
@@ -108,7 +112,7 @@ def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, unto
     by_container = place.by_container
     place = msgspec.structs.replace(place, frames=frames)
     name = made.name or (modules.written_name(first) if first is not None else None)
-    yield Found(kind, name, made.through, size_bytes, place, first, threads, touches, by_container)
+    yield Found(kind, name, made.through, size_bytes, place, first, threads, touches, by_container, tuple(ranges))
 
 
 def _statics(profile: Profile, known: ProfiledRange, modules: Modules, whole: Found) -> Iterator[Found]:
@@ -130,9 +134,8 @@ def _statics(profile: Profile, known: ProfiledRange, modules: Modules, whole: Fo
             whole.first_touch if own else None,
             whole.first_threads if own else (-1,),
             touches,
+            ranges=whole.ranges if len(large) == 1 else (),
         )
     if not large:
         place = Place(known.module, known.offset)
-        yield Found(
-            whole.kind, None, "", whole.size_bytes, place, whole.first_touch, whole.first_threads, whole.touches
-        )
+        yield replace(whole, allocated=place)

@@ -22,6 +22,7 @@ from numapredict.predictor.variables.analysis import judged
 from numapredict.predictor.variables.grouping import found_in
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
 from numapredict.predictor.variables.variable import Variable, Variables
+from numapredict.predictor.variables.variable_plan import place_variables
 
 _FEW_TOUCHES = 100  # shares are then known to 0.05
 _MOST_THREADS = 4096  # native/placement/process/settings.h
@@ -30,12 +31,17 @@ log = logging.getLogger(__name__)
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A request: a command to profile, or the profile of an earlier run; on a described machine, under a mapping."""
+    """A request: a command to profile, or the profile of an earlier run; on a described machine, under a mapping.
+
+    ``plan`` is where to write a page plan of the ``variables`` with these names, or of all that are worth it.
+    """
 
     command: tuple[str, ...] = ()
     profile: Path | None = None
     machine: str | None = None
     mapping: str | None = None
+    plan: Path | None = None
+    variables: tuple[str, ...] = ()
 
 
 def ask(question: Question) -> Variables:
@@ -87,7 +93,15 @@ def _answer(
             "no touch of a variable was sampled: the parallel regions took "
             f"{profile.time_s * 1000:.0f} ms; run a larger input, or more steps"
         )
-    variables = judged(found, modules, profile.slots, nodes)
+    pairs = judged(found, modules, profile.slots, nodes)
+    variables = tuple(variable for _, variable in pairs)
+    plan, unplanned = None, []
+    if question.plan is not None:
+        if placement is None or nodes is None:
+            raise UsageError("--plan places pages on several nodes, and this computer has one: name a --machine")
+        plan = place_variables(pairs, question.variables, profile, placement, question.plan)
+        if plan is None:
+            unplanned.append(f"nothing is worth placing elsewhere: {question.plan} was not written")
     seen = sum(one.touches for one in variables)
     return Variables(
         command=question.command,
@@ -100,7 +114,8 @@ def _answer(
         region_time_s=profile.time_s,
         touches=seen,
         variables=variables,
-        notes=(*ran.notes, *_notes(profile, variables, seen, nodes is not None)),
+        plan=plan,
+        notes=(*ran.notes, *unplanned, *_notes(profile, variables, seen, nodes is not None)),
     )
 
 

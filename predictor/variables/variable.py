@@ -44,13 +44,29 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     remedy: Remedy
 
 
+class PlacedVariable(msgspec.Struct, frozen=True):
+    """A variable that a plan places: how, and how many pages of it; one without a name has its kind."""
+
+    name: str
+    how: Literal["interleaved", "with its threads"]
+    pages: int
+
+
+class VariablePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A plan that was written for `run --plan`: its file, the mapping that it is for, and what it places."""
+
+    path: str
+    mapping: str
+    variables: tuple[PlacedVariable, ...]
+
+
 class Variables(msgspec.Struct, frozen=True, kw_only=True):
     """The variables of one profiled run, the costliest first.
 
     ``mapping`` on ``machine`` says which threads share a node; None where the computer has one node and no machine was
     named, so that costs are by the touches of other threads. ``exit_code`` is the program's, as a shell reports it,
     None of an earlier run. ``touches`` were seen in ``region_time_s`` seconds of parallel regions. Severity is by
-    share of touches: below ``worth`` nothing is worth fixing.
+    share of touches: below ``worth`` nothing is worth fixing. ``plan`` was written if one was asked for.
     """
 
     command: tuple[str, ...]
@@ -65,4 +81,5 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     severity: Literal["share of touches"] = "share of touches"
     worth: float = WORTH
     variables: tuple[Variable, ...] = ()
+    plan: VariablePlan | None = None
     notes: tuple[str, ...] = ()

@@ -1,11 +1,12 @@
 """The answer on a program's variables in words, for a person to read."""
 
+import shlex
 import textwrap
 from pathlib import PurePath
 
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.variables.pattern import Pattern
-from numapredict.predictor.variables.variable import Variable, Variables
+from numapredict.predictor.variables.variable import Variable, VariablePlan, Variables
 
 _WIDTH = 100
 _MOST_SHOWN = 8
@@ -25,6 +26,8 @@ def variables_in_words(answer: Variables) -> str:
     for one in worth[:_MOST_SHOWN]:
         lines += [*_facts(one), ""]
     lines += [_not_worth([one for one in answer.variables if one not in worth], answer.worth, bool(worth)), ""]
+    if answer.plan is not None:
+        lines += [*_plan(answer.plan, answer.command), ""]
     said = (
         f"severity is by share of touches: {answer.touches} were sampled in {answer.region_time_s:.2f} s of parallel "
         "regions; a touch is a visit to a page, not a memory access, and no time",
@@ -43,6 +46,18 @@ def _not_worth(others: list[Variable], worth: float, is_rest: bool) -> str:
         return f"  nothing is worth fixing: {limit}"
     names = ", ".join(map(_name, others[:_MOST_SHOWN])) + (", ..." if len(others) > _MOST_SHOWN else "")
     return textwrap.fill(f"not worth fixing: {names}; {limit}", _WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def _plan(plan: VariablePlan, command: tuple[str, ...]) -> list[str]:
+    """Return what a plan places, and the command that applies it."""
+    placed = "; ".join(f"{name_cell(one.name)} {one.how}, {counted(one.pages, 'page')}" for one in plan.variables)
+    program = shlex.join(command) if command else "./app"
+    return [
+        textwrap.fill(
+            f"plan {plan.path}: {placed}; all else by first touch", _WIDTH, initial_indent="  ", subsequent_indent="  "
+        ),
+        f"  numapredict run --mapping {plan.mapping} --plan {shlex.quote(plan.path)} -- {program}",
+    ]
 
 
 def _table(variables: tuple[Variable, ...]) -> list[str]:

@@ -79,6 +79,7 @@ UNNAMED = {
     "predictor/learning/train.py": "names the option",
     "predictor/searching/gains_file.py": "a damaged file of known gains: the line says what to do",
     "predictor/searching/prior.py": "an installation without its file of known gains",
+    "predictor/variables/variable_plan.py": "names the variables that there are, or the file that cannot be written",
     "reports/clustermap.py": "a dataset that this figure cannot show",
     "reports/commands/sweeps.py": "a dataset without what the thesis reads",
     "reports/parts/consistency.py": "stands below 'is neither a model nor a prediction'",

@@ -130,6 +130,11 @@ def test_a_missing_program_gets_one_line(way: str, words: tuple[str, ...], expec
         (("--mapping", "1x1-contiguous-bind", "--profile", "", "ls"), "no regular file"),
         (("--mapping", "1x1-contiguous-bind", "--", ""), "name is empty"),
         (("--mapping", "1x1-contiguous-bind", "--profile", "a", "--use-profile", "b", "ls"), "exclude each other"),
+        (("--mapping", "1x1-contiguous-bind", "--plan", "a", "--use-profile", "b", "ls"), "exclude each other"),
+        (("--mapping", "1x1-contiguous-first-touch", "--plan", "/nowhere", "ls"), "variables --plan"),
+        (("--mapping", "1x1-contiguous-first-touch", "--plan", "/dev/zero", "ls"), "no regular file"),
+        (("--mapping", "1x1-contiguous-first-touch", "--plan", "/bin/sh", "ls"), "is no page plan"),
+        (("--mapping", "1x1-contiguous-bind", "--plan", "a", "ls"), "ends in -first-touch"),
     ],
 )
 def test_a_mistake_gets_one_line_and_starts_nothing(words: tuple[str, ...], expected: str) -> None:

@@ -9,7 +9,7 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_placement import PageAccesses, place_pages
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing import page_plan
-from numapredict.collect.placing.page_plan import PagePlan, plan_of, plan_text, write_plan
+from numapredict.collect.placing.page_plan import PagePlan, joined, plan_of, plan_text, write_plan
 from numapredict.collect.placing.profile_file import parse_profile
 from tests.profiles import profile_bytes
 from tests.shapes import shape
@@ -56,6 +56,17 @@ def test_ranges_that_were_never_sampled_are_left_out() -> None:
     assert [planned.range.site for planned in found.ranges] == [2]
     assert plan([(3, [])]).ranges == ()
     assert plan([]).ranges == ()
+
+
+def test_some_ranges_alone_are_placed_and_plans_are_joined() -> None:
+    profile = parse_profile(profile_bytes([(2, [(0, 0, 1.0)]), (2, [(0, 3, 1.0)]), (3, [(1, 2, 1.0)])], 4))
+    placements = [resolve(parse_label(label), TOPOLOGY) for label in (LOCALITY.label, "4x2-contiguous-interleave")]
+    first, third = (
+        plan_of(profile, placement, [profile.ranges[n]]) for placement, n in zip(placements, (0, 2), strict=True)
+    )
+    assert (nodes(first), nodes(third)) == ([[10, 10]], [[10, 11, 10]])
+    both = joined([first, third])
+    assert [planned.range.site for planned in both.ranges] == [profile.ranges[0].site, profile.ranges[2].site]
 
 
 def test_balance_goes_over_all_ranges() -> None:

@@ -1,0 +1,84 @@
+"""Where the pages of single variables should go, with all others left to first touch: what a remedy gains, untouched.
+
+Data that all threads use is interleaved over the nodes of the threads; data that each thread uses parts of goes where
+its threads are, as if these had initialised it.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from numapredict.collect.page_policy import PagePolicy
+from numapredict.collect.placement import Placement, resolve
+from numapredict.collect.placing.page_plan import PagePlan, joined, plan_of, write_plan
+from numapredict.collect.placing.profile_file import Profile
+from numapredict.native.errors import UnwritableError, UsageError
+from numapredict.predictor.variables.grouping import Found
+from numapredict.predictor.variables.remedy import Action
+from numapredict.predictor.variables.variable import PlacedVariable, Variable, VariablePlan
+
+_POLICIES: dict[Action, PagePolicy] = {
+    "interleave": "interleave",
+    "initialise in parallel": "locality",
+    "initialise alike": "locality",
+    "initialise by its thread": "locality",
+}
+
+_HOW: dict[PagePolicy, Literal["interleaved", "with its threads"]] = {
+    "interleave": "interleaved",
+    "locality": "with its threads",
+}
+
+Judged = tuple[Found, Variable]
+
+
+def place_variables(
+    judged: Sequence[Judged], names: Sequence[str], profile: Profile, placement: Placement, path: Path
+) -> VariablePlan | None:
+    """Write the plan of the variables with these names, or of all that are worth it if none is named; None without one.
+
+    UsageError for a name that no variable has, or whose variable is not worth it or cannot be placed alone;
+    UnwritableError where the file cannot be written.
+    """
+    chosen = _chosen(judged, names)
+    if not chosen:
+        return None
+    plans, placed = [], []
+    for found, variable in chosen:
+        policy = _POLICIES[variable.remedy.action]
+        mapping = placement.mapping
+        there = resolve(mapping.replaced(page_policy=policy, page_nodes=mapping.thread_nodes), placement.topology)
+        plan = plan_of(profile, there, found.ranges)
+        plans.append(plan)
+        placed.append(PlacedVariable(variable.name or variable.kind, _HOW[policy], _pages(plan)))
+    try:
+        write_plan(joined(plans), path)
+    except OSError as error:
+        raise UnwritableError(f"cannot write the plan {path}: {error.strerror or error}; name another file") from error
+    return VariablePlan(path=str(path), mapping=placement.mapping.label, variables=tuple(placed))
+
+
+def _chosen(judged: Sequence[Judged], names: Sequence[str]) -> list[Judged]:
+    known = [variable.name for _, variable in judged if variable.name is not None]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no variable {name} was sampled; these were: {', '.join(dict.fromkeys(known)) or 'none'}")
+    chosen = [
+        (found, variable)
+        for found, variable in judged
+        if variable.remedy.action in _POLICIES and (variable.name in names if names else True)
+    ]
+    for name in names:
+        if name not in [variable.name for _, variable in chosen]:
+            raise UsageError(f"variable {name} is not worth placing elsewhere: leave it out of --variable")
+    alone = [each for each in chosen if each[0].ranges]
+    if names and len(alone) < len(chosen):
+        raise UsageError(
+            "a static variable of a file without symbols cannot be placed alone: its neighbours share its range; "
+            "build without stripping"
+        )
+    return alone
+
+
+def _pages(plan: PagePlan) -> int:
+    return sum(each.range.pages for each in plan.ranges)
