@@ -21,12 +21,10 @@ from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held
 from numapredict.predictor.evaluation.search_curve import Sources
 from numapredict.predictor.evaluation.transfer import evaluate_transfer
 from numapredict.predictor.learning.datasets import open_datasets, shipped_datasets
-from numapredict.predictor.learning.features import group_of
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model_choice import data_folder
 from numapredict.predictor.learning.options import THESIS, TrainingOptions
 from numapredict.predictor.searching.gains_file import read_gains
-from numapredict.predictor.searching.known_gains import FEW_GROUPS
 from numapredict.predictor.searching.prior import shipped_file
 
 KEPT_S = 30 * 24 * 3600
@@ -76,10 +74,9 @@ def _options(asked: Asked, dataset: Dataset) -> TrainingOptions:
 
 
 def sources_for(dataset: Dataset, without_machine: bool) -> Sources:
-    """Return the shipped gains of other machines that a search may know, none where it would not use them."""
-    few = len(set(map(group_of, dataset.programs))) <= FEW_GROUPS
+    """Return the shipped gains of other machines that a search may know, none where they cannot be carried over."""
     like_ours = dataset.topology is not None or dataset.counterparts is not None
-    if not like_ours or not (without_machine or few):
+    if not like_ours:
         return Sources(without_machine=without_machine)
     known = read_gains(shipped_file())
     return Sources(tuple(each for each in known if each.machine != dataset.machine), without_machine)

@@ -17,7 +17,7 @@ from numapredict.predictor.learning.scores import Array, gain_captured, score_of
 from numapredict.predictor.searching.carried_gains import carried_knowledge, mapping_features
 from numapredict.predictor.searching.expected_run import expected_run
 from numapredict.predictor.searching.gains_file import MachineGains
-from numapredict.predictor.searching.known_gains import FEW_GROUPS, KnownGains, joined, known_gains, with_others
+from numapredict.predictor.searching.known_gains import KnownGains, joined, known_gains, wants_others, with_others
 from numapredict.predictor.searching.next_run import NextRun, next_run
 
 RUNS = (2, 3, 4, 6, 8)
@@ -125,7 +125,7 @@ def space_of(dataset: Dataset, observations: Observations) -> Space | None:
 def knowledge(observations: Observations, default: int, space: Space | None, sources: Sources) -> Knows:
     """Return what a search knows about the programs that it is not asked about.
 
-    That is the machine's own programs, and those of other machines where its groups are few.
+    That is the machine's own programs, and those of other machines where its groups or mappings are few.
     InsufficientDataError if only others are to be used, and none can be.
     """
     own = own_knowledge(observations, default)
@@ -143,7 +143,7 @@ def knowledge(observations: Observations, default: int, space: Space | None, sou
     foreign = foreign_knowledge(space, default, sources.elsewhere)
     if sources.without_machine:
         return foreign
-    if len(set(observations.groups)) > FEW_GROUPS:
+    if not wants_others(observations.groups, len(observations.mappings)):
         return own
     return lambda group: with_others(own(group), foreign(group))
 

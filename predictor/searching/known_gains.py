@@ -57,6 +57,11 @@ def group_weights(groups: Sequence[str]) -> Array:
     return weights
 
 
+def wants_others(groups: Sequence[str], mappings: int) -> bool:
+    """Return whether a machine's own programs, of these groups under so many mappings, are too few to go by alone."""
+    return len(set(groups)) <= FEW_GROUPS or mappings < FEW_MAPPINGS
+
+
 def with_others(own: KnownGains, others: KnownGains) -> KnownGains:
     """Return the machine's own programs, which weigh the more the more groups they are of, and those of others."""
     groups = len(set(own.groups))

@@ -14,11 +14,10 @@ from numapredict.native.errors import NoModelError
 from numapredict.predictor.searching.carried_gains import carried_knowledge, mapping_features
 from numapredict.predictor.searching.gains_file import MachineGains, read_gains
 from numapredict.predictor.searching.known_gains import (
-    FEW_GROUPS,
-    FEW_MAPPINGS,
     Array,
     KnownGains,
     known_gains,
+    wants_others,
     with_others,
 )
 
@@ -81,7 +80,7 @@ def known_of(
     modelled: bool,
 ) -> Prior:
     """Return the knowledge of a machine's ``own`` programs, if there are any, and of ``others``'."""
-    few = own is None or len(set(own.groups)) <= FEW_GROUPS or len(own.mappings) < FEW_MAPPINGS
+    few = own is None or wants_others(own.groups, len(own.mappings))
     # Without any known gain of mappings with several threads a core, none of them competes.
     smt = any(mapping.threads_per_core > 1 for each in others for mapping in each.parsed)
     wanted = dict.fromkeys((*(full_space(topology, smt=smt) if few else ()), *(own.parsed if own else ())))

@@ -107,13 +107,15 @@ def test_a_search_knows_nothing_of_the_group_that_it_is_asked_about() -> None:
     assert foreign("g0").weights.sum() == pytest.approx(1.0)
 
 
-def test_what_other_machines_know_counts_where_asked_or_where_groups_are_few() -> None:
-    topology, many, few = shape([8, 8]), made_up(18), made_up(8)
+def test_what_other_machines_know_counts_where_asked_or_where_groups_or_mappings_are_few() -> None:
+    topology, many, few = shape([8, 8]), made_up(18, 15), made_up(8, 15)
     space = Space(tuple(map(applicable, many.mappings)), topology)
     elsewhere = (elsewhere_of(made_up(6, seed=1)),)
     assert len(knowledge(many, 0, space, Sources(elsewhere))("g0").gains) == 16
     assert len(knowledge(many, 0, space, Sources(elsewhere, without_machine=True))("g0").gains) == 4
     assert len(knowledge(few, 0, space, Sources(elsewhere))("g0").gains) == 6 + 4
+    short = Space(space.mappings[:14], topology)
+    assert len(knowledge(made_up(18, 14), 0, short, Sources(elsewhere))("g0").gains) == 16 + 4
     for known in (None, space):
         with pytest.raises(InsufficientDataError, match="--without-machine"):
             knowledge(few, 0, known, Sources(() if known else elsewhere, without_machine=True))
