@@ -16,11 +16,11 @@ from numapredict.collect.host.bounded_file import open_regular, read_bounded
 from numapredict.collect.placing.exit_code import exit_code_in
 
 MOST_BYTES = 64 << 20  # native/regions/region_file.h has room for far less
-MAGIC = 0x344F49474552554E  # NUREGIO4
+MAGIC = 0x354F49474552554E  # NUREGIO5
 CENSUS_THREADS = 2  # are requested in the run that counts
 _ENTRIES = 4096  # there is room for; the text begins behind it
 _TEXT_BYTES = 256 << 10
-_WORKS = 65536  # there is room for, behind the text
+_WORKS = 40960  # there is room for, behind the text
 _HEADER = np.dtype(
     [
         (name, "<u8")
@@ -47,7 +47,7 @@ _ENTRY = np.dtype(
         ("passed_at", "<u4", (32,)),
     ]
 )
-_WORK = np.dtype([("entry", "<u4"), ("time_ns", "<u4")])
+_WORK = np.dtype([("entry", "<u4"), ("time_ns", "<u4"), ("longest_ns", "<u4")])
 _WORKS_AT = _HEADER.itemsize + _ENTRIES * _ENTRY.itemsize + _TEXT_BYTES
 FILE_BYTES = _WORKS_AT + 8 + _WORKS * _WORK.itemsize
 
@@ -59,7 +59,7 @@ class CensusRegion(msgspec.Struct, frozen=True):
     had not ended when the run did; their time is that until then. ``barriers`` were passed inside by each thread, in
     all instances together; 0 where not counted. ``passed_s``: the first instance's seconds until 1, 2, 4, 8, ... of
     them. ``work_s``: the processor seconds of all threads' shares together, in each of the first instances in
-    their order; none where several threads start the region.
+    their order, and ``longest_s`` those of the thread that had most; none where several threads start the region.
     """
 
     key: int
@@ -73,6 +73,7 @@ class CensusRegion(msgspec.Struct, frozen=True):
     barriers: int = 0
     passed_s: tuple[float, ...] = ()
     work_s: tuple[float, ...] = ()
+    longest_s: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
@@ -112,9 +113,7 @@ def parse_census(data: bytes) -> Census | None:
     text = data[_HEADER.itemsize + _ENTRIES * _ENTRY.itemsize : _WORKS_AT]
     works = _works(data)
     start, last = int(header["start_ns"]), int(header["last_ns"])
-    found = (
-        _region(entry, text, works["time_ns"][works["entry"] == n], (start, last)) for n, entry in enumerate(entries)
-    )
+    found = (_region(entry, text, works[works["entry"] == n], (start, last)) for n, entry in enumerate(entries))
     regions = tuple(region for region in found if region.count)
     if not regions:
         return None
@@ -147,7 +146,7 @@ def stopped(data: bytes, at_ns: int) -> bytes:
     return data[:_LAST_NS] + at_ns.to_bytes(8, "little") + data[_LAST_NS + 8 :]
 
 
-def _region(entry: np.void, text: bytes, work_ns: npt.NDArray[np.uint32], time_ns: tuple[int, int]) -> CensusRegion:
+def _region(entry: np.void, text: bytes, works: npt.NDArray[np.void], time_ns: tuple[int, int]) -> CensusRegion:
     """Return the region of an entry; ``time_ns``: when the file begins, and its last time, until which regions run."""
     start_ns, last_ns = time_ns
     several = entry["count_of_others"] or entry["running_of_others"]
@@ -167,7 +166,8 @@ def _region(entry: np.void, text: bytes, work_ns: npt.NDArray[np.uint32], time_n
         unfinished=running,
         barriers=int(entry["barriers"]),
         passed_s=_passed_s(entry["passed_at"]),
-        work_s=() if several else tuple((work_ns * 1e-9).tolist()),
+        work_s=() if several else tuple((works["time_ns"] * 1e-9).tolist()),
+        longest_s=() if several else tuple((works["longest_ns"] * 1e-9).tolist()),
     )
 
 

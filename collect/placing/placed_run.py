@@ -33,11 +33,12 @@ from numapredict.collect.placing.placed_run_outcome import (
     write_json,
 )
 from numapredict.collect.placing.placed_run_record import PlacedRun
-from numapredict.collect.placing.placed_run_text import placement_in_words, plan_in_words, regions_in_words
+from numapredict.collect.placing.placed_run_text import placement_in_words, plan_in_words
 from numapredict.collect.placing.policies import page_queries_refused
 from numapredict.collect.placing.preload import PlacementFiles
 from numapredict.collect.placing.process import cannot_start
 from numapredict.collect.placing.profile_file import read_profile
+from numapredict.collect.placing.region_times_text import regions_in_words
 from numapredict.collect.placing.run_file import check_place, target
 from numapredict.collect.placing.start import Start, start_of
 from numapredict.collect.program import program_as_typed
@@ -155,6 +156,7 @@ def _files(options: RunOptions, placement: Placement, folder: Path, note: Note) 
         plan=None if plan is None else str(plan),
         report=str(folder / "regions") if options.regions or options.json is not None else None,
         profile=None if options.profile is None else str(folder / "profile"),
+        work=options.regions or options.json is not None,
         map=str(folder / "map") if options.verify or options.json is not None else None,
     )
 

@@ -12,8 +12,9 @@ from numapredict.collect.placing.placed_run_text import profile_in_words
 from numapredict.collect.placing.preload import PlacementFiles, processes_files
 from numapredict.collect.placing.process import signal_name
 from numapredict.collect.placing.profile_file import MOST_BYTES, is_profile
-from numapredict.collect.placing.region_times import RegionTimes, read_region_times
+from numapredict.collect.placing.region_times import RegionTimes, read_region_times, with_places
 from numapredict.collect.placing.run_file import put
+from numapredict.collect.source.modules import Modules
 from numapredict.native.errors import NumapredictError
 
 Note = Callable[[str], None]
@@ -53,8 +54,9 @@ def regions_found(files: PlacementFiles) -> tuple[RegionTimes, ...] | None:
     """Return the regions of each process that had some, or None where they were not requested."""
     if files.report is None:
         return None
+    modules = Modules()
     found = map(read_region_times, processes_files(Path(files.report)))
-    return tuple(times for times in found if times is not None)
+    return tuple(with_places(times, modules) for times in found if times is not None)
 
 
 def exit_and_signal(code: int) -> tuple[int, str | None]:

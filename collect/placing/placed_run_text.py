@@ -1,6 +1,6 @@
-"""The results of a placed run in words: the placement of threads and pages, the regions' times, the profile."""
+"""The results of a placed run in words: the placement of threads and pages, the profile, a plan."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from numapredict.collect.mapping import Mapping
@@ -8,7 +8,6 @@ from numapredict.collect.placing.page_plan import PagePlan
 from numapredict.collect.placing.placed_pages import RangeTally
 from numapredict.collect.placing.placed_run_record import ObservedPlacement, PageTally, ThreadTally
 from numapredict.collect.placing.profile_file import Profile, read_profile
-from numapredict.collect.placing.region_times import RegionTimes
 from numapredict.collect.terminal.printable import counted
 from numapredict.native.errors import NumapredictError
 
@@ -43,30 +42,6 @@ def placement_in_words(found: ObservedPlacement, mapping: Mapping) -> Iterator[s
     elif not found.unplaced:
         yield "verify: no pages were checked"
     yield from _unseen_in_words(found)
-
-
-def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
-    """Return the time of every parallel region, a line each, by process and the longest first."""
-    if not processes:
-        yield "regions: no OpenMP parallel region began"
-    if len(processes) > 1:
-        yield f"regions: {len(processes)} programs had parallel regions, in order of the first one"
-    for times in processes:
-        yield from _process_in_words(times)
-
-
-def _process_in_words(found: RegionTimes) -> Iterator[str]:
-    cut = "" if found.complete else ", until the program was ended"
-    regions = counted(len(found.regions), "parallel region")
-    yield f"regions: {found.region_time_s:.6f} s of {found.wall_s:.6f} s in {regions}{cut}"
-    yield f"  {'instances':>12} {'total s':>12} {'each us':>12} {'threads':>8}  region"
-    for region in sorted(found.regions, key=lambda region: -region.time_s):
-        place = f"{Path(region.module).name}+{region.offset:#x}"
-        name = place if region.name == place else f"{region.name} ({place})"
-        if region.unfinished:
-            name = f"{name}: {region.unfinished} had not ended"
-        each_us = region.time_s / region.count * 1e6
-        yield f"  {region.count:>12} {region.time_s:>12.6f} {each_us:>12.2f} {region.team:>8}  {name}"
 
 
 def profile_in_words(path: Path) -> str:

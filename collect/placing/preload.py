@@ -24,12 +24,16 @@ _NOBODY = "0" * 10  # native/placement/process/slot_owner.h
 
 
 class PlacementFiles(msgspec.Struct, frozen=True):
-    """The absolute paths of the files that the library reads (``plan``) and writes; None where not requested."""
+    """The absolute paths of the files that the library reads (``plan``) and writes; None where not requested.
+
+    ``work``: the report lists how much of their time the threads worked in the first instances of each region.
+    """
 
     plan: str | None = None
     report: str | None = None
     profile: str | None = None
     map: str | None = None
+    work: bool = False
 
 
 def processes_files(path: Path) -> Iterator[Path]:
@@ -58,6 +62,8 @@ def settings_text(placement: Placement, files: PlacementFiles | None = None) -> 
     if facts.decided_by == "chunk":
         pairs.append(("chunks", number_list(nearest.os_indices(nearest.chunks))))
     paths = msgspec.structs.asdict(files or PlacementFiles())
+    if paths.pop("work"):
+        pairs.append(("work", "1"))
     pairs += [(key, escaped(path)) for key, path in paths.items() if path is not None]
     return ";".join(f"{key}={value}" for key, value in pairs)
 

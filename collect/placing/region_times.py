@@ -7,14 +7,20 @@ import msgspec
 
 from numapredict.collect.host.bounded_file import read_bounded
 from numapredict.collect.placing.census import MOST_BYTES, CensusRegion, parse_census, stopped
-from numapredict.collect.placing.symbols import function_at
+from numapredict.collect.placing.symbols import function_at, load_address, uses_tasks
+from numapredict.collect.source.modules import Modules
+from numapredict.collect.source.place import Place
 
 
 class RegionTime(msgspec.Struct, frozen=True):
     """One outermost parallel region: ``count`` instances that took ``time_s`` together, with ``team`` threads.
 
     ``name`` is that of its outlined function as the linker knows it (C++ names stay mangled), or module and offset
-    where the module has no symbols. The last ``unfinished`` instances had not ended when the run did.
+    where the module has no symbols. The last ``unfinished`` instances had not ended when the run did. ``at_work`` is
+    how many threads' work the region has, if each had as much as the one with most: over its first instances, the
+    processor time of all threads, less what they spent waiting at barriers, over that of the thread with most. None
+    where it was not asked for or cannot be told, as of programs with tasks, which threads work on while they wait.
+    ``place`` is the region's place in the source, if that was asked for.
     """
 
     name: str
@@ -24,6 +30,8 @@ class RegionTime(msgspec.Struct, frozen=True):
     time_s: float
     team: int
     unfinished: int = 0
+    at_work: float | None = None
+    place: Place | None = None
 
 
 class RegionTimes(msgspec.Struct, frozen=True):
@@ -61,4 +69,33 @@ def read_region_times(path: Path) -> RegionTimes | None:
 
 def _named(region: CensusRegion) -> RegionTime:
     name, module = function_at(region.path, region.offset) or region.name, region.path or region.module
-    return RegionTime(name, module, region.offset, region.count, region.time_s, region.team, region.unfinished)
+    return RegionTime(
+        name,
+        module,
+        region.offset,
+        region.count,
+        region.time_s,
+        region.team,
+        region.unfinished,
+        _at_work(region),
+    )
+
+
+def _at_work(region: CensusRegion) -> float | None:
+    longest_s = sum(region.longest_s)
+    if longest_s <= 0 or uses_tasks(region.path):
+        return None
+    return min(sum(region.work_s) / longest_s, float(region.team))
+
+
+def with_places(times: RegionTimes, modules: Modules) -> RegionTimes:
+    """Return the regions with their places in the source, as far as debug information tells."""
+    return msgspec.structs.replace(
+        times,
+        regions=tuple(
+            msgspec.structs.replace(
+                region, place=modules.place(region.module, load_address(region.module) + region.offset)
+            )
+            for region in times.regions
+        ),
+    )

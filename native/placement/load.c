@@ -125,11 +125,26 @@ static void enter(struct region_call *call, int thread) {
         next_touch_region_team(call);
     }
     slot_enter(call, (uint32_t)thread, (uint32_t)region_team(call));
+    if (call->level == 0 && settings()->work)
+        region_clock_share_begin(call);
+}
+
+/* Inside one region: of those inside it, only the waits of the whole count. */
+static void wait(void) {
+    if (region_depth() == 1)
+        region_clock_wait_begin();
+}
+
+static void barrier(void) {
+    if (region_depth() == 1)
+        region_clock_wait_end();
 }
 
 static void leave(struct region_call *call) {
     if (slot_owner_is_other() || withdrawn())
         return;
+    if (call->level == 0 && settings()->work)
+        region_clock_share_end(call);
     verify_thread();
     if (call->level == 0)
         next_touch_thread_end();
@@ -153,8 +168,14 @@ __attribute__((constructor)) static void load(void) {
     const struct settings *s = settings();
     if (!s)
         return;
-    static const struct region_hooks hooks = {.begin = begin, .enter = enter, .leave = leave, .end = end};
-    regions_watch(&hooks);
+    static const struct region_hooks hooks = {.begin = begin, .enter = enter, .leave = leave, .end = end},
+                                     at_work = {.begin = begin,
+                                                .enter = enter,
+                                                .leave = leave,
+                                                .end = end,
+                                                .wait = wait,
+                                                .barrier = barrier};
+    regions_watch(s->work ? &at_work : &hooks);
     const bool parallel = program_is_parallel();
     if (s->report)
         region_clock_open_at(s->report);

@@ -91,6 +91,7 @@ RUNTIME_LOOP_REGION(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 #define BARRIER(name)                                                                                        \
     EXPORT void name(void);                                                                                  \
     EXPORT void name(void) {                                                                                 \
+        passage_wait();                                                                                      \
         REAL(name)();                                                                                        \
         passage_barrier();                                                                                   \
     }

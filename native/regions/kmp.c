@@ -144,12 +144,14 @@ void __kmpc_fork_call_if(void *location, int32_t count, microtask function, int3
 
 EXPORT void __kmpc_barrier(void *, int32_t);
 void __kmpc_barrier(void *location, int32_t thread) {
+    passage_wait();
     REAL(__kmpc_barrier)(location, thread);
     passage_barrier();
 }
 
 EXPORT int32_t __kmpc_cancel_barrier(void *, int32_t);
 int32_t __kmpc_cancel_barrier(void *location, int32_t thread) {
+    passage_wait();
     const int32_t cancelled = REAL(__kmpc_cancel_barrier)(location, thread);
     passage_barrier();
     return cancelled;

@@ -232,14 +232,17 @@ static struct region_entry *entry_of(const struct region_call *call) {
     return atomic_load_explicit(&call->region->entry, memory_order_relaxed);
 }
 
+static uint32_t at_most_32(uint64_t ns) { return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX; }
+
 /* By the first thread, which alone writes this list. */
-static void list_work(struct region_file *f, const struct region_entry *entry, uint64_t time_ns) {
+static void list_work(struct region_file *f, const struct region_entry *entry,
+                      const struct region_call *call) {
     const uint64_t used = f->works.used;
     if (used >= REGION_FILE_WORKS) /* filled by an instance that ran inside this one */
         return;
-    f->works.listed[used] =
-        (struct region_work){.entry = (uint32_t)(entry - f->entries),
-                             .time_ns = time_ns < UINT32_MAX ? (uint32_t)time_ns : UINT32_MAX};
+    f->works.listed[used] = (struct region_work){.entry = (uint32_t)(entry - f->entries),
+                                                 .time_ns = at_most_32(call->worked_ns),
+                                                 .longest_ns = at_most_32(call->longest_ns)};
     __atomic_store_n(&f->works.used, used + 1, __ATOMIC_RELEASE);
 }
 
@@ -251,6 +254,7 @@ void region_clock_begin(struct region_call *call) {
     call->listed = entry && is_first_thread() && entry->count < REGION_FILE_WORKS_EACH &&
                    f->works.used < REGION_FILE_WORKS;
     call->worked_ns = 0;
+    call->longest_ns = 0;
     call->began_ns = now_ns();
     set(&f->header.last_ns, call->began_ns);
     if (!entry)
@@ -272,7 +276,7 @@ void region_clock_end(const struct region_call *call) {
     if (entry) {
         if (is_first_thread()) {
             if (call->worked_ns)
-                list_work(f, entry, call->worked_ns);
+                list_work(f, entry, call);
             set(&entry->running_ns, 0);
             add_alone(&entry->count, 1);
             add_alone(&entry->time_ns, now - call->began_ns);
@@ -304,10 +308,25 @@ void region_clock_share_begin(const struct region_call *call) {
 }
 
 void region_clock_share_end(struct region_call *call) {
-    if (share_began_ns)
-        __atomic_fetch_add(&call->worked_ns, read_ns(CLOCK_THREAD_CPUTIME_ID) - share_began_ns,
-                           __ATOMIC_RELAXED);
+    if (!share_began_ns)
+        return;
+    const uint64_t worked = read_ns(CLOCK_THREAD_CPUTIME_ID) - share_began_ns;
     share_began_ns = 0;
+    add(&call->worked_ns, worked);
+    uint64_t most = __atomic_load_n(&call->longest_ns, __ATOMIC_RELAXED);
+    while (worked > most && !__atomic_compare_exchange_n(&call->longest_ns, &most, worked, true,
+                                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static THREAD_LOCAL uint64_t wait_began_ns;
+
+void region_clock_wait_begin(void) { wait_began_ns = share_began_ns ? read_ns(CLOCK_THREAD_CPUTIME_ID) : 0; }
+
+void region_clock_wait_end(void) {
+    if (wait_began_ns && share_began_ns)
+        share_began_ns += read_ns(CLOCK_THREAD_CPUTIME_ID) - wait_began_ns;
+    wait_began_ns = 0;
 }
 
 /* The clock is read at few barriers, because a step of a time loop may be shorter than a microsecond. */

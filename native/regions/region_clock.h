@@ -20,6 +20,10 @@ void region_clock_barrier(const struct region_call *call);
 /* Around its share: list the work of each region's first instances, by two system calls in each. */
 void region_clock_share_begin(const struct region_call *call);
 void region_clock_share_end(struct region_call *call);
+/* Around its wait at a barrier: what a thread computes while it waits is no work. Two more system calls in
+ * each. */
+void region_clock_wait_begin(void);
+void region_clock_wait_end(void);
 
 /* ---- for region_table.c ---- */
 

@@ -12,21 +12,21 @@
  *
  * History: UMACENS1 (the census of the tracer: no paths, a 64-bit team); NUREGIO2 (paths, text, counters of
  * other threads); NUREGIO3 (instances that have not ended, barriers and when they were passed); NUREGIO4 (the
- * work of each region's first instances).
+ * work of each region's first instances); NUREGIO5 (that of the thread with most of it).
  */
 #ifndef NUMAPREDICT_REGION_FILE_H
 #define NUMAPREDICT_REGION_FILE_H
 
 #include <stdint.h>
 
-#define REGION_FILE_MAGIC 0x344f49474552554eull /* "NUREGIO4" */
+#define REGION_FILE_MAGIC 0x354f49474552554eull /* "NUREGIO5" */
 #define REGION_FILE_ENTRIES 4096
 #define REGION_FILES 64
 #define REGION_FILE_NAME_BYTES 88
 #define REGION_FILE_TEXT_BYTES (256 * 1024)
 #define REGION_FILE_PASSED 32
 #define REGION_FILE_PASSED_UNIT_NS 10000
-#define REGION_FILE_WORKS 65536
+#define REGION_FILE_WORKS 40960
 #define REGION_FILE_WORKS_EACH 512 /* first instances of a region */
 
 struct region_header {
@@ -65,10 +65,12 @@ struct region_text {
 };
 
 /* The work of an instance that ended, of those that the first thread with a region started: the processor
- * time of all threads' shares: whoever takes a single section, a chunk or a task, it is the same. */
+ * time of all threads' shares: whoever takes a single section, a chunk or a task, it is the same. The
+ * placement library leaves out what threads compute while they wait at barriers. */
 struct region_work {
     uint32_t entry;
-    uint32_t time_ns; /* UINT32_MAX: so long or longer */
+    uint32_t time_ns;    /* UINT32_MAX: so long or longer */
+    uint32_t longest_ns; /* of the thread that had most */
 };
 
 struct region_works {

@@ -55,6 +55,8 @@ void passage_enter(struct region_call *call, int thread) {
 
 void passage_leave(struct region_call *call) { CALL_HOOK(leave, call); }
 
+void passage_wait(void) { CALL_HOOK(wait); }
+
 void passage_barrier(void) { CALL_HOOK(barrier); }
 
 bool passage_next_chunk(void) {

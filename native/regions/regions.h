@@ -41,6 +41,7 @@ struct region_call {
         rows[THREAD_POLICIES]; /* slots that the team may use, under each policy for which the hooks ask */
     uint64_t began_ns;         /* 0 if time is not counted */
     uint64_t worked_ns;        /* processor time of the shares that have ended, if it is listed */
+    uint64_t longest_ns;       /* of the share with most of it */
     bool listed;               /* whether its work is to be listed */
     uint64_t team;             /* threads, once thread 0 has entered */
     uint64_t phase;            /* tracer: barriers that the thread has passed which starts a nested region */
@@ -60,7 +61,8 @@ struct region_hooks {
     void (*leave)(struct region_call *call);
     /* In the encountering thread: all shares have ended. */
     void (*end)(struct region_call *call);
-    /* The calling thread has passed a barrier, in a region or outside. */
+    /* The calling thread comes to a barrier, in a region or outside; and has passed it. */
+    void (*wait)(void);
     void (*barrier)(void);
     /* The calling thread asks for the next chunk of a loop whose schedule hands out chunks on demand; and has
      * been handed one. Both or neither are set. */
@@ -90,7 +92,8 @@ void passage_end(struct region_call *call, struct passage before);
 /* In each thread of the team, with its number `thread`: before its share, and after it. */
 void passage_enter(struct region_call *call, int thread);
 void passage_leave(struct region_call *call);
-/* After a barrier. */
+/* Before a barrier, and after it. */
+void passage_wait(void);
 void passage_barrier(void);
 /* Before a chunk is asked for that is handed out on demand; return whether passage_chunk is to be called once
  * there was one. */

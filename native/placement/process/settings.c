@@ -118,6 +118,8 @@ static bool set(struct settings *s, const char *key, char *value, uint32_t *home
         }
         return false;
     }
+    if (strcmp(key, "work") == 0)
+        return (s->work = strcmp(value, "1") == 0);
     const char **path = strcmp(key, "plan") == 0      ? &s->plan
                         : strcmp(key, "report") == 0  ? &s->report
                         : strcmp(key, "profile") == 0 ? &s->profile

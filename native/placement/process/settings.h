@@ -14,6 +14,7 @@
  *     chunks=LIST     dataset: the node of each chunk, one a slot
  *     plan=PATH       where the pages of known ranges go (plan.h); without it, policies by accesses go by next touch
  *     report=PATH     count and time every region into this file (region_file.h)
+ *     work=1          with report: list the work of each region's first instances there, too
  *     profile=PATH    sample who touches which page, and write it there (profile_file.h); a file that is there
  *                     already is another process's, and PATH.2 is taken, PATH.3 and so on
  *     map=PATH        at the end, append where the pages of each range were (verify.h)
@@ -58,6 +59,7 @@ struct settings {
     uint32_t nodes;
     uint16_t node[MOST_NODES];                         /* page nodes, the preferred one first */
     uint16_t chunk[MOST_SLOTS];                        /* dataset: node of each chunk */
+    bool work;                                         /* the region file lists the work of first instances */
     const char *plan, *report, *profile, *map, *owner; /* NULL if not requested */
 };
 

@@ -95,9 +95,10 @@ def test_who_stops_a_process_says_when() -> None:
 
 
 def listed(*works: tuple[int, int], used: int | None = None) -> bytes:
-    """Return what follows the entries of a whole file: no paths, and the work of instances, each (entry, ns)."""
+    """Return what follows the entries of a whole file: no paths, and the work of instances (entry, ns), half by one."""
     count = len(works) if used is None else used
-    return bytes(TEXT_BYTES) + struct.pack("<Q", count) + b"".join(struct.pack("<II", *work) for work in works)
+    each = b"".join(struct.pack("<III", *work, work[1] // 2) for work in works)
+    return bytes(TEXT_BYTES) + struct.pack("<Q", count) + each
 
 
 def test_the_work_of_first_instances_is_read_in_their_order() -> None:
@@ -105,6 +106,8 @@ def test_the_work_of_first_instances_is_read_in_their_order() -> None:
     census = parse_census(whole + listed((1, 500), (2, 4_000_000_000), (1, 700), (0, 9), (1, 600)))
     assert census is not None
     assert [region.work_s for region in census.regions] == [pytest.approx((5e-7, 7e-7, 6e-7)), pytest.approx((4.0,))]
+    longest = [region.longest_s for region in census.regions]
+    assert longest == [pytest.approx((2.5e-7, 3.5e-7, 3e-7)), pytest.approx((2.0,))]
     short = parse_census(whole + listed((1, 500), used=1 << 60))
     assert short is not None
     assert [region.work_s for region in short.regions] == [pytest.approx((5e-7,)), ()]

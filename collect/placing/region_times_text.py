@@ -1,0 +1,72 @@
+"""The time of each parallel region in words, and which time no placement shortens."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from numapredict.collect.placing.region_times import RegionTime, RegionTimes
+from numapredict.collect.terminal.printable import counted
+
+WORTH = 0.1
+"""The least share of the run that is worth a remark."""
+
+_ALONE, _UNEVEN = 1.1, 0.75  # about one thread at work; the part of a team below which a remark is due
+
+
+def regions_in_words(processes: Sequence[RegionTimes]) -> Iterator[str]:
+    """Return the time of every parallel region, a line each, by process and the longest first, then remarks."""
+    if not processes:
+        yield "regions: no OpenMP parallel region began"
+    if len(processes) > 1:
+        yield f"regions: {len(processes)} programs had parallel regions, in order of the first one"
+    for times in processes:
+        yield from _process_in_words(times)
+        yield from _remarks(times)
+    places = [region.place for times in processes for region in times.regions if region.place is not None]
+    yield from (f"regions: {doubt}" for doubt in dict.fromkeys(place.doubt for place in places if place.doubt))
+
+
+def _process_in_words(found: RegionTimes) -> Iterator[str]:
+    cut = "" if found.complete else ", until the program was ended"
+    regions = counted(len(found.regions), "parallel region")
+    yield f"regions: {found.region_time_s:.6f} s of {found.wall_s:.6f} s in {regions}{cut}"
+    yield f"  {'instances':>12} {'total s':>12} {'each us':>12} {'threads':>8} {'at work':>8}  region"
+    for region in sorted(found.regions, key=lambda region: -region.time_s):
+        unfinished = f": {region.unfinished} had not ended" if region.unfinished else ""
+        each_us = region.time_s / region.count * 1e6
+        at_work = "?" if region.at_work is None else f"{region.at_work:.1f}"
+        yield (
+            f"  {region.count:>12} {region.time_s:>12.6f} {each_us:>12.2f} {region.team:>8} {at_work:>8}  "
+            f"{_name(region)}{unfinished}"
+        )
+
+
+def _name(region: RegionTime) -> str:
+    place = f"{Path(region.module).name}+{region.offset:#x}"
+    if region.place is not None and region.place.frame.known:
+        return f"{region.place.text} ({place})"
+    return place if region.name == place else f"{region.name} ({place})"
+
+
+def _remarks(found: RegionTimes) -> Iterator[str]:
+    """Return what no placement shortens, if it is worth a line: work of one thread, uneven work, serial parts."""
+    for region in sorted(found.regions, key=lambda region: -region.time_s):
+        share = region.time_s / found.wall_s if found.wall_s > 0 else 0.0
+        if share < WORTH or region.at_work is None or region.team < 2:
+            continue
+        where = f"regions: {_name(region)}, {share:.0%} of the run"
+        if region.at_work < _ALONE:
+            yield (
+                f"{where}: one thread does the work, and no placement of the others helps; share it out, as a single "
+                "construct or a Fortran workshare does not"
+            )
+        elif region.at_work < _UNEVEN * region.team:
+            yield (
+                f"{where}: it waits for the thread with most work; all {region.team} have as much as "
+                f"{region.at_work:.1f} of its kind; no placement shortens that, another schedule or smaller shares may"
+            )
+    outside_s = found.wall_s - found.region_time_s
+    if found.regions and found.wall_s > 0 and outside_s >= WORTH * found.wall_s:
+        yield (
+            f"regions: {outside_s / found.wall_s:.0%} of the run is outside all regions, where one thread works: "
+            "more threads do not shorten it"
+        )
