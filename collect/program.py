@@ -10,6 +10,9 @@ from numapredict.native.errors import UnrunnableProgramError
 CODELETS = "numapredict-codelets"
 """The name in commands of the program that holds the codelets, independent of its folder."""
 
+APPLICATIONS = "numapredict-applications"
+"""The name in commands of the program that holds the applications."""
+
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
     """One command with its arguments; codelets and users' programs are run alike.

@@ -34,6 +34,7 @@ ranges_library = partial(_built, "lib/libnumaranges.so")
 placement_library = partial(_built, "lib/libnumaplace.so")
 replay_library = partial(_built, "lib/libnumareplay.so")
 codelets_program = partial(_built, "bin/numapredict-codelets")
+applications_program = partial(_built, "bin/numapredict-applications")
 launcher_program = partial(_built, "bin/numapredict-launch")
 stream_program = partial(_built, "bin/numapredict-stream")
 probe_program = partial(_built, "bin/numapredict-probe")
@@ -46,6 +47,7 @@ PARTS: dict[str, Callable[[], Path]] = {
     "ranges": ranges_library,
     "replay": replay_library,
     "codelets": codelets_program,
+    "applications": applications_program,
     "launcher": launcher_program,
     "stream": stream_program,
     "probe": probe_program,

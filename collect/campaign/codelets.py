@@ -1,13 +1,18 @@
-"""The codelets as programs: those that numapredict-codelets lists, in the requested sizes and initialisations."""
+"""The codelets as programs: those that numapredict-codelets lists, in the requested sizes and initialisations.
+
+So are the applications of numapredict-applications. They are no codelets: they run only where they are named, and their
+groups say what they are.
+"""
 
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
-from numapredict.collect.program import CODELETS, Program
+from numapredict.collect.program import APPLICATIONS, CODELETS, Program
 from numapredict.native.errors import MissingNativePartError, UsageError
-from numapredict.native.library import codelets_program
+from numapredict.native.library import applications_program, codelets_program
 
 CAMPAIGN_SIZES = ("medium",)  # in both initialisations; with more sizes a campaign takes hours
 INITIALISATIONS = ("serial", "parallel")
@@ -26,7 +31,15 @@ class Codelet(msgspec.Struct, frozen=True):
 
 def codelets() -> tuple[Codelet, ...]:
     """Return the codelets that were built; raise MissingNativePartError where there are none."""
-    program = codelets_program()
+    return _listed_by(codelets_program())
+
+
+def applications() -> tuple[Codelet, ...]:
+    """Return the applications that were built; raise MissingNativePartError where there are none."""
+    return _listed_by(applications_program())
+
+
+def _listed_by(program: Path) -> tuple[Codelet, ...]:
     try:
         listed = subprocess.run([str(program), "--list", "--json"], capture_output=True, check=True, timeout=30)
         return msgspec.json.decode(listed.stdout, type=tuple[Codelet, ...])
@@ -47,21 +60,24 @@ def codelet_programs(
 ) -> tuple[Program, ...]:
     """Return a program for every codelet (or those named) in every requested size and initialisation.
 
-    All variants of a codelet are one group: they are held out together.
+    A name may be an application's, too. All variants of a codelet are one group: they are held out together.
     """
-    known = {codelet.name: codelet for codelet in codelets()}
-    for name in names:
-        if name not in known:
-            raise UsageError(f"unknown codelet {name!r}: the codelets are {', '.join(known)}")
-    chosen = [known[name] for name in names] if names else list(known.values())
+    known = {codelet.name: (CODELETS, "", codelet) for codelet in codelets()}
+    chosen = list(known.values())
+    if names:
+        known |= {each.name: (APPLICATIONS, "application:", each) for each in applications()}
+        for name in names:
+            if name not in known:
+                raise UsageError(f"unknown codelet {name!r}: the codelets are {', '.join(known)}")
+        chosen = [known[name] for name in names]
     return tuple(
         Program(
             name=f"{codelet.name}.{size}.{initialisation}",
-            command=(CODELETS, codelet.name, "--size", size, "--init", initialisation),
-            group=codelet.name,
+            command=(command, codelet.name, "--size", size, "--init", initialisation),
+            group=f"{kind}{codelet.name}",
             summary=codelet.summary + variant_in_words(f"{size}.{initialisation}"),
         )
-        for codelet in chosen
+        for command, kind, codelet in chosen
         for size in sizes
         if size in codelet.sizes
         for initialisation in initialisations

@@ -4,9 +4,9 @@ import os
 import shutil
 from pathlib import Path
 
-from numapredict.collect.program import CODELETS, Program
+from numapredict.collect.program import APPLICATIONS, CODELETS, Program
 from numapredict.native.errors import UnrunnableProgramError
-from numapredict.native.library import codelets_program
+from numapredict.native.library import applications_program, codelets_program
 
 
 def executable_of(program: Program) -> str:
@@ -18,6 +18,8 @@ def executable_of(program: Program) -> str:
     name = program.command[0]
     if name == CODELETS:  # built with this package and in no PATH
         return str(codelets_program())
+    if name == APPLICATIONS:
+        return str(applications_program())
     folder = Path(program.directory or ".")
     if not folder.is_dir():
         raise UnrunnableProgramError(f"{folder}: no such folder to run {program.name!r} in; check its directory")

@@ -6,13 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Another program of the same frame names a list of its own (native/applications). */
+#ifndef CODELET_NAMES
+#define CODELET_NAMES "names.h"
+#endif
+
 #define CODELET(symbol) extern const struct codelet symbol;
-#include "names.h"
+#include CODELET_NAMES
 #undef CODELET
 
 const struct codelet *const codelets[] = {
 #define CODELET(symbol) &symbol,
-#include "names.h"
+#include CODELET_NAMES
 #undef CODELET
     NULL,
 };

@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAM "numapredict-codelets"
+/* Another program of the same frame has its own names of these (native/applications). */
+#ifndef CODELET_PROGRAM
+#define CODELET_PROGRAM "numapredict-codelets"
+#define CODELET_NOUN "codelet"
+#endif
+#define PROGRAM CODELET_PROGRAM
 
 enum { EXIT_WRONG = 1, EXIT_USAGE = 2 };
 
@@ -17,7 +22,8 @@ static const char usage[] =
     "usage: " PROGRAM " --list [--json]\n"
     "       " PROGRAM " NAME [--size tiny|small|medium|large] [--init serial|parallel]\n"
     "           [--schedule static|dynamic|guided] [--iterations N] [--seed N] [--check]\n"
-    "Runs one codelet and prints its kernel time; --check compares its result with a serial answer.\n";
+    "Runs one " CODELET_NOUN
+    " and prints its kernel time; --check compares its result with a serial answer.\n";
 
 struct request {
     const struct codelet *codelet;
@@ -121,9 +127,9 @@ static int read_command_line(int argc, char **argv, struct request *request) {
     if (optind >= argc)
         return bad_usage("missing argument", "NAME", "give a name of --list");
     if (optind + 1 < argc)
-        return bad_usage("too many arguments", argv[optind + 1], "name one codelet");
+        return bad_usage("too many arguments", argv[optind + 1], "name one " CODELET_NOUN);
     request->codelet = codelet_find(argv[optind]);
-    return request->codelet ? 0 : bad_usage("unknown codelet", argv[optind], "see --list");
+    return request->codelet ? 0 : bad_usage("unknown " CODELET_NOUN, argv[optind], "see --list");
 }
 
 static int out_of_memory(const struct request *request) {
