@@ -2,7 +2,7 @@
  *
  * locked-merge counts how often keys occur. In the first phase a unit of work has few keys: a thread counts
  * them by kind on its stack, and adds the counts to a shared table in a critical section. In the second,
- * units are eight times as large and the table is wider, so that fewer and longer merges happen; a third,
+ * units are sixteen times as large and the table is wider, so that fewer and longer merges happen; a third,
  * without a lock, looks up for every key how common its kind is. While threads of several nodes take turns,
  * the lock and the table's lines travel between nodes: threads of one node take turns sooner. It is modelled
  * on programs that collect partial results under a lock, as word counts of map and reduce do, or trees and
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { UNIT_KEYS = 1024, BLOCK_UNITS = 8, FEW_KINDS = 16, MANY_KINDS = 256, STREAM_KEYS = 1 };
+enum { UNIT_KEYS = 256, BLOCK_UNITS = 16, FEW_KINDS = 16, MANY_KINDS = 256, STREAM_KEYS = 1 };
 
 struct merge {
     size_t units;     /* a multiple of BLOCK_UNITS */
@@ -23,7 +23,7 @@ struct merge {
 };
 
 static size_t merge_units(enum codelet_size size) {
-    static const size_t units[SIZE_COUNT] = {128, 512, 2048, 8192};
+    static const size_t units[SIZE_COUNT] = {512, 2048, 8192, 32768};
     return units[size];
 }
 

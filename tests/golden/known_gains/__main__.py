@@ -1,18 +1,63 @@
-"""Write the gains that ship anew, from the shipped datasets: `python -m tests.golden.known_gains`."""
+"""Write the gains that ship anew: `python -m tests.golden.known_gains`.
 
+They are those of the shipped datasets' codelets and of the applications, whose own file holds what campaigns measured:
+`--applications FOLDER` (repeatable) makes that file anew, too, from one campaign's folder for each machine.
+"""
+
+import importlib.resources
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import msgspec
+import numpy as np
+
+from numapredict.collect.data.dataset import Dataset
 from numapredict.predictor.learning.dataset_gains import machine_gains
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.train import default_of
-from numapredict.predictor.searching.gains_file import MachineGains, write_gains
+from numapredict.predictor.searching.gains_file import MachineGains, numbers_of, read_gains, write_gains
 from numapredict.predictor.searching.prior import shipped_file
 
 
-def made(name: str) -> MachineGains:
-    """Return the gains of a shipped dataset."""
-    dataset = open_dataset(name)
+def applications_file() -> Path:
+    """Return the file of what the applications gained, machine by machine."""
+    return Path(str(importlib.resources.files("numapredict.training_data"))) / "application_gains.msgpack"
+
+
+def gains_in(dataset: Dataset) -> MachineGains:
+    """Return the gains of a dataset's programs over the default that training takes."""
     return machine_gains(dataset, default_of(dataset, options_of(None, None, dataset)))
 
 
-if __name__ == "__main__":
+def with_programs(known: MachineGains, more: MachineGains) -> MachineGains:
+    """Return both machines' programs, which ran under the same mappings; ValueError if they did not."""
+    if (known.topology, known.default) != (more.topology, more.default) or set(known.mappings) != set(more.mappings):
+        raise ValueError(f"{known.machine}: its programs ran on another shape or under other mappings")
+    columns = [more.mappings.index(label) for label in known.mappings]
+    return msgspec.structs.replace(
+        known,
+        groups=known.groups + more.groups,
+        numbers=numbers_of(np.vstack([known.gains, more.gains[:, columns]])),
+    )
+
+
+def made(name: str) -> MachineGains:
+    """Return the gains of a shipped dataset's programs, and of the applications on its machine."""
+    codelets = gains_in(open_dataset(name))
+    found = [each for each in read_gains(applications_file()) if each.machine == codelets.machine]
+    return with_programs(codelets, found[0]) if found else codelets
+
+
+@click.command()
+@click.option("--applications", "folders", multiple=True, type=click.Path(exists=True))
+def main(folders: Sequence[str]) -> None:
+    """Write the file, and before it that of the applications if folders of their campaigns are named."""
+    if folders:
+        write_gains([gains_in(open_dataset(folder)) for folder in folders], applications_file())
     write_gains([made(name) for name in shipped_datasets()], shipped_file())
+
+
+if __name__ == "__main__":
+    main()
