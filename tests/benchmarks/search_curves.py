@@ -1,8 +1,8 @@
 """How much of the gain a search captures after 2, 3, 4 and 6 runs, on all machines, by what it knows.
 
 At the end of a line is which share of the next runs came out within its 90% interval, after as many runs and in all.
-Programs are held out by group. On the modelled machines a search knows the machine's other programs, or the other
-machines' alone (each codelet left out there, too); on the machines that MCTOP measured their own programs, the modelled
+Programs are held out by group. On the modelled machines a search knows the machine's other programs that ship, the
+applications among them, or the other machines' alone (each codelet left out there, too); on the machines that MCTOP measured their own programs, the modelled
 machines' alone, or both at equal weight, each with the programs of one code base apart and together. Several of MCTOP's
 placements have the same mapping of ours as their counterpart, and nothing says which of them to run first: figures of
 measured machines are means over orders of the placements.
@@ -35,8 +35,8 @@ from numapredict.predictor.learning.datasets import open_datasets, shipped_datas
 from numapredict.predictor.learning.features import Observations, gains_of, observe
 from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.train import default_of
-from numapredict.predictor.searching.gains_file import read_gains
-from numapredict.predictor.searching.known_gains import joined
+from numapredict.predictor.searching.gains_file import MachineGains, read_gains
+from numapredict.predictor.searching.known_gains import joined, known_gains
 from numapredict.predictor.searching.prior import shipped_file
 from tests.benchmarks.measured_counterparts import counterparts_of
 from tests.golden.evaluations import measured
@@ -76,6 +76,13 @@ def in_order(observations: Observations, order: npt.NDArray[np.int64]) -> Observ
     return replace(observations, mappings=mappings, time_s=observations.time_s[:, order])
 
 
+def shipped_knowledge(here: MachineGains, observations: Observations) -> Knows:
+    """Return the knowledge of the machine's programs that ship, the asked group left out."""
+    columns = [here.mappings.index(mapping.label) for mapping in observations.mappings]
+    gains, groups = here.gains[:, columns], np.array(here.groups)
+    return lambda group: known_gains(gains[groups != group], groups[groups != group].tolist())
+
+
 def both(one: Knows, other: Knows) -> Knows:
     """Return two kinds of knowledge at equal weight."""
     return lambda group: joined([one(group), other(group)])
@@ -83,8 +90,11 @@ def both(one: Knows, other: Knows) -> Knows:
 
 def knowledges(observations: Observations, default: int, space: Space, machine: str) -> dict[str, Knows]:
     """Return the kinds of knowledge by name: ``machine`` is left out of the others'."""
-    elsewhere = [each for each in read_gains(shipped_file()) if each.machine != machine]
-    own, foreign = own_knowledge(observations, default), foreign_knowledge(space, default, elsewhere)
+    shipped = read_gains(shipped_file())
+    elsewhere = [each for each in shipped if each.machine != machine]
+    here = next((each for each in shipped if each.machine == machine), None)
+    own = own_knowledge(observations, default) if here is None else shipped_knowledge(here, observations)
+    foreign = foreign_knowledge(space, default, elsewhere)
     return {"own data": own, "other machines alone": foreign, "both": both(own, foreign)}
 
 
