@@ -2,10 +2,10 @@
 
 At the end of a line is which share of the next runs came out within its 90% interval, after as many runs and in all.
 Programs are held out by group. On the modelled machines a search knows the machine's other programs that ship, the
-applications among them, or the other machines' alone (each codelet left out there, too); on the machines that MCTOP measured their own programs, the modelled
-machines' alone, or both at equal weight, each with the programs of one code base apart and together. Several of MCTOP's
-placements have the same mapping of ours as their counterpart, and nothing says which of them to run first: figures of
-measured machines are means over orders of the placements.
+applications among them, or the other machines' alone (each codelet left out there, too); on the machines that MCTOP
+measured their own programs, the modelled machines' alone, or both at equal weight, each with the programs of one code
+base apart and together. Several of MCTOP's placements have the same mapping of ours as their counterpart, and nothing
+says which of them to run first: figures of measured machines are means over orders of the placements.
 """
 
 import tempfile

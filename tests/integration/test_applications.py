@@ -68,5 +68,5 @@ def test_they_run_where_they_are_named_and_are_no_codelets() -> None:
     assert executable_of(named[0]) == str(applications_program())
     assert {each.name for each in codelets()}.isdisjoint(NAMES)
     assert not any(program.group.startswith("application:") for program in codelet_programs())
-    with pytest.raises(UsageError, match="unknown codelet 'no-such': the codelets are stream-copy, .*locked-merge"):
+    with pytest.raises(UsageError, match=r"unknown codelet 'no-such': the codelets are stream-copy, .*locked-merge"):
         codelet_programs(("no-such",))

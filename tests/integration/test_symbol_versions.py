@@ -61,6 +61,7 @@ def test_only_programs_with_openmp_need_more_than_the_c_library() -> None:
     needed = {name: needed_libraries(path()) for name, path in PARTS.items()}
     assert needed.pop("probe") == {"libc.so.6", "libgomp.so.1"}
     assert needed.pop("codelets") == {"libc.so.6", "libm.so.6", "libgomp.so.1"}
+    assert needed.pop("applications") == {"libc.so.6", "libm.so.6", "libgomp.so.1"}
     assert set().union(*needed.values()) == {"libc.so.6"}
 
 
