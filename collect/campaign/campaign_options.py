@@ -30,7 +30,7 @@ _OPTIONS = (
         "codelets",
         multiple=True,
         shell_complete=named(codelets),
-        help="Only this codelet; may be repeated.",
+        help="Only this codelet, or application of numapredict-applications; may be repeated.",
     ),
     click.option(
         "--size",

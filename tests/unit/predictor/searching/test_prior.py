@@ -10,9 +10,9 @@ from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import _thread_slots, page_node_set
 from numapredict.collect.space import default_mapping, full_space
 from numapredict.predictor.searching.gains_file import MachineGains, numbers_of, read_gains, write_gains
-from numapredict.predictor.searching.known_gains import FEW_GROUPS
+from numapredict.predictor.searching.known_gains import FEW_GROUPS, known_gains
 from numapredict.predictor.searching.prior import known_of, prior_of, shipped_file
-from tests.golden.known_gains.__main__ import made
+from tests.golden.known_gains.__main__ import APPLICATIONS, applications_file, made, with_programs
 from tests.shapes import shape
 
 
@@ -128,3 +128,25 @@ def test_programs_under_few_mappings_keep_what_they_gained_and_the_rest_is_carri
     alone = known_of(part.topology, part, [], lambda _: True, modelled=True)
     assert alone.known.gains == pytest.approx(own)
     assert alone.known.weights.sum() == pytest.approx(1.0)
+
+
+def test_what_applications_gained_is_known_as_one_group_under_the_same_mappings() -> None:
+    measured = {each.machine: each for each in read_gains(applications_file())}
+    for shipped in read_gains(shipped_file()):
+        found, more = known_gains(shipped.gains, shipped.groups), measured[shipped.machine]
+        rows = [row for row, group in enumerate(shipped.groups) if group == APPLICATIONS]
+        assert found.weights[rows].sum() == pytest.approx(1 / len(set(shipped.groups)))
+        alone = more.mappings.index(next(label for label in more.mappings if "x1-contiguous-bind" in label))
+        label = more.mappings[alone]
+        assert shipped.gains[rows, shipped.mappings.index(label)].tolist() == more.gains[:, alone].tolist()
+
+
+def test_programs_that_ran_under_other_mappings_are_not_put_together() -> None:
+    one = machine("one", 2)
+    turned = msgspec.structs.replace(
+        one, mappings=one.mappings[::-1], numbers=numbers_of(np.array(one.gains[:, ::-1] * 3))
+    )
+    assert with_programs(one, turned).gains.tolist() == [*one.gains.tolist(), *(one.gains * 3).tolist()]
+    for other in (machine("other", 2, 4), msgspec.structs.replace(one, default=one.mappings[1])):
+        with pytest.raises(ValueError, match="another shape or under other mappings"):
+            with_programs(one, other)
