@@ -163,7 +163,7 @@ static uint32_t folded(const uint32_t *values, size_t cells, size_t cell, const 
                        size_t reach) {
     uint32_t sum = 0;
     for (size_t at = 0; at <= 2 * reach; at++)
-        sum += parts[at] * values[(cell + cells * reach + at - reach) % cells];
+        sum += parts[at] * values[(cell + at - reach) & (cells - 1)];
     return sum;
 }
 
