@@ -41,7 +41,7 @@ def test_few_runs_on_a_described_machine_are_what_the_next_search_begins_with(tm
         "predict", "--machine", "opteron-4x4", "--runs", "2", "--budget", "30", str(program), "64", "2", **data
     )
     assert asked.returncode == 0, asked.stderr
-    assert "searching by what 514 programs on opteron-4x4, " in asked.stderr
+    assert "searching by what 546 programs on opteron-4x4, " in asked.stderr
 
 
 @pytest.mark.native
