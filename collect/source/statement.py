@@ -70,7 +70,7 @@ def is_returned(lines: Sequence[str], number: int, name: str) -> bool:
     if re.match(r"\s*return\b", statement_at(lines, number)):
         return True
     returned = re.compile(rf"\breturn\b[^;]*\b{re.escape(base_of(name))}\b") if name else None
-    for line in lines[number : number + _AFTER]:
+    for line in lines[number - 1 : number + _AFTER]:
         if line.startswith("}"):
             break
         if returned is not None and returned.search(_bare(line)):

@@ -13,20 +13,26 @@
 #define SHARE 50u             /* of the time since the first range */
 #define POOL_PARTS 8192u      /* memory for this many is allocated together */
 
-static uint64_t began_ns, resumed_ns; /* resumed_ns: spent on protecting again */
+static _Atomic uint64_t began_ns, spent_besides_ns; /* spent_besides_ns: on all but faults */
 static _Atomic uint64_t faults, waiting;
 static struct first_part *pool;
 static uint32_t pool_used = POOL_PARTS;
 
 static uint64_t allowed_ns(void) {
     const uint64_t now = system_now_ns();
-    began_ns = began_ns ? began_ns : now;
-    return START_NS + (now - began_ns) / SHARE;
+    uint64_t began = 0;
+    if (atomic_compare_exchange_strong(&began_ns, &began, now))
+        began = now;
+    return START_NS + (now > began ? now - began : 0) / SHARE;
 }
 
 static uint64_t spent_ns(void) {
-    return resumed_ns + (atomic_load(&faults) + atomic_load(&waiting)) * FAULT_NS;
+    return atomic_load(&spent_besides_ns) + (atomic_load(&faults) + atomic_load(&waiting)) * FAULT_NS;
 }
+
+bool first_touches_afford(void) { return spent_ns() < allowed_ns(); }
+
+void first_touches_spent(uint64_t since_ns) { atomic_fetch_add(&spent_besides_ns, system_now_ns() - since_ns); }
 
 static uint32_t parts_at(const struct known_range *k, uint32_t shift) {
     return (uint32_t)(((k->end - 1) >> shift) - (k->start >> shift) + 1);
@@ -138,7 +144,7 @@ static void resume(struct known_range *k) {
 bool first_touches_wait(void) { return atomic_load(&waiting) != 0; }
 
 void first_touches_resume(bool at_once) {
-    if (!atomic_load(&waiting) || (!at_once && spent_ns() > allowed_ns()))
+    if (!atomic_load(&waiting) || (!at_once && !first_touches_afford()))
         return;
     const uint64_t before = system_now_ns();
     for (uint32_t n = known_live_count(); n-- > 0;) {
@@ -146,7 +152,7 @@ void first_touches_resume(bool at_once) {
         if (atomic_load(&k->waiting))
             resume(k);
     }
-    resumed_ns += system_now_ns() - before;
+    first_touches_spent(before);
 }
 
 void first_touches_end(struct known_range *known) {

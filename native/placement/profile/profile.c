@@ -292,17 +292,21 @@ static void start(void) {
 void profile_range_added(struct range *range) {
     if (!prepared || !protection_wanted() || atomic_load(&ended))
         return;
-    /* Small allocations are known only when they are in use. */
-    const bool is_arena = range->kind == RANGE_ARENA;
-    const uint32_t stack = range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED ? call_stack_here() : 0;
+    const bool is_called = range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED;
+    const bool is_looked_at = range->kind != RANGE_ARENA /* which is known only when it is in use */
+                              && first_touches_afford();
+    const uint64_t since_ns = system_now_ns();
+    const uint32_t stack = is_called && is_looked_at ? call_stack_here() : 0;
     const uint64_t mask = lock_take(&lock);
     struct known_range *const known = known_add(range);
     if (known) {
         known->stack = stack;
-        if (!is_arena)
+        if (is_looked_at)
             first_touches_begin(known, call_stack_uses(stack));
     }
     lock_give(&lock, mask);
+    if (is_looked_at)
+        first_touches_spent(since_ns);
 }
 
 void profile_range_removed(struct range *range) {

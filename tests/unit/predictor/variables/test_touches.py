@@ -5,15 +5,15 @@ import pytest
 
 from numapredict.collect.placing.profile_file import Profile, parse_profile
 from numapredict.predictor.variables.touches import part_of, touches_of, wait_s
-from tests.profiles import profile_bytes
+from tests.profiles import HEADER_BYTES, RANGE_BYTES, SAMPLE, profile_bytes
 
 
 def profile(ranges: list[tuple[int, list[tuple[int, int, float]]]], counts: list[tuple[int, int]]) -> Profile:
     """Return a profile whose samples have these numbers of watches and touches."""
     data = bytearray(profile_bytes(ranges))
-    first = len(data) - len(b"/home/some one/app\0") - 24 * len(counts)
+    first = HEADER_BYTES + RANGE_BYTES * len(ranges)
     for number, (armed, touches) in enumerate(counts):
-        struct.pack_into("<II", data, first + 24 * number + 8, armed, touches)
+        struct.pack_into("<II", data, first + struct.calcsize(SAMPLE) * number + 12, armed, touches)
     return parse_profile(bytes(data))
 
 
