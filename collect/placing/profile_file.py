@@ -78,8 +78,8 @@ class ProfiledRange:
 
     ``module`` and ``offset`` are its origin: the allocating call's last byte, or the static object, before relocation.
     ``stack`` has the calls that led to the allocation, that one first. ``firsts`` are FIRST records: the first touches
-    of its parts, in page order. Parts without one were not touched, or not awaited. ``watched`` pages were protected for
-    writes alone, for a moment in a region, and ``written`` of them were written then.
+    of its parts, in page order. Parts without one were not touched, or not awaited. ``watched`` pages were protected
+    for writes alone, for a moment in a region, and ``written`` of them were written then.
     """
 
     kind: int
@@ -161,7 +161,9 @@ def _size_bytes(header: bytes) -> int:
     fields = np.frombuffer(header, _HEADER, 1)[0]
     if int(fields["magic"]) != MAGIC or int(fields["version"]) != VERSION:
         return 0
-    return _HEADER.itemsize + sum(int(fields[name]) * kind.itemsize for name, kind in _PARTS) + int(fields["text_bytes"])
+    return (
+        _HEADER.itemsize + sum(int(fields[name]) * kind.itemsize for name, kind in _PARTS) + int(fields["text_bytes"])
+    )
 
 
 def parse_profile(data: bytes) -> Profile:

@@ -94,7 +94,9 @@ class Modules:
 
     def _module(self, path: str) -> "_Module":
         if path not in self._known:
-            self._known[path] = _Module(open_module(path, self._run_ended_s, self._debug_folder, self._build_ids.get(path, "")))
+            self._known[path] = _Module(
+                open_module(path, self._run_ended_s, self._debug_folder, self._build_ids.get(path, ""))
+            )
         return self._known[path]
 
 

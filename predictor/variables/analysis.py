@@ -65,9 +65,7 @@ def _cost(one: RegionTouches) -> float:
     return one.touch_share * (share or 0.0)
 
 
-def _judged(
-    found: Found, profile: Profile, modules: Modules, nodes: Sequence[int] | None, total: float
-) -> Variable:
+def _judged(found: Found, profile: Profile, modules: Modules, nodes: Sequence[int] | None, total: float) -> Variable:
     place, touches, slots = found.first_touch, found.touches, profile.slots
     touch_share = touches.total / total
     manner = manner_of(found.ranges)

@@ -139,7 +139,12 @@ def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, unto
     first_stack = _first_stack(ranges, profile, modules)
     first = _touching(first_stack)
     if kind == "static":
-        yield from _statics(profile, known, modules, Found(kind, None, "", size_bytes, None, first, every, touches, first_stack=first_stack))
+        yield from _statics(
+            profile,
+            known,
+            modules,
+            Found(kind, None, "", size_bytes, None, first, every, touches, first_stack=first_stack),
+        )
         return
     place = _site(known, modules)
     stack = tuple(modules.place(*one) for one in known.stack)

@@ -57,7 +57,13 @@ def ask(question: Question) -> Variables:
                 f"mapping {mapping.label} has {counted(mapping.threads, 'thread')} and {question.profile} has "
                 f"{ran.profile.slots}: name a mapping with as many"
             )
-        return _answer(question, ran, topology, placement, Modules(question.profile.stat().st_mtime, build_ids=ran.profile.build_ids))
+        return _answer(
+            question,
+            ran,
+            topology,
+            placement,
+            Modules(question.profile.stat().st_mtime, build_ids=ran.profile.build_ids),
+        )
     program = program_as_typed(question.command)
     threads = _threads(question, mapping, topology)
     with work_folder() as folder, doing(f"profiling {program.name} with {counted(threads, 'thread')}"):
@@ -102,7 +108,10 @@ def _answer(
         touches=seen,
         variables=variables,
         regions=all_regions(found, profile, modules, nodes),
-        notes=(*ran.notes, *_notes(profile, variables, seen, nodes is not None, modules.thread_locals(profile.build_ids))),
+        notes=(
+            *ran.notes,
+            *_notes(profile, variables, seen, nodes is not None, modules.thread_locals(profile.build_ids)),
+        ),
     )
 
 

@@ -24,9 +24,11 @@ class Touches:
     """The sampled touches of one variable, one row a page and thread.
 
     ``page`` counts the pages of all its ranges one after the other, ``within`` those of the row's own range, which is
-    number ``range`` and has ``length`` pages. ``slot`` is the thread, ``region`` the number of the
-    profile's region, ``first`` the thread that touched the page's part first, -1 where not known; ``count`` the touches seen, ``weight`` how
-    many of the program's they stand for, in a unit that is the same for all variables. ``pages`` is the number of all.
+    ``page`` counts the pages of all its ranges one after the other, ``within`` those of the row's own range, which is
+    number ``range`` and has ``length`` pages. ``slot`` is the thread, ``region`` the number of the profile's region,
+    ``first`` the thread that touched the page's part first, -1 where that is not known. ``count`` is the touches seen,
+    ``weight`` how many of the program's they stand for, in a unit that is the same for all variables. ``pages`` is the
+    number of all.
     """
 
     pages: int

@@ -134,7 +134,9 @@ def _first(one: Variable) -> str:
         case "one thread":
             return f"{where}, by thread {one.first_thread or 0}"
         case "in turn":
-            return f"{where}, by several threads in turn" + (f": schedule({one.first_schedule})" * bool(one.first_schedule))
+            return f"{where}, by several threads in turn" + (
+                f": schedule({one.first_schedule})" * bool(one.first_schedule)
+            )
         case "equal blocks":
             return f"{where}, in blocks by several threads"
 

@@ -14,7 +14,8 @@ static uint32_t in_notes(const unsigned char *at, size_t bytes, uint8_t *id) {
     ElfW(Nhdr) note;
     while (bytes >= sizeof note) {
         memcpy(&note, at, sizeof note);
-        const size_t name = sizeof note + (size_t)round_up(note.n_namesz), all = name + round_up(note.n_descsz);
+        const size_t name = sizeof note + (size_t)round_up(note.n_namesz),
+                     all = name + round_up(note.n_descsz);
         if (note.n_namesz > bytes || note.n_descsz > bytes || all > bytes)
             return 0;
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU &&

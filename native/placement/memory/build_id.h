@@ -1,4 +1,5 @@
-/* build_id.h: the build ID of a loaded module, which its linker gave it (ld's --build-id, gabi's note sections). */
+/* build_id.h: the build ID of a loaded module, which its linker gave it (ld's --build-id, gabi's note
+ * sections). */
 #ifndef NUMAPLACE_BUILD_ID_H
 #define NUMAPLACE_BUILD_ID_H
 

@@ -106,8 +106,8 @@ static const char *keep_locked(const char *path) {
 static void identify_locked(const char *path, const struct dl_find_object *found) {
     const size_t kept = kept_locked(path);
     if (kept < module_count && !modules[kept].build_id_bytes)
-        modules[kept].build_id_bytes =
-            build_id_of(found->dlfo_map_start, found->dlfo_map_end, found->dlfo_link_map->l_addr, modules[kept].build_id);
+        modules[kept].build_id_bytes = build_id_of(found->dlfo_map_start, found->dlfo_map_end,
+                                                   found->dlfo_link_map->l_addr, modules[kept].build_id);
 }
 
 void site_identify(const char *path, const void *address) {

@@ -12,7 +12,7 @@
 #define MOST_PROBES 32u
 
 struct call_stack {
-    _Atomic uint64_t hash; /* 0: free */
+    _Atomic uint64_t hash;  /* 0: free */
     _Atomic uint32_t depth; /* 0: being filled in */
     _Atomic uint32_t uses;
     bool resolved;
@@ -71,7 +71,8 @@ void call_stack_resolve(uint32_t number) {
     if (!depth || s->resolved)
         return;
     for (uint32_t n = 0; n < depth; n++) {
-        const struct site *site = site_of((const void *)(s->address[n] + 1)); /* which looks at the byte before */
+        const struct site *site =
+            site_of((const void *)(s->address[n] + 1)); /* which looks at the byte before */
         s->frame[n].module = site ? site->module : "";
         s->frame[n].offset = site ? site->offset : 0;
     }

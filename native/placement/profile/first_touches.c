@@ -7,11 +7,11 @@
 #include "protection/arming.h"
 
 #define MOST_PARTS 64u
-#define LEAST_SHIFT 13u       /* two pages */
-#define FAULT_NS 9000u        /* a part's: of the signal, the stack and two changes of protection */
+#define LEAST_SHIFT 13u /* two pages */
+#define FAULT_NS 9000u  /* a part's: of the signal, the stack and two changes of protection */
 #define START_NS 20000000u
-#define SHARE 50u             /* of the time since the first range */
-#define POOL_PARTS 8192u      /* memory for this many is allocated together */
+#define SHARE 50u        /* of the time since the first range */
+#define POOL_PARTS 8192u /* memory for this many is allocated together */
 
 static _Atomic uint64_t began_ns, spent_besides_ns; /* spent_besides_ns: on all but faults */
 static _Atomic uint64_t faults, waiting;
@@ -32,7 +32,9 @@ static uint64_t spent_ns(void) {
 
 bool first_touches_afford(void) { return spent_ns() < allowed_ns(); }
 
-void first_touches_spent(uint64_t since_ns) { atomic_fetch_add(&spent_besides_ns, system_now_ns() - since_ns); }
+void first_touches_spent(uint64_t since_ns) {
+    atomic_fetch_add(&spent_besides_ns, system_now_ns() - since_ns);
+}
 
 static uint32_t parts_at(const struct known_range *k, uint32_t shift) {
     return (uint32_t)(((k->end - 1) >> shift) - (k->start >> shift) + 1);
@@ -101,7 +103,8 @@ void first_touch_note(const struct touch *touch, uint32_t region) {
 }
 
 size_t first_part_page(const struct known_range *k, uint32_t number, size_t *pages) {
-    const uintptr_t low = ((k->start >> k->shift) + number) << k->shift, end = low + ((uintptr_t)1 << k->shift);
+    const uintptr_t low = ((k->start >> k->shift) + number) << k->shift,
+                    end = low + ((uintptr_t)1 << k->shift);
     const uintptr_t from = low > k->start ? low : k->start;
     *pages = ((end < k->end ? end : k->end) - from) / PAGE_BYTES;
     return (from - k->start) / PAGE_BYTES;

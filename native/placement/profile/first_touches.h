@@ -1,11 +1,11 @@
 /* first_touches.h: who touches the parts of each range first, and by which calls.
  *
- * Contract. A range is cut into up to MOST_PARTS parts of equal size, a power of two pages, which are protected
- * from its allocation until their first touch. Each costs a fault: a program may spend START_NS and SHARE of its
- * time on them. Ranges allocated by the same calls get fewer parts the more of them there are, and none when that
- * time is used up. Protection has to be opened around some calls of the program (guards.c): parts that were not
- * touched before are protected again as soon as possible. One that was touched meanwhile is lost: its pages are
- * there, but by whom is not known, and it is never protected again.
+ * Contract. A range is cut into up to MOST_PARTS parts of equal size, a power of two pages, which are
+ * protected from its allocation until their first touch. Each costs a fault: a program may spend START_NS and
+ * SHARE of its time on them. Ranges allocated by the same calls get fewer parts the more of them there are,
+ * and none when that time is used up. Protection has to be opened around some calls of the program
+ * (guards.c): parts that were not touched before are protected again as soon as possible. One that was
+ * touched meanwhile is lost: its pages are there, but by whom is not known, and it is never protected again.
  *
  * All but the listener is called under one lock, profile.c's.
  */

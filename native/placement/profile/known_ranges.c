@@ -80,7 +80,9 @@ uint32_t known_count(void) { return count; }
 
 uint64_t known_dropped(void) { return dropped; }
 
-struct known_range *known_range(uint32_t number) { return known_at_number(number); }
+struct known_range *known_range(uint32_t number) {
+    return known_at_number(number);
+}
 
 struct known_range *known_of(const struct range *range) {
     const uint32_t number = range->profile;
@@ -107,7 +109,9 @@ uint32_t known_live_count(void) {
     return lives;
 }
 
-struct known_range *known_live(uint32_t number) { return known_at_number(live[number].number); }
+struct known_range *known_live(uint32_t number) {
+    return known_at_number(live[number].number);
+}
 
 struct known_range *known_at(uint64_t share, uint32_t *number, size_t *page) {
     if (changed)

@@ -87,7 +87,8 @@ static void on_touch(const struct touch *touch) {
         if (atomic_load(&f->state) != PROTECTED || f->range != touch->range || f->first != touch->first ||
             !atomic_compare_exchange_strong(&f->state, &was, TOUCHING))
             continue;
-        f->who = atomic_load(&running) ? count_who(touch->slot, atomic_load(&region), touch->access) : COUNT_OF_PAGE;
+        f->who = atomic_load(&running) ? count_who(touch->slot, atomic_load(&region), touch->access)
+                                       : COUNT_OF_PAGE;
         f->written = touch->access == ACCESS_WRITE;
         f->touched_ns = clock_ns();
         atomic_store(&f->state, TOUCHED);
@@ -226,12 +227,13 @@ static bool is_alive(const char *task) {
     return name_end && name_end[1] && name_end[2] != 'Z';
 }
 
-/* By raw system calls: this library's own open would open all memory, readdir allocates, and a thread's first allocation reserves 64 MB for its heap. */
+/* By raw system calls: this library's own open would open all memory, readdir allocates, and a thread's first
+ * allocation reserves 64 MB for its heap. */
 static bool alone(void) {
     size_t alive = 0;
     _Alignas(struct dirent64) char entries[4096];
     const int before = errno, tasks = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/task",
-                                                         O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                                                   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     long got = tasks < 0 ? -1 : 1;
     while (got > 0 && alive < 2 && (got = syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0)
         for (long at = 0; at < got && alive < 2;) {

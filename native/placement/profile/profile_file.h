@@ -1,18 +1,19 @@
 /* profile_file.h: the page-access profile: which slot touches which page how often, by range, not by address.
  *
- * Contract. Written by profile.c, read by collect/placing/profile_file.py. Little endian, no padding, these parts
- * one after the other: this header; `ranges` records of struct profile_range; `samples` of struct profile_sample,
- * those of a range together and in page order; `firsts` of struct profile_first, those of a range together and in
- * page order; `stacks` of struct profile_stack; `regions` of struct profile_region; `modules` of struct
- * profile_module; `text_bytes` of module paths, each ended by a zero byte. It is written whole under another name in
- * the same folder and renamed, so that a reader never sees a partial file. Each process of a run that has a
- * parallel region writes one, under the first name that is free.
+ * Contract. Written by profile.c, read by collect/placing/profile_file.py. Little endian, no padding, these
+ * parts one after the other: this header; `ranges` records of struct profile_range; `samples` of struct
+ * profile_sample, those of a range together and in page order; `firsts` of struct profile_first, those of a
+ * range together and in page order; `stacks` of struct profile_stack; `regions` of struct profile_region;
+ * `modules` of struct profile_module; `text_bytes` of module paths, each ended by a zero byte. It is written
+ * whole under another name in the same folder and renamed, so that a reader never sees a partial file. Each
+ * process of a run that has a parallel region writes one, under the first name that is free.
  *
- * Offsets in modules are addresses before relocation. Of a call it is that of the last byte of its instruction, of
- * a touch that of the instruction's first byte. Stacks and regions are numbered from 1 on, 0 is none; modules from
- * 0 on, and module 0 has an empty path: code that belongs to no file.
+ * Offsets in modules are addresses before relocation. Of a call it is that of the last byte of its
+ * instruction, of a touch that of the instruction's first byte. Stacks and regions are numbered from 1 on, 0
+ * is none; modules from 0 on, and module 0 has an empty path: code that belongs to no file.
  *
- * History: 1 (first). 2: first touches by part of a range, call stacks, regions, reads and writes apart, build IDs.
+ * History: 1 (first). 2: first touches by part of a range, call stacks, regions, reads and writes apart,
+ * build IDs.
  */
 #ifndef NUMAPLACE_PROFILE_FILE_H
 #define NUMAPLACE_PROFILE_FILE_H
@@ -64,8 +65,8 @@ struct profile_sample {
     double rate; /* touches a second of protection, by this slot, in this region and in this way */
 };
 
-/* The first touch of a part of a range: by a slot, in a region or outside (0), and by which calls. Parts that were
- * never touched, and ranges whose first touches were not awaited, have none. */
+/* The first touch of a part of a range: by a slot, in a region or outside (0), and by which calls. Parts that
+ * were never touched, and ranges whose first touches were not awaited, have none. */
 struct profile_first {
     uint32_t page, pages;
     int32_t slot; /* -1: it was touched, but not seen */

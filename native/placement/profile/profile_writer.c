@@ -59,8 +59,8 @@ static void put(struct output *o, const void *data, size_t bytes) {
 struct text {
     const char *path[MOST_PATHS];
     uint32_t paths;
-    uint32_t *stack;           /* by number: its number in the file */
-    uint32_t *used, stacks;    /* by number in the file, less 1: its number */
+    uint32_t *stack;        /* by number: its number in the file */
+    uint32_t *used, stacks; /* by number in the file, less 1: its number */
     struct profile_header head;
 };
 
@@ -114,7 +114,8 @@ static void put_page(struct output *o, const struct count *c, size_t from, size_
     }
 }
 
-static bool first_of(const struct known_range *k, uint32_t number, struct text *t, struct profile_first *first) {
+static bool first_of(const struct known_range *k, uint32_t number, struct text *t,
+                     struct profile_first *first) {
     const struct first_part *part = &k->part[number];
     const uint32_t state = atomic_load(&part->state);
     size_t pages;
@@ -131,9 +132,10 @@ static bool first_of(const struct known_range *k, uint32_t number, struct text *
     return true;
 }
 
-/* The first touches are counted here and written later, when there may be more of them: those of a range are limited
- * to this number. */
-static void put_ranges(struct output *o, const struct count *c, size_t number, struct text *t, uint32_t *firsts) {
+/* The first touches are counted here and written later, when there may be more of them: those of a range are
+ * limited to this number. */
+static void put_ranges(struct output *o, const struct count *c, size_t number, struct text *t,
+                       uint32_t *firsts) {
     struct profile_first first;
     size_t at = 0;
     for (uint32_t n = 0; n < t->head.ranges; n++) {
@@ -206,7 +208,8 @@ static void put_modules(struct output *o, struct text *t) {
         put(o, t->path[n], strlen(t->path[n]) + 1);
 }
 
-static void put_all(struct output *o, const struct count *c, size_t number, struct text *t, uint32_t *firsts) {
+static void put_all(struct output *o, const struct count *c, size_t number, struct text *t,
+                    uint32_t *firsts) {
     module_of(t, "");
     put(o, &t->head, sizeof t->head);
     put_ranges(o, c, number, t, firsts);
@@ -236,9 +239,8 @@ static const char *own_name(const char *path) {
     for (unsigned number = 1; number <= MOST_FILES; number++) {
         const int length = number == 1 ? snprintf(name, sizeof name, "%s", path)
                                        : snprintf(name, sizeof name, "%s.%u", path, number);
-        const int file = length > 0 && (size_t)length < sizeof name
-                             ? open_raw(name, O_WRONLY | O_CREAT | O_EXCL)
-                             : -1;
+        const int file =
+            length > 0 && (size_t)length < sizeof name ? open_raw(name, O_WRONLY | O_CREAT | O_EXCL) : -1;
         if (file >= 0) {
             syscall(SYS_close, file);
             return name;
@@ -250,7 +252,8 @@ static const char *own_name(const char *path) {
     return NULL;
 }
 
-static bool put_file(const char *path, const struct count *c, size_t number, struct text *t, uint32_t *firsts) {
+static bool put_file(const char *path, const struct count *c, size_t number, struct text *t,
+                     uint32_t *firsts) {
     static char other[PATH_MAX];
     const int length = snprintf(other, sizeof other, "%s.%d.new", path, (int)getpid());
     struct output o = {.file = -1, .buffer = system_memory(BUFFER_BYTES)};

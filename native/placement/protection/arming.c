@@ -85,7 +85,8 @@ static size_t protect_marked(struct record *r, size_t first, size_t count, uint8
         const uintptr_t start = block_start(r, b), end = block_end(r, b + n - 1);
         /* Counted before the first fault can occur: a thread that finds the block open then retries. */
         atomic_fetch_add(&block_changes, 1);
-        const bool refused = system_protect(start, end - start, state == ARMED + FOR_WRITES ? PROT_READ : PROT_NONE) != 0;
+        const bool refused =
+            system_protect(start, end - start, state == ARMED + FOR_WRITES ? PROT_READ : PROT_NONE) != 0;
         if (refused)
             record_give_up(r);
         if (!refused && is_sampled(state))
@@ -104,8 +105,8 @@ size_t protection_arm(struct range *range, size_t first, size_t count, enum purp
     const uint64_t mask = lock_take(&protection_lock);
     struct record *r = record_make(range);
     /* A profile's blocks are scattered: each is a piece, and cuts off another. */
-    const bool fits =
-        !is_sampled((uint8_t)(ARMED + purpose)) || atomic_load(&blocks_sampled) + count <= mapping_budget_total() / 2;
+    const bool fits = !is_sampled((uint8_t)(ARMED + purpose)) ||
+                      atomic_load(&blocks_sampled) + count <= mapping_budget_total() / 2;
     if (r && fits && !atomic_load(&r->refused) && !hold_of_everything()) {
         const size_t blocks = blocks_of(r);
         first = first < blocks ? first : blocks;

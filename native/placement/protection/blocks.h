@@ -27,15 +27,16 @@ struct record {
     size_t bytes;
     _Atomic uint32_t shift; /* a block has 1 << shift bytes; changes only while all is open */
     uint32_t finest;        /* what it was at first */
-    _Atomic uint32_t group_shift; /* blocks armed for the first touch are opened in groups of 1 << this bytes */
-    _Atomic uint32_t armed;       /* blocks; 0 only when all are open */
+    _Atomic uint32_t
+        group_shift;        /* blocks armed for the first touch are opened in groups of 1 << this bytes */
+    _Atomic uint32_t armed; /* blocks; 0 only when all are open */
     atomic_bool refused;    /* protection refused by the kernel: left alone */
     _Atomic uint32_t *note; /* protection_note, a word for each of the finest blocks */
     _Atomic uint8_t state[];
 };
 
 extern struct lock protection_lock;
-extern _Atomic size_t blocks_armed; /* never fewer than there are */
+extern _Atomic size_t blocks_armed;   /* never fewer than there are */
 extern _Atomic size_t blocks_sampled; /* of them those for the profile's samples, which are scattered */
 /* Blocks armed and opened and ranges forgotten: may explain a fault on a block that is not armed. */
 extern _Atomic uint32_t block_changes;

@@ -45,7 +45,8 @@ void protection_prepare(enum purpose purpose, touch_listener touched);
 bool protection_wanted(void);
 /* Whether anything is protected now. */
 bool protection_active(void);
-/* Call `closed` whenever protection may begin again after a hold of everything: in any thread, without locks. */
+/* Call `closed` whenever protection may begin again after a hold of everything: in any thread, without locks.
+ */
 void protection_on_release(void (*closed)(void));
 /* A fault of the calling thread at `address`, with the signal's context; true if it was caused by
  * this library, or may have been, and the access can be retried. Async-signal-safe. */

@@ -14,9 +14,9 @@
 
 struct walk {
     uintptr_t value[FRAME_REGISTERS]; /* by DWARF number */
-    uintptr_t next;                   /* the instruction of the frame that was interrupted or is returned to */
-    uint32_t unknown;                 /* bits: registers whose value was not kept */
-    bool exact;                       /* the frame was interrupted: its address is no return address */
+    uintptr_t next;   /* the instruction of the frame that was interrupted or is returned to */
+    uint32_t unknown; /* bits: registers whose value was not kept */
+    bool exact;       /* the frame was interrupted: its address is no return address */
     uintptr_t window, window_end;
     unsigned char bytes[WINDOW_BYTES];
 };
@@ -123,11 +123,12 @@ __attribute__((noinline)) size_t stack_of_caller(uintptr_t *frames, size_t most)
     struct walk w = {.exact = true, .unknown = UINT32_MAX};
     uintptr_t *const v = w.value;
 #if defined(__x86_64__)
-    __asm__ volatile("movq %%rbx, 24(%1)\n\tmovq %%rbp, 48(%1)\n\tmovq %%rsp, 56(%1)\n\tmovq %%r12, 96(%1)\n\t"
-                     "movq %%r13, 104(%1)\n\tmovq %%r14, 112(%1)\n\tmovq %%r15, 120(%1)\n\tleaq 0(%%rip), %0"
-                     : "=&r"(w.next)
-                     : "r"(v)
-                     : "memory");
+    __asm__ volatile(
+        "movq %%rbx, 24(%1)\n\tmovq %%rbp, 48(%1)\n\tmovq %%rsp, 56(%1)\n\tmovq %%r12, 96(%1)\n\t"
+        "movq %%r13, 104(%1)\n\tmovq %%r14, 112(%1)\n\tmovq %%r15, 120(%1)\n\tleaq 0(%%rip), %0"
+        : "=&r"(w.next)
+        : "r"(v)
+        : "memory");
     w.unknown &= ~(1u << 3 | 1u << 6 | 1u << 7 | 15u << 12);
 #elif defined(__aarch64__)
     __asm__ volatile("stp x19, x20, [%1, 152]\n\tstp x21, x22, [%1, 168]\n\tstp x23, x24, [%1, 184]\n\t"

@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#define FDE_SIGNED_4 0x1b /* relative to its own place */
+#define FDE_SIGNED_4 0x1b   /* relative to its own place */
 #define TABLE_SIGNED_4 0x3b /* relative to .eh_frame_hdr */
 #define COUNT_4 0x03
 #define MOST_REMEMBERED 2

@@ -1,7 +1,7 @@
 /* frame_rules.h: how to find a function's caller: the call frame information (CFI) of an instruction.
  *
- * Contract. Reads the .eh_frame_hdr and .eh_frame of the module that holds the instruction (Linux Standard Base
- * 5.0 sec. 10.6; DWARF 5 sec. 6.4), within the module's mapped bounds. Async-signal-safe.
+ * Contract. Reads the .eh_frame_hdr and .eh_frame of the module that holds the instruction (Linux Standard
+ * Base 5.0 sec. 10.6; DWARF 5 sec. 6.4), within the module's mapped bounds. Async-signal-safe.
  */
 #ifndef NUMAPLACE_FRAME_RULES_H
 #define NUMAPLACE_FRAME_RULES_H
@@ -22,11 +22,12 @@
 enum rule { RULE_SAME, RULE_AT, RULE_VALUE, RULE_REGISTER, RULE_UNKNOWN };
 
 struct frame_rules {
-    uint32_t base;                      /* the register that the frame's address (CFA) is counted from */
-    int32_t offset;                     /* and the offset of the CFA from it */
-    uint8_t rule[FRAME_REGISTERS];      /* of each of the caller's registers */
-    int32_t argument[FRAME_REGISTERS];  /* RULE_AT, RULE_VALUE: offset from the CFA; RULE_REGISTER: which one */
-    bool of_signal;                     /* the caller was interrupted at its instruction and made no call */
+    uint32_t base;                 /* the register that the frame's address (CFA) is counted from */
+    int32_t offset;                /* and the offset of the CFA from it */
+    uint8_t rule[FRAME_REGISTERS]; /* of each of the caller's registers */
+    int32_t
+        argument[FRAME_REGISTERS]; /* RULE_AT, RULE_VALUE: offset from the CFA; RULE_REGISTER: which one */
+    bool of_signal;                /* the caller was interrupted at its instruction and made no call */
 };
 
 /* Fill in the rules at an instruction; return false if there are none that can be followed. */

@@ -32,10 +32,14 @@ def test_what_helps_follows_from_the_pattern_and_the_first_touch(kind: Kind, fir
 def test_sentences_name_threads_and_schedules() -> None:
     blocked = Pattern("blocked", 4)
     assert "in blocks of 4 threads" in remedy_of(blocked, SERIAL, 0.5, "", None).text
-    assert remedy_of(blocked, "supposed", 0.5, "", None).text.startswith("if thread 0 alone initialises it, initialise it")
+    assert remedy_of(blocked, "supposed", 0.5, "", None).text.startswith(
+        "if thread 0 alone initialises it, initialise it"
+    )
     assert "schedule(static,1)" in remedy_of(blocked, TURNS, 0.5, "static,1", None).text
     assert "thread 3" in remedy_of(Pattern("one thread", 1, thread=3), SERIAL, 0.5, "", None).text
-    assert "each of its allocations" in remedy_of(Pattern("blocked", 4, each_allocation=True), SERIAL, 0.5, "", None).text
+    assert (
+        "each of its allocations" in remedy_of(Pattern("blocked", 4, each_allocation=True), SERIAL, 0.5, "", None).text
+    )
 
 
 def test_a_copy_on_each_node_is_advised_where_nothing_writes() -> None:
