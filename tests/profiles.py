@@ -34,7 +34,7 @@ def profile_bytes(
         samples += b"".join(struct.pack(SAMPLE, page, slot, 1, 1, 1, 1, 0, rate) for page, slot, rate in sampled)
         count += len(sampled)
     frame = {"depth": 1, "offset": 4096, "module": 0} | _changed(changes, "frame_")
-    stack = struct.pack("<2IQ2I", frame["depth"], 0, frame["offset"], frame["module"], 0) + bytes(16 * 7)
+    stack = struct.pack("<2IQ2I", frame["depth"], 0, frame["offset"], frame["module"], 0) + bytes(16 * 15)
     region = {"offset": 8192, "module": 0, "reserved": 0} | _changed(changes, "region_")
     module = {"path": 0, "build_id_bytes": 4} | _changed(changes, "module_")
     tail = struct.pack("<Q2I", *region.values()) + struct.pack("<2I", *module.values()) + b"\xab" * 32

@@ -22,7 +22,7 @@ MOST_RANGES = 1 << 20
 MOST_BYTES = 1 << 30
 MOST_SLOTS = 4096  # native/placement/process/settings.h
 MOST_NUMBERED = 1 << 16  # stacks, regions and modules
-FRAMES = 8
+FRAMES = 16
 READ, WRITE = 1, 2  # native/placement/protection/touch.h: enum access; 0 is not known
 _HEADER = np.dtype(
     [

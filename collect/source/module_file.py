@@ -53,9 +53,9 @@ def open_module(
     if not path:
         return ModuleFile(path, doubt="made while the program ran: there is no file to look in")
     with ExitStack() as stack:
+        changed = f"{name} has changed since the run: profile it again"
         try:
             changed_s = os.stat(path).st_mtime
-            changed = f"{name} has changed since the run: profile it again"
             if run_ended_s is not None and not build_id and changed_s > run_ended_s:
                 return ModuleFile(path, doubt=changed)
             elf = _opened(Path(path), stack)
@@ -64,7 +64,7 @@ def open_module(
         except (OSError, ValueError) as error:
             return ModuleFile(path, doubt=f"{name} cannot be read: {getattr(error, 'strerror', None) or error}")
         except Exception:  # what pyelftools raises for a damaged file has no common class
-            return ModuleFile(path, doubt=f"{name} is no whole ELF file")
+            return ModuleFile(path, doubt=changed if build_id else f"{name} is no whole ELF file")
         doubt, dwarf, files = "", None, [elf]
         try:
             debug = elf if _has_lines(elf) else _separate(elf, Path(path), debug_folder, stack)

@@ -84,7 +84,9 @@ def _key(known: ProfiledRange, profile: Profile, modules: Modules) -> tuple[obje
         return known.module, known.offset
     place = _site(known, modules)
     allocation = modules.allocation(place)
-    site = allocation.frame if allocation.frame.known else (place.module, place.offset)
+    # One line of Fortran may allocate several arrays, by a call each.
+    several = " or " in (allocation.name or "")
+    site = allocation.frame if allocation.frame.known and not several else (place.module, place.offset)
     if allocation.name is not None or (known.stack and not allocation.through):
         return site, allocation.name
     first = _touching(_first_stack([known], profile, modules))

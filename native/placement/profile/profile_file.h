@@ -22,7 +22,7 @@
 
 #define PROFILE_MAGIC 0x31464f525050554eull /* "NUPPROF1", little endian */
 #define PROFILE_VERSION 2
-#define PROFILE_FRAMES 8
+#define PROFILE_FRAMES 16
 #define PROFILE_BUILD_ID 32
 
 struct profile_header {
