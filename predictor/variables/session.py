@@ -139,14 +139,16 @@ def _notes(
         notes.append(f"sampled few touches, {seen}, so that shares are rough: run a larger input, or more steps")
     if profile.dropped:
         notes.append(f"{profile.dropped} allocations or samples were left out: the profile had no room for them")
-    places = [place for one in variables for place in (one.allocated, one.first_touch) if place is not None]
+    places = [
+        place for one in variables for place in (one.allocated, one.first_touch) if place and not place.of_the_system
+    ]
     notes += dict.fromkeys(place.doubt for place in places if place.doubt)
     half = [one for one in variables if one.kind != "small allocations" and one.first_touch_known < _MOST_KNOWN]
     if half:
         names = ", ".join(one.name or "memory without a name" for one in half[:3]) + (", ..." if len(half) > 3 else "")
         notes.append(
-            f"the first touch of less than {_MOST_KNOWN:.0%} of the pages of {names} was seen: their shares are of the "
-            "touches to pages where it was, and where there is none thread 0 is supposed"
+            f"the first touch of less than {_MOST_KNOWN:.0%} of the pages of {names} was seen: further "
+            "allocations are taken to be touched first as the ones that were seen, or by thread 0 where none was"
         )
     if any(one.kind == "small allocations" for one in variables):
         notes.append("blocks under 64 KiB count as one: a profile knows neither their lines nor who touched them first")

@@ -66,6 +66,7 @@ def wait_s(profile: Profile) -> float:
 def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], untouched_s: float) -> Touches:
     """Return the touches of the ranges of a variable; ``untouched_s`` is the profile's ``wait_s``."""
     samples = np.concatenate([profile.samples[one.first : one.first + one.count] for one in ranges])
+    like = max(ranges, key=lambda one: len(one.firsts))
     counts = [one.count for one in ranges]
     lengths = np.array([one.pages for one in ranges], dtype=np.int64)
     number = np.repeat(np.arange(len(ranges)), counts)
@@ -91,15 +92,21 @@ def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], untouched_s: f
         length=lengths[number[touched]],
         slot=samples["slot"][touched].astype(np.int64),
         region=samples["region"][touched].astype(np.int64),
-        first=np.concatenate([_first(one, profile) for one in ranges])[touched],
+        first=np.concatenate([_first(one, like, profile) for one in ranges])[touched],
         count=samples["touches"][touched].astype(np.int64),
         weight=(each[group] * samples["touches"])[touched],
     )
 
 
-def _first(known: ProfiledRange, profile: Profile) -> Numbers:
-    """Return the thread that touched first the part that holds the page of each of a range's samples; -1: not known."""
+def _first(known: ProfiledRange, like: ProfiledRange, profile: Profile) -> Numbers:
+    """Return the thread that touched first the part that holds the page of each of a range's samples; -1: not known.
+
+    A range of which nothing is known is taken to be touched as ``like``, another of its variable.
+    """
     page = profile.samples["page"][known.first : known.first + known.count].astype(np.int64)
+    if not len(known.firsts):
+        page = page * like.pages // known.pages
+        known = like
     if not len(known.firsts):
         return np.full(len(page), -1, dtype=np.int64)
     part = np.maximum(np.searchsorted(known.firsts["page"], page, side="right") - 1, 0)

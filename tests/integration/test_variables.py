@@ -26,7 +26,7 @@ FAULTS = {
     "columns.c": ("matrix", 10, 16, "initialise alike"),
     "static_array.c": ("grid", 7, 11, "initialise in parallel"),
     "schedules.c": ("field", 10, 16, "initialise alike"),
-    "wrapper.c": ("wrong", 17, 24, "initialise in parallel"),
+    "wrapper.c": ("wrong", 21, 24, "initialise in parallel"),
     "one_thread.c": ("queue", 9, 14, "initialise by its thread"),
 }
 CASES = [(compiler, name) for compiler in (GCC, CLANG) for name in FAULTS]

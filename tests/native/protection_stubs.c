@@ -170,6 +170,8 @@ bool system_is_empty_all(uintptr_t start, size_t bytes) {
     return false;
 }
 
+uint64_t system_thread_ns(void) { return system_now_ns(); }
+
 uint64_t system_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -152,6 +152,13 @@ bool system_is_single(void) {
            tasks.stx_nlink == 3;
 }
 
+uint64_t system_thread_ns(void) {
+    struct timespec t = {0, 0};
+    const int before = errno;
+    quiet(syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t), before);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 uint64_t system_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

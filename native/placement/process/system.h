@@ -59,6 +59,8 @@ bool system_is_bound(uint16_t cpu);
 /* Whether the process has no other thread. */
 bool system_is_single(void);
 uint64_t system_now_ns(void);
+/* Return the processor time of the calling thread. */
+uint64_t system_thread_ns(void);
 /* Read the beginning of a small kernel file as a text of less than `bytes`; empty if it cannot be read. */
 void system_read_text(const char *path, char *text, size_t bytes);
 /* Copy the program's memory; return false if `from` is not mapped. */

@@ -33,7 +33,7 @@ static uint64_t spent_ns(void) {
 bool first_touches_afford(void) { return spent_ns() < allowed_ns(); }
 
 void first_touches_spent(uint64_t since_ns) {
-    atomic_fetch_add(&spent_besides_ns, system_now_ns() - since_ns);
+    atomic_fetch_add(&spent_besides_ns, system_thread_ns() - since_ns);
 }
 
 static uint32_t parts_at(const struct known_range *k, uint32_t shift) {
@@ -149,7 +149,7 @@ bool first_touches_wait(void) { return atomic_load(&waiting) != 0; }
 void first_touches_resume(bool at_once) {
     if (!atomic_load(&waiting) || (!at_once && !first_touches_afford()))
         return;
-    const uint64_t before = system_now_ns();
+    const uint64_t before = system_thread_ns();
     for (uint32_t n = known_live_count(); n-- > 0;) {
         struct known_range *k = known_live(n);
         if (atomic_load(&k->waiting))

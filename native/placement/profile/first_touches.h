@@ -15,7 +15,8 @@
 #include "profile/known_ranges.h"
 #include "protection/touch.h"
 
-/* Whether a further range can be looked at; and count the time since then as spent on it. Any thread. */
+/* Whether a further range can be looked at; and count the processor time (system_thread_ns) since then as
+ * spent on it. Any thread. */
 bool first_touches_afford(void);
 void first_touches_spent(uint64_t since_ns);
 /* Cut a new range into parts and protect them; `similar` ranges were allocated by the same calls before. */

@@ -297,7 +297,7 @@ void profile_range_added(struct range *range) {
     const bool is_called = range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED;
     const bool is_looked_at = range->kind != RANGE_ARENA /* which is known only when it is in use */
                               && first_touches_afford();
-    const uint64_t since_ns = system_now_ns();
+    const uint64_t since_ns = system_thread_ns();
     const uint32_t stack = is_called && is_looked_at ? call_stack_here() : 0;
     const uint64_t mask = lock_take(&lock);
     struct known_range *const known = known_add(range);
