@@ -4,6 +4,8 @@ import struct
 from collections.abc import Sequence
 
 MAGIC = 0x31464F525050554E
+SAMPLE = "<I2H4Id"
+RANGE_BYTES, HEADER_BYTES = 96, 96
 
 
 def profile_bytes(
@@ -11,28 +13,38 @@ def profile_bytes(
 ) -> bytes:
     """Return a profile; each range is its pages and its samples (page, slot, rate), sorted by page.
 
-    Ranges are heap ranges of the sites 1, 2 ...; ``changes`` are fields to set otherwise: of every
-    range those whose names begin with ``range_``, of the header those that begin with ``header_``.
+    Ranges are heap ranges of the sites 1, 2 ..., touched first by thread 0 outside regions, whole; ``changes`` are
+    fields to set otherwise: of every range those whose names begin with ``range_``, of its first touch, its stack,
+    its region and its module those that begin with ``first_``, ``frame_``, ``region_`` and ``module_``, of the
+    header those that begin with ``header_``.
     """
     text = b"/home/some one/app\0"
-    records, samples = b"", b""
+    records, samples, firsts = b"", b"", b""
     count = 0
     for site, (pages, sampled) in enumerate(ranges, 1):
         fields = {
             "site": site, "offset": 64 * site, "bytes": pages * 4096, "pages": pages,
-            "first_sample": count, "samples": len(sampled), "first_touch_offset": 0,
-            "module": 0, "first_touch_module": 0, "first_slot": 0, "slot": 0, "order": 0, "kind": 1,
+            "first_sample": count, "samples": len(sampled), "first_first": site - 1, "firsts": 1,
+            "module": 0, "stack": 1, "slot": 0, "order": 0, "kind": 1, "reserved": 0, "watched": 0, "written": 0,
         }  # fmt: skip
         fields |= _changed(changes, "range_")
-        records += struct.pack("<7Q2Ii3I", *fields.values())
-        samples += b"".join(struct.pack("<IHHIId", page, slot, 0, 1, 1, rate) for page, slot, rate in sampled)
+        records += struct.pack("<8Q8I", *fields.values())
+        first = {"page": 0, "pages": min(pages, 2**32 - 1), "slot": 0, "stack": 1, "region": 0, "access": 2}
+        firsts += struct.pack("<2Ii3I", *(first | _changed(changes, "first_")).values())
+        samples += b"".join(struct.pack(SAMPLE, page, slot, 1, 1, 1, 1, 0, rate) for page, slot, rate in sampled)
         count += len(sampled)
+    frame = {"depth": 1, "offset": 4096, "module": 0} | _changed(changes, "frame_")
+    stack = struct.pack("<2IQ2I", frame["depth"], 0, frame["offset"], frame["module"], 0) + bytes(16 * 15)
+    region = {"offset": 8192, "module": 0, "reserved": 0} | _changed(changes, "region_")
+    module = {"path": 0, "build_id_bytes": 4} | _changed(changes, "module_")
+    tail = struct.pack("<Q2I", *region.values()) + struct.pack("<2I", *module.values()) + b"\xab" * 32
     header = {
-        "magic": MAGIC, "version": 1, "slots": slots, "page_bytes": 4096, "ranges": len(ranges),
-        "samples": count, "text_bytes": len(text), "armed": 100, "touched": 90, "dropped": 0, "time_ns": 10**9,
+        "magic": MAGIC, "version": 2, "slots": slots, "page_bytes": 4096, "ranges": len(ranges), "stacks": 1,
+        "regions": 1, "modules": 1, "reserved": 0, "samples": count, "firsts": len(ranges), "text_bytes": len(text),
+        "armed": 100, "touched": 90, "dropped": 0, "time_ns": 10**9,
     }  # fmt: skip
     header |= _changed(changes, "header_")
-    return struct.pack("<Q4I6Q", *header.values()) + records + samples + text
+    return struct.pack("<Q8I7Q", *header.values()) + records + samples + firsts + stack + tail + text
 
 
 def _changed(changes: dict[str, int], prefix: str) -> dict[str, int]:

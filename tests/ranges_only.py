@@ -10,7 +10,14 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "tests" / "integration" / "placement"
 NATIVE = ROOT / "native" / "placement"
 PARTS = (
-    *("memory/allocations", "memory/elf_objects", "memory/heap", "memory/operators", "memory/ranges"),
+    *(
+        "memory/allocations",
+        "memory/build_id",
+        "memory/elf_objects",
+        "memory/heap",
+        "memory/operators",
+        "memory/ranges",
+    ),
     *("memory/range_table", "memory/sites", "memory/statics", "process/next_call", "process/system"),
     "protection/mappings",
 )

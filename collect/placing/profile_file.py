@@ -5,8 +5,10 @@ all values are checked before use.
 """
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,45 +17,69 @@ from numapredict.collect.host.bounded_file import open_regular
 from numapredict.native.errors import InvalidInputError
 
 MAGIC = 0x31464F525050554E
-VERSION = 1
+VERSION = 2
 MOST_RANGES = 1 << 20
 MOST_BYTES = 1 << 30
 MOST_SLOTS = 4096  # native/placement/process/settings.h
+MOST_NUMBERED = 1 << 16  # stacks, regions and modules
+FRAMES = 16
+READ, WRITE = 1, 2  # native/placement/protection/touch.h: enum access; 0 is not known
 _HEADER = np.dtype(
     [
         ("magic", "<u8"),
-        *((name, "<u4") for name in ("version", "slots", "page_bytes", "ranges")),
-        *((name, "<u8") for name in ("samples", "text_bytes", "armed", "touched", "dropped", "time_ns")),
+        *((name, "<u4") for name in ("version", "slots", "page_bytes", "ranges", "stacks", "regions", "modules")),
+        ("reserved", "<u4"),
+        *((name, "<u8") for name in ("samples", "firsts", "text_bytes", "armed", "touched", "dropped", "time_ns")),
     ]
 )
 _RANGE = np.dtype(
     [
         *(
             (name, "<u8")
-            for name in ("site", "offset", "bytes", "pages", "first_sample", "samples", "first_touch_offset")
+            for name in ("site", "offset", "bytes", "pages", "first_sample", "samples", "first_first", "firsts")
         ),
-        *((name, "<u4") for name in ("module", "first_touch_module")),
-        ("first_slot", "<i4"),
-        *((name, "<u4") for name in ("slot", "order", "kind")),
+        *((name, "<u4") for name in ("module", "stack", "slot", "order", "kind", "reserved", "watched", "written")),
     ]
 )
 SAMPLE = np.dtype(
     [
         ("page", "<u4"),
-        *((name, "<u2") for name in ("slot", "reserved")),
-        *((name, "<u4") for name in ("armed", "touches")),
+        *((name, "<u2") for name in ("slot", "access")),
+        *((name, "<u4") for name in ("region", "armed", "touches", "reserved")),
         ("rate", "<f8"),
     ]
 )
+FIRST = np.dtype(
+    [
+        *((name, "<u4") for name in ("page", "pages")),
+        ("slot", "<i4"),
+        *((name, "<u4") for name in ("stack", "region", "access")),
+    ]
+)
+_PLACE = np.dtype([("offset", "<u8"), ("module", "<u4"), ("reserved", "<u4")])
+_STACK = np.dtype([("depth", "<u4"), ("reserved", "<u4"), ("frame", _PLACE, FRAMES)])
+_MODULE = np.dtype([("path", "<u4"), ("build_id_bytes", "<u4"), ("build_id", "u1", 32)])
+_PARTS = (
+    ("ranges", _RANGE), ("samples", SAMPLE), ("firsts", FIRST), ("stacks", _STACK), ("regions", _PLACE),
+    ("modules", _MODULE),
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
+class CodePlace(NamedTuple):
+    """A place in a module's code: its path, empty for code of no file, and an address before relocation."""
+
+    module: str
+    offset: int
+
+
+@dataclass(frozen=True, eq=False)
 class ProfiledRange:
     """One range of ranges.h, and its samples: ``first`` to ``first + count - 1`` of the profile's.
 
-    ``first_slot`` is the slot that touched it first, -1 where unknown; ``module`` and ``offset`` are its origin: the
-    allocating call's last byte, or the static object. ``first_module`` and ``first_offset`` are the instruction that
-    touched it first, an empty module where that is not known. Offsets are addresses before relocation.
+    ``module`` and ``offset`` are its origin: the allocating call's last byte, or the static object, before relocation.
+    ``stack`` has the calls that led to the allocation, that one first. ``firsts`` are FIRST records: the first touches
+    of its parts, in page order. Parts without one were not touched, or not awaited. ``watched`` pages were protected
+    for writes alone, for a moment in a region, and ``written`` of them were written then.
     """
 
     kind: int
@@ -63,12 +89,18 @@ class ProfiledRange:
     pages: int
     first: int
     count: int
-    first_slot: int
     module: str
     offset: int
     size_bytes: int = 0
-    first_module: str = ""
-    first_offset: int = 0
+    stack: tuple[CodePlace, ...] = ()
+    watched: int = 0
+    written: int = 0
+    firsts: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0, FIRST))
+
+    @property
+    def first_slot(self) -> int:
+        """Return the slot that touched its first page first, -1 where that is not known."""
+        return int(self.firsts["slot"][0]) if len(self.firsts) and int(self.firsts["page"][0]) == 0 else -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +108,8 @@ class Profile:
     """The profile of one run with ``slots`` threads; ``samples`` are SAMPLE records, those of a range in page order.
 
     ``armed`` counts the pages that were watched, ``touched`` those of them that were touched, ``dropped`` the samples
-    without room; ``time_s`` is the run's time inside parallel regions.
+    without room; ``time_s`` is the run's time inside parallel regions. ``stacks`` and ``regions`` (their functions) are
+    numbered from 1 on; ``build_ids`` has those of the modules, in hexadecimal, by path.
     """
 
     slots: int
@@ -87,6 +120,9 @@ class Profile:
     touched: int
     dropped: int
     time_s: float = 0.0
+    stacks: tuple[tuple[CodePlace, ...], ...] = ()
+    regions: tuple[CodePlace, ...] = ()
+    build_ids: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_profile(path: Path) -> Profile:
@@ -123,10 +159,11 @@ def is_profile(path: Path) -> bool:
 def _size_bytes(header: bytes) -> int:
     """Return how long the file is by its header's word; 0 where it does not begin like a profile."""
     fields = np.frombuffer(header, _HEADER, 1)[0]
-    if int(fields["magic"]) != MAGIC:
+    if int(fields["magic"]) != MAGIC or int(fields["version"]) != VERSION:
         return 0
-    parts = int(fields["ranges"]) * _RANGE.itemsize + int(fields["samples"]) * SAMPLE.itemsize
-    return _HEADER.itemsize + parts + int(fields["text_bytes"])
+    return (
+        _HEADER.itemsize + sum(int(fields[name]) * kind.itemsize for name, kind in _PARTS) + int(fields["text_bytes"])
+    )
 
 
 def parse_profile(data: bytes) -> Profile:
@@ -138,44 +175,75 @@ def parse_profile(data: bytes) -> Profile:
         raise ValueError("it does not begin like a profile")
     if int(header["version"]) != VERSION:
         raise ValueError(f"it has version {int(header['version'])}, and {VERSION} is known")
-    slots, count, samples = int(header["slots"]), int(header["ranges"]), int(header["samples"])
-    sizes = (_HEADER.itemsize, count * _RANGE.itemsize, samples * SAMPLE.itemsize, int(header["text_bytes"]))
-    if sum(sizes) != len(data):
-        raise ValueError(f"it has {len(data)} bytes and should have {sum(sizes)}")
-    if not 1 <= slots <= MOST_SLOTS or count > MOST_RANGES:
-        raise ValueError(f"it tells of {slots} threads and {count} ranges")
-    ranges = np.frombuffer(data, _RANGE, count, sizes[0])
-    sampled = np.frombuffer(data, SAMPLE, samples, sizes[0] + sizes[1])
-    text = data[len(data) - sizes[3] :]
-    if samples and (int(sampled["slot"].max()) >= slots or not np.isfinite(sampled["rate"]).all()):
-        raise ValueError("a sample is of a thread or a rate that cannot be")
-    if samples and float(sampled["rate"].min()) < 0:
-        raise ValueError("a rate is negative")
+    if _size_bytes(data[: _HEADER.itemsize]) != len(data):
+        raise ValueError(f"it has {len(data)} bytes and should have {_size_bytes(data[: _HEADER.itemsize])}")
+    slots, numbered = int(header["slots"]), max(int(header[name]) for name in ("stacks", "regions", "modules"))
+    if not 1 <= slots <= MOST_SLOTS or int(header["ranges"]) > MOST_RANGES or numbered > MOST_NUMBERED:
+        raise ValueError(f"it tells of {slots} threads and {int(header['ranges'])} ranges")
+    parts, at = {}, _HEADER.itemsize
+    for name, kind in _PARTS:
+        parts[name] = np.frombuffer(data, kind, int(header[name]), at)
+        at += int(header[name]) * kind.itemsize
+    _check_touches(parts, slots)
+    paths = _paths(parts["modules"], data[at:])
+    stacks = tuple(_stack(record, paths) for record in parts["stacks"])
     return Profile(
         slots=slots,
         page_bytes=int(header["page_bytes"]),
-        ranges=tuple(_range(record, sampled, text, slots) for record in ranges),
-        samples=sampled,
+        ranges=tuple(_range(record, parts, paths, stacks) for record in parts["ranges"]),
+        samples=parts["samples"],
         armed=int(header["armed"]),
         touched=int(header["touched"]),
         dropped=int(header["dropped"]),
         time_s=int(header["time_ns"]) * 1e-9,
+        stacks=stacks,
+        regions=tuple(_place(record, paths) for record in parts["regions"]),
+        build_ids={
+            path: bytes(record["build_id"])[: int(record["build_id_bytes"])].hex()
+            for path, record in zip(paths, parts["modules"], strict=True)
+            if path and record["build_id_bytes"]
+        },
     )
 
 
-def _range(record: np.void, samples: npt.NDArray[np.void], text: bytes, slots: int) -> ProfiledRange:
-    first, count, pages = (int(record[name]) for name in ("first_sample", "samples", "pages"))
-    if first + count > len(samples):
+def _check_touches(parts: Mapping[str, npt.NDArray[np.void]], slots: int) -> None:
+    """Raise ValueError for samples or first touches of what cannot be."""
+    samples, firsts, regions = parts["samples"], parts["firsts"], len(parts["regions"])
+    if len(samples) and (int(samples["slot"].max()) >= slots or not np.isfinite(samples["rate"]).all()):
+        raise ValueError("a sample is of a thread or a rate that cannot be")
+    if len(samples) and float(samples["rate"].min()) < 0:
+        raise ValueError("a rate is negative")
+    if len(firsts) and not (int(firsts["slot"].min()) >= -1 and int(firsts["slot"].max()) < slots):
+        raise ValueError("a first touch is by a thread that cannot be")
+    if len(firsts) and int(firsts["stack"].max()) > len(parts["stacks"]):
+        raise ValueError("a first touch has a call stack that is missing")
+    if any(len(one) and int(one["region"].max()) > regions for one in (samples, firsts)):
+        raise ValueError("a touch is in a region that is missing")
+    if any(len(one) and int(one["access"].max()) > WRITE for one in (samples, firsts)):
+        raise ValueError("a touch is neither a read nor a write")
+
+
+def _range(
+    record: np.void,
+    parts: Mapping[str, npt.NDArray[np.void]],
+    paths: Sequence[str],
+    stacks: Sequence[tuple[CodePlace, ...]],
+) -> ProfiledRange:
+    names = ("first_sample", "samples", "first_first", "firsts", "pages", "stack", "module")
+    first, count, first_first, firsts, pages, stack, module = (int(record[name]) for name in names)
+    if first + count > len(parts["samples"]) or first_first + firsts > len(parts["firsts"]):
         raise ValueError("a range has samples beyond the last one")
-    page = samples["page"][first : first + count]
+    page = parts["samples"]["page"][first : first + count]
+    touched = parts["firsts"][first_first : first_first + firsts]
+    ends = touched["page"].astype(np.int64) + touched["pages"]
     if not 1 <= pages <= 1 << 32:  # struct plan_run holds 32 bits
         raise ValueError(f"a range has {pages} pages")
     if count and (int(page[-1]) >= pages or bool((page[1:] < page[:-1]).any())):
         raise ValueError("the pages of a range are not in order, or beyond its end")
-    first_slot = int(record["first_slot"])
-    if not -1 <= first_slot < slots:
-        raise ValueError(f"a range was touched first by thread {first_slot}")
-    first_module = _path(text, int(record["first_touch_module"]))
+    if firsts and (int(ends[-1]) > pages or bool((touched["page"][1:] < ends[:-1]).any())):
+        raise ValueError("the first touches of a range are not in order, or beyond its end")
+    if stack > len(stacks) or module >= len(paths):
+        raise ValueError("a range has a call stack or a module that is missing")
     return ProfiledRange(
         kind=int(record["kind"]),
         site=int(record["site"]),
@@ -184,14 +252,30 @@ def _range(record: np.void, samples: npt.NDArray[np.void], text: bytes, slots: i
         pages=pages,
         first=first,
         count=count,
-        first_slot=first_slot,
-        module=_path(text, int(record["module"])),
+        module=paths[module],
         offset=int(record["offset"]),
         size_bytes=int(record["bytes"]),
-        first_module=first_module,
-        # The file has the byte before the instruction: the library takes it for a call's return address.
-        first_offset=int(record["first_touch_offset"]) + 1 if first_module else 0,
+        stack=stacks[stack - 1] if stack else (),
+        firsts=touched,
+        watched=int(record["watched"]),
+        written=int(record["written"]),
     )
+
+
+def _stack(record: np.void, paths: Sequence[str]) -> tuple[CodePlace, ...]:
+    if int(record["depth"]) > FRAMES:
+        raise ValueError("a call stack is too deep")
+    return tuple(_place(frame, paths) for frame in record["frame"][: int(record["depth"])])
+
+
+def _place(record: np.void, paths: Sequence[str]) -> CodePlace:
+    if int(record["module"]) >= len(paths):
+        raise ValueError("a module is missing")
+    return CodePlace(paths[int(record["module"])], int(record["offset"]))
+
+
+def _paths(modules: npt.NDArray[np.void], text: bytes) -> tuple[str, ...]:
+    return tuple(_path(text, int(start)) for start in modules["path"])
 
 
 def _path(text: bytes, start: int) -> str:

@@ -41,24 +41,30 @@ class ModuleFile:
     doubt: str = ""
 
 
-def open_module(path: str, run_ended_s: float | None = None, debug_folder: Path = DEBUG_FOLDER) -> ModuleFile:
+def open_module(
+    path: str, run_ended_s: float | None = None, debug_folder: Path = DEBUG_FOLDER, build_id: str = ""
+) -> ModuleFile:
     """Return what a module's file tells; damage and absence become a doubt, never an error.
 
-    ``run_ended_s``: a file that was written after that time (seconds since 1970) is not the one that ran.
+    ``run_ended_s``: a file that was written after that time (seconds since 1970) is not the one that ran, nor is
+    one with another ``build_id`` (hexadecimal; empty where that of the run is not known).
     """
     name = Path(path).name or "code without a file"
     if not path:
         return ModuleFile(path, doubt="made while the program ran: there is no file to look in")
     with ExitStack() as stack:
+        changed = f"{name} has changed since the run: profile it again"
         try:
             changed_s = os.stat(path).st_mtime
-            if run_ended_s is not None and changed_s > run_ended_s:
-                return ModuleFile(path, doubt=f"{name} has changed since the run: profile it again")
+            if run_ended_s is not None and not build_id and changed_s > run_ended_s:
+                return ModuleFile(path, doubt=changed)
             elf = _opened(Path(path), stack)
+            if build_id and _build_id(elf) != build_id:
+                return ModuleFile(path, doubt=changed)
         except (OSError, ValueError) as error:
             return ModuleFile(path, doubt=f"{name} cannot be read: {getattr(error, 'strerror', None) or error}")
         except Exception:  # what pyelftools raises for a damaged file has no common class
-            return ModuleFile(path, doubt=f"{name} is no whole ELF file")
+            return ModuleFile(path, doubt=changed if build_id else f"{name} is no whole ELF file")
         doubt, dwarf, files = "", None, [elf]
         try:
             debug = elf if _has_lines(elf) else _separate(elf, Path(path), debug_folder, stack)

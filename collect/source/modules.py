@@ -1,5 +1,6 @@
 """Names and lines of a run's modules: each file is opened once, when it is first asked about."""
 
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -21,10 +22,12 @@ from numapredict.collect.source.statement import (
     statement_at,
     written_in,
 )
-from numapredict.collect.source.symbol_table import FUNCTION, OBJECT, Symbol
+from numapredict.collect.source.symbol_table import FUNCTION, OBJECT, THREAD_LOCAL, Symbol
 from numapredict.collect.source.variables import declared_in, static_at
 
 _MOST_SOURCE_BYTES = 16 * MIB
+_LARGEST_ADDRESS = (1 << 64) - 1
+_LARGE_BYTES = 64 << 10  # native/placement/memory/range.h: RANGE_BYTES
 _LEAST_BYTES = 4096
 """Of the static objects of a part, smaller ones lie within pages of others."""
 
@@ -43,11 +46,18 @@ class Allocation(msgspec.Struct, frozen=True):
 class Modules:
     """The modules of one run, which ended at ``run_ended_s`` (seconds since 1970; None: not known).
 
+    ``build_ids`` has their build IDs in hexadecimal, by path, where they are known.
+
     Damage, missing files and missing debug information leave things unknown, with a line in the place's ``doubt``.
     """
 
-    def __init__(self, run_ended_s: float | None = None, debug_folder: Path = DEBUG_FOLDER) -> None:
-        self._run_ended_s, self._debug_folder = run_ended_s, debug_folder
+    def __init__(
+        self,
+        run_ended_s: float | None = None,
+        debug_folder: Path = DEBUG_FOLDER,
+        build_ids: Mapping[str, str] | None = None,
+    ) -> None:
+        self._run_ended_s, self._debug_folder, self._build_ids = run_ended_s, debug_folder, build_ids or {}
         self._known: dict[str, _Module] = {}
         self._allocations: dict[Place, Allocation] = {}
 
@@ -77,9 +87,16 @@ class Modules:
         """Return the static objects of a part of a module, each with its name and the place of its declaration."""
         return self._module(module).statics(start, size_bytes)
 
+    def thread_locals(self, modules: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of the large thread-local variables of modules."""
+        tables = (self._module(path).thread_locals for path in modules)
+        return tuple(dict.fromkeys(name for names in tables for name in names))
+
     def _module(self, path: str) -> "_Module":
         if path not in self._known:
-            self._known[path] = _Module(open_module(path, self._run_ended_s, self._debug_folder))
+            self._known[path] = _Module(
+                open_module(path, self._run_ended_s, self._debug_folder, self._build_ids.get(path, ""))
+            )
         return self._known[path]
 
 
@@ -92,6 +109,12 @@ class _Module:
         self._chains: dict[int, tuple[Die, ...]] = {}
         self._tables: dict[int, LineTable] = {}
         self._sources: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def thread_locals(self) -> tuple[str, ...]:
+        table = self._file.symbols.get(THREAD_LOCAL)
+        found = table.within(0, _LARGEST_ADDRESS) if table is not None else ()
+        return tuple(demangled(symbol.name) for symbol in found if symbol.size_bytes >= _LARGE_BYTES)
 
     def place(self, offset: int) -> Place:
         if offset not in self._places:

@@ -60,6 +60,11 @@ class Place(msgspec.Struct, frozen=True):
         return PurePath(self.module).name.startswith(("libc.so.", "libc-2."))
 
     @property
+    def of_the_system(self) -> bool:
+        """Return whether the address lies in a library below the program: the C library or an OpenMP runtime."""
+        return self.in_c_library or PurePath(self.module).name.startswith(("libgomp", "libomp", "libiomp", "ld-linux"))
+
+    @property
     def by_container(self) -> bool:
         """Return whether the line's code comes from a header, as that of std::vector does, inlined into the program."""
         return self.frames[:1] != () and self.frames[0].of_the_system and not self.frame.of_the_system
@@ -85,7 +90,10 @@ def plain_function(function: str | None) -> str:
     if function is None:
         return ""
     if "._omp_fn." in function:
-        return f"{function.partition('._omp_fn.')[0]} (parallel region)"
+        before = function.partition("._omp_fn.")[0].removesuffix(" [clone ")
+        if before.endswith(")"):  # c++filt names the parameters of a function
+            before = before.partition("(")[0]
+        return f"{before.rstrip()} (parallel region)"
     if "omp_outlined" in function:
         before = function.partition("omp_outlined")[0].strip(".")
         return f"{before} (parallel region)" if before else "parallel region"

@@ -1,7 +1,7 @@
 """Statements of a source file: which variable the result of a call is assigned to. Text alone, no compiler."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 _NAME = r"[A-Za-z_]\w*"
 _PATH = rf"(?:\*\s*)*{_NAME}(?:\s*(?:->|\.|::|%)\s*{_NAME}|\s*\[[^\]]*\])*"
@@ -45,6 +45,9 @@ def assigned_in(statement: str, column: int | None = None) -> tuple[str, ...]:
     """
     patterns = (_BY_ADDRESS, _FILLED) if "=" in statement else (_BY_ADDRESS, _FILLED, _FORTRAN)
     found = [(match.start(1), match[1]) for pattern in patterns for match in pattern.finditer(statement)]
+    if "=" not in statement:
+        further = [one for match in _FORTRAN.finditer(statement) for one in _further(statement, match.end())]
+        found, column = found + further, None if further else column  # gfortran has one column for all its calls
     start = 0
     for part in re.split(r"([;,](?![^()]*\)))", statement):
         match = _ASSIGNED.search(part)
@@ -53,6 +56,18 @@ def assigned_in(statement: str, column: int | None = None) -> tuple[str, ...]:
         start += len(part)
     before = [one for one in sorted(found) if column is None or one[0] < column]
     return tuple(dict.fromkeys(_plain(name) for _, name in (before if column is None else before[-1:])))
+
+
+def _further(statement: str, start: int) -> Iterator[tuple[int, str]]:
+    """Return the further arrays of a Fortran ``allocate (a(n), b(n))``, from behind the first one's name."""
+    depth = 1
+    for at in range(start, len(statement)):
+        depth += {"(": 1, ")": -1}.get(statement[at], 0)
+        if depth == 0:
+            return
+        named = re.match(rf",\s*({_NAME}(?:\s*%\s*{_NAME})*)", statement[at:]) if depth == 1 else None
+        if named is not None:
+            yield at + named.start(1), named[1]
 
 
 def written_in(statement: str) -> tuple[str, ...]:
@@ -67,10 +82,11 @@ def is_made_in(statement: str, name: str) -> bool:
 
 def is_returned(lines: Sequence[str], number: int, name: str) -> bool:
     """Return whether what is allocated in a line is returned: there, or, by its name, before the function's end."""
-    if re.match(r"\s*return\b", statement_at(lines, number)):
+    statement = statement_at(lines, number)
+    if re.match(r"\s*return\b", statement) or (not name and re.search(r"[{;]\s*return\b", statement)):
         return True
     returned = re.compile(rf"\breturn\b[^;]*\b{re.escape(base_of(name))}\b") if name else None
-    for line in lines[number : number + _AFTER]:
+    for line in lines[number - 1 : number + _AFTER]:
         if line.startswith("}"):
             break
         if returned is not None and returned.search(_bare(line)):

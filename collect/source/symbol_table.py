@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from elftools.elf.sections import SymbolTableSection
 
-OBJECT, FUNCTION = 1, 2  # STT_OBJECT, STT_FUNC: the low four bits of a symbol's type
+OBJECT, FUNCTION, THREAD_LOCAL = 1, 2, 6  # STT_OBJECT, STT_FUNC, STT_TLS: the low four bits of a symbol's type
 _INDIRECT = 10  # STT_GNU_IFUNC
 _SYMBOL = np.dtype(
     [("name", "<u4"), ("info", "u1"), ("other", "u1"), ("section", "<u2"), ("value", "<u8"), ("size", "<u8")]
@@ -67,6 +67,7 @@ def symbol_tables(files: Iterable[Any]) -> dict[int, SymbolTable]:
     records = records[(records["section"] < 0xFF00) & (records["name"] < len(text))]
     kinds = records["info"] & 15
     return {
+        THREAD_LOCAL: _table(records[kinds == THREAD_LOCAL], text),
         OBJECT: _table(records[kinds == OBJECT], text),
         FUNCTION: _table(records[(kinds == FUNCTION) | (kinds == _INDIRECT)], text),
     }

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from numapredict.collect.placing.profile_file import Profile
 from numapredict.collect.source.modules import Modules
 from numapredict.predictor.variables.first_touch import (
-    FirstTouches,
+    Manner,
     elsewhere_share,
     first_threads,
     manner_of,
@@ -13,33 +16,71 @@ from numapredict.predictor.variables.first_touch import (
 from numapredict.predictor.variables.grouping import Found
 from numapredict.predictor.variables.pattern import Pattern, pattern_of
 from numapredict.predictor.variables.remedy import remedy_of
-from numapredict.predictor.variables.variable import Variable
+from numapredict.predictor.variables.touches import Touches, chosen, joined
+from numapredict.predictor.variables.variable import RegionTouches, Variable
+
+_PARTS = 64
+"""native/placement/profile/first_touches.c: the most parts of a range whose first touches are known apart."""
 
 
 def judged(
-    found: Sequence[Found], modules: Modules, slots: int, nodes: Sequence[int] | None
+    found: Sequence[Found], profile: Profile, modules: Modules, nodes: Sequence[int] | None
 ) -> list[tuple[Found, Variable]]:
-    """Return the variables, the costliest first; ``nodes`` has the node of each of the ``slots`` threads."""
+    """Return the variables, the costliest first; ``nodes`` has the node of each of the profile's threads."""
     total = sum(one.touches.total for one in found)
-    variables = [(one, _judged(one, modules, slots, nodes, one.touches.total / total)) for one in found]
+    variables = [(one, _judged(one, profile, modules, nodes, total)) for one in found]
     return sorted(variables, key=lambda one: (-one[1].cost, -one[1].touch_share))
 
 
-def _judged(found: Found, modules: Modules, slots: int, nodes: Sequence[int] | None, touch_share: float) -> Variable:
-    place, touches = found.first_touch, found.touches
-    in_region: bool | None = place is not None and place.in_region
-    if place is not None and place.in_c_library and not found.by_container:
-        in_region = None
-    schedule = schedule_in(modules.directive(place)) if place is not None and in_region else ""
-    first = FirstTouches(found.first_threads, manner_of(found.first_threads, in_region, schedule))
+def by_region(
+    touches: Touches, profile: Profile, modules: Modules, nodes: Sequence[int] | None, total: float
+) -> tuple[RegionTouches, ...]:
+    """Return the touches of each region, those with most from elsewhere first; ``total`` is the program's weight."""
+    shares = []
+    for number in np.unique(touches.region).tolist():
+        part = chosen(touches, touches.region == number)
+        first = first_threads(part)
+        code = profile.regions[number - 1] if number else None
+        shares.append(
+            RegionTouches(
+                None if code is None else modules.place(*code),
+                part.total / total,
+                elsewhere_share(part, first, range(profile.slots)),
+                None if nodes is None else elsewhere_share(part, first, nodes),
+            )
+        )
+    return tuple(sorted(shares, key=_cost, reverse=True))
+
+
+def all_regions(
+    found: Sequence[Found], profile: Profile, modules: Modules, nodes: Sequence[int] | None
+) -> tuple[RegionTouches, ...]:
+    """Return the touches of each region to all variables together."""
+    touches = joined([one.touches for one in found])
+    return by_region(touches, profile, modules, nodes, touches.total)
+
+
+def _cost(one: RegionTouches) -> float:
+    share = one.other_threads_share if one.remote_share is None else one.remote_share
+    return one.touch_share * (share or 0.0)
+
+
+def _judged(found: Found, profile: Profile, modules: Modules, nodes: Sequence[int] | None, total: float) -> Variable:
+    place, touches, slots = found.first_touch, found.touches, profile.slots
+    touch_share = touches.total / total
+    manner = manner_of(found.ranges)
+    firsts = np.concatenate([one.firsts for one in found.ranges])
+    seen = firsts[firsts["slot"] >= 0]
+    inside = bool(seen["pages"][seen["region"] > 0].sum() * 2 > seen["pages"].sum()) if len(seen) else None
+    schedule = schedule_in(modules.directive(place)) if place is not None and inside and manner == "in turn" else ""
     pattern = pattern_of(touches)
     others, remote = None, None
-    if not _both_in_turn(pattern, first):
-        threads = first_threads(touches, first, slots)
+    if not _finer_than_parts(pattern, manner, found):
+        threads = first_threads(touches)
         others = elsewhere_share(touches, threads, range(slots))
         remote = elsewhere_share(touches, threads, nodes) if nodes is not None else None
     cost = touch_share * ((others if remote is None else remote) or 0.0)
-    known = [thread for thread in found.first_threads if thread >= 0]
+    slot = np.bincount(seen["slot"], seen["pages"]).argmax() if len(seen) else 0
     return Variable(
         name=found.name,
         kind=found.kind,
@@ -51,17 +92,24 @@ def _judged(found: Found, modules: Modules, slots: int, nodes: Sequence[int] | N
         touches=int(touches.count.sum()),
         touch_share=touch_share,
         first_touch=place,
-        first_thread=known[0] if known and len(set(known)) == 1 else None,
-        first_manner=first.manner,
+        first_thread=int(slot) if manner == "one thread" else None,
+        first_manner=manner,
         first_schedule=schedule,
         pattern=pattern,
         other_threads_share=others,
         remote_share=remote,
         cost=cost,
-        remedy=remedy_of(pattern, first, cost, schedule),
+        remedy=remedy_of(pattern, manner, cost, schedule, found.only_read),
+        allocation_stack=found.stack,
+        first_touch_stack=found.first_stack,
+        first_in_region=inside,
+        first_touch_known=min(float(seen["pages"].sum()) / sum(one.pages for one in found.ranges), 1.0),
+        only_read=found.only_read,
+        regions=by_region(touches, profile, modules, nodes, total),
     )
 
 
-def _both_in_turn(pattern: Pattern, first: FirstTouches) -> bool:
-    """Return whether threads took turns in both: whether the same ones, a profile does not tell."""
-    return pattern.kind == "strided" and first.manner == "in turn"
+def _finer_than_parts(pattern: Pattern, manner: Manner, found: Found) -> bool:
+    """Return whether threads took turns in both within a part: whether the same ones, a profile does not tell."""
+    pages = max(one.pages for one in found.ranges) / _PARTS
+    return manner == "in turn" and pattern.period_pages is not None and pattern.period_pages < 2 * pages

@@ -1,7 +1,10 @@
 """The ranges of a profile that make one variable: those of an allocation's line, a static object, the heap's rest."""
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 import msgspec
 
@@ -14,7 +17,11 @@ from numapredict.predictor.variables.variable import Kind
 KINDS: dict[int, Kind] = {1: "allocated", 2: "static", 3: "mapped", 5: "small allocations"}
 """native/placement/memory/range.h."""
 
-_UNSEEN = "no first touch"
+_WATCHED = 6
+"""Pages watched for writes: with fewer, nothing is said on whether a variable is only read."""
+
+_SYSTEM = ("/usr/lib/", "/lib/", "/lib64/", "/usr/lib64/")
+_ALLOCATES = re.compile(r"alloc|operator new", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +38,23 @@ class Found:
     size_bytes: int
     allocated: Place | None
     first_touch: Place | None
-    first_threads: tuple[int, ...]
+    ranges: tuple[ProfiledRange, ...]
     touches: Touches
     by_container: bool = False
-    ranges: tuple[ProfiledRange, ...] = ()
+    stack: tuple[Place, ...] = ()
+    first_stack: tuple[Place, ...] = ()
 
     @property
     def allocations(self) -> int:
         """Return the number of ranges."""
-        return len(self.first_threads)
+        return len(self.ranges)
+
+    @property
+    def only_read(self) -> bool | None:
+        """Return whether regions were only seen to read it; None where too few pages were watched for that."""
+        if any(one.written for one in self.ranges):
+            return False
+        return True if sum(one.watched for one in self.ranges) >= _WATCHED else None
 
 
 def found_in(profile: Profile, modules: Modules) -> tuple[Found, ...]:
@@ -50,69 +65,98 @@ def found_in(profile: Profile, modules: Modules) -> tuple[Found, ...]:
 
 
 def _groups(profile: Profile, modules: Modules) -> Iterator[list[ProfiledRange]]:
-    """Return the ranges of each variable.
-
-    Of very many ranges the profile cannot await the first touch of all: what it then takes for the first of one, in a
-    loop that uses it, is left out where more ranges of the same line have none.
-    """
-    groups: dict[tuple[object, object], list[ProfiledRange]] = {}
+    """Return the ranges of each variable."""
+    groups: dict[tuple[object, ...], list[ProfiledRange]] = {}
     for known in profile.ranges:
-        groups.setdefault(_key(known, modules), []).append(known)
-    for (site, first), ranges in groups.items():
-        unseen = groups.get((site, _UNSEEN), [])
-        late = modules.place(ranges[0].first_module, ranges[0].first_offset).in_region
-        if first is not _UNSEEN and not (late and len(unseen) > len(ranges)):
-            yield ranges
-        elif first is not _UNSEEN:
-            unseen += [replace(known, first_slot=-1, first_module="", first_offset=0) for known in ranges]
-    yield from (ranges for (_, first), ranges in groups.items() if first is _UNSEEN)
+        groups.setdefault(_key(known, profile, modules), []).append(known)
+    yield from groups.values()
 
 
-def _key(known: ProfiledRange, modules: Modules) -> tuple[object, object]:
+def _key(known: ProfiledRange, profile: Profile, modules: Modules) -> tuple[object, ...]:
     """Return what is the same for the ranges of one variable.
 
-    A function that allocates for its callers makes several variables at one line: the line of the first touch tells
-    these apart as far as a profile does.
+    A function that allocates for callers that are not known makes several variables at one line: the line of the first
+    touch tells these apart as far as a profile does.
     """
     kind = KINDS.get(known.kind)
     if kind == "small allocations":
-        return kind, None
+        return (kind,)
     if kind == "static":
-        return (known.module, known.offset), None
-    allocation = modules.allocation(modules.place(known.module, known.offset))
-    site = allocation.frame if allocation.frame.known else (known.module, known.offset)
-    if allocation.name is not None:
+        return known.module, known.offset
+    place = _site(known, modules)
+    allocation = modules.allocation(place)
+    # One line of Fortran may allocate several arrays, by a call each.
+    several = " or " in (allocation.name or "")
+    site = allocation.frame if allocation.frame.known and not several else (place.module, place.offset)
+    if allocation.name is not None or (known.stack and not allocation.through):
         return site, allocation.name
-    if not known.first_module:
-        return site, _UNSEEN
-    first = modules.place(known.first_module, known.first_offset).frame
-    return site, (first.file, first.line) if first.known else (known.first_module, known.first_offset)
+    first = _touching(_first_stack([known], profile, modules))
+    if first is None:
+        return site, None
+    return site, first.frame if first.frame.known else (first.module, first.offset)
+
+
+def _site(known: ProfiledRange, modules: Modules) -> Place:
+    """Return the innermost call of an allocation's stack that is not in a function that allocates for its callers."""
+    stack = [modules.place(*one) for one in known.stack] or [modules.place(known.module, known.offset)]
+    for place in stack:
+        frame = place.frame
+        by_name = not frame.known and (place.module.startswith(_SYSTEM) or _ALLOCATES.search(frame.function or ""))
+        if not by_name and not modules.allocation(place).through:
+            return place if _is_own(place) else stack[0]
+    return stack[0]
+
+
+def _is_own(place: Place) -> bool:
+    return place.module != "" and not PurePath(place.module).name.startswith(("libc.so", "ld-linux"))
+
+
+def _first_stack(ranges: Sequence[ProfiledRange], profile: Profile, modules: Modules) -> tuple[Place, ...]:
+    """Return the calls of the first touch of most of the pages; empty where none is known."""
+    pages: Counter[int] = Counter()
+    for one in ranges:
+        for stack, count in zip(one.firsts["stack"].tolist(), one.firsts["pages"].tolist(), strict=True):
+            pages[stack] += count if stack else 0
+    if not pages or pages.most_common(1)[0][1] == 0:
+        return ()
+    return tuple(modules.place(*one) for one in profile.stacks[pages.most_common(1)[0][0] - 1])
+
+
+def _touching(stack: Sequence[Place]) -> Place | None:
+    """Return the innermost place of a touch that is in the program's own code, not in memset or a header's."""
+    own = [one for one in stack if not one.in_c_library]
+    known = [one for one in own if one.frame.known and not one.frame.of_the_system]
+    return next(iter(known or own or stack), None)
 
 
 def _found(profile: Profile, ranges: list[ProfiledRange], modules: Modules, untouched_s: float) -> Iterator[Found]:
     known = ranges[0]
     kind = KINDS.get(known.kind, "mapped")
     touches = touches_of(profile, ranges, untouched_s)
-    threads = tuple(one.first_slot for one in ranges)
     size_bytes = sum(one.size_bytes for one in ranges)
+    every = tuple(ranges)
     if kind == "small allocations":
         # The library knows them from the first parallel region on: what it saw first may not have been the first.
-        yield Found(kind, None, "", size_bytes, None, None, tuple(-1 for _ in ranges), touches, ranges=tuple(ranges))
+        yield Found(kind, None, "", size_bytes, None, None, every, touches)
         return
-    touched = next((one for one in ranges if one.first_module), None)
-    first = modules.place(touched.first_module, touched.first_offset) if touched else None
+    first_stack = _first_stack(ranges, profile, modules)
+    first = _touching(first_stack)
     if kind == "static":
         yield from _statics(
-            profile, known, modules, Found(kind, None, "", size_bytes, None, first, threads, touches, ranges=(known,))
+            profile,
+            known,
+            modules,
+            Found(kind, None, "", size_bytes, None, first, every, touches, first_stack=first_stack),
         )
         return
-    place = modules.place(known.module, known.offset)
+    place = _site(known, modules)
+    stack = tuple(modules.place(*one) for one in known.stack)
     made = modules.allocation(place)
     frames = place.frames[place.frames.index(made.frame) :] if made.frame in place.frames else place.frames
     by_container = place.by_container
     place = msgspec.structs.replace(place, frames=frames)
     name = made.name or (modules.written_name(first) if first is not None else None)
-    yield Found(kind, name, made.through, size_bytes, place, first, threads, touches, by_container, tuple(ranges))
+    yield Found(kind, name, made.through, size_bytes, place, first, every, touches, by_container, stack, first_stack)
 
 
 def _statics(profile: Profile, known: ProfiledRange, modules: Modules, whole: Found) -> Iterator[Found]:
@@ -124,18 +168,19 @@ def _statics(profile: Profile, known: ProfiledRange, modules: Modules, whole: Fo
         first = max(symbol.address // profile.page_bytes - start, 0)
         end = (symbol.address + symbol.size_bytes) // profile.page_bytes - start
         touches = whole.touches if len(large) == 1 else part_of(whole.touches, first, max(end - first, 1))
-        own = first == 0  # the first touch that is known is that of the range's first page
+        own = whole.ranges if len(large) == 1 else tuple(_cut(one, first, end, profile) for one in whole.ranges)
+        stack = _first_stack(own, profile, modules)
+        place = Place(known.module, symbol.address, (Frame(None, declared.file, declared.line),))
         yield Found(
-            whole.kind,
-            declared.function,
-            "",
-            symbol.size_bytes,
-            Place(known.module, symbol.address, (Frame(None, declared.file, declared.line),)),
-            whole.first_touch if own else None,
-            whole.first_threads if own else (-1,),
-            touches,
-            ranges=whole.ranges if len(large) == 1 else (),
-        )
+            whole.kind, declared.function, "", symbol.size_bytes, place, _touching(stack), own, touches,
+            first_stack=stack,
+        )  # fmt: skip
     if not large:
-        place = Place(known.module, known.offset)
-        yield replace(whole, allocated=place)
+        yield replace(whole, allocated=Place(known.module, known.offset))
+
+
+def _cut(known: ProfiledRange, first: int, end: int, profile: Profile) -> ProfiledRange:
+    """Return the pages of a range from one to before another, with the first touches of the parts that begin there."""
+    page = known.firsts["page"]
+    inside = known.firsts[(page + known.firsts["pages"] > first) & (page < end)]
+    return replace(known, pages=max(end - first, 1), size_bytes=(end - first) * profile.page_bytes, firsts=inside)

@@ -58,9 +58,9 @@ def pattern_of(touches: Touches) -> Pattern:
     used = np.isin(touches.slot, users)
     page, length = touches.page[used], touches.length[used]
     rank = np.searchsorted(users, touches.slot[used])
-    if _in_order(page, rank):
+    if in_order(page, rank):
         return Pattern("blocked", len(users))
-    if touches.range.size and touches.range.max() > 0 and _in_order(touches.within[used] / length, rank):
+    if touches.range.size and touches.range.max() > 0 and in_order(touches.within[used] / length, rank):
         return Pattern("blocked", len(users), each_allocation=True)
     turns = _turns(page, rank, len(users), touches.pages)
     if turns is not None:
@@ -68,8 +68,9 @@ def pattern_of(touches: Touches) -> Pattern:
     return Pattern("irregular" if _in_parts(page, rank, len(users)) else "shared", len(users))
 
 
-def _in_order(page: np.ndarray, rank: np.ndarray) -> bool:
-    if np.ptp(page) == 0:
+def in_order(page: np.ndarray, rank: np.ndarray) -> bool:
+    """Return whether the order of ranks, such as threads, follows that of pages, either way round."""
+    if np.ptp(page) == 0 or np.ptp(rank) == 0:
         return False
     places = np.argsort(np.argsort(page, kind="stable"), kind="stable")
     return abs(float(np.corrcoef(places, rank)[0, 1])) >= _IN_ORDER

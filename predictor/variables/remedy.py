@@ -4,7 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from numapredict.predictor.variables.first_touch import FirstTouches
+from numapredict.predictor.variables.first_touch import Manner
 from numapredict.predictor.variables.pattern import Pattern
 
 Action = Literal[
@@ -22,8 +22,11 @@ class Remedy(msgspec.Struct, frozen=True):
     text: str
 
 
-def remedy_of(pattern: Pattern, first: FirstTouches, cost: float, schedule: str) -> Remedy:
-    """Return what would help; ``cost`` is the share of all touches that it causes from elsewhere."""
+def remedy_of(pattern: Pattern, first: Manner, cost: float, schedule: str, only_read: bool | None) -> Remedy:
+    """Return what would help; ``cost`` is the share of all touches that it causes from elsewhere.
+
+    ``only_read``: whether regions only read it, None where that is not known.
+    """
     if cost < WORTH:
         return Remedy("nothing", f"not worth fixing: under {WORTH:.0%} of all touches are to it from elsewhere")
     match pattern.kind:
@@ -32,29 +35,29 @@ def remedy_of(pattern: Pattern, first: FirstTouches, cost: float, schedule: str)
         case "one thread":
             return Remedy("initialise by its thread", f"let thread {pattern.thread}, which uses it, initialise it too")
         case "shared" | "irregular":
-            return Remedy(
-                "interleave",
-                "interleave this one over the nodes (numa_alloc_interleaved); if it is only read, a copy on each node "
-                "is better still",
-            )
+            interleave = "interleave this one over the nodes (numa_alloc_interleaved)"
+            if only_read:
+                return Remedy("interleave", f"regions only read it: give each node a copy, or {interleave}")
+            copy = "" if only_read is False else "; if it is only read, a copy on each node is better still"
+            return Remedy("interleave", interleave + copy)
         case "blocked" | "strided":
             return _alike(pattern, first, schedule)
 
 
-def _alike(pattern: Pattern, first: FirstTouches, schedule: str) -> Remedy:
+def _alike(pattern: Pattern, first: Manner, schedule: str) -> Remedy:
     parts = "blocks" if pattern.in_blocks else "parts in turn"
-    if first.manner == "in turn":
+    if first == "in turn":
+        how = f"under schedule({schedule})" if schedule else "by several threads in another order"
         return Remedy(
             "initialise alike",
-            f"initialise it as the loops that use it share it out: it is touched first under schedule({schedule}) and "
-            f"used in {parts}",
+            f"initialise it as the loops that use it share it out: it is touched first {how} and used in {parts}",
         )
-    if first.manner == "equal blocks":
+    if first == "equal blocks":
         return Remedy(
             "initialise alike",
             f"initialise it with the schedule and the number of threads of the loops that use it, in {parts}",
         )
-    if_so = "if thread 0 alone initialises it, " if first.manner == "supposed" else ""
+    if_so = "if thread 0 alone initialises it, " if first == "supposed" else ""
     each = "each of its allocations" if pattern.each_allocation else "it"
     return Remedy(
         "initialise in parallel",

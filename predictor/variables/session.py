@@ -18,13 +18,14 @@ from numapredict.collect.terminal.printable import counted
 from numapredict.collect.terminal.progress import doing
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UnrunnableProgramError, UsageError
-from numapredict.predictor.variables.analysis import judged
+from numapredict.predictor.variables.analysis import all_regions, judged
 from numapredict.predictor.variables.grouping import found_in
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
 from numapredict.predictor.variables.variable import Variable, Variables
 from numapredict.predictor.variables.variable_plan import place_variables
 
 _FEW_TOUCHES = 100  # shares are then known to 0.05
+_MOST_KNOWN = 0.5  # of a variable's pages: with fewer first touches it is told
 _MOST_THREADS = 4096  # native/placement/process/settings.h
 
 log = logging.getLogger(__name__)
@@ -62,12 +63,18 @@ def ask(question: Question) -> Variables:
                 f"mapping {mapping.label} has {counted(mapping.threads, 'thread')} and {question.profile} has "
                 f"{ran.profile.slots}: name a mapping with as many"
             )
-        return _answer(question, ran, topology, placement, Modules(question.profile.stat().st_mtime))
+        return _answer(
+            question,
+            ran,
+            topology,
+            placement,
+            Modules(question.profile.stat().st_mtime, build_ids=ran.profile.build_ids),
+        )
     program = program_as_typed(question.command)
     threads = _threads(question, mapping, topology)
     with work_folder() as folder, doing(f"profiling {program.name} with {counted(threads, 'thread')}"):
         ran = profiled(program, threads, folder)
-    return _answer(question, ran, topology, placement, Modules())
+    return _answer(question, ran, topology, placement, Modules(build_ids=ran.profile.build_ids))
 
 
 def _threads(question: Question, mapping: Mapping | None, topology: Topology) -> int:
@@ -93,7 +100,7 @@ def _answer(
             "no touch of a variable was sampled: the parallel regions took "
             f"{profile.time_s * 1000:.0f} ms; run a larger input, or more steps"
         )
-    pairs = judged(found, modules, profile.slots, nodes)
+    pairs = judged(found, profile, modules, nodes)
     variables = tuple(variable for _, variable in pairs)
     plan, unplanned = None, []
     if question.plan is not None:
@@ -115,7 +122,12 @@ def _answer(
         touches=seen,
         variables=variables,
         plan=plan,
-        notes=(*ran.notes, *unplanned, *_notes(profile, variables, seen, nodes is not None)),
+        regions=all_regions(found, profile, modules, nodes),
+        notes=(
+            *ran.notes,
+            *unplanned,
+            *_notes(profile, variables, seen, nodes is not None, modules.thread_locals(profile.build_ids)),
+        ),
     )
 
 
@@ -130,7 +142,9 @@ def _nodes(profile: Profile, placement: Placement) -> tuple[int, ...]:
     return tuple(homes[slot * len(homes) // profile.slots] for slot in range(profile.slots))
 
 
-def _notes(profile: Profile, variables: tuple[Variable, ...], seen: int, on_nodes: bool) -> list[str]:
+def _notes(
+    profile: Profile, variables: tuple[Variable, ...], seen: int, on_nodes: bool, thread_local: tuple[str, ...]
+) -> list[str]:
     notes = []
     if not on_nodes:
         notes.append(
@@ -141,15 +155,23 @@ def _notes(profile: Profile, variables: tuple[Variable, ...], seen: int, on_node
         notes.append(f"sampled few touches, {seen}, so that shares are rough: run a larger input, or more steps")
     if profile.dropped:
         notes.append(f"{profile.dropped} allocations or samples were left out: the profile had no room for them")
-    places = [place for one in variables for place in (one.allocated, one.first_touch) if place is not None]
+    places = [
+        place for one in variables for place in (one.allocated, one.first_touch) if place and not place.of_the_system
+    ]
     notes += dict.fromkeys(place.doubt for place in places if place.doubt)
-    if any(one.first_manner in ("equal blocks", "in turn") for one in variables):
+    half = [one for one in variables if one.kind != "small allocations" and one.first_touch_known < _MOST_KNOWN]
+    if half:
+        names = ", ".join(one.name or "memory without a name" for one in half[:3]) + (", ..." if len(half) > 3 else "")
         notes.append(
-            "a first touch after the first parallel region may be missed and a later one be taken for it: doubt one in "
-            "a line that only reads the variable"
+            f"the first touch of less than {_MOST_KNOWN:.0%} of the pages of {names} was seen: further "
+            "allocations are taken to be touched first as the ones that were seen, or by thread 0 where none was"
         )
     if any(one.kind == "small allocations" for one in variables):
         notes.append("blocks under 64 KiB count as one: a profile knows neither their lines nor who touched them first")
     if any(one.through for one in variables):
-        notes.append("where a function allocates for its callers, a profile has its line and not theirs")
+        notes.append("where a function allocates for its callers, and they are not known, its line is shown")
+    notes.append(
+        "stacks and thread-local variables are not sampled: each thread has its own, which it touches first itself"
+        + (f"; thread-local here: {', '.join(thread_local[:4])}" if thread_local else "")
+    )
     return notes

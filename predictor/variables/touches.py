@@ -6,7 +6,7 @@ divided. Of a page that nobody touched the time is supposed.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,11 @@ class Touches:
     """The sampled touches of one variable, one row a page and thread.
 
     ``page`` counts the pages of all its ranges one after the other, ``within`` those of the row's own range, which is
-    number ``range`` and has ``length`` pages. ``slot`` is the thread, ``count`` the touches seen, ``weight`` how
-    many of the program's they stand for, in a unit that is the same for all variables. ``pages`` is the number of all.
+    ``page`` counts the pages of all its ranges one after the other, ``within`` those of the row's own range, which is
+    number ``range`` and has ``length`` pages. ``slot`` is the thread, ``region`` the number of the profile's region,
+    ``first`` the thread that touched the page's part first, -1 where that is not known. ``count`` is the touches seen,
+    ``weight`` how many of the program's they stand for, in a unit that is the same for all variables. ``pages`` is the
+    number of all.
     """
 
     pages: int
@@ -34,6 +37,8 @@ class Touches:
     range: Numbers
     length: Numbers
     slot: Numbers
+    region: Numbers
+    first: Numbers
     count: Numbers
     weight: Weights
 
@@ -41,6 +46,9 @@ class Touches:
     def total(self) -> float:
         """Return the weight of all."""
         return float(self.weight.sum())
+
+
+_COLUMNS = tuple(one.name for one in fields(Touches) if one.name != "pages")
 
 
 def wait_s(profile: Profile) -> float:
@@ -58,6 +66,7 @@ def wait_s(profile: Profile) -> float:
 def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], untouched_s: float) -> Touches:
     """Return the touches of the ranges of a variable; ``untouched_s`` is the profile's ``wait_s``."""
     samples = np.concatenate([profile.samples[one.first : one.first + one.count] for one in ranges])
+    like = max(ranges, key=lambda one: len(one.firsts))
     counts = [one.count for one in ranges]
     lengths = np.array([one.pages for one in ranges], dtype=np.int64)
     number = np.repeat(np.arange(len(ranges)), counts)
@@ -82,19 +91,50 @@ def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], untouched_s: f
         range=number[touched],
         length=lengths[number[touched]],
         slot=samples["slot"][touched].astype(np.int64),
+        region=samples["region"][touched].astype(np.int64),
+        first=np.concatenate([_first(one, like, profile) for one in ranges])[touched],
         count=samples["touches"][touched].astype(np.int64),
         weight=(each[group] * samples["touches"])[touched],
     )
 
 
+def _first(known: ProfiledRange, like: ProfiledRange, profile: Profile) -> Numbers:
+    """Return the thread that touched first the part that holds the page of each of a range's samples; -1: not known.
+
+    A range of which nothing is known is taken to be touched as ``like``, another of its variable.
+    """
+    page = profile.samples["page"][known.first : known.first + known.count].astype(np.int64)
+    if not len(known.firsts):
+        page = page * like.pages // known.pages
+        known = like
+    if not len(known.firsts):
+        return np.full(len(page), -1, dtype=np.int64)
+    part = np.maximum(np.searchsorted(known.firsts["page"], page, side="right") - 1, 0)
+    found = known.firsts[part]
+    inside = (page >= found["page"]) & (page - found["page"] < found["pages"])
+    slots: Numbers = np.where(inside, found["slot"], -1).astype(np.int64)
+    return slots
+
+
+def chosen(touches: Touches, rows: npt.NDArray[np.bool_]) -> Touches:
+    """Return some rows of a variable's touches."""
+    return replace(touches, **{name: getattr(touches, name)[rows] for name in _COLUMNS})
+
+
+def joined(parts: Sequence[Touches]) -> Touches:
+    """Return the rows of several variables' touches; their pages are not told apart."""
+    columns = {name: np.concatenate([getattr(one, name) for one in parts]) for name in _COLUMNS}
+    return Touches(sum(one.pages for one in parts), **columns)
+
+
 def part_of(touches: Touches, first: int, pages: int) -> Touches:
     """Return the touches of some pages of a variable that has one range."""
-    chosen = (touches.page >= first) & (touches.page < first + pages)
-    rows = {name: getattr(touches, name)[chosen] for name in ("range", "slot", "count", "weight")}
+    inside = (touches.page >= first) & (touches.page < first + pages)
+    rows = {name: getattr(touches, name)[inside] for name in ("range", "slot", "region", "first", "count", "weight")}
     return Touches(
         pages=pages,
-        page=touches.page[chosen] - first,
-        within=touches.within[chosen] - first,
-        length=np.full(int(chosen.sum()), pages),
+        page=touches.page[inside] - first,
+        within=touches.within[inside] - first,
+        length=np.full(int(inside.sum()), pages),
         **rows,
     )

@@ -13,6 +13,19 @@ Kind = Literal["allocated", "static", "mapped", "small allocations"]
 """By malloc, new or the like; a static object; by mmap; or all of the heap's blocks under 64 KiB together."""
 
 
+class RegionTouches(msgspec.Struct, frozen=True):
+    """The touches within one parallel region, whose function begins at ``place``; None where it is not known.
+
+    ``touch_share`` of all the program's touches are of it; ``other_threads_share`` of these, of 0 to 1, by other
+    threads than touched the page first, ``remote_share`` by threads of another node; None where not known.
+    """
+
+    place: Place | None
+    touch_share: float
+    other_threads_share: float | None
+    remote_share: float | None
+
+
 class Variable(msgspec.Struct, frozen=True, kw_only=True):
     """One variable: what it costs, who touched it first, how it is shared, and what would help.
 
@@ -21,7 +34,10 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     ``through`` is a function that allocates for its callers: the variables of several of them may count as one.
     ``touches`` were seen, which are ``touch_share`` of the program's. ``other_threads_share`` of them are by other
     threads than the one that touched the page first, ``remote_share`` by threads of another node; None where not known.
-    ``cost`` is the share of all the program's touches that are to it from elsewhere.
+    ``cost`` is the share of all the program's touches that are to it from elsewhere. The stacks have the calls that led
+    there, innermost first. ``first_in_region``: whether the first touch was within a parallel region; it is known of
+    ``first_touch_known`` of the pages, 0 to 1. ``only_read``: whether regions were only seen to read it, None where too
+    few of its pages were watched for writes. ``regions`` has its touches by region, the costliest first.
     """
 
     name: str | None
@@ -42,6 +58,12 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     remote_share: float | None
     cost: float
     remedy: Remedy
+    allocation_stack: tuple[Place, ...] = ()
+    first_touch_stack: tuple[Place, ...] = ()
+    first_in_region: bool | None = None
+    first_touch_known: float = 0.0
+    only_read: bool | None = None
+    regions: tuple[RegionTouches, ...] = ()
 
 
 class PlacedVariable(msgspec.Struct, frozen=True):
@@ -82,4 +104,5 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     worth: float = WORTH
     variables: tuple[Variable, ...] = ()
     plan: VariablePlan | None = None
+    regions: tuple[RegionTouches, ...] = ()
     notes: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from typing import Literal
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.page_plan import PagePlan, joined, plan_of, write_plan
-from numapredict.collect.placing.profile_file import Profile
+from numapredict.collect.placing.profile_file import Profile, ProfiledRange
 from numapredict.native.errors import UnwritableError, UsageError
 from numapredict.predictor.variables.grouping import Found
 from numapredict.predictor.variables.remedy import Action
@@ -40,7 +40,7 @@ def place_variables(
     UsageError for a name that no variable has, or whose variable is not worth it or cannot be placed alone;
     UnwritableError where the file cannot be written.
     """
-    chosen = _chosen(judged, names)
+    chosen = _chosen(judged, names, profile)
     if not chosen:
         return None
     plans, placed = [], []
@@ -58,7 +58,7 @@ def place_variables(
     return VariablePlan(path=str(path), mapping=placement.mapping.label, variables=tuple(placed))
 
 
-def _chosen(judged: Sequence[Judged], names: Sequence[str]) -> list[Judged]:
+def _chosen(judged: Sequence[Judged], names: Sequence[str], profile: Profile) -> list[Judged]:
     known = [variable.name for _, variable in judged if variable.name is not None]
     for name in names:
         if name not in known:
@@ -71,13 +71,19 @@ def _chosen(judged: Sequence[Judged], names: Sequence[str]) -> list[Judged]:
     for name in names:
         if name not in [variable.name for _, variable in chosen]:
             raise UsageError(f"variable {name} is not worth placing elsewhere: leave it out of --variable")
-    alone = [each for each in chosen if each[0].ranges]
+    whole = {_key(known) for known in profile.ranges}
+    alone = [each for each in chosen if whole.issuperset(map(_key, each[0].ranges))]
     if names and len(alone) < len(chosen):
         raise UsageError(
             "a static variable of a file without symbols cannot be placed alone: its neighbours share its range; "
             "build without stripping"
         )
     return alone
+
+
+def _key(known: ProfiledRange) -> tuple[int, ...]:
+    """Return what a plan knows a range by."""
+    return known.kind, known.site, known.slot, known.order, known.pages
 
 
 def _pages(plan: PagePlan) -> int:

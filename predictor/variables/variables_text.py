@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.variables.pattern import Pattern
-from numapredict.predictor.variables.variable import Variable, VariablePlan, Variables
+from numapredict.predictor.variables.variable import RegionTouches, Variable, VariablePlan, Variables
 
 _WIDTH = 100
 _MOST_SHOWN = 8
@@ -22,6 +22,7 @@ def variables_in_words(answer: Variables) -> str:
     left = answer.variables[_MOST_SHOWN:]
     if left:
         lines += [f"  and {len(left)} more, with {_percent(sum(one.touch_share for one in left))} of the touches", ""]
+    lines += _regions(answer)
     worth = [one for one in answer.variables if one.remedy.action != "nothing"]
     for one in worth[:_MOST_SHOWN]:
         lines += [*_facts(one), ""]
@@ -60,6 +61,23 @@ def _plan(plan: VariablePlan, command: tuple[str, ...]) -> list[str]:
     ]
 
 
+def _regions(answer: Variables) -> list[str]:
+    """Return the table of the regions that touch most from elsewhere."""
+    total = sum(map(_elsewhere, answer.regions))
+    shown = [one for one in answer.regions if total and _elsewhere(one) >= answer.worth * total]
+    if not shown:
+        return []
+    whose = "other nodes" if answer.machine else "other threads"
+    rows = [(_percent(_elsewhere(one) / total), one.place.text if one.place else "not known") for one in shown]
+    lines = [f"  touches from {whose}, by region"]
+    return [*lines, *(f"    {share:>4}  {text}" for share, text in rows[:_MOST_SHOWN]), ""]
+
+
+def _elsewhere(one: RegionTouches) -> float:
+    share = one.other_threads_share if one.remote_share is None else one.remote_share
+    return one.touch_share * (share or 0.0)
+
+
 def _table(variables: tuple[Variable, ...]) -> list[str]:
     rows = [("variable", "size", "touches", "other threads", _REMOTE, "how threads use it")]
     rows += [
@@ -91,7 +109,8 @@ def _facts(one: Variable) -> list[str]:
         what = "declared" if one.kind == "static" else "allocated"
         lines.append(_fact(what, one.allocated.text))
     lines.append(_fact("touched first", _first(one)))
-    lines.append(_fact("used", pattern_in_words(one.pattern)))
+    read = ", only read" if one.only_read else ""
+    lines.append(_fact("used", f"{pattern_in_words(one.pattern)}{read}"))
     whose = "from another node" if one.remote_share is not None else "by other threads than touched it first"
     if one.cost:
         lines.append(_fact("costs", f"{_percent(one.cost)} of all touches are to it, {whose}"))
@@ -123,20 +142,18 @@ def _first(one: Variable) -> str:
     place = one.first_touch
     if place is None:
         return "not known; thread 0 is supposed"
-    where = place.text
-    if place.in_c_library:
-        where = f"{where}, in the C library, called from a line that is not known"
-        if one.allocated is not None and one.by_container:
-            where = f"{one.allocated.text}, probably where its container fills it"
-    if one.first_manner == "supposed":
-        return f"{where}; thread 0 alone is supposed"
+    where = f"{place.text}, in the C library" if place.in_c_library else place.text
     match one.first_manner:
+        case "supposed":
+            return f"{where}; thread 0 alone is supposed"
         case "one thread":
             return f"{where}, by thread {one.first_thread or 0}"
         case "in turn":
-            return f"{where}, in turn by all threads: schedule({one.first_schedule})"
+            return f"{where}, by several threads in turn" + (
+                f": schedule({one.first_schedule})" * bool(one.first_schedule)
+            )
         case "equal blocks":
-            return f"{where}, by all threads, in equal blocks as is supposed"
+            return f"{where}, in blocks by several threads"
 
 
 def _name(one: Variable) -> str:

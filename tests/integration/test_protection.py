@@ -20,7 +20,8 @@ PARTS = (
     *("protection/masks", "protection/protection", "protection/signals"),
     *("process/lock", "process/next_call", "memory/mapping_budget", "policy/moves", "policy/next_touch"),
     "threads/processes",
-    *("profile/counts", "profile/known_ranges", "profile/profile", "profile/profile_writer"),
+    *("profile/call_stacks", "profile/counts", "profile/first_touches", "profile/known_ranges"),
+    *("profile/known_regions", "profile/profile", "profile/profile_writer", "stack/call_stack", "stack/frame_rules"),
 )
 CASES = (
     *("together", "refused", "handlers", "alternate_stack", "own_protection", "blocked", "full_mask", "suspended"),

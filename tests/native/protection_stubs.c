@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -158,6 +159,19 @@ bool system_copy(void *to, const void *from, size_t bytes) {
     return true;
 }
 
+bool system_read_memory(void *to, const void *from, size_t bytes) {
+    const struct iovec into = {to, bytes}, out = {(void *)from, bytes};
+    return syscall(SYS_process_vm_readv, getpid(), &into, 1, &out, 1, 0) == (long)bytes;
+}
+
+bool system_is_empty_all(uintptr_t start, size_t bytes) {
+    (void)start;
+    (void)bytes;
+    return false;
+}
+
+uint64_t system_thread_ns(void) { return system_now_ns(); }
+
 uint64_t system_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -171,6 +185,17 @@ const struct site *site_of(const void *caller) {
 }
 
 uint64_t site_hash(const char *module, uint64_t offset) { return (uintptr_t)module ^ offset; }
+
+const uint8_t *site_build_id(const char *path, uint32_t *bytes) {
+    (void)path;
+    *bytes = 0;
+    return NULL;
+}
+
+bool site_in_this_library(const void *address) {
+    (void)address;
+    return false;
+}
 
 /* There is no heap in this test. */
 bool heap_leave_out(const void *block, size_t bytes) {

@@ -3,6 +3,7 @@
 #include "memory/sites.h"
 
 #include "../regions/spin.h"
+#include "memory/build_id.h"
 #include "process/system.h"
 
 #include <dlfcn.h>
@@ -24,7 +25,11 @@ struct code {
 };
 
 static struct site sites[SITE_SLOTS];
-static const char *modules[MOST_MODULES];
+static struct {
+    const char *path;
+    uint32_t build_id_bytes;
+    uint8_t build_id[BUILD_ID_BYTES];
+} modules[MOST_MODULES];
 static size_t module_count;
 static struct code left_out[MOST_LEFT_OUT];
 static size_t left_out_count;
@@ -81,15 +86,44 @@ const char *site_program(void) {
     return program;
 }
 
+static size_t kept_locked(const char *path) {
+    size_t i = 0;
+    while (i < module_count && strcmp(modules[i].path, path) != 0)
+        i++;
+    return i;
+}
+
 static const char *keep_locked(const char *path) {
-    for (size_t i = 0; i < module_count; i++)
-        if (strcmp(modules[i], path) == 0)
-            return modules[i];
-    const size_t bytes = strlen(path) + 1;
+    const size_t kept = kept_locked(path), bytes = strlen(path) + 1;
+    if (kept < module_count)
+        return modules[kept].path;
     char *copy = module_count < MOST_MODULES ? system_memory(bytes) : NULL;
     if (copy)
-        modules[module_count++] = memcpy(copy, path, bytes);
+        modules[module_count++].path = memcpy(copy, path, bytes);
     return copy;
+}
+
+static void identify_locked(const char *path, const struct dl_find_object *found) {
+    const size_t kept = kept_locked(path);
+    if (kept < module_count && !modules[kept].build_id_bytes)
+        modules[kept].build_id_bytes = build_id_of(found->dlfo_map_start, found->dlfo_map_end,
+                                                   found->dlfo_link_map->l_addr, modules[kept].build_id);
+}
+
+void site_identify(const char *path, const void *address) {
+    struct dl_find_object found;
+    spin_lock(&lock);
+    if (_dl_find_object((void *)(uintptr_t)address, &found) == 0)
+        identify_locked(path, &found);
+    spin_unlock(&lock);
+}
+
+const uint8_t *site_build_id(const char *path, uint32_t *bytes) {
+    spin_lock(&lock);
+    const size_t kept = kept_locked(path);
+    *bytes = kept < module_count ? modules[kept].build_id_bytes : 0;
+    spin_unlock(&lock);
+    return *bytes ? modules[kept].build_id : NULL;
 }
 
 const char *site_keep(const char *path) {
@@ -111,6 +145,7 @@ static bool describe(struct site *site, const void *caller) {
         site->outside = path != program && site_module_outside(path);
         if (!(site->module = keep_locked(path)))
             return false;
+        identify_locked(path, &found);
     }
     site->outside |= site_in_this_library((const void *)at);
     for (size_t i = 0; i < left_out_count; i++)

@@ -26,6 +26,10 @@ bool site_module_outside(const char *path);
 const char *site_program(void);
 /* Return a copy of a module's path that stays valid, or NULL. */
 const char *site_keep(const char *path);
+/* Note the build ID of a kept path. */
+void site_identify(const char *path, const void *address);
+/* Return the build ID of a module by its kept path, and its length; NULL where it is not known. */
+const uint8_t *site_build_id(const char *path, uint32_t *bytes);
 /* Set the program's malloc: mappings made by its library belong to the heap. */
 void site_allocator(const void *function);
 /* Whether an address lies in that library, or in this one. */

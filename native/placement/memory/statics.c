@@ -67,10 +67,15 @@ static bool in_writable(const struct dl_phdr_info *module, uint64_t start, uint6
     return false;
 }
 
+static void add_known(const void *address, uint64_t size, const char *path, uint64_t start) {
+    site_identify(path, address);
+    ranges_add_static((uintptr_t)address, size, path, start);
+}
+
 static void add(const struct dl_phdr_info *module, const char *path, uint64_t start, uint64_t size) {
     const void *address = (const void *)(module->dlpi_addr + start);
     if (in_writable(module, start, size) && !site_in_this_library(address) && !site_in_allocator(address))
-        ranges_add_static((uintptr_t)address, size, path, start);
+        add_known(address, size, path, start);
 }
 
 static void add_segments(const struct dl_phdr_info *module, const char *path) {

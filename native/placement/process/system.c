@@ -22,6 +22,7 @@
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, which older headers lack */
 #define DISCARD 4         /* MADV_DONTNEED */
 #define DISCARD_LOCKED 24 /* MADV_DONTNEED_LOCKED, since Linux 5.18: also where pages are locked */
+#define PAGE 4096ul
 #define WORD_BITS (8 * sizeof(unsigned long))
 
 struct node_mask {
@@ -95,6 +96,20 @@ bool system_is_empty(uintptr_t page) {
     return quiet(syscall(SYS_mincore, page, 1ul, &there), before) == 0 && !(there & 1);
 }
 
+bool system_is_empty_all(uintptr_t start, size_t bytes) {
+    unsigned char there[256];
+    const int before = errno;
+    for (size_t done = 0; done < bytes; done += sizeof there * PAGE) {
+        const size_t part = bytes - done < sizeof there * PAGE ? bytes - done : sizeof there * PAGE;
+        if (quiet(syscall(SYS_mincore, start + done, part, there), before) != 0)
+            return false;
+        for (size_t n = 0; n < part / PAGE; n++)
+            if (there[n] & 1)
+                return false;
+    }
+    return true;
+}
+
 int system_discard(uintptr_t start, size_t bytes) {
     int before = errno;
     const long result = quiet(syscall(SYS_madvise, start, bytes, DISCARD_LOCKED), before);
@@ -137,6 +152,13 @@ bool system_is_single(void) {
            tasks.stx_nlink == 3;
 }
 
+uint64_t system_thread_ns(void) {
+    struct timespec t = {0, 0};
+    const int before = errno;
+    quiet(syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &t), before);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 uint64_t system_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -152,6 +174,12 @@ bool system_copy(void *to, const void *from, size_t bytes) {
     if (copied < 0) /* not permitted */
         memcpy(to, from, bytes);
     return true;
+}
+
+bool system_read_memory(void *to, const void *from, size_t bytes) {
+    const struct iovec into = {to, bytes}, out = {(void *)from, bytes};
+    const int before = errno;
+    return quiet(syscall(SYS_process_vm_readv, getpid(), &into, 1, &out, 1, 0), before) == (long)bytes;
 }
 
 void *system_memory(size_t bytes) {

@@ -46,6 +46,8 @@ int system_where(size_t count, void **pages, int *status);
 int system_populate(uintptr_t start, size_t bytes);
 /* Whether a page of private memory is known to be absent. */
 bool system_is_empty(uintptr_t page);
+/* Whether all pages of private memory are known to be absent. */
+bool system_is_empty_all(uintptr_t start, size_t bytes);
 /* Drop the pages, which then read as zeros; only for private memory that is not in use yet. */
 int system_discard(uintptr_t start, size_t bytes);
 /* Protect whole pages: `prot` as for mprotect. */
@@ -57,10 +59,14 @@ bool system_is_bound(uint16_t cpu);
 /* Whether the process has no other thread. */
 bool system_is_single(void);
 uint64_t system_now_ns(void);
+/* Return the processor time of the calling thread. */
+uint64_t system_thread_ns(void);
 /* Read the beginning of a small kernel file as a text of less than `bytes`; empty if it cannot be read. */
 void system_read_text(const char *path, char *text, size_t bytes);
 /* Copy the program's memory; return false if `from` is not mapped. */
 bool system_copy(void *to, const void *from, size_t bytes);
+/* The same; also false if the kernel does not permit it. */
+bool system_read_memory(void *to, const void *from, size_t bytes);
 /* Return zeroed memory from the kernel, not seen by this library's wrappers, or NULL; and free it. */
 void *system_memory(size_t bytes);
 void system_free(void *memory, size_t bytes);

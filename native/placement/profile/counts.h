@@ -14,10 +14,18 @@
 
 struct count {
     uint32_t range, page;
-    uint32_t who;    /* COUNT_OF_PAGE: how often protected; slot + 1: how often touched by this slot */
+    uint32_t who;    /* COUNT_OF_PAGE: how often protected; else count_who: how often touched thus */
     uint32_t number; /* 0: a free entry */
     uint64_t ns;     /* of protection, in all */
 };
+
+/* Pack what a touch was by: a slot, in a region (known_regions.h), by which access; and the parts of that. */
+static inline uint32_t count_who(uint32_t slot, uint32_t region, uint32_t access) {
+    return (slot + 1) | region << 14 | access << 24;
+}
+static inline uint32_t count_slot(uint32_t who) { return (who & 0x3fff) - 1; }
+static inline uint32_t count_region(uint32_t who) { return who >> 14 & 0x3ff; }
+static inline uint32_t count_access(uint32_t who) { return who >> 24; }
 
 void counts_add(uint32_t range, uint32_t page, uint32_t who, uint64_t ns);
 uint64_t counts_dropped(void);

@@ -1,7 +1,6 @@
 /* known_ranges.c: the table of the ranges of a profile, and finding pages by their share. */
 #include "profile/known_ranges.h"
 
-#include "memory/sites.h"
 #include "process/system.h"
 
 #define PART 512u /* memory for this many ranges is allocated with the first of them */
@@ -43,11 +42,11 @@ static bool allocate(void) {
     return *part;
 }
 
-bool known_add(struct range *range) {
+struct known_range *known_add(struct range *range) {
     range->profile = 0;
     if (!allocate()) {
         dropped++;
-        return false;
+        return NULL;
     }
     struct known_range *k = known_at_number(count);
     k->file = (struct profile_range){
@@ -55,37 +54,23 @@ bool known_add(struct range *range) {
         .offset = range->offset,
         .bytes = range->bytes,
         .pages = (range->end - range->start) / PAGE_BYTES,
-        .first_slot = -1,
         .slot = range->slot,
         .order = range->order,
         .kind = range->kind,
     };
     k->module = range->module;
+    k->start = range->start;
+    k->end = range->end;
     k->live = range;
-    k->first_slot = -1;
     range->profile = ++count;
     changed = true;
-    return true;
-}
-
-/* Looked up at the latest when the range is removed: later the instruction's module may be unloaded. */
-static void resolve(struct known_range *k) {
-    const uintptr_t instruction = k->first_touch;
-    k->file.first_slot = k->first_slot;
-    if (!instruction || k->first_touch_module)
-        return;
-    const struct site *site = site_of((const void *)instruction);
-    if (!site)
-        return;
-    k->first_touch_module = site->module;
-    k->file.first_touch_offset = site->offset;
+    return k;
 }
 
 void known_remove(struct range *range) {
     const uint32_t number = range->profile;
     if (number == 0)
         return;
-    resolve(known_at_number(number - 1));
     known_at_number(number - 1)->live = NULL;
     range->profile = 0;
     changed = true;
@@ -96,18 +81,12 @@ uint32_t known_count(void) { return count; }
 uint64_t known_dropped(void) { return dropped; }
 
 struct known_range *known_range(uint32_t number) {
-    resolve(known_at_number(number));
     return known_at_number(number);
 }
 
-void known_first_touch(struct range *range, uint32_t slot, uintptr_t instruction) {
+struct known_range *known_of(const struct range *range) {
     const uint32_t number = range->profile;
-    uintptr_t none = 0;
-    if (number == 0)
-        return;
-    struct known_range *k = known_at_number(number - 1);
-    if (atomic_compare_exchange_strong(&k->first_touch, &none, instruction))
-        k->first_slot = (int32_t)slot;
+    return number ? known_at_number(number - 1) : NULL;
 }
 
 static void list_live(void) {
@@ -122,6 +101,16 @@ static void list_live(void) {
         live_pages += k->file.pages;
     }
     changed = false;
+}
+
+uint32_t known_live_count(void) {
+    if (changed)
+        list_live();
+    return lives;
+}
+
+struct known_range *known_live(uint32_t number) {
+    return known_at_number(live[number].number);
 }
 
 struct known_range *known_at(uint64_t share, uint32_t *number, size_t *page) {

@@ -1,7 +1,7 @@
 /* known_ranges.h: the ranges of a profile, including removed ones, numbered in the order in which they were
  * added.
  *
- * Contract. All but known_first_touch is called under one lock, profile.c's.
+ * Contract. All but known_of is called under one lock, profile.c's.
  */
 #ifndef NUMAPLACE_KNOWN_RANGES_H
 #define NUMAPLACE_KNOWN_RANGES_H
@@ -11,24 +11,40 @@
 
 #define KNOWN_LIMIT 65536
 
-struct known_range {
-    struct profile_range file; /* as written, except for positions in the text and the samples */
-    const char *module, *first_touch_module;
-    struct range *live;            /* NULL after its removal */
-    _Atomic uintptr_t first_touch; /* instruction; 0: not yet */
-    _Atomic int32_t first_slot;
+enum part_state { PART_WAITS, PART_FILLING, PART_TOUCHED, PART_LOST, PART_UNTOUCHED };
+
+/* A part of a range, and its first touch (first_touches.h). */
+struct first_part {
+    _Atomic uint32_t state; /* enum part_state */
+    uint32_t stack;         /* call_stacks.h */
+    uint16_t slot, region;
+    uint8_t access; /* enum access */
 };
 
-/* Add a range and set range->profile; return false if there is no memory. */
-bool known_add(struct range *range);
+struct known_range {
+    struct profile_range file; /* as written, except for the numbers of other records */
+    const char *module;
+    uintptr_t start, end;
+    struct range *live; /* NULL after its removal */
+    uint32_t stack;     /* of its allocation (call_stacks.h) */
+    uint32_t parts, shift;
+    struct first_part *part;
+    _Atomic uint32_t waiting; /* parts that were not touched yet */
+};
+
+/* Add a range and set range->profile; return NULL if there is no memory. */
+struct known_range *known_add(struct range *range);
 /* The range is about to be removed. */
 void known_remove(struct range *range);
 uint32_t known_count(void);
 uint64_t known_dropped(void);
-/* Return a range by number, with what is known of its first touch filled in. */
+/* Return a range by number. */
 struct known_range *known_range(uint32_t number);
-/* Note the first touch of a range. Async-signal-safe; only the first call for a range counts. */
-void known_first_touch(struct range *range, uint32_t slot, uintptr_t instruction);
+/* Return what is known of a range, or NULL. Async-signal-safe. */
+struct known_range *known_of(const struct range *range);
+/* Return the number of live ranges; and one of them. */
+uint32_t known_live_count(void);
+struct known_range *known_live(uint32_t number);
 /* Return the range and the page at position share / 2^64 among all pages of the live ranges, or NULL if there
  * are none. */
 struct known_range *known_at(uint64_t share, uint32_t *number, size_t *page);

@@ -7,8 +7,11 @@
 #include "process/settings.h"
 #include "process/system.h"
 #include "process/thread_slot.h"
+#include "profile/call_stacks.h"
 #include "profile/counts.h"
+#include "profile/first_touches.h"
 #include "profile/known_ranges.h"
+#include "profile/known_regions.h"
 #include "profile/profile_writer.h"
 #include "protection/arming.h"
 #include "protection/protection.h"
@@ -37,6 +40,7 @@
 #define STACK_BYTES (128u << 10)
 #define GOLDEN_RATIO 0x9e3779b97f4a7c15u
 
+#define WRITES_EVERY 5 /* one block of so many is protected for writes alone */
 #define TURNS_A_LOOK 16
 
 enum flight_state { LANDED, PROTECTED, TOUCHING, TOUCHED };
@@ -46,7 +50,9 @@ struct flight {
     _Atomic uint32_t state;
     struct range *range;
     uint32_t number; /* of the range */
-    uint32_t slot;   /* of the touch, or NO_SLOT: outside regions */
+    uint32_t who;    /* of the touch (count_who), or COUNT_OF_PAGE: outside regions */
+    enum purpose purpose;
+    bool written; /* for writes: it was seen to be written */
     size_t block, first, pages;
     uint64_t since_ns, touched_ns;
 };
@@ -62,6 +68,7 @@ static uint64_t armed, touched;
 static _Atomic uint32_t faults; /* since the last batch */
 
 static _Atomic uint32_t running; /* outermost regions */
+static _Atomic uint32_t region;  /* the latest of them (known_regions.h) */
 static _Atomic uint64_t began_ns, earlier_ns;
 
 /* Time inside regions. */
@@ -73,7 +80,6 @@ static uint64_t clock_ns(void) {
 /* ---- touches ---- */
 
 static void on_touch(const struct touch *touch) {
-    known_first_touch(touch->range, touch->slot, touch->instruction);
     atomic_fetch_add(&faults, 1);
     for (size_t n = 0; n < PLACES; n++) {
         struct flight *f = &flights[n];
@@ -81,24 +87,55 @@ static void on_touch(const struct touch *touch) {
         if (atomic_load(&f->state) != PROTECTED || f->range != touch->range || f->first != touch->first ||
             !atomic_compare_exchange_strong(&f->state, &was, TOUCHING))
             continue;
-        f->slot = atomic_load(&running) ? touch->slot : NO_SLOT;
+        f->who = atomic_load(&running) ? count_who(touch->slot, atomic_load(&region), touch->access)
+                                       : COUNT_OF_PAGE;
+        f->written = touch->access == ACCESS_WRITE;
         f->touched_ns = clock_ns();
         atomic_store(&f->state, TOUCHED);
         return;
     }
 }
 
+static void on_first_touch(const struct touch *touch) {
+    first_touch_note(touch, atomic_load(&running) ? atomic_load(&region) : 0);
+}
+
+/* Some calls of the program need all memory open: what was not touched yet is protected again behind them. */
+static void on_release(void) {
+    if (!prepared || atomic_load(&ended))
+        return;
+    const uint64_t mask = lock_take(&lock);
+    first_touches_resume(false);
+    lock_give(&lock, mask);
+}
+
 void profile_prepare(void) {
+    call_stacks_prepare();
     protection_prepare(FOR_PROFILE, on_touch);
+    protection_prepare(FOR_WRITES, on_touch);
+    protection_prepare(FOR_FIRST_TOUCH, on_first_touch);
+    protection_on_release(on_release);
     prepared = true;
 }
 
-static void count(struct flight *f, uint64_t until_ns, bool by_slot) {
+/* A touch by a system call says neither that it wrote nor that nobody does. */
+static void count_writes(struct flight *f, bool is_touched) {
+    struct known_range *k = known_range(f->number);
+    k->file.watched += !is_touched || f->written;
+    k->file.written += is_touched && f->written;
+    atomic_store(&f->state, LANDED);
+}
+
+static void count(struct flight *f, uint64_t until_ns, uint32_t who) {
+    if (f->purpose == FOR_WRITES) {
+        count_writes(f, who != COUNT_OF_PAGE);
+        return;
+    }
     const uint64_t ns = until_ns > f->since_ns ? until_ns - f->since_ns : 0;
     const uint32_t page = (uint32_t)(f->first + f->pages / 2);
     counts_add(f->number, page, COUNT_OF_PAGE, ns);
-    if (by_slot) {
-        counts_add(f->number, page, f->slot + 1, ns);
+    if (who != COUNT_OF_PAGE) {
+        counts_add(f->number, page, who, ns);
         touched++;
     }
     armed++;
@@ -110,14 +147,14 @@ static void count(struct flight *f, uint64_t until_ns, bool by_slot) {
 static void land(struct flight *f, uint64_t now) {
     if (atomic_load(&f->state) == LANDED)
         return;
-    const bool waited = protection_disarm(f->range, f->block, 1, FOR_PROFILE) != 0;
+    const bool waited = protection_disarm(f->range, f->block, 1, f->purpose) != 0;
     uint32_t was = PROTECTED;
     if (!atomic_compare_exchange_strong(&f->state, &was, LANDED)) {
         while (atomic_load(&f->state) == TOUCHING)
             sched_yield();
-        count(f, f->touched_ns, f->slot != NO_SLOT);
+        count(f, f->touched_ns, f->who);
     } else if (waited) {
-        count(f, now, false);
+        count(f, now, COUNT_OF_PAGE);
     }
 }
 
@@ -137,9 +174,10 @@ static void take_off(struct flight *f) {
     f->range = k->live;
     f->block = protection_block_of(f->range, page);
     f->first = protection_block_first(f->range, f->block, &f->pages);
+    f->purpose = picks % WRITES_EVERY == 0 ? FOR_WRITES : FOR_PROFILE;
     f->since_ns = clock_ns();
     atomic_store(&f->state, PROTECTED); /* before the first touch can come */
-    if (protection_arm(f->range, f->block, 1, FOR_PROFILE) == 0)
+    if (protection_arm(f->range, f->block, 1, f->purpose) == 0)
         atomic_store(&f->state, LANDED);
 }
 
@@ -189,11 +227,13 @@ static bool is_alive(const char *task) {
     return name_end && name_end[1] && name_end[2] != 'Z';
 }
 
-/* By a raw system call: readdir allocates, and a thread's first allocation reserves 64 MB for its heap. */
+/* By raw system calls: this library's own open would open all memory, readdir allocates, and a thread's first
+ * allocation reserves 64 MB for its heap. */
 static bool alone(void) {
     size_t alive = 0;
     _Alignas(struct dirent64) char entries[4096];
-    const int before = errno, tasks = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int before = errno, tasks = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/task",
+                                                   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     long got = tasks < 0 ? -1 : 1;
     while (got > 0 && alive < 2 && (got = syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0)
         for (long at = 0; at < got && alive < 2;) {
@@ -202,7 +242,7 @@ static bool alone(void) {
             at += task->d_reclen;
         }
     if (tasks >= 0)
-        close(tasks);
+        syscall(SYS_close, tasks);
     errno = before;
     return got >= 0 && alive < 2;
 }
@@ -254,11 +294,21 @@ static void start(void) {
 void profile_range_added(struct range *range) {
     if (!prepared || !protection_wanted() || atomic_load(&ended))
         return;
+    const bool is_called = range->kind == RANGE_HEAP || range->kind == RANGE_MAPPED;
+    const bool is_looked_at = range->kind != RANGE_ARENA /* which is known only when it is in use */
+                              && first_touches_afford();
+    const uint64_t since_ns = system_thread_ns();
+    const uint32_t stack = is_called && is_looked_at ? call_stack_here() : 0;
     const uint64_t mask = lock_take(&lock);
-    const bool known = known_add(range);
+    struct known_range *const known = known_add(range);
+    if (known) {
+        known->stack = stack;
+        if (is_looked_at)
+            first_touches_begin(known, call_stack_uses(stack));
+    }
     lock_give(&lock, mask);
-    if (known)
-        protection_arm(range, 0, 1, FOR_PROFILE);
+    if (is_looked_at)
+        first_touches_spent(since_ns);
 }
 
 void profile_range_removed(struct range *range) {
@@ -269,14 +319,24 @@ void profile_range_removed(struct range *range) {
     for (size_t n = 0; n < PLACES; n++)
         if (flights[n].range == range)
             land(&flights[n], now);
+    struct known_range *const known = known_of(range);
+    if (known) {
+        call_stack_resolve(known->stack);
+        first_touches_end(known);
+    }
     known_remove(range);
     lock_give(&lock, mask);
 }
 
 void profile_region_begin(struct region_call *call) {
-    (void)call;
     if (!prepared || !protection_wanted())
         return;
+    atomic_store(&region, known_region(call->function));
+    if (first_touches_wait()) {
+        const uint64_t mask = lock_take(&lock);
+        first_touches_resume(true);
+        lock_give(&lock, mask);
+    }
     if (atomic_fetch_add(&running, 1) == 0)
         atomic_store(&began_ns, system_now_ns());
     if (!atomic_load(&started) && !atomic_exchange(&started, true))

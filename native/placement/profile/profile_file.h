@@ -1,13 +1,19 @@
 /* profile_file.h: the page-access profile: which slot touches which page how often, by range, not by address.
  *
- * Contract. Written by profile.c, read by collect/placing/profile_file.py. Little endian, no padding, four
- * parts one after the other: this header; `ranges` records of struct profile_range; `samples` records of
- * struct profile_sample, those of a range together and in page order; `text_bytes` of module paths, each
- * ended by a zero byte. It is written whole under another name in the same folder and renamed, so that a
- * reader never sees a partial file. Each process of a run that has a parallel region writes one, under the
- * first name that is free.
+ * Contract. Written by profile.c, read by collect/placing/profile_file.py. Little endian, no padding, these
+ * parts one after the other: this header; `ranges` records of struct profile_range; `samples` of struct
+ * profile_sample, those of a range together and in page order; `firsts` of struct profile_first, those of a
+ * range together and in page order; `stacks` of struct profile_stack; `regions` of struct profile_region;
+ * `modules` of struct profile_module; `text_bytes` of module paths, each ended by a zero byte. It is written
+ * whole under another name in the same folder and renamed, so that a reader never sees a partial file. Each
+ * process of a run that has a parallel region writes one, under the first name that is free.
  *
- * History: 1 (first).
+ * Offsets in modules are addresses before relocation. Of a call it is that of the last byte of its
+ * instruction, of a touch that of the instruction's first byte. Stacks and regions are numbered from 1 on, 0
+ * is none; modules from 0 on, and module 0 has an empty path: code that belongs to no file.
+ *
+ * History: 1 (first). 2: first touches by part of a range, call stacks, regions, reads and writes apart,
+ * build IDs.
  */
 #ifndef NUMAPLACE_PROFILE_FILE_H
 #define NUMAPLACE_PROFILE_FILE_H
@@ -15,17 +21,18 @@
 #include <stdint.h>
 
 #define PROFILE_MAGIC 0x31464f525050554eull /* "NUPPROF1", little endian */
-#define PROFILE_VERSION 1
+#define PROFILE_VERSION 2
+#define PROFILE_FRAMES 16
+#define PROFILE_BUILD_ID 32
 
 struct profile_header {
     uint64_t magic;
     uint32_t version;
     uint32_t slots; /* threads of the profiled run */
     uint32_t page_bytes;
-    uint32_t ranges;
-    uint64_t samples;
-    uint64_t text_bytes;
-    uint64_t armed;   /* pages that were protected in all */
+    uint32_t ranges, stacks, regions, modules, reserved;
+    uint64_t samples, firsts, text_bytes;
+    uint64_t armed;   /* pages that were protected in all, for samples */
     uint64_t touched; /* and of them touched */
     uint64_t dropped; /* ranges and samples for which there was no memory */
     uint64_t time_ns; /* of the run inside parallel regions */
@@ -37,21 +44,55 @@ struct profile_range {
     uint64_t bytes;  /* as requested */
     uint64_t pages;  /* whole ones */
     uint64_t first_sample, samples;
-    uint64_t first_touch_offset; /* of the instruction that touched it first, in its module */
-    uint32_t module;             /* start of its path in the text */
-    uint32_t first_touch_module;
-    int32_t first_slot;   /* slot that touched it first; -1: not known */
+    uint64_t first_first, firsts;
+    uint32_t module;
+    uint32_t stack;       /* of the allocation, from the call that `offset` names outwards */
     uint32_t slot, order; /* ranges.h */
     uint32_t kind;
+    uint32_t reserved;
+    uint32_t watched; /* pages that were protected for writes alone, for a short time within regions */
+    uint32_t written; /* and of them written then */
 };
 
 struct profile_sample {
     uint32_t page; /* within the range */
     uint16_t slot;
-    uint16_t reserved;
+    uint16_t access; /* enum access */
+    uint32_t region;
     uint32_t armed;   /* how often this page was protected (the same in all samples of the page) */
-    uint32_t touches; /* how often this slot was the first to touch it then */
-    double rate;      /* touches a second of protection, by this slot */
+    uint32_t touches; /* how often this slot was the first to touch it then, in this region and in this way */
+    uint32_t reserved;
+    double rate; /* touches a second of protection, by this slot, in this region and in this way */
+};
+
+/* The first touch of a part of a range: by a slot, in a region or outside (0), and by which calls. Parts that
+ * were never touched, and ranges whose first touches were not awaited, have none. */
+struct profile_first {
+    uint32_t page, pages;
+    int32_t slot; /* -1: it was touched, but not seen */
+    uint32_t stack, region;
+    uint32_t access; /* enum access */
+};
+
+struct profile_frame {
+    uint64_t offset;
+    uint32_t module, reserved;
+};
+
+struct profile_stack { /* innermost first */
+    uint32_t depth, reserved;
+    struct profile_frame frame[PROFILE_FRAMES];
+};
+
+struct profile_region { /* the outlined function */
+    uint64_t offset;
+    uint32_t module, reserved;
+};
+
+struct profile_module {
+    uint32_t path; /* its start in the text */
+    uint32_t build_id_bytes;
+    uint8_t build_id[PROFILE_BUILD_ID];
 };
 
 #endif

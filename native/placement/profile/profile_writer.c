@@ -2,9 +2,13 @@
 #define _GNU_SOURCE
 #include "profile/profile_writer.h"
 
+#include "memory/sites.h"
 #include "process/system.h"
+#include "profile/call_stacks.h"
 #include "profile/counts.h"
+#include "profile/first_touches.h"
 #include "profile/known_ranges.h"
+#include "profile/known_regions.h"
 #include "profile/profile_file.h"
 
 #include <errno.h>
@@ -50,25 +54,37 @@ static void put(struct output *o, const void *data, size_t bytes) {
     }
 }
 
-/* Paths in the text: few, so each is looked for among those before it. */
+/* Modules: few, so each is looked for among those before it. */
 #define MOST_PATHS 1024
 struct text {
     const char *path[MOST_PATHS];
-    uint32_t start[MOST_PATHS];
-    uint32_t paths, bytes;
+    uint32_t paths;
+    uint32_t *stack;        /* by number: its number in the file */
+    uint32_t *used, stacks; /* by number in the file, less 1: its number */
+    struct profile_header head;
 };
 
-static uint32_t place_in(struct text *t, const char *path) {
+static uint32_t module_of(struct text *t, const char *path) {
     path = path ? path : "";
     for (uint32_t n = 0; n < t->paths; n++)
         if (strcmp(t->path[n], path) == 0)
-            return t->start[n];
+            return n;
     if (t->paths == MOST_PATHS)
         return 0; /* the empty path, which comes first */
     t->path[t->paths] = path;
-    t->start[t->paths++] = t->bytes;
-    t->bytes += (uint32_t)strlen(path) + 1;
-    return t->start[t->paths - 1];
+    return t->paths++;
+}
+
+/* Return the number of a stack in the file, where only those that are referred to are. */
+static uint32_t stack_of(struct text *t, uint32_t number) {
+    uint32_t depth;
+    if (!number || !t->stack || !call_stack_frames(number, &depth))
+        return 0;
+    if (!t->stack[number - 1]) {
+        t->used[t->stacks++] = number;
+        t->stack[number - 1] = t->stacks;
+    }
+    return t->stack[number - 1];
 }
 
 /* Return the end of a page's entries: the page's own, and one for each slot. */
@@ -89,49 +105,130 @@ static void put_page(struct output *o, const struct count *c, size_t from, size_
     if (to - from == 1)
         put(o, &sample, sizeof sample);
     for (size_t n = from + 1; n < to; n++) {
-        sample.slot = (uint16_t)(c[n].who - 1);
+        sample.slot = (uint16_t)count_slot(c[n].who);
+        sample.region = count_region(c[n].who);
+        sample.access = (uint16_t)count_access(c[n].who);
         sample.touches = c[n].number;
         sample.rate = c[n].number / seconds;
         put(o, &sample, sizeof sample);
     }
 }
 
-static void put_ranges(struct output *o, const struct count *c, size_t number, struct text *t) {
+static bool first_of(const struct known_range *k, uint32_t number, struct text *t,
+                     struct profile_first *first) {
+    const struct first_part *part = &k->part[number];
+    const uint32_t state = atomic_load(&part->state);
+    size_t pages;
+    if (state != PART_TOUCHED && state != PART_LOST)
+        return false;
+    *first = (struct profile_first){.page = (uint32_t)first_part_page(k, number, &pages), .slot = -1};
+    first->pages = (uint32_t)pages;
+    if (state == PART_TOUCHED) {
+        first->slot = part->slot;
+        first->stack = stack_of(t, part->stack);
+        first->region = part->region <= t->head.regions ? part->region : 0;
+        first->access = part->access;
+    }
+    return true;
+}
+
+/* The first touches are counted here and written later, when there may be more of them: those of a range are
+ * limited to this number. */
+static void put_ranges(struct output *o, const struct count *c, size_t number, struct text *t,
+                       uint32_t *firsts) {
+    struct profile_first first;
     size_t at = 0;
-    uint64_t first = 0;
-    for (uint32_t n = 0; n < known_count(); n++) {
+    for (uint32_t n = 0; n < t->head.ranges; n++) {
         const struct known_range *k = known_range(n);
         struct profile_range range = k->file;
-        range.module = place_in(t, k->module);
-        range.first_touch_module = place_in(t, k->first_touch_module);
-        range.first_sample = first;
+        range.module = module_of(t, k->module);
+        range.stack = stack_of(t, k->stack);
+        range.first_sample = t->head.samples;
+        range.first_first = t->head.firsts;
         while (at < number && c[at].range == n) {
             const size_t to = page_end(c, number, at);
             range.samples += samples_of(at, to);
             at = to;
         }
-        first += range.samples;
+        for (uint32_t part = 0; part < k->parts; part++)
+            range.firsts += first_of(k, part, t, &first);
+        firsts[n] = (uint32_t)range.firsts;
+        t->head.samples += range.samples;
+        t->head.firsts += range.firsts;
         put(o, &range, sizeof range);
     }
 }
 
-static void put_all(struct output *o, struct profile_header *header, const struct count *c, size_t number,
-                    struct text *t) {
-    place_in(t, "");
-    put(o, header, sizeof *header);
-    put_ranges(o, c, number, t);
-    for (size_t at = 0; at < number;) {
-        const size_t to = page_end(c, number, at);
-        put_page(o, c, at, to);
-        header->samples += samples_of(at, to);
-        at = to;
+static void put_firsts(struct output *o, struct text *t, const uint32_t *firsts) {
+    for (uint32_t n = 0; n < t->head.ranges; n++) {
+        const struct known_range *k = known_range(n);
+        uint32_t left = firsts[n];
+        struct profile_first first;
+        for (uint32_t part = 0; part < k->parts && left; part++)
+            if (first_of(k, part, t, &first)) {
+                put(o, &first, sizeof first);
+                left--;
+            }
+    }
+}
+
+static void put_stacks(struct output *o, struct text *t) {
+    t->head.stacks = t->stacks;
+    for (uint32_t n = 0; n < t->stacks; n++) {
+        struct profile_stack stack = {0};
+        const struct resolved_frame *frame = call_stack_frames(t->used[n], &stack.depth);
+        for (uint32_t d = 0; d < stack.depth; d++) {
+            stack.frame[d].offset = frame[d].offset;
+            stack.frame[d].module = module_of(t, frame[d].module);
+        }
+        put(o, &stack, sizeof stack);
+    }
+}
+
+static void put_regions(struct output *o, struct text *t) {
+    for (uint32_t n = 1; n <= t->head.regions; n++) {
+        const struct site *site = site_of((const char *)known_region_function(n) + 1);
+        const struct profile_region region = {.offset = site ? site->offset : 0,
+                                              .module = module_of(t, site ? site->module : "")};
+        put(o, &region, sizeof region);
+    }
+}
+
+static void put_modules(struct output *o, struct text *t) {
+    t->head.modules = t->paths;
+    for (uint32_t n = 0; n < t->paths; n++) {
+        struct profile_module module = {.path = (uint32_t)t->head.text_bytes};
+        const uint8_t *id = site_build_id(t->path[n], &module.build_id_bytes);
+        if (id)
+            memcpy(module.build_id, id, module.build_id_bytes);
+        put(o, &module, sizeof module);
+        t->head.text_bytes += strlen(t->path[n]) + 1;
     }
     for (uint32_t n = 0; n < t->paths; n++)
         put(o, t->path[n], strlen(t->path[n]) + 1);
-    header->text_bytes = t->bytes;
+}
+
+static void put_all(struct output *o, const struct count *c, size_t number, struct text *t,
+                    uint32_t *firsts) {
+    module_of(t, "");
+    put(o, &t->head, sizeof t->head);
+    put_ranges(o, c, number, t, firsts);
+    for (size_t at = 0; at < number;) {
+        const size_t to = page_end(c, number, at);
+        put_page(o, c, at, to);
+        at = to;
+    }
+    put_firsts(o, t, firsts);
+    put_stacks(o, t);
+    put_regions(o, t);
+    put_modules(o, t);
     flush(o);
-    if (!o->failed && pwrite(o->file, header, sizeof *header, 0) != (ssize_t)sizeof *header)
+    if (!o->failed && syscall(SYS_pwrite64, o->file, &t->head, sizeof t->head, 0) != (long)sizeof t->head)
         o->failed = true;
+}
+
+static int open_raw(const char *path, int flags) {
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666);
 }
 
 /* Return the first name that no other process uses: `path`, `path`.2 and so on; NULL if all are used. */
@@ -142,11 +239,10 @@ static const char *own_name(const char *path) {
     for (unsigned number = 1; number <= MOST_FILES; number++) {
         const int length = number == 1 ? snprintf(name, sizeof name, "%s", path)
                                        : snprintf(name, sizeof name, "%s.%u", path, number);
-        const int file = length > 0 && (size_t)length < sizeof name
-                             ? open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
-                             : -1;
+        const int file =
+            length > 0 && (size_t)length < sizeof name ? open_raw(name, O_WRONLY | O_CREAT | O_EXCL) : -1;
         if (file >= 0) {
-            close(file);
+            syscall(SYS_close, file);
             return name;
         }
         if (errno != EEXIST)
@@ -156,39 +252,56 @@ static const char *own_name(const char *path) {
     return NULL;
 }
 
+static bool put_file(const char *path, const struct count *c, size_t number, struct text *t,
+                     uint32_t *firsts) {
+    static char other[PATH_MAX];
+    const int length = snprintf(other, sizeof other, "%s.%d.new", path, (int)getpid());
+    struct output o = {.file = -1, .buffer = system_memory(BUFFER_BYTES)};
+    if (o.buffer && length > 0 && (size_t)length < sizeof other)
+        o.file = open_raw(other, O_RDWR | O_CREAT | O_TRUNC);
+    if (o.file >= 0) {
+        put_all(&o, c, number, t, firsts);
+        syscall(SYS_close, o.file);
+        if (o.failed || syscall(SYS_renameat2, AT_FDCWD, other, AT_FDCWD, path, 0) != 0)
+            syscall(SYS_unlinkat, AT_FDCWD, other, 0);
+    }
+    if (o.buffer)
+        system_free(o.buffer, BUFFER_BYTES);
+    return o.file >= 0 && !o.failed;
+}
+
 void profile_write_file(const char *path, uint32_t slots, uint64_t armed, uint64_t touched,
                         uint64_t time_ns) {
     const int before = errno;
-    static char other[PATH_MAX];
     size_t number;
     struct count *c = counts_sorted(&number);
     struct text *t = system_memory(sizeof *t);
-    struct output o = {.buffer = system_memory(BUFFER_BYTES)};
-    struct profile_header header = {
-        .magic = PROFILE_MAGIC,
-        .version = PROFILE_VERSION,
-        .slots = slots,
-        .page_bytes = PAGE_BYTES,
-        .ranges = known_count(),
-        .armed = armed,
-        .touched = touched,
-        .dropped = known_dropped() + counts_dropped() + ranges_dropped(),
-        .time_ns = time_ns,
-    };
+    const uint32_t stacks = call_stacks_count(), ranges = known_count();
+    const size_t bytes = (2 * (size_t)stacks + ranges + 1) * sizeof(uint32_t);
+    uint32_t *numbers = system_memory(bytes);
     path = own_name(path);
-    const int length = path ? snprintf(other, sizeof other, "%s.%d.new", path, (int)getpid()) : 0;
-    if (t && o.buffer && (c || number == 0) && length > 0 && (size_t)length < sizeof other &&
-        (o.file = open(other, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) >= 0) {
-        put_all(&o, &header, c, number, t);
-        close(o.file);
-        if (o.failed || rename(other, path) != 0)
-            unlink(other);
+    if (t && numbers && path && (c || number == 0)) {
+        t->head = (struct profile_header){
+            .magic = PROFILE_MAGIC,
+            .version = PROFILE_VERSION,
+            .slots = slots,
+            .page_bytes = PAGE_BYTES,
+            .ranges = ranges,
+            .regions = known_regions(),
+            .armed = armed,
+            .touched = touched,
+            .dropped = known_dropped() + counts_dropped() + ranges_dropped(),
+            .time_ns = time_ns,
+        };
+        t->stack = stacks ? numbers + ranges : NULL;
+        t->used = numbers + ranges + stacks;
+        put_file(path, c, number, t, numbers);
     }
     if (c)
         system_free(c, number * sizeof *c);
     if (t)
         system_free(t, sizeof *t);
-    if (o.buffer)
-        system_free(o.buffer, BUFFER_BYTES);
+    if (numbers)
+        system_free(numbers, bytes);
     errno = before;
 }

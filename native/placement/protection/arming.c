@@ -85,9 +85,12 @@ static size_t protect_marked(struct record *r, size_t first, size_t count, uint8
         const uintptr_t start = block_start(r, b), end = block_end(r, b + n - 1);
         /* Counted before the first fault can occur: a thread that finds the block open then retries. */
         atomic_fetch_add(&block_changes, 1);
-        const bool refused = system_protect(start, end - start, PROT_NONE) != 0;
+        const bool refused =
+            system_protect(start, end - start, state == ARMED + FOR_WRITES ? PROT_READ : PROT_NONE) != 0;
         if (refused)
             record_give_up(r);
+        if (!refused && is_sampled(state))
+            atomic_fetch_add(&blocks_sampled, n);
         for (size_t i = 0; i < n; i++)
             atomic_store(&r->state[b + i], refused ? OPEN : state);
         done += refused ? 0 : n;
@@ -102,8 +105,8 @@ size_t protection_arm(struct range *range, size_t first, size_t count, enum purp
     const uint64_t mask = lock_take(&protection_lock);
     struct record *r = record_make(range);
     /* A profile's blocks are scattered: each is a piece, and cuts off another. */
-    const bool fits =
-        purpose != FOR_PROFILE || atomic_load(&blocks_armed) + count <= mapping_budget_total() / 2;
+    const bool fits = !is_sampled((uint8_t)(ARMED + purpose)) ||
+                      atomic_load(&blocks_sampled) + count <= mapping_budget_total() / 2;
     if (r && fits && !atomic_load(&r->refused) && !hold_of_everything()) {
         const size_t blocks = blocks_of(r);
         first = first < blocks ? first : blocks;
@@ -111,6 +114,7 @@ size_t protection_arm(struct range *range, size_t first, size_t count, enum purp
         /* First count and mark, then check the holds. A hold is published first and checks the blocks then:
          * therefore one of the two always sees the other. */
         atomic_fetch_add(&blocks_armed, count);
+        atomic_fetch_add(&r->armed, (uint32_t)count);
         for (size_t b = first; b < first + count; b++)
             block_claim(r, b, OPEN, ARMING);
         if (count && hold_of_everything())
@@ -119,9 +123,20 @@ size_t protection_arm(struct range *range, size_t first, size_t count, enum purp
             holds_within(block_start(r, first), block_end(r, first + count - 1), leave_out, r);
         done = protect_marked(r, first, count, (uint8_t)(ARMED + purpose));
         atomic_fetch_sub(&blocks_armed, count - done);
+        atomic_fetch_sub(&r->armed, (uint32_t)(count - done));
     }
     lock_give(&protection_lock, mask);
     return done;
+}
+
+size_t protection_arm_groups(struct range *range, size_t first, size_t pages, uint32_t shift) {
+    if (!protection_blocks(range))
+        return 0;
+    struct record *r = record_of(range);
+    atomic_store(&r->group_shift, shift);
+    const uintptr_t start = r->start + first * PAGE_BYTES, end = start + pages * PAGE_BYTES;
+    const size_t block = block_of(r, start);
+    return protection_arm(range, block, block_of(r, end - 1) - block + 1, FOR_FIRST_TOUCH);
 }
 
 size_t protection_disarm(struct range *range, size_t first, size_t count, enum purpose purpose) {

@@ -27,6 +27,9 @@ _Atomic uint32_t *protection_note(const struct range *range, size_t page);
 void protection_coarsen(struct range *range, size_t pages);
 /* Protect blocks, except those that are not open or are held by a system call; return how many were. */
 size_t protection_arm(struct range *range, size_t first, size_t count, enum purpose purpose);
+/* Protect pages for their first touch, in groups aligned to 1 << `shift` bytes that are opened together (the
+ * listener is told each group's first opened block); return how many blocks were. */
+size_t protection_arm_groups(struct range *range, size_t first, size_t pages, uint32_t shift);
 /* Open those that are still armed for this purpose; this does not count as a touch. Return how many were. */
 size_t protection_disarm(struct range *range, size_t first, size_t count, enum purpose purpose);
 

@@ -12,10 +12,11 @@
 
 struct lock protection_lock;
 _Atomic size_t blocks_armed;
+_Atomic size_t blocks_sampled;
 _Atomic uint32_t block_changes;
 _Atomic uint32_t record_readers;
 static struct record *records, *retired;
-static touch_listener listeners[FOR_PROFILE + 1]; /* by purpose; set before anything is protected */
+static touch_listener listeners[FOR_WRITES + 1]; /* by purpose; set before anything is protected */
 
 void blocks_listen(enum purpose purpose, touch_listener touched) { listeners[purpose] = touched; }
 
@@ -42,6 +43,15 @@ uintptr_t block_end(const struct record *r, size_t block) {
     return end < r->end ? end : r->end;
 }
 
+size_t block_group(const struct record *r, size_t block, size_t *count) {
+    const uint32_t shift = atomic_load(&r->group_shift);
+    const uintptr_t low = block_start(r, block) >> shift << shift, end = low + ((uintptr_t)1 << shift);
+    const size_t first = block_of(r, low > r->start ? low : r->start);
+    const size_t last = block_of(r, (end < r->end ? end : r->end) - 1);
+    *count = last > block ? last - first + 1 : block - first + 1;
+    return first;
+}
+
 struct record *record_of(struct range *range) {
     void *seen = atomic_load(&range->protection);
     return seen == FORGOTTEN ? NULL : seen;
@@ -66,6 +76,7 @@ struct record *record_make(struct range *range) {
     r->finest = shift;
     r->note = (_Atomic uint32_t *)((char *)r + states);
     atomic_store(&r->shift, shift);
+    atomic_store(&r->group_shift, shift);
     r->after = records;
     if (records)
         records->before = r;
@@ -110,6 +121,13 @@ bool block_claim(struct record *r, size_t block, uint8_t from, uint8_t to) {
     return atomic_compare_exchange_strong(&r->state[block], &from, to);
 }
 
+static void opened_now(struct record *r, uint8_t state, size_t number) {
+    atomic_fetch_sub(&blocks_armed, number);
+    atomic_fetch_sub(&r->armed, (uint32_t)number);
+    if (is_sampled(state))
+        atomic_fetch_sub(&blocks_sampled, number);
+}
+
 void record_give_up(struct record *r) {
     const size_t blocks = blocks_of(r);
     atomic_store(&r->refused, true);
@@ -117,7 +135,7 @@ void record_give_up(struct record *r) {
     for (size_t b = 0; b < blocks; b++) {
         const uint8_t state = atomic_load(&r->state[b]);
         if (is_armed(state) && block_claim(r, b, state, OPEN))
-            atomic_fetch_sub(&blocks_armed, 1);
+            opened_now(r, state, 1);
     }
     atomic_fetch_add(&block_changes, 1);
 }
@@ -127,7 +145,14 @@ static void tell(struct record *r, size_t block, uint8_t state, const struct tou
     touch.range = r->range;
     touch.first = (block_start(r, block) - r->start) / PAGE_BYTES;
     touch.pages = (block_end(r, block) - block_start(r, block)) / PAGE_BYTES;
+    if (state == ARMED + FOR_WRITES && by->context)
+        touch.access = ACCESS_WRITE;
     listeners[state - ARMED](&touch);
+}
+
+static bool begins_group(const struct record *r, size_t block) {
+    size_t count;
+    return block_group(r, block, &count) == block;
 }
 
 size_t blocks_open(struct record *r, size_t first, size_t count, unsigned purposes, const struct touch *by) {
@@ -146,12 +171,13 @@ size_t blocks_open(struct record *r, size_t first, size_t count, unsigned purpos
         const uintptr_t start = block_start(r, b), end = block_end(r, b + n - 1);
         if (system_protect(start, end - start, PROT_READ | PROT_WRITE) != 0)
             record_give_up(r);
-        atomic_fetch_sub(&blocks_armed, n);
         atomic_fetch_add(&block_changes, 1);
         for (size_t i = 0; by && i < n; i++)
-            tell(r, b + i, state, by);
+            if (state != ARMED + FOR_FIRST_TOUCH || i == 0 || begins_group(r, b + i))
+                tell(r, b + i, state, by);
         for (size_t i = 0; i < n; i++)
             atomic_store(&r->state[b + i], OPEN);
+        opened_now(r, state, n);
         opened += n;
         b += n;
     }
@@ -173,5 +199,6 @@ void record_open(struct record *r) {
 
 void records_open(void) {
     for (struct record *r = records; r; r = r->after)
-        record_open(r);
+        if (atomic_load(&r->armed))
+            record_open(r);
 }

@@ -16,9 +16,9 @@
 #define FINEST_SHIFT 12   /* PAGE_BYTES */
 #define HUGE_SHIFT 21     /* HUGE_BYTES */
 #define BLOCK_LIMIT 16384 /* of a range */
-#define EVERY_PURPOSE (1u << FOR_NEXT_TOUCH | 1u << FOR_PROFILE)
+#define EVERY_PURPOSE (1u << FOR_NEXT_TOUCH | 1u << FOR_PROFILE | 1u << FOR_FIRST_TOUCH | 1u << FOR_WRITES)
 
-enum state { OPEN, ARMED, ARMED_LAST = ARMED + FOR_PROFILE, ARMING, OPENING };
+enum state { OPEN, ARMED, ARMED_LAST = ARMED + FOR_WRITES, ARMING, OPENING };
 
 struct record {
     struct range *range;
@@ -27,13 +27,17 @@ struct record {
     size_t bytes;
     _Atomic uint32_t shift; /* a block has 1 << shift bytes; changes only while all is open */
     uint32_t finest;        /* what it was at first */
+    _Atomic uint32_t
+        group_shift;        /* blocks armed for the first touch are opened in groups of 1 << this bytes */
+    _Atomic uint32_t armed; /* blocks; 0 only when all are open */
     atomic_bool refused;    /* protection refused by the kernel: left alone */
     _Atomic uint32_t *note; /* protection_note, a word for each of the finest blocks */
     _Atomic uint8_t state[];
 };
 
 extern struct lock protection_lock;
-extern _Atomic size_t blocks_armed; /* never fewer than there are */
+extern _Atomic size_t blocks_armed;   /* never fewer than there are */
+extern _Atomic size_t blocks_sampled; /* of them those for the profile's samples, which are scattered */
 /* Blocks armed and opened and ranges forgotten: may explain a fault on a block that is not armed. */
 extern _Atomic uint32_t block_changes;
 /* Threads that may be looking at a record without the lock. */
@@ -52,6 +56,14 @@ size_t blocks_of(const struct record *r);
 size_t block_of(const struct record *r, uintptr_t address);
 uintptr_t block_start(const struct record *r, size_t block);
 uintptr_t block_end(const struct record *r, size_t block);
+
+/* Return the group of a block: its first block, and in `count` the number of its blocks. */
+size_t block_group(const struct record *r, size_t block, size_t *count);
+
+/* Whether a block in this state is protected for a sample. */
+static inline bool is_sampled(uint8_t state) {
+    return state == ARMED + FOR_PROFILE || state == ARMED + FOR_WRITES;
+}
 
 /* Change a block's state if it is `from`. */
 bool block_claim(struct record *r, size_t block, uint8_t from, uint8_t to);

@@ -25,6 +25,7 @@
 
 static atomic_bool wanted;
 static THREAD_LOCAL uint32_t hold_at_fork;
+static void (*on_release)(void);
 
 /* The thread's last retried access to a block that was not armed: if it faults again, and no block was opened
  * or forgotten since, the fault is the program's. */
@@ -47,7 +48,7 @@ static bool may_be_late(uintptr_t address, uint32_t seen) {
 
 /* The faulting thread may hold any lock of the program or the C library, so nothing here takes one: the
  * record is kept alive by the count of readers, and the block's state says who opens it. */
-bool protection_fault(uintptr_t address, uintptr_t instruction) {
+bool protection_fault(uintptr_t address, const void *context) {
     atomic_fetch_add(&record_readers, 1);
     /* Read before the block's state, so that a block that another thread opens meanwhile changes it. */
     const uint32_t seen = atomic_load(&block_changes);
@@ -56,8 +57,14 @@ bool protection_fault(uintptr_t address, uintptr_t instruction) {
     bool ours = false;
     if (r && address >= r->start && address < r->end) {
         const size_t block = block_of(r, address);
-        const struct touch by = {.instruction = instruction, .slot = slot_of_this_thread()};
-        if (blocks_open(r, block, 1, EVERY_PURPOSE, &by)) {
+        const struct touch by = {.instruction = signal_instruction(context),
+                                 .slot = slot_of_this_thread(),
+                                 .access = signal_access(context),
+                                 .context = context};
+        size_t first = block, count = 1;
+        if (atomic_load(&r->state[block]) == ARMED + FOR_FIRST_TOUCH)
+            first = block_group(r, block, &count);
+        if (blocks_open(r, first, count, count > 1 ? 1u << FOR_FIRST_TOUCH : EVERY_PURPOSE, &by)) {
             ours = true;
         } else if (atomic_load(&r->state[block]) != OPEN) { /* another thread is opening or arming it */
             sched_yield();
@@ -123,9 +130,14 @@ uint32_t protection_hold(const void *start, size_t bytes, const void *caller) {
 }
 
 void protection_release(uint32_t hold) {
-    if (hold != NO_HOLD)
-        hold_give(hold);
+    if (hold == NO_HOLD)
+        return;
+    hold_give(hold);
+    if (hold == HOLD_EVERYTHING && on_release && protection_wanted() && !hold_of_everything())
+        on_release();
 }
+
+void protection_on_release(void (*closed)(void)) { on_release = closed; }
 
 uint32_t protection_hold_all(void) {
     const uint32_t hold = hold_take_everything();

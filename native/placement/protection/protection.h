@@ -45,9 +45,12 @@ void protection_prepare(enum purpose purpose, touch_listener touched);
 bool protection_wanted(void);
 /* Whether anything is protected now. */
 bool protection_active(void);
-/* A fault of the calling thread at `address`, by the instruction at `instruction`; true if it was caused by
+/* Call `closed` whenever protection may begin again after a hold of everything: in any thread, without locks.
+ */
+void protection_on_release(void (*closed)(void));
+/* A fault of the calling thread at `address`, with the signal's context; true if it was caused by
  * this library, or may have been, and the access can be retried. Async-signal-safe. */
-bool protection_fault(uintptr_t address, uintptr_t instruction);
+bool protection_fault(uintptr_t address, const void *context);
 /* Open [start, start + bytes) as if the calling thread had touched it, by the call that returns to `caller`,
  * and keep it open until the release. If the table of holds is full, everything is held instead. */
 uint32_t protection_hold(const void *start, size_t bytes, const void *caller);

@@ -16,7 +16,7 @@
 #define LAST_SIGNAL 64
 
 static atomic_bool watched, installed;
-static bool (*handle_fault)(uintptr_t address, uintptr_t instruction);
+static bool (*handle_fault)(uintptr_t address, const void *context);
 static struct lock lock;
 static struct sigaction
     program; /* what the program set for SIGSEGV, under the lock, once ours is installed */
@@ -97,14 +97,26 @@ static void deliver(siginfo_t *info, ucontext_t *context, int before) {
         mask_for_kernel(&context->uc_sigmask);
 }
 
-static uintptr_t instruction_of(const ucontext_t *context) {
+uintptr_t signal_instruction(const void *context) {
+    const ucontext_t *const at = context;
 #if defined(__x86_64__)
-    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    return (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__)
-    return context->uc_mcontext.pc;
+    return at->uc_mcontext.pc;
+#else
+    (void)at;
+    return 0;
+#endif
+}
+
+/* The page fault's error code: bit 1 is set for a write (Intel SDM vol. 3 sec. 4.7). */
+enum access signal_access(const void *context) {
+#if defined(__x86_64__)
+    const ucontext_t *const at = context;
+    return at->uc_mcontext.gregs[REG_ERR] & 2 ? ACCESS_WRITE : ACCESS_READ;
 #else
     (void)context;
-    return 0;
+    return ACCESS_UNKNOWN;
 #endif
 }
 
@@ -112,7 +124,7 @@ static uintptr_t instruction_of(const ucontext_t *context) {
 static void on_signal(int signal, siginfo_t *info, void *context) {
     const int before = errno;
     const bool put_off = signal == SEGV_BLOCKED;
-    if (put_off || info->si_code <= 0 || !handle_fault((uintptr_t)info->si_addr, instruction_of(context)))
+    if (put_off || info->si_code <= 0 || !handle_fault((uintptr_t)info->si_addr, context))
         deliver(info, context, before);
     errno = before;
 }
@@ -156,7 +168,7 @@ static void free_masks(int signal) {
     }
 }
 
-void signals_watch(bool (*fault)(uintptr_t address, uintptr_t instruction)) {
+void signals_watch(bool (*fault)(uintptr_t address, const void *context)) {
     const int before = errno;
     handle_fault = fault;
     atomic_store(&watched, true);

@@ -13,6 +13,8 @@
 #ifndef NUMAPLACE_SIGNALS_H
 #define NUMAPLACE_SIGNALS_H
 
+#include "protection/touch.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,7 +23,10 @@
 
 /* Call once, in the main thread: `fault` is called for each fault from then on, in the signal handler, and
  * returns whether the access can be retried. */
-void signals_watch(bool (*fault)(uintptr_t address, uintptr_t instruction));
+void signals_watch(bool (*fault)(uintptr_t address, const void *context));
+/* Of a signal's context: the interrupted instruction, and whether it read or wrote. */
+uintptr_t signal_instruction(const void *context);
+enum access signal_access(const void *context);
 /* Install our handler unless it is installed; call before the first page is protected. */
 void signals_install(void);
 /* Nothing is protected any more: return SIGSEGV to the program, and set the calling thread's mask as the

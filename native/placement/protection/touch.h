@@ -4,7 +4,10 @@
 
 #include "memory/range.h"
 
-enum purpose { FOR_NEXT_TOUCH = 0, FOR_PROFILE = 1 };
+enum purpose { FOR_NEXT_TOUCH = 0, FOR_PROFILE = 1, FOR_FIRST_TOUCH = 2, FOR_WRITES = 3 };
+
+/* What is protected for writes can be read, and is opened by the first write. */
+enum access { ACCESS_UNKNOWN = 0, ACCESS_READ = 1, ACCESS_WRITE = 2 };
 
 /* A touched block of a range. */
 struct touch {
@@ -12,6 +15,8 @@ struct touch {
     size_t first, pages;   /* of the block */
     uintptr_t instruction; /* address of the instruction */
     uint32_t slot;         /* slot of the touching thread */
+    enum access access;    /* where the processor tells */
+    const void *context;   /* ucontext_t of the signal; NULL: by a call that returns to `instruction` */
 };
 
 /* A block is open again because it was touched. Called in a signal handler or in a system call's wrapper,

@@ -75,7 +75,7 @@ def test_balance_goes_over_all_ranges() -> None:
 
 
 def test_another_number_of_threads_is_rescaled() -> None:
-    found = plan([(2, [(0, 0, 1.0), (1, 7, 1.0)])], slots=8, range_slot=6, range_first_slot=7)
+    found = plan([(2, [(0, 0, 1.0), (1, 7, 1.0)])], slots=8, range_slot=6, first_slot=7)
     assert found.rescaled_from == 8
     assert nodes(found) == [[10, 11]]
     assert found.ranges[0].range.slot == 3

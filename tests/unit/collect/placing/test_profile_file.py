@@ -12,7 +12,7 @@ RANGES = [(10, [(0, 0, 5.0), (0, 3, 2.0), (9, 1, 1.0)]), (4, []), (1, [(0, 2, 0.
 
 
 def test_a_profile_is_read(tmp_path: Path) -> None:
-    (tmp_path / "profile").write_bytes(profile_bytes(RANGES, range_first_slot=-1))
+    (tmp_path / "profile").write_bytes(profile_bytes(RANGES, first_slot=-1, range_watched=7))
     profile = read_profile(tmp_path / "profile")
     assert (profile.slots, profile.page_bytes, profile.armed, profile.touched) == (4, 4096, 100, 90)
     assert [(r.site, r.pages, r.first, r.count, r.first_slot) for r in profile.ranges] == [
@@ -21,12 +21,20 @@ def test_a_profile_is_read(tmp_path: Path) -> None:
         (3, 1, 3, 1, -1),
     ]
     assert (profile.ranges[1].module, profile.ranges[1].offset) == ("/home/some one/app", 128)
+    assert (profile.ranges[0].stack, profile.ranges[0].watched) == ((("/home/some one/app", 4096),), 7)
+    assert profile.stacks == (profile.ranges[0].stack,)
+    assert (profile.regions, profile.build_ids) == (
+        (("/home/some one/app", 8192),),
+        {"/home/some one/app": "abababab"},
+    )
+    assert profile.ranges[2].firsts[["page", "pages", "slot", "access"]].tolist() == [(0, 1, -1, 2)]
     assert profile.samples["rate"].tolist() == [5.0, 2.0, 1.0, 0.5]
 
 
 DAMAGE = {
     "another magic": profile_bytes(RANGES, header_magic=1),
-    "a later version": profile_bytes(RANGES, header_version=2),
+    "the first version": profile_bytes(RANGES, header_version=1),
+    "a later version": profile_bytes(RANGES, header_version=3),
     "too many samples": profile_bytes(RANGES, header_samples=5),
     "absurdly many samples": profile_bytes(RANGES, header_samples=2**63),
     "absurdly many ranges": profile_bytes(RANGES, header_ranges=2**32 - 1),
@@ -38,8 +46,21 @@ DAMAGE = {
     "a page beyond": profile_bytes([(5, [(5, 0, 1.0)])]),
     "pages out of order": profile_bytes([(5, [(3, 0, 1.0), (2, 0, 1.0)])]),
     "samples beyond": profile_bytes(RANGES, range_first_sample=2**64 - 1),
-    "a first toucher beyond": profile_bytes(RANGES, range_first_slot=4),
-    "a path beyond": profile_bytes(RANGES, range_module=19),
+    "a first toucher beyond": profile_bytes(RANGES, first_slot=4),
+    "a first toucher below": profile_bytes(RANGES, first_slot=-2),
+    "a first touch behind the end": profile_bytes(RANGES, first_pages=11),
+    "first touches beyond": profile_bytes(RANGES, range_first_first=2**64 - 1),
+    "first touches out of order": profile_bytes(RANGES[:1] * 2, range_first_first=0, range_firsts=2),
+    "a first touch in no region": profile_bytes(RANGES, first_region=2),
+    "a first touch by no call": profile_bytes(RANGES, first_stack=2),
+    "neither read nor written": profile_bytes(RANGES, first_access=3),
+    "an allocation by no call": profile_bytes(RANGES, range_stack=2),
+    "a stack too deep": profile_bytes(RANGES, frame_depth=17),
+    "a call in no module": profile_bytes(RANGES, frame_module=1),
+    "a region in no module": profile_bytes(RANGES, region_module=1),
+    "too many stacks": profile_bytes(RANGES, header_stacks=2**32 - 1),
+    "a path beyond": profile_bytes(RANGES, module_path=19),
+    "a range in no module": profile_bytes(RANGES, range_module=1),
     "a negative rate": profile_bytes([(5, [(0, 0, -1.0)])]),
     "an endless rate": profile_bytes([(5, [(0, 0, float("inf"))])]),
     "no rate": profile_bytes([(5, [(0, 0, float("nan"))])]),

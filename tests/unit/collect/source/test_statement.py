@@ -23,6 +23,7 @@ ASSIGNED = {
     "w.resize(n);": ("w",),
     "field.cells.assign(n, 0.0);": ("field.cells",),
     "allocate(u(n, m))": ("u",),
+    "allocate(u(n, m), grid % v(n), w(0:n))": ("u", "grid%v", "w"),
     "ALLOCATE ( grid%cells(n) , STAT=ierr )": (),  # what follows may be an option or another array
     "allocate(grid%cells(n))": ("grid%cells",),
     "double *a = malloc(n), *b = malloc(f(n, 2));": ("a", "b"),
@@ -73,6 +74,9 @@ def test_a_function_that_returns_what_it_allocates_is_seen() -> None:
     assert not is_returned(RETURNING, 2, "q")  # behind the function's end
     assert is_returned(["  return malloc(n);"], 1, "")
     assert not is_returned(["  a = malloc(n);"], 1, "a")
+    assert is_returned(["static double *made(long n) { return checked(n); }"], 1, "")
+    assert is_returned(["void *made(long n) { void *p = malloc(n); if (!p) abort(); return p; }"], 1, "p")
+    assert not is_returned(["if (n) { return; } fill(n);"], 1, "a")
 
 
 def test_the_directive_before_a_line_is_read_whole() -> None:

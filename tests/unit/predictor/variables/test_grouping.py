@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from numapredict.collect.placing.profile_file import SAMPLE, Profile, ProfiledRange
+from numapredict.collect.placing.profile_file import FIRST, SAMPLE, CodePlace, Profile, ProfiledRange
 from numapredict.collect.source.modules import Modules
 from numapredict.predictor.variables.grouping import Found, found_in
 
@@ -16,17 +16,18 @@ def found(*ranges: tuple[int, int, str, int]) -> tuple[Found, ...]:
     samples["rate"] = 10.0
     known = tuple(
         ProfiledRange(
-            kind=kind, site=1, slot=0, order=number, pages=16, first=number, count=1, first_slot=0 if first else -1,
-            module="/absent/app", offset=offset, size_bytes=65536, first_module=first, first_offset=first_offset,
+            kind=kind, site=1, slot=0, order=number, pages=16, first=number, count=1, module="/absent/app",
+            offset=offset, size_bytes=65536, firsts=np.array([(0, 16, 0, number + 1, 0, 2)][: first != ""], FIRST),
         )
-        for number, (kind, offset, first, first_offset) in enumerate(ranges)
+        for number, (kind, offset, first, _) in enumerate(ranges)
     )  # fmt: skip
-    return found_in(Profile(2, 4096, known, samples, len(ranges), len(ranges), 0, 1.0), Modules())
+    stacks = tuple((CodePlace(first, offset),) for _, _, first, offset in ranges)
+    return found_in(Profile(2, 4096, known, samples, len(ranges), len(ranges), 0, 1.0, stacks), Modules())
 
 
 def test_ranges_of_one_allocation_are_one_variable() -> None:
     (one,) = found((HEAP, 64, "/absent/app", 8), (HEAP, 64, "/absent/app", 8))
-    assert (one.kind, one.allocations, one.size_bytes, one.first_threads) == ("allocated", 2, 131072, (0, 0))
+    assert (one.kind, one.allocations, one.size_bytes, one.touches.first.tolist()) == ("allocated", 2, 131072, [0, 0])
     assert (one.name, one.touches.pages, one.touches.page.tolist()) == (None, 32, [0, 16])
 
 
@@ -41,7 +42,7 @@ def test_where_names_are_not_known_the_first_touch_tells_them_apart() -> None:
 
 def test_small_allocations_are_one_whose_first_touch_is_not_believed() -> None:
     (one,) = found((ARENA, 0, "/absent/app", 8), (ARENA, 0, "", 0))
-    assert (one.kind, one.first_touch, one.first_threads) == ("small allocations", None, (-1, -1))
+    assert (one.kind, one.first_touch, one.allocations) == ("small allocations", None, 2)
 
 
 def test_a_static_object_that_no_file_names_has_its_offset() -> None:

@@ -15,7 +15,9 @@ def touches(page: np.ndarray, slot: np.ndarray, pages: int = PAGES, ranges: int 
     """Return touches of pages by slots, of a variable whose ranges have as many pages each."""
     length = pages // ranges
     one = np.ones(len(page), dtype=np.int64)
-    return Touches(pages, page, page % length, page // length, one * length, slot.astype(np.int64), one, one * 1.0)
+    return Touches(
+        pages, page, page % length, page // length, one * length, slot.astype(np.int64), one, one * 0, one, one * 1.0
+    )
 
 
 def sampled(count: int, seed: int = 1, pages: int = PAGES) -> np.ndarray:

@@ -1,19 +1,20 @@
 import struct
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from numapredict.collect.placing.profile_file import Profile, parse_profile
+from numapredict.collect.placing.profile_file import FIRST, Profile, parse_profile
 from numapredict.predictor.variables.touches import part_of, touches_of, wait_s
-from tests.profiles import profile_bytes
+from tests.profiles import HEADER_BYTES, RANGE_BYTES, SAMPLE, profile_bytes
 
 
 def profile(ranges: list[tuple[int, list[tuple[int, int, float]]]], counts: list[tuple[int, int]]) -> Profile:
     """Return a profile whose samples have these numbers of watches and touches."""
     data = bytearray(profile_bytes(ranges))
-    first = len(data) - len(b"/home/some one/app\0") - 24 * len(counts)
+    first = HEADER_BYTES + RANGE_BYTES * len(ranges)
     for number, (armed, touches) in enumerate(counts):
-        struct.pack_into("<II", data, first + 24 * number + 8, armed, touches)
+        struct.pack_into("<II", data, first + struct.calcsize(SAMPLE) * number + 12, armed, touches)
     return parse_profile(bytes(data))
 
 
@@ -67,3 +68,13 @@ def test_an_untouched_page_waits_for_two_periods_or_as_long_as_any_did() -> None
     quick, slow = (profile([(4, [(1, 0, rate)])], [(1, 1)]) for rate in (1000.0, 2.0))
     assert (quick.time_s, wait_s(quick), wait_s(slow)) == (1.0, pytest.approx(0.05), pytest.approx(0.5))
     assert [wait_s(replace(quick, time_s=time_s)) for time_s in (0.01, 0.4, 60.0)] == pytest.approx([0.004, 0.02, 0.1])
+
+
+def test_an_allocation_without_first_touches_is_taken_to_be_touched_as_another() -> None:
+    found = profile([(4, [(0, 0, 1.0)]), (8, [(7, 1, 1.0)])], [(1, 1)] * 2)
+    firsts = np.array([(0, 2, 2, 0, 0, 2), (2, 2, 3, 0, 0, 2)], FIRST)
+    seen, unseen = replace(found.ranges[0], firsts=firsts), replace(found.ranges[1], firsts=firsts[:0])
+    assert touches_of(found, [seen, unseen], 1.0).first.tolist() == [2, 3]
+    assert touches_of(found, [unseen], 1.0).first.tolist() == [-1]
+    lost = replace(seen, firsts=firsts[1:])
+    assert touches_of(found, [lost, unseen], 1.0).first.tolist() == [-1, 3]

@@ -1,5 +1,6 @@
 """Which variables a plan places, and how; all others are left to first touch."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
-from numapredict.collect.placing.profile_file import SAMPLE, Profile, ProfiledRange
+from numapredict.collect.placing.profile_file import FIRST, SAMPLE, Profile, ProfiledRange
 from numapredict.collect.source.modules import Modules
 from numapredict.native.errors import UnwritableError, UsageError
 from numapredict.predictor.variables.analysis import judged
@@ -22,24 +23,31 @@ PAGES = 64
 
 
 def profile(tables: list[list[int]]) -> Profile:
-    """Return a profile of ranges whose page n is touched by the n-th thread of its list, over and over."""
+    """Return a profile of ranges whose page n the n-th thread of a list touches, over and over, after thread 0."""
     rows, ranges = [], []
     for number, threads in enumerate(tables):
         slots = np.array(threads * (PAGES // len(threads)))
-        known = ProfiledRange(1, number, 0, 0, PAGES, len(rows), PAGES, 0, "/absent/app", 64 * number, 4096 * PAGES)
+        known = ProfiledRange(
+            kind=1, site=number, slot=0, order=0, pages=PAGES, first=len(rows), count=PAGES, module="/absent/app",
+            offset=64 * number, size_bytes=4096 * PAGES, firsts=np.array([(0, PAGES, 0, 0, 0, 2)], FIRST),
+        )  # fmt: skip
         ranges.append(known)
-        rows += [(page, slot, 0, 4, 4, 10.0) for page, slot in enumerate(slots)]
-    return Profile(4, 4096, tuple(ranges), np.array(rows, SAMPLE), 1, 1, 0, 1.0)
+        rows += list(enumerate(slots))
+    samples = np.zeros(len(rows), SAMPLE)
+    samples["page"], samples["slot"] = np.array(rows).T
+    samples["armed"] = samples["touches"] = 4
+    samples["rate"] = 10.0
+    return Profile(4, 4096, tuple(ranges), samples, 1, 1, 0, 1.0)
 
 
-def planned(tables: dict[str, list[int]], into: Path, *names: str, alone: bool = True) -> VariablePlan | None:
+def planned(tables: dict[str, list[int]], into: Path, *names: str, whole: bool = True) -> VariablePlan | None:
     sampled = profile(list(tables.values()))
     found = [
-        Found("allocated", name, "", 4096 * PAGES, None, None, (0,), touches_of(sampled, [known], 0.1),
-              ranges=(known,) if alone else ())
+        Found("allocated", name, "", 4096 * PAGES, None, None, (known if whole else replace(known, pages=PAGES - 1),),
+              touches_of(sampled, [known], 0.1))
         for name, known in zip(tables, sampled.ranges, strict=True)
     ]  # fmt: skip
-    return place_variables(judged(found, Modules(), 4, (0, 0, 1, 1)), names, sampled, PLACEMENT, into)
+    return place_variables(judged(found, sampled, Modules(), (0, 0, 1, 1)), names, sampled, PLACEMENT, into)
 
 
 def mixed(seed: int) -> list[int]:
@@ -74,7 +82,7 @@ def test_one_variable_alone_is_placed_by_its_name(tmp_path: Path) -> None:
 
 def test_without_anything_worth_it_nothing_is_written(tmp_path: Path) -> None:
     assert planned({"own": [0]}, tmp_path / "plan") is None
-    assert planned({"table": mixed(1)}, tmp_path / "plan", alone=False) is None
+    assert planned({"table": mixed(1)}, tmp_path / "plan", whole=False) is None
     assert not (tmp_path / "plan").exists()
 
 
@@ -85,6 +93,6 @@ def test_what_cannot_be_placed_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="own is not worth"):
         planned(tables, tmp_path / "plan", "own")
     with pytest.raises(UsageError, match="without stripping"):
-        planned(tables, tmp_path / "plan", "table", alone=False)
+        planned(tables, tmp_path / "plan", "table", whole=False)
     with pytest.raises(UnwritableError, match="name another file"):
         planned(tables, tmp_path / "absent" / "plan")
