@@ -29,8 +29,16 @@ def profile_bytes(
         }  # fmt: skip
         fields |= _changed(changes, "range_")
         records += struct.pack("<8Q8I", *fields.values())
-        first = {"page": 0, "pages": min(pages, 2**32 - 1), "slot": 0, "stack": 1, "region": 0, "access": 2}
-        firsts += struct.pack("<2Ii3I", *(first | _changed(changes, "first_")).values())
+        first = {
+            "page": 0,
+            "pages": min(pages, 2**32 - 1),
+            "touched": 0,
+            "slot": 0,
+            "stack": 1,
+            "region": 0,
+            "access": 2,
+        }
+        firsts += struct.pack("<3Ii3I", *(first | _changed(changes, "first_")).values())
         samples += b"".join(struct.pack(SAMPLE, page, slot, 1, 1, 1, 1, 0, rate) for page, slot, rate in sampled)
         count += len(sampled)
     frame = {"depth": 1, "offset": 4096, "module": 0} | _changed(changes, "frame_")

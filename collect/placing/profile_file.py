@@ -51,7 +51,7 @@ SAMPLE = np.dtype(
 )
 FIRST = np.dtype(
     [
-        *((name, "<u4") for name in ("page", "pages")),
+        *((name, "<u4") for name in ("page", "pages", "touched")),
         ("slot", "<i4"),
         *((name, "<u4") for name in ("stack", "region", "access")),
     ]
@@ -78,7 +78,7 @@ class ProfiledRange:
 
     ``module`` and ``offset`` are its origin: the allocating call's last byte, or the static object, before relocation.
     ``stack`` has the calls that led to the allocation, that one first. ``firsts`` are FIRST records: the first touches
-    of its parts, in page order. Parts without one were not touched, or not awaited. ``watched`` pages were protected
+    of its parts, in page order; the pages of one before that which was ``touched`` count to the one before. Parts without one were not touched, or not awaited. ``watched`` pages were protected
     for writes alone, for a moment in a region, and ``written`` of them were written then.
     """
 
@@ -242,6 +242,9 @@ def _range(
         raise ValueError("the pages of a range are not in order, or beyond its end")
     if firsts and (int(ends[-1]) > pages or bool((touched["page"][1:] < ends[:-1]).any())):
         raise ValueError("the first touches of a range are not in order, or beyond its end")
+    at = touched["touched"].astype(np.int64)
+    if firsts and bool(((at < touched["page"]) | (at >= ends)).any()):
+        raise ValueError("a first touch is of a page that is not its part's")
     if stack > len(stacks) or module >= len(paths):
         raise ValueError("a range has a call stack or a module that is missing")
     return ProfiledRange(
@@ -256,10 +259,27 @@ def _range(
         offset=int(record["offset"]),
         size_bytes=int(record["bytes"]),
         stack=stacks[stack - 1] if stack else (),
-        firsts=touched,
+        firsts=_from_the_touch_on(touched),
         watched=int(record["watched"]),
         written=int(record["written"]),
     )
+
+
+def _from_the_touch_on(firsts: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Return the first touches with the pages before one, in its part, as whose the part before is.
+
+    Threads that each begin their own block at once touch parts first that begin in the block before, whose thread comes
+    there last.
+    """
+    before, after = firsts[:-1], firsts[1:].copy()
+    ends = before["page"] + before["pages"]
+    same = (ends == after["page"]) & (before["slot"] >= 0) & (before["region"] == after["region"])
+    moved = np.where(same & (after["region"] > 0), after["touched"] - after["page"], 0).astype(np.uint32)
+    found = firsts.copy()
+    found["page"][1:] += moved
+    found["pages"][1:] -= moved
+    found["pages"][:-1] += moved
+    return found
 
 
 def _stack(record: np.void, paths: Sequence[str]) -> tuple[CodePlace, ...]:

@@ -98,6 +98,7 @@ void first_touch_note(const struct touch *touch, uint32_t region) {
     part->slot = (uint16_t)touch->slot;
     part->region = (uint16_t)region;
     part->access = (uint8_t)touch->access;
+    part->page = (uint32_t)(touch->address ? (touch->address - k->start) / PAGE_BYTES : touch->first);
     part->stack = call_stack_of_touch(touch);
     atomic_store(&part->state, PART_TOUCHED);
 }

@@ -17,6 +17,7 @@ enum part_state { PART_WAITS, PART_FILLING, PART_TOUCHED, PART_LOST, PART_UNTOUC
 struct first_part {
     _Atomic uint32_t state; /* enum part_state */
     uint32_t stack;         /* call_stacks.h */
+    uint32_t page;          /* that was touched, within the range */
     uint16_t slot, region;
     uint8_t access; /* enum access */
 };

@@ -69,7 +69,8 @@ struct profile_sample {
  * were never touched, and ranges whose first touches were not awaited, have none. */
 struct profile_first {
     uint32_t page, pages;
-    int32_t slot; /* -1: it was touched, but not seen */
+    uint32_t touched; /* of these pages, the one that was touched first; the first one, where not known */
+    int32_t slot;     /* -1: it was touched, but not seen */
     uint32_t stack, region;
     uint32_t access; /* enum access */
 };

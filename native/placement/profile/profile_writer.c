@@ -123,7 +123,10 @@ static bool first_of(const struct known_range *k, uint32_t number, struct text *
         return false;
     *first = (struct profile_first){.page = (uint32_t)first_part_page(k, number, &pages), .slot = -1};
     first->pages = (uint32_t)pages;
+    first->touched = first->page;
     if (state == PART_TOUCHED) {
+        if (part->page >= first->page && part->page - first->page < pages)
+            first->touched = part->page;
         first->slot = part->slot;
         first->stack = stack_of(t, part->stack);
         first->region = part->region <= t->head.regions ? part->region : 0;

@@ -57,7 +57,8 @@ bool protection_fault(uintptr_t address, const void *context) {
     bool ours = false;
     if (r && address >= r->start && address < r->end) {
         const size_t block = block_of(r, address);
-        const struct touch by = {.instruction = signal_instruction(context),
+        const struct touch by = {.address = address,
+                                 .instruction = signal_instruction(context),
                                  .slot = slot_of_this_thread(),
                                  .access = signal_access(context),
                                  .context = context};

@@ -13,6 +13,7 @@ enum access { ACCESS_UNKNOWN = 0, ACCESS_READ = 1, ACCESS_WRITE = 2 };
 struct touch {
     struct range *range;
     size_t first, pages;   /* of the block */
+    uintptr_t address;     /* of the access; 0: by a call */
     uintptr_t instruction; /* address of the instruction */
     uint32_t slot;         /* slot of the touching thread */
     enum access access;    /* where the processor tells */

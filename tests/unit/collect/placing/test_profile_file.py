@@ -1,10 +1,12 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from numapredict.collect.placing.profile_file import parse_profile, read_profile
+from numapredict.collect.placing import profile_file as pf
+from numapredict.collect.placing.profile_file import FIRST, parse_profile, read_profile
 from numapredict.native.errors import InvalidInputError
 from tests.profiles import profile_bytes
 
@@ -103,3 +105,22 @@ def test_any_damage_is_refused_or_harmless(damage: list[tuple[int, int]]) -> Non
 def test_a_missing_file_gets_one_line(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="cannot be read"):
         read_profile(tmp_path / "none")
+
+
+def test_pages_before_a_threads_own_block_belong_to_the_thread_before() -> None:
+    """Parts of 16 pages; the blocks of three threads begin 12 pages into the second and the fourth."""
+    parts = [(0, 0, 0), (16, 28, 1), (32, 32, 1), (48, 60, 2)]
+    firsts = np.array([(page, 16, touched, slot, 0, 1, 2) for page, touched, slot in parts], FIRST)
+    found = pf._from_the_touch_on(firsts)
+    assert [tuple(each)[:2] for each in found.tolist()] == [(0, 28), (28, 4), (32, 28), (60, 4)]
+    assert found["slot"].tolist() == [0, 1, 1, 2]
+    for name, value in (("region", 0), ("slot", -1)):  # outside regions, and where the one before was not seen
+        firsts[name][:] = value
+        assert pf._from_the_touch_on(firsts).tolist() == firsts.tolist()
+        firsts[name][:] = 1
+
+
+@pytest.mark.parametrize("touched", [3, 2**32 - 1])
+def test_a_first_touch_outside_its_part_is_refused(touched: int) -> None:
+    with pytest.raises(ValueError, match="not its part's"):
+        pf.parse_profile(profile_bytes([(3, [(0, 0, 1.0)])], first_touched=touched))

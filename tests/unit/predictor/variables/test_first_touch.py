@@ -15,7 +15,7 @@ EACH = range(4)
 
 def known(*slots: int, pages: int = 16) -> ProfiledRange:
     """Return a range whose parts of 16 pages were touched first by these threads."""
-    firsts = np.array([(16 * part, 16, slot, 0, 0, 2) for part, slot in enumerate(slots)], FIRST)
+    firsts = np.array([(16 * part, 16, 16 * part, slot, 0, 0, 2) for part, slot in enumerate(slots)], FIRST)
     return ProfiledRange(1, 1, 0, 0, pages * max(len(slots), 1), 0, 0, "app", 64, firsts=firsts)
 
 

@@ -17,7 +17,7 @@ def found(*ranges: tuple[int, int, str, int]) -> tuple[Found, ...]:
     known = tuple(
         ProfiledRange(
             kind=kind, site=1, slot=0, order=number, pages=16, first=number, count=1, module="/absent/app",
-            offset=offset, size_bytes=65536, firsts=np.array([(0, 16, 0, number + 1, 0, 2)][: first != ""], FIRST),
+            offset=offset, size_bytes=65536, firsts=np.array([(0, 16, 0, 0, number + 1, 0, 2)][: first != ""], FIRST),
         )
         for number, (kind, offset, first, _) in enumerate(ranges)
     )  # fmt: skip

@@ -72,7 +72,7 @@ def test_an_untouched_page_waits_for_two_periods_or_as_long_as_any_did() -> None
 
 def test_an_allocation_without_first_touches_is_taken_to_be_touched_as_another() -> None:
     found = profile([(4, [(0, 0, 1.0)]), (8, [(7, 1, 1.0)])], [(1, 1)] * 2)
-    firsts = np.array([(0, 2, 2, 0, 0, 2), (2, 2, 3, 0, 0, 2)], FIRST)
+    firsts = np.array([(0, 2, 0, 2, 0, 0, 2), (2, 2, 2, 3, 0, 0, 2)], FIRST)
     seen, unseen = replace(found.ranges[0], firsts=firsts), replace(found.ranges[1], firsts=firsts[:0])
     assert touches_of(found, [seen, unseen], 1.0).first.tolist() == [2, 3]
     assert touches_of(found, [unseen], 1.0).first.tolist() == [-1]

@@ -29,7 +29,7 @@ def profile(tables: list[list[int]]) -> Profile:
         slots = np.array(threads * (PAGES // len(threads)))
         known = ProfiledRange(
             kind=1, site=number, slot=0, order=0, pages=PAGES, first=len(rows), count=PAGES, module="/absent/app",
-            offset=64 * number, size_bytes=4096 * PAGES, firsts=np.array([(0, PAGES, 0, 0, 0, 2)], FIRST),
+            offset=64 * number, size_bytes=4096 * PAGES, firsts=np.array([(0, PAGES, 0, 0, 0, 0, 2)], FIRST),
         )  # fmt: skip
         ranges.append(known)
         rows += list(enumerate(slots))
