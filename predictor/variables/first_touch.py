@@ -35,7 +35,7 @@ def manner_of(threads: Sequence[int], in_region: bool | None, schedule: str) -> 
     known = [thread for thread in threads if thread >= 0]
     if not known or (in_region is None and max(known) == 0):
         return "supposed"
-    if not in_region and max(known) == 0:
+    if not in_region and 2 * known.count(0) > len(known):  # a range that was freed may have that of another
         return "one thread"
     return "in turn" if is_in_turn(schedule) else "equal blocks"
 
@@ -56,7 +56,8 @@ def is_in_turn(schedule: str) -> bool:
 def first_threads(touches: Touches, first: FirstTouches, slots: int) -> Numbers:
     """Return the thread that touched each row's page first, int64[N]; -1 where all threads are as likely."""
     own = np.maximum(np.array(first.threads, dtype=np.int64), 0)
-    if first.manner in ("one thread", "supposed") or len(own) >= 2 * slots:
+    each_its_own = len(own) > 1 and min(first.threads) >= 0 and len(set(first.threads)) == len(own)
+    if first.manner in ("one thread", "supposed") or len(own) >= 2 * slots or each_its_own:
         return own[touches.range]  # with so many ranges, each is touched by about one thread
     if first.manner == "in turn":
         return np.full(len(touches.page), -1, dtype=np.int64)

@@ -90,7 +90,6 @@ def test_what_is_used_as_it_was_initialised_is_no_fault(compiler: str, tmp_path:
     assert {one.first_manner for one in answer.variables} == {"equal blocks"}
 
 
-@pytest.mark.xfail(strict=True, reason="equal blocks of all buffers together are supposed, not a thread for each")
 def test_what_each_thread_has_for_itself_is_no_fault(tmp_path: Path) -> None:
     answer = asked(built(tmp_path, GCC, "each_its_own.c"))
     assert {one.name for one in answer.variables if one.kind == "allocated"} == {"mine"}

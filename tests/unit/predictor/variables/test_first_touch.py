@@ -19,6 +19,8 @@ EACH = range(4)
     ("threads", "in_region", "schedule", "manner"),
     [
         ((0, 0), False, "", "one thread"),
+        ((0, 0, 3), False, "", "one thread"),
+        ((0, 3), False, "", "equal blocks"),
         ((0,), True, "", "equal blocks"),
         ((2,), False, "", "equal blocks"),
         ((0,), True, "static", "equal blocks"),
@@ -76,3 +78,10 @@ def test_weights_count_and_not_rows() -> None:
     assert elsewhere_share(one, np.array([0, 0]), [*EACH]) == 0.25
     one.weight[:] = 0.0
     assert elsewhere_share(one, np.array([0, 0]), [*EACH]) == 0.0
+
+
+def test_allocations_that_each_have_another_first_thread_are_each_that_threads() -> None:
+    page = np.array([0, 1, 2, 3])
+    mine = touches(page, np.array([0, 0, 2, 2]), pages=4, ranges=2)
+    assert list(first_threads(mine, FirstTouches((0, 2), "equal blocks"), 4)) == [0, 0, 2, 2]
+    assert list(first_threads(mine, FirstTouches((0, 0), "equal blocks"), 4)) != [0, 0, 2, 2]
