@@ -21,6 +21,7 @@ from numapredict.native.errors import UnrunnableProgramError, UsageError
 from numapredict.predictor.variables.analysis import judged
 from numapredict.predictor.variables.grouping import found_in
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
+from numapredict.predictor.variables.requests import all_requests
 from numapredict.predictor.variables.variable import Variable, Variables
 
 _FEW_TOUCHES = 100  # shares are then known to 0.05
@@ -99,6 +100,9 @@ def _answer(
         exit_code=ran.exit_code if question.profile is None else None,
         region_time_s=profile.time_s,
         touches=seen,
+        nodes=nodes,
+        requests=all_requests([one.requests for one in variables if one.requests is not None]),
+        page_bytes=profile.page_bytes,
         variables=variables,
         notes=(*ran.notes, *_notes(profile, variables, seen, nodes is not None)),
     )

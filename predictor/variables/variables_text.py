@@ -5,6 +5,7 @@ from pathlib import PurePath
 
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.variables.pattern import Pattern
+from numapredict.predictor.variables.requests import Requests
 from numapredict.predictor.variables.variable import Variable, Variables
 
 _WIDTH = 100
@@ -18,6 +19,8 @@ def variables_in_words(answer: Variables) -> str:
     where = f", on {name_cell(answer.machine)} as {answer.mapping} (modelled)" if answer.machine else ""
     lines = [f"{printable(subject)} with {counted(answer.threads, 'thread')}{where}", ""]
     lines += [*_table(answer.variables[:_MOST_SHOWN]), ""]
+    if answer.requests is not None:
+        lines += [f"  all touches: {requests_in_words(answer.requests)}", ""]
     left = answer.variables[_MOST_SHOWN:]
     if left:
         lines += [f"  and {len(left)} more, with {_percent(sum(one.touch_share for one in left))} of the touches", ""]
@@ -80,8 +83,21 @@ def _facts(one: Variable) -> list[str]:
     whose = "from another node" if one.remote_share is not None else "by other threads than touched it first"
     if one.cost:
         lines.append(_fact("costs", f"{_percent(one.cost)} of all touches are to it, {whose}"))
+    if one.requests is not None:
+        lines.append(_fact("served", requests_in_words(one.requests)))
     lines.append(_fact("what would help", one.remedy.text))
     return lines
+
+
+def requests_in_words(requests: Requests) -> str:
+    """Return how near the touches are to what serves them, and which node serves most, in a line."""
+    busiest = max(range(len(requests.nodes)), key=lambda at: requests.by_node[at])
+    total = requests.local + requests.remote
+    share = requests.by_node[busiest] / total if total else 0.0
+    return (
+        f"{requests.local:.0f} local, {requests.remote:.0f} remote; node {requests.nodes[busiest]} serves {share:.0%}, "
+        f"{requests.imbalance:.1f} times an even part"
+    )
 
 
 def pattern_in_words(pattern: Pattern) -> str:
