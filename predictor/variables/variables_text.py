@@ -44,7 +44,7 @@ def _not_worth(others: list[Variable], worth: float, is_rest: bool) -> str:
     limit = f"each causes less than {worth:.0%} of all touches from elsewhere"
     if not is_rest:
         return f"  nothing is worth fixing: {limit}"
-    names = ", ".join(map(_name, others[:_MOST_SHOWN])) + (", ..." if len(others) > _MOST_SHOWN else "")
+    names = ", ".join(map(name_of, others[:_MOST_SHOWN])) + (", ..." if len(others) > _MOST_SHOWN else "")
     return textwrap.fill(f"not worth fixing: {names}; {limit}", _WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
@@ -52,7 +52,7 @@ def _table(variables: tuple[Variable, ...]) -> list[str]:
     rows = [("variable", "size", "touches", "other threads", _REMOTE, "how threads use it")]
     rows += [
         (
-            _name(one),
+            name_of(one),
             _size(one.size_bytes),
             _percent(one.touch_share),
             _share(one.other_threads_share),
@@ -74,7 +74,7 @@ def _table(variables: tuple[Variable, ...]) -> list[str]:
 def _facts(one: Variable) -> list[str]:
     """Return the lines on one variable that is worth fixing."""
     allocations = f" in {counted(one.allocations, 'allocation')}" if one.allocations > 1 else ""
-    lines = [f"  {_name(one)}, {_size(one.size_bytes)}{allocations}"]
+    lines = [f"  {name_of(one)}, {_size(one.size_bytes)}{allocations}"]
     if one.allocated is not None:
         what = "declared" if one.kind == "static" else "allocated"
         lines.append(_fact(what, one.allocated.text))
@@ -140,7 +140,8 @@ def _first(one: Variable) -> str:
             return f"{where}, by all threads, in equal blocks as is supposed"
 
 
-def _name(one: Variable) -> str:
+def name_of(one: Variable) -> str:
+    """Return what a variable is called."""
     if one.kind == "small allocations":
         return "small allocations"
     if one.through:

@@ -54,7 +54,7 @@ def compared(program: Path, way: str, steps: int) -> list[Compared]:
 
 
 @click.command()
-@click.option("--steps", default=1000, show_default=True, help="Of each profiled run.")
+@click.option("--steps", default=8000, show_default=True, help="Of each profiled run.")
 def main(steps: int) -> None:
     """Print the shares of each variable, sampled and exact."""
     with tempfile.TemporaryDirectory(prefix="numapredict-") as name:
