@@ -39,7 +39,7 @@ def read_answer(data: bytes, where: str) -> Advice | Searched | Variables:
         check_consistency(advice, topology_of(advice.machine, advice.modelled))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
         raise InvalidInputError(
-            f"{where}: {error}; name a file with what 'numapredict predict --json' or 'numapredict variables --json' of "
-            "this version printed"
+            f"{where}: {error}; name a file with what 'numapredict predict --json' or 'numapredict variables "
+            "--json' of this version printed"
         ) from error
     return advice
