@@ -54,14 +54,14 @@ def addresses_data(name: str, heat: Heat, nodes: Sequence[int] | None, page_byte
         if thread is not None:
             homes.setdefault((colour_of(thread, nodes), LEVELS), []).append(_cell(column * COLUMN, 0, ROW))
     part = heat.pages_each * page_bytes // 1024
-    threads, touches = counted(heat.threads_each, "thread"), "1 touch" if most == 1 else f"{most} touches"
+    threads, strongest = counted(heat.threads_each, "thread"), "1 touch" if most == 1 else f"{most} touches"
     return AddressesData(
         name=name,
         width=columns * COLUMN,
         height=max(len(heat.touches) * ROW, _FEWEST_ROWS_HIGH),
         cells=_paths(found),
         homes=_paths(homes),
-        words=f"a row is {threads}, a column {part} KiB; the strongest colour is of {touches}",
+        words=f"a row is {threads}, a column {part} KiB; the strongest colour is of {strongest}",
     )
 
 
