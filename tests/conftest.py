@@ -18,6 +18,7 @@ IN_CI = os.environ.get("CI", "").lower() not in {"", "0", "false"}
 TOOLS = {
     "qemu-x86_64": "qemu-user",
     "gcc": "gcc",
+    "gfortran": "gfortran",
     "clang": "clang, and libomp-dev for its OpenMP",
     "cmake": "cmake",
     "git": "git",

@@ -17,7 +17,7 @@ from numapredict.collect.program import Program
 from tests.traces import machine_of
 
 SOURCES = Path(__file__).parent / "integration" / "openmp"
-GCC, GXX, CLANG = (shutil.which(name) or "" for name in ("gcc", "g++", "clang"))
+GCC, GXX, GFORTRAN, CLANG = (shutil.which(name) or "" for name in ("gcc", "g++", "gfortran", "clang"))
 CAN_TRACE = bool(GCC and shutil.which(EMULATOR))
 BUDGET = TraceBudget(census_s=30.0, trace_s=60.0)
 MACHINE = machine_of((8, 8))

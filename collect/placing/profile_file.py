@@ -78,8 +78,9 @@ class ProfiledRange:
 
     ``module`` and ``offset`` are its origin: the allocating call's last byte, or the static object, before relocation.
     ``stack`` has the calls that led to the allocation, that one first. ``firsts`` are FIRST records: the first touches
-    of its parts, in page order; the pages of one before that which was ``touched`` count to the one before. Parts without one were not touched, or not awaited. ``watched`` pages were protected
-    for writes alone, for a moment in a region, and ``written`` of them were written then.
+    of its parts, in page order; a part's pages before the one that was ``touched`` count to the part before. Parts
+    without one were not touched, or not awaited. ``watched`` pages were protected for writes alone, for a moment in a
+    region, and ``written`` of them were written then.
     """
 
     kind: int

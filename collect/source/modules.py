@@ -9,6 +9,7 @@ import msgspec
 from numapredict.collect.host.bounded_file import MIB, read_bounded
 from numapredict.collect.source.address_ranges import UnitFinder
 from numapredict.collect.source.demangling import demangled
+from numapredict.collect.source.excerpt import Excerpt, excerpt_of
 from numapredict.collect.source.functions import Die, frames_of, functions_at
 from numapredict.collect.source.lines import LineTable
 from numapredict.collect.source.module_file import DEBUG_FOLDER, ModuleFile, open_module
@@ -82,6 +83,10 @@ class Modules:
     def directive(self, place: Place) -> str:
         """Return the OpenMP directive before a place's line, empty where the source is not there or has none near."""
         return self._module(place.module).directive(place.frame)
+
+    def excerpt(self, place: Place) -> Excerpt | None:
+        """Return the lines of source around a place, None where the source is not there or is younger."""
+        return self._module(place.module).excerpt(place.frame)
 
     def statics(self, module: str, start: int, size_bytes: int) -> tuple[tuple[Symbol, Frame], ...]:
         """Return the static objects of a part of a module, each with its name and the place of its declaration."""
@@ -180,6 +185,9 @@ class _Module:
 
     def directive(self, frame: Frame) -> str:
         return directive_before(self._lines(frame), frame.line or 0)
+
+    def excerpt(self, frame: Frame) -> Excerpt | None:
+        return excerpt_of(self._lines(frame), frame.line or 0)
 
     def _lines(self, frame: Frame) -> tuple[str, ...]:
         if frame.file is None:

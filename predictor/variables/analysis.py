@@ -1,7 +1,9 @@
 """From a profile to the answer: each variable's cost under first touch, its pattern, and what would help. Pure."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from numapredict.collect.placing.profile_file import Profile
@@ -14,8 +16,10 @@ from numapredict.predictor.variables.first_touch import (
     schedule_in,
 )
 from numapredict.predictor.variables.grouping import Found
+from numapredict.predictor.variables.heat import MOST_VARIABLES, heat_of
 from numapredict.predictor.variables.pattern import Pattern, pattern_of
 from numapredict.predictor.variables.remedy import remedy_of
+from numapredict.predictor.variables.requests import requests_of
 from numapredict.predictor.variables.touches import Touches, chosen, joined
 from numapredict.predictor.variables.variable import RegionTouches, Variable
 
@@ -23,13 +27,28 @@ _PARTS = 64
 """native/placement/profile/first_touches.c: the most parts of a range whose first touches are known apart."""
 
 
+class _Run(NamedTuple):
+    """The profiled run: the node of each thread, if any touch can be remote; ``each`` touch of weight 1 counts."""
+
+    profile: Profile
+    modules: Modules
+    nodes: Sequence[int] | None
+    total: float
+    each: float
+
+
 def judged(
     found: Sequence[Found], profile: Profile, modules: Modules, nodes: Sequence[int] | None
 ) -> list[tuple[Found, Variable]]:
     """Return the variables, the costliest first; ``nodes`` has the node of each of the profile's threads."""
     total = sum(one.touches.total for one in found)
-    variables = [(one, _judged(one, profile, modules, nodes, total)) for one in found]
-    return sorted(variables, key=lambda one: (-one[1].cost, -one[1].touch_share))
+    seen = sum(int(one.touches.count.sum()) for one in found)
+    run = _Run(profile, modules, nodes, total, seen / total if total > 0 else 0.0)
+    pairs = sorted(((one, _judged(one, run)) for one in found), key=lambda one: (-one[1].cost, -one[1].touch_share))
+    return [
+        (one, variable if at < MOST_VARIABLES else msgspec.structs.replace(variable, heat=None, source=None))
+        for at, (one, variable) in enumerate(pairs)
+    ]
 
 
 def by_region(
@@ -65,7 +84,8 @@ def _cost(one: RegionTouches) -> float:
     return one.touch_share * (share or 0.0)
 
 
-def _judged(found: Found, profile: Profile, modules: Modules, nodes: Sequence[int] | None, total: float) -> Variable:
+def _judged(found: Found, run: _Run) -> Variable:
+    profile, modules, nodes, total, each = run
     place, touches, slots = found.first_touch, found.touches, profile.slots
     touch_share = touches.total / total
     manner = manner_of(found.ranges)
@@ -74,11 +94,13 @@ def _judged(found: Found, profile: Profile, modules: Modules, nodes: Sequence[in
     inside = bool(seen["pages"][seen["region"] > 0].sum() * 2 > seen["pages"].sum()) if len(seen) else None
     schedule = schedule_in(modules.directive(place)) if place is not None and inside and manner == "in turn" else ""
     pattern = pattern_of(touches)
-    others, remote = None, None
+    others, remote, threads, requests = None, None, None, None
     if not _finer_than_parts(pattern, manner, found):
         threads = first_threads(touches)
         others = elsewhere_share(touches, threads, range(slots))
-        remote = elsewhere_share(touches, threads, nodes) if nodes is not None else None
+        if nodes is not None:
+            remote = elsewhere_share(touches, threads, nodes)
+            requests = requests_of(touches, threads, nodes, each)
     cost = touch_share * ((others if remote is None else remote) or 0.0)
     slot = np.bincount(seen["slot"], seen["pages"]).argmax() if len(seen) else 0
     return Variable(
@@ -106,6 +128,9 @@ def _judged(found: Found, profile: Profile, modules: Modules, nodes: Sequence[in
         first_touch_known=min(float(seen["pages"].sum()) / sum(one.pages for one in found.ranges), 1.0),
         only_read=found.only_read,
         regions=by_region(touches, profile, modules, nodes, total),
+        requests=requests,
+        source=modules.excerpt(place) if place is not None else None,
+        heat=heat_of(touches, threads, slots),
     )
 
 

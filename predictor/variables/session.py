@@ -21,6 +21,7 @@ from numapredict.native.errors import UnrunnableProgramError, UsageError
 from numapredict.predictor.variables.analysis import all_regions, judged
 from numapredict.predictor.variables.grouping import found_in
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
+from numapredict.predictor.variables.requests import all_requests
 from numapredict.predictor.variables.variable import Variable, Variables
 from numapredict.predictor.variables.variable_plan import place_variables
 
@@ -120,6 +121,9 @@ def _answer(
         exit_code=ran.exit_code if question.profile is None else None,
         region_time_s=profile.time_s,
         touches=seen,
+        nodes=nodes,
+        requests=all_requests([one.requests for one in variables if one.requests is not None]),
+        page_bytes=profile.page_bytes,
         variables=variables,
         plan=plan,
         regions=all_regions(found, profile, modules, nodes),

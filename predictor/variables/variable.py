@@ -4,10 +4,13 @@ from typing import Literal
 
 import msgspec
 
+from numapredict.collect.source.excerpt import Excerpt
 from numapredict.collect.source.place import Place
 from numapredict.predictor.variables.first_touch import Manner
+from numapredict.predictor.variables.heat import Heat
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.remedy import WORTH, Remedy
+from numapredict.predictor.variables.requests import Requests
 
 Kind = Literal["allocated", "static", "mapped", "small allocations"]
 """By malloc, new or the like; a static object; by mmap; or all of the heap's blocks under 64 KiB together."""
@@ -37,7 +40,9 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     ``cost`` is the share of all the program's touches that are to it from elsewhere. The stacks have the calls that led
     there, innermost first. ``first_in_region``: whether the first touch was within a parallel region; it is known of
     ``first_touch_known`` of the pages, 0 to 1. ``only_read``: whether regions were only seen to read it, None where too
-    few of its pages were watched for writes. ``regions`` has its touches by region, the costliest first.
+    few of its pages were watched for writes. ``regions`` has its touches by region, the costliest first. ``requests``
+    are its touches by the node that serves them, None where no touch can be remote or it is not known. ``source`` has
+    the lines around ``first_touch``, ``heat`` which threads touch which part; None of all but the costliest variables.
     """
 
     name: str | None
@@ -64,6 +69,9 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     first_touch_known: float = 0.0
     only_read: bool | None = None
     regions: tuple[RegionTouches, ...] = ()
+    requests: Requests | None = None
+    source: Excerpt | None = None
+    heat: Heat | None = None
 
 
 class PlacedVariable(msgspec.Struct, frozen=True):
@@ -88,7 +96,9 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     ``mapping`` on ``machine`` says which threads share a node; None where the computer has one node and no machine was
     named, so that costs are by the touches of other threads. ``exit_code`` is the program's, as a shell reports it,
     None of an earlier run. ``touches`` were seen in ``region_time_s`` seconds of parallel regions. Severity is by
-    share of touches: below ``worth`` nothing is worth fixing. ``plan`` was written if one was asked for.
+    share of touches: below ``worth`` nothing is worth fixing. ``plan`` was written if one was asked for. ``nodes`` has
+    each thread's node, by ``mapping``; ``requests`` are those of all variables of which they are known. Pages have
+    ``page_bytes``.
     """
 
     command: tuple[str, ...]
@@ -102,6 +112,9 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     touches: int
     severity: Literal["share of touches"] = "share of touches"
     worth: float = WORTH
+    nodes: tuple[int, ...] | None = None
+    requests: Requests | None = None
+    page_bytes: int = 4096
     variables: tuple[Variable, ...] = ()
     plan: VariablePlan | None = None
     regions: tuple[RegionTouches, ...] = ()

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.variables.pattern import Pattern
+from numapredict.predictor.variables.requests import Requests
 from numapredict.predictor.variables.variable import RegionTouches, Variable, VariablePlan, Variables
 
 _WIDTH = 100
@@ -19,6 +20,8 @@ def variables_in_words(answer: Variables) -> str:
     where = f", on {name_cell(answer.machine)} as {answer.mapping} (modelled)" if answer.machine else ""
     lines = [f"{printable(subject)} with {counted(answer.threads, 'thread')}{where}", ""]
     lines += [*_table(answer.variables[:_MOST_SHOWN]), ""]
+    if answer.requests is not None:
+        lines += [f"  all touches: {requests_in_words(answer.requests)}", ""]
     left = answer.variables[_MOST_SHOWN:]
     if left:
         lines += [f"  and {len(left)} more, with {_percent(sum(one.touch_share for one in left))} of the touches", ""]
@@ -45,7 +48,7 @@ def _not_worth(others: list[Variable], worth: float, is_rest: bool) -> str:
     limit = f"each causes less than {worth:.0%} of all touches from elsewhere"
     if not is_rest:
         return f"  nothing is worth fixing: {limit}"
-    names = ", ".join(map(_name, others[:_MOST_SHOWN])) + (", ..." if len(others) > _MOST_SHOWN else "")
+    names = ", ".join(map(name_of, others[:_MOST_SHOWN])) + (", ..." if len(others) > _MOST_SHOWN else "")
     return textwrap.fill(f"not worth fixing: {names}; {limit}", _WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
@@ -82,7 +85,7 @@ def _table(variables: tuple[Variable, ...]) -> list[str]:
     rows = [("variable", "size", "touches", "other threads", _REMOTE, "how threads use it")]
     rows += [
         (
-            _name(one),
+            name_of(one),
             _size(one.size_bytes),
             _percent(one.touch_share),
             _share(one.other_threads_share),
@@ -104,7 +107,7 @@ def _table(variables: tuple[Variable, ...]) -> list[str]:
 def _facts(one: Variable) -> list[str]:
     """Return the lines on one variable that is worth fixing."""
     allocations = f" in {counted(one.allocations, 'allocation')}" if one.allocations > 1 else ""
-    lines = [f"  {_name(one)}, {_size(one.size_bytes)}{allocations}"]
+    lines = [f"  {name_of(one)}, {_size(one.size_bytes)}{allocations}"]
     if one.allocated is not None:
         what = "declared" if one.kind == "static" else "allocated"
         lines.append(_fact(what, one.allocated.text))
@@ -114,8 +117,21 @@ def _facts(one: Variable) -> list[str]:
     whose = "from another node" if one.remote_share is not None else "by other threads than touched it first"
     if one.cost:
         lines.append(_fact("costs", f"{_percent(one.cost)} of all touches are to it, {whose}"))
+    if one.requests is not None:
+        lines.append(_fact("served", requests_in_words(one.requests)))
     lines.append(_fact("what would help", one.remedy.text))
     return lines
+
+
+def requests_in_words(requests: Requests) -> str:
+    """Return how near the touches are to what serves them, and which node serves most, in a line."""
+    busiest = max(range(len(requests.nodes)), key=lambda at: requests.by_node[at])
+    total = requests.local + requests.remote
+    share = requests.by_node[busiest] / total if total else 0.0
+    return (
+        f"{requests.local:.0f} local, {requests.remote:.0f} remote; node {requests.nodes[busiest]} serves {share:.0%}, "
+        f"{requests.imbalance:.1f} times an even part"
+    )
 
 
 def pattern_in_words(pattern: Pattern) -> str:
@@ -156,7 +172,8 @@ def _first(one: Variable) -> str:
             return f"{where}, in blocks by several threads"
 
 
-def _name(one: Variable) -> str:
+def name_of(one: Variable) -> str:
+    """Return what a variable is called."""
     if one.kind == "small allocations":
         return "small allocations"
     if one.through:

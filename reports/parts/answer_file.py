@@ -1,4 +1,4 @@
-"""An answer in a file: what `numapredict predict --json` printed, advised by a model or searched."""
+"""An answer in a file: what `numapredict predict --json` or `variables --json` printed."""
 
 import msgspec
 
@@ -6,21 +6,29 @@ from numapredict.collect.mapping import from_label
 from numapredict.native.errors import InvalidInputError, NumapredictError
 from numapredict.predictor.advising.advice import Advice
 from numapredict.predictor.advising.searched import Searched
+from numapredict.predictor.variables.variable import Variables
 from numapredict.reports.parts.consistency import check_consistency
 from numapredict.reports.parts.search_consistency import check_search
 from numapredict.reports.parts.topology import topology_of
+from numapredict.reports.parts.variables_consistency import check_variables
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """The field that distinguishes the answers of `predict --json`."""
+    """The fields that distinguish the answers of `predict --json` and `variables --json`."""
 
     answer: str = ""
+    severity: str = ""
 
 
-def read_answer(data: bytes, where: str) -> Advice | Searched:
+def read_answer(data: bytes, where: str) -> Advice | Searched | Variables:
     """Return the answer in a file; InvalidInputError for anything else or contradictory values."""
     try:
-        kind = msgspec.json.decode(data, type=_Answer).answer
+        told = msgspec.json.decode(data, type=_Answer)
+        if told.severity:
+            judged = msgspec.json.decode(data, type=Variables)
+            check_variables(judged)
+            return judged
+        kind = told.answer
         if kind == "unknown":
             raise InvalidInputError("the answer is unknown, so there is nothing to draw")
         if kind == "searched":
@@ -31,6 +39,7 @@ def read_answer(data: bytes, where: str) -> Advice | Searched:
         check_consistency(advice, topology_of(advice.machine, advice.modelled))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, NumapredictError) as error:
         raise InvalidInputError(
-            f"{where}: {error}; name a file with what 'numapredict predict --json' of this version printed"
+            f"{where}: {error}; name a file with what 'numapredict predict --json' or 'numapredict variables "
+            "--json' of this version printed"
         ) from error
     return advice

@@ -18,7 +18,8 @@ from numapredict.predictor.learning.learning import options_of
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import data_folder
 from numapredict.predictor.learning.train import default_of
-from numapredict.reports.parts.about import dataset_about, model_about, prediction_about, search_about
+from numapredict.predictor.variables.variable import Variables
+from numapredict.reports.parts.about import AboutData, dataset_about, model_about, prediction_about, search_about
 from numapredict.reports.parts.alternatives import alternatives_data
 from numapredict.reports.parts.clusters import tree_data
 from numapredict.reports.parts.distribution import distribution_data
@@ -30,6 +31,13 @@ from numapredict.reports.parts.search_answer import confirming_data, further_dat
 from numapredict.reports.parts.search_runs import runs_data
 from numapredict.reports.parts.subject import Subject, model_for
 from numapredict.reports.parts.topology import TopologyData, description_of, draw_mapping, machine_data, with_tables
+from numapredict.reports.parts.variables_answer import (
+    lines_data,
+    maps_data,
+    misplaced_data,
+    variables_about,
+    variables_data,
+)
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -43,7 +51,8 @@ class Section(msgspec.Struct, frozen=True):
 class PageData(msgspec.Struct, frozen=True, kw_only=True):
     """A page: its subject, its sections, and the records that its script draws, by name.
 
-    ``modelled`` is shown at the top and in every caption.
+    ``modelled`` is shown at the top and in every caption; where it would not be true of all figures, ``made`` and
+    ``made_how`` say instead how they were made, in a word and in a sentence.
     """
 
     title: str
@@ -51,6 +60,8 @@ class PageData(msgspec.Struct, frozen=True, kw_only=True):
     modelled: bool
     sections: tuple[Section, ...]
     drawn: dict[str, msgspec.Struct]
+    made: str = ""
+    made_how: str = ""
 
 
 def page_data(
@@ -66,6 +77,8 @@ def page_data(
         return _prediction_page(subject.advice, profile)
     if subject.searched is not None:
         return _search_page(subject.searched, profile)
+    if subject.variables is not None:
+        return _variables_page(subject.name, subject.variables)
     sections: list[Section] = []
     drawn: dict[str, msgspec.Struct] = {}
     if subject.dataset is not None:
@@ -162,6 +175,25 @@ def _search_page(found: Searched, profile: Profile | None) -> PageData:
         sections.append(Section("alternatives", "Without numapredict", alternatives_data(found)))
     sections.append(Section("about", "The question", search_about(found)))
     return PageData(title=found.program, kind="Search", modelled=found.modelled, sections=tuple(sections), drawn={})
+
+
+def _variables_page(name: str, answer: Variables) -> PageData:
+    nodes = " Which threads share a node, and so what is remote, is modelled." if answer.modelled else ""
+    return PageData(
+        title=name,
+        kind="Variables",
+        modelled=answer.modelled,
+        sections=(
+            Section("misplaced", "The answer", misplaced_data(answer)),
+            Section("lines", "By code", lines_data(answer)),
+            Section("variables", "By data", variables_data(answer)),
+            Section("addresses", "By address", maps_data(answer)),
+            Section("about", "The run", AboutData(variables_about(answer))),
+        ),
+        drawn={},
+        made="sampled; nodes modelled" if answer.modelled else "sampled",
+        made_how=f"Sampled: touches of pages were seen in one run.{nodes}",
+    )
 
 
 def _placed(answer: Advice | Searched, profile: Profile | None) -> TopologyData:

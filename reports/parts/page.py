@@ -77,7 +77,7 @@ def render(page: PageData) -> str:
     script, style = _script(), _style()
     return environment.get_template("page.html").render(
         page=page,
-        made="modelled" if page.modelled else "measured",
+        made=page.made or ("modelled" if page.modelled else "measured"),
         policy=(
             f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; base-uri 'none'; "
             "form-action 'none'; require-trusted-types-for 'script'"

@@ -16,13 +16,15 @@ from numapredict.predictor.learning.datasets import open_dataset, shipped_datase
 from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.model_choice import choose_model, named_model, shipped_models
 from numapredict.predictor.learning.store import SIZE_LIMIT_BYTES, read_model
+from numapredict.predictor.variables.variable import Variables
 from numapredict.reports.parts.answer_file import read_answer
+from numapredict.reports.parts.variables_answer import subject_of
 
 STANDARD_INPUT = "-"
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):
-    """The subject: a shipped name can be a dataset and a model, anything else is one of the four.
+    """The subject: a shipped name can be a dataset and a model, anything else is one of the five.
 
     ``origin`` says where the model is from.
     """
@@ -33,6 +35,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     origin: str = ""
     advice: Advice | None = None
     searched: Searched | None = None
+    variables: Variables | None = None
 
 
 def open_subject(name: str) -> Subject:
@@ -92,6 +95,8 @@ def _file(path: Path) -> Subject:
 
 def _answer(data: bytes, where: str) -> Subject:
     answer = read_answer(data, where)
+    if isinstance(answer, Variables):
+        return Subject(name=subject_of(answer), variables=answer)
     if isinstance(answer, Searched):
         return Subject(name=answer.program, searched=answer)
     return Subject(name=answer.program, advice=answer)

@@ -15,14 +15,14 @@ if (records.heatmap) {
   document.getElementById("marked").addEventListener("input", (event) => heatmap.mark(event.target.value));
   document.getElementById("filter").addEventListener("input", (event) => filterPrograms(event.target.value));
   document.getElementById("one").addEventListener("change", (event) => showProgram(data, Number(event.target.value)));
-  for (const head of document.querySelectorAll("#program-table th[aria-sort]")) {
-    head.querySelector("button").addEventListener("click", () => sortBy(head));
-  }
   for (const button of document.querySelectorAll("[data-shows]")) {
     button.addEventListener("click", () => open(Number(button.dataset.shows)));
   }
 }
 if (records.tree) drawModelTree(records.tree);
+for (const head of document.querySelectorAll(".sortable th[aria-sort]")) {
+  head.querySelector("button").addEventListener("click", () => sortBy(head));
+}
 for (const button of document.querySelectorAll(".copy")) button.addEventListener("click", () => copyText(button));
 
 // A link to a closed part opens it, and paper shows everything.

@@ -15,7 +15,7 @@ function sortBy(head) {
   const column = Array.from(head.parentElement.children).indexOf(head);
   const falling = head.getAttribute("aria-sort") === "ascending";
   const value = (row) => row.children[column].dataset.value;
-  const rows = programRows();
+  const rows = Array.from(table.tBodies[0].rows);
   const numbers = rows.every((row) => value(row) !== "" && Number.isFinite(Number(value(row))));
   const compare = numbers
     ? (a, b) => Number(value(a)) - Number(value(b))

@@ -85,6 +85,7 @@ UNNAMED = {
     "reports/parts/consistency.py": "stands below 'is neither a model nor a prediction'",
     "reports/parts/answer_file.py": "stands below 'is neither a model nor a prediction'",
     "reports/parts/search_consistency.py": "stands below 'is neither a model nor a prediction'",
+    "reports/parts/variables_consistency.py": "stands below 'is neither a model nor a prediction'",
 }
 
 

@@ -2,8 +2,9 @@ import pytest
 
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.remedy import Remedy
+from numapredict.predictor.variables.requests import Requests
 from numapredict.predictor.variables.variable import Variable, Variables
-from numapredict.predictor.variables.variables_text import variables_in_words
+from numapredict.predictor.variables.variables_text import requests_in_words, variables_in_words
 
 
 def answer(size_bytes: int) -> Variables:
@@ -46,3 +47,8 @@ def answer(size_bytes: int) -> Variables:
 )
 def test_sizes_are_written_in_the_unit_that_reads_best(size_bytes: int, text: str) -> None:
     assert f"grid, {text}\n" in variables_in_words(answer(size_bytes))
+
+
+def test_requests_name_the_node_that_serves_most() -> None:
+    served = Requests(local=20.4, remote=79.6, nodes=(0, 5), by_node=(10.0, 90.0), imbalance=1.8)
+    assert requests_in_words(served) == "20 local, 80 remote; node 5 serves 90%, 1.8 times an even part"

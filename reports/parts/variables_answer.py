@@ -1,0 +1,208 @@
+"""The answer on a program's variables as a page shows it: by lines of code, by data and by addresses.
+
+Liu and Mellor-Crummey (PPoPP 2014, sec. 5 and 6) show a program's data in these three views.
+"""
+
+from pathlib import PurePath
+
+import msgspec
+
+from numapredict.collect.source.excerpt import Excerpt
+from numapredict.collect.source.place import Place, plain_function
+from numapredict.predictor.variables.variable import Variable, Variables
+from numapredict.predictor.variables.variables_text import name_of, pattern_in_words, requests_in_words
+from numapredict.reports.parts.quantity import size
+from numapredict.reports.parts.touched_addresses import COLOURS, AddressesData, addresses_data
+
+
+class NodeShare(msgspec.Struct, frozen=True):
+    """A node, its colour's number, and its share of what is served."""
+
+    node: int
+    colour: int
+    share: float
+
+
+class MisplacedData(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer: the variables that are ``worth`` fixing, which node serves how much, and what to know of it."""
+
+    worth: tuple["VariableRow", ...]
+    served: str
+    nodes: tuple[NodeShare, ...]
+    nothing: str
+    notes: tuple[str, ...]
+
+
+class VariableRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of the table of variables; shares are of 0 to 1, -1 where they are not known."""
+
+    name: str
+    size_bytes: int
+    size: str
+    touch_share: float
+    other_threads_share: float
+    remote_share: float
+    cost: float
+    served: str
+    pattern: str
+    allocated: str
+    first_touch: str
+    remedy: str
+    worth: bool
+
+
+class VariablesData(msgspec.Struct, frozen=True, kw_only=True):
+    """The table of all variables; ``on_nodes`` says whether any touch can be remote."""
+
+    rows: tuple[VariableRow, ...]
+    on_nodes: bool
+
+
+class SourceLine(msgspec.Struct, frozen=True):
+    """A line of source; ``marked`` is the one that is meant."""
+
+    number: int
+    text: str
+    marked: bool
+
+
+class TouchingLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line that touches ``variables`` first, which have these shares of all touches, with the source around it."""
+
+    function: str
+    place: str
+    in_region: bool
+    variables: tuple[str, ...]
+    touch_share: float
+    cost: float
+    source: tuple[SourceLine, ...]
+
+
+class LinesData(msgspec.Struct, frozen=True, kw_only=True):
+    """The lines that touch first, the costliest first, and the variables of which none is known."""
+
+    lines: tuple[TouchingLine, ...]
+    unknown: tuple[str, ...]
+
+
+class MapsData(msgspec.Struct, frozen=True, kw_only=True):
+    """The drawings of the variables, and the colours of the ``nodes`` with threads; none where all share one."""
+
+    drawings: tuple[AddressesData, ...]
+    nodes: tuple[NodeShare, ...]
+    left: int
+
+
+def subject_of(answer: Variables) -> str:
+    """Return the command or the profile's name, which the page is on."""
+    return " ".join(answer.command) or PurePath(answer.profile or "").name
+
+
+def misplaced_data(answer: Variables) -> MisplacedData:
+    """Return the answer itself."""
+    rows = variables_data(answer).rows
+    return MisplacedData(
+        worth=tuple(row for row in rows if row.worth),
+        served=requests_in_words(answer.requests) if answer.requests is not None else "",
+        nodes=_nodes(answer),
+        nothing=f"each causes less than {answer.worth:.0%} of all touches from elsewhere",
+        notes=answer.notes,
+    )
+
+
+def variables_data(answer: Variables) -> VariablesData:
+    """Return the table of variables, in the answer's order: the costliest first."""
+    return VariablesData(rows=tuple(map(_row, answer.variables)), on_nodes=answer.nodes is not None)
+
+
+def lines_data(answer: Variables) -> LinesData:
+    """Return the lines that touch variables first, those of each together."""
+    groups: dict[tuple[str, str], list[Variable]] = {}
+    for one in answer.variables:
+        if one.first_touch is not None:
+            groups.setdefault((plain_function(one.first_touch.frame.function), one.first_touch.text), []).append(one)
+    lines = (_line(function, place, found) for (function, place), found in groups.items())
+    return LinesData(
+        lines=tuple(sorted(lines, key=lambda line: (-line.cost, -line.touch_share))),
+        unknown=tuple(name_of(one) for one in answer.variables if one.first_touch is None),
+    )
+
+
+def maps_data(answer: Variables) -> MapsData:
+    """Return the drawings of the variables that have a table of touches."""
+    drawn = [(name_of(one), one.heat) for one in answer.variables if one.heat is not None]
+    return MapsData(
+        drawings=tuple(addresses_data(name, heat, answer.nodes, answer.page_bytes) for name, heat in drawn),
+        nodes=_nodes(answer),
+        left=len(answer.variables) - len(drawn),
+    )
+
+
+def variables_about(answer: Variables) -> tuple[tuple[str, str], ...]:
+    """Return the facts about the run, as pairs of name and text."""
+    facts = [
+        ("Program" if answer.command else "Profile", subject_of(answer)),
+        ("Threads", str(answer.threads)),
+        ("Touches", f"{answer.touches} sampled in {answer.region_time_s:.2f} s of parallel regions"),
+        ("Severity", f"{answer.severity}: a touch is a visit to a page, not a memory access, and no time"),
+    ]
+    if answer.machine is not None:
+        facts.append(("Machine", f"{answer.machine} as {answer.mapping}, modelled: which threads share a node"))
+    if answer.exit_code:
+        facts.append(("Exit code", str(answer.exit_code)))
+    return tuple(facts)
+
+
+def _nodes(answer: Variables) -> tuple[NodeShare, ...]:
+    served = answer.requests
+    total = sum(served.by_node) if served is not None else 0.0
+    share = dict(zip(served.nodes, served.by_node, strict=True)) if served is not None else {}
+    return tuple(
+        NodeShare(node, node % COLOURS, share.get(node, 0.0) / total if total else 0.0)
+        for node in sorted(set(answer.nodes or ()))
+    )
+
+
+def _row(one: Variable) -> VariableRow:
+    return VariableRow(
+        name=name_of(one),
+        size_bytes=one.size_bytes,
+        size=size(one.size_bytes),
+        touch_share=one.touch_share,
+        other_threads_share=_known(one.other_threads_share),
+        remote_share=_known(one.remote_share),
+        cost=one.cost,
+        served=requests_in_words(one.requests) if one.requests is not None else "",
+        pattern=pattern_in_words(one.pattern),
+        allocated=_text(one.allocated),
+        first_touch=_text(one.first_touch),
+        remedy=one.remedy.text,
+        worth=one.remedy.action != "nothing",
+    )
+
+
+def _known(share: float | None) -> float:
+    return -1.0 if share is None else share
+
+
+def _text(place: Place | None) -> str:
+    return "" if place is None else place.text
+
+
+def _line(function: str, place: str, found: list[Variable]) -> TouchingLine:
+    first = found[0].first_touch
+    source = next((one.source for one in found if one.source is not None), None)
+    line = first.frame.line if first is not None else None
+    return TouchingLine(
+        function=function,
+        place=place,
+        in_region=first is not None and first.in_region,
+        variables=tuple(dict.fromkeys(map(name_of, found))),
+        touch_share=sum(one.touch_share for one in found),
+        cost=sum(one.cost for one in found),
+        source=_source(source, line) if source is not None else (),
+    )
+
+
+def _source(excerpt: Excerpt, line: int | None) -> tuple[SourceLine, ...]:
+    return tuple(SourceLine(number, text, number == line) for number, text in enumerate(excerpt.lines, excerpt.first))

@@ -1,0 +1,49 @@
+"""What a profile's samples estimate, worked out on touches that are known, and held against a run."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.benchmarks.exact_touches import _weights
+from tests.benchmarks.programs import HERE, compiled
+from tests.benchmarks.variables import compared
+from tests.openmp import CAN_TRACE
+
+
+def rate(times: list[float], length: float = 100.0) -> float:
+    """Return a page's rate by its touches in a step."""
+    return float(_weights(np.zeros(len(times)), np.array(times), length).sum())
+
+
+def test_a_pages_rate_is_one_over_the_mean_wait_for_its_next_touch() -> None:
+    assert rate([30.0]) == pytest.approx(2 / 100)
+    assert rate([0.0, 25.0, 50.0, 75.0]) == pytest.approx(2 / 25)
+    assert rate([10.0, 10.1, 10.2, 10.3]) == pytest.approx(2 / 100, rel=0.01)  # a burst counts as one
+    assert rate([20.0, 80.0]) == pytest.approx(2 * 100 / (60**2 + 40**2))
+
+
+def test_touches_in_no_order_count_as_often_as_they_come() -> None:
+    times = np.random.default_rng(1).uniform(0, 1e6, 20_000)
+    assert rate(times.tolist(), 1e6) == pytest.approx(20_000 / 1e6, rel=0.05)
+
+
+def test_a_touch_counts_by_the_wait_that_it_ends() -> None:
+    weights = _weights(np.array([7, 9, 7]), np.array([90.0, 50.0, 10.0]), 100.0)
+    assert weights[0] / weights[2] == pytest.approx(80 / 20)
+    assert weights[1] == pytest.approx(2 / 100)
+
+
+@pytest.mark.native
+@pytest.mark.slow
+@pytest.mark.skipif(not CAN_TRACE, reason="no gcc or no emulator")
+def test_samples_of_loops_over_arrays_agree_with_the_trace(tmp_path: Path) -> None:
+    program = compiled(HERE / "shares.c", tmp_path, options=("-g", "-fopenmp"))
+    found = compared(program, "stream", 6000)
+    assert [one.variable.split(",")[0] for one in found if one.exact.touches > 0.3] == ["often"]
+    assert len(found) == 3
+    for one in found:
+        assert one.remote_share == pytest.approx(one.exact.remote_touches, abs=0.05)
+        assert one.touch_share == pytest.approx(one.exact.touches, abs=0.1)
+    (wrong,) = (one for one in found if one.variable.startswith("wrong"))
+    assert wrong.exact.remote_touches == pytest.approx(0.75, abs=0.02)

@@ -1,0 +1,52 @@
+import msgspec
+
+from numapredict.reports.parts.variables_answer import (
+    lines_data,
+    maps_data,
+    misplaced_data,
+    subject_of,
+    variables_about,
+    variables_data,
+)
+from tests.judged import judged_answer
+
+ANSWER = judged_answer()
+
+
+def test_the_answer_names_what_is_worth_fixing_and_who_serves() -> None:
+    data = misplaced_data(ANSWER)
+    assert [row.name for row in data.worth] == ["wrong"]
+    assert [(node.node, node.colour, node.share) for node in data.nodes] == [(0, 0, 0.75), (1, 1, 0.25)]
+    assert data.served == "150 local, 50 remote; node 0 serves 75%, 1.5 times an even part"
+
+
+def test_by_code_each_line_has_all_that_it_touches_first() -> None:
+    first, other = lines_data(ANSWER).lines
+    assert (first.place, first.variables, first.cost, first.in_region) == ("main, app.c:8", ("wrong",), 0.25, False)
+    assert [(line.number, line.marked) for line in first.source] == [(7, False), (8, True), (9, False)]
+    assert (other.place, other.in_region) == ("main (parallel region), app.c:11", True)
+    wrong, right = ANSWER.variables
+    same = msgspec.structs.replace(right, first_touch=wrong.first_touch, touch_share=0.25)
+    (both,) = lines_data(msgspec.structs.replace(ANSWER, variables=(wrong, same))).lines
+    assert (both.variables, both.touch_share, both.cost) == (("wrong", "right"), 0.75, 0.25)
+    unseen = msgspec.structs.replace(wrong, first_touch=None)
+    assert lines_data(msgspec.structs.replace(ANSWER, variables=(unseen,))).unknown == ("wrong",)
+
+
+def test_by_data_what_is_not_known_is_told_from_none() -> None:
+    wrong = msgspec.structs.replace(ANSWER.variables[0], remote_share=None, other_threads_share=0.0)
+    (row,) = variables_data(msgspec.structs.replace(ANSWER, variables=(wrong,))).rows
+    assert (row.remote_share, row.other_threads_share, row.worth) == (-1, 0, True)
+
+
+def test_by_address_each_variable_with_a_table_is_drawn() -> None:
+    assert [drawn.name for drawn in maps_data(ANSWER).drawings] == ["wrong", "right"]
+    less = msgspec.structs.replace(ANSWER.variables[1], heat=None)
+    data = maps_data(msgspec.structs.replace(ANSWER, variables=(ANSWER.variables[0], less)))
+    assert (len(data.drawings), data.left) == (1, 1)
+
+
+def test_the_run_is_named_by_its_command_or_its_profile() -> None:
+    assert subject_of(ANSWER) == "./app"
+    assert subject_of(msgspec.structs.replace(ANSWER, command=(), profile="/a/kept")) == "kept"
+    assert dict(variables_about(msgspec.structs.replace(ANSWER, exit_code=3)))["Exit code"] == "3"
