@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 
 from numapredict.predictor.variables.heat import MOST_PARTS, heat_of
@@ -26,3 +28,8 @@ def test_the_first_thread_of_a_column_is_that_of_most_of_its_pages() -> None:
     first = np.where(np.arange(256) % 4 < 3, 1, 0)
     heat = heat_of(touches(np.arange(256), np.zeros(256, dtype=np.int64), 256), first, 2)
     assert set(heat.first_threads) == {1}
+
+
+def test_a_sample_of_several_touches_counts_as_these() -> None:
+    one = touches(np.array([0]), np.array([0]), 1)
+    assert heat_of(replace(one, count=np.array([7])), None, 1).touches == ((7,),)
