@@ -52,6 +52,48 @@ static struct first_part *parts_for(uint32_t number) {
     return &pool[pool_used - number];
 }
 
+static bool claim(struct known_range *k, struct first_part *part) {
+    uint32_t none = PART_WAITS;
+    if (!atomic_compare_exchange_strong(&part->state, &none, PART_FILLING))
+        return false;
+    atomic_fetch_sub(&k->waiting, 1);
+    atomic_fetch_sub(&waiting, 1);
+    return true;
+}
+
+size_t first_part_page(const struct known_range *k, uint32_t number, size_t *pages) {
+    const uintptr_t low = ((k->start >> k->shift) + number) << k->shift,
+                    end = low + ((uintptr_t)1 << k->shift);
+    const uintptr_t from = low > k->start ? low : k->start;
+    *pages = ((end < k->end ? end : k->end) - from) / PAGE_BYTES;
+    return (from - k->start) / PAGE_BYTES;
+}
+
+/* After protecting, so that a touch comes either before, and its page is there, or is seen. */
+static void look_at(struct known_range *k, uint32_t number) {
+    size_t pages;
+    const size_t first = first_part_page(k, number, &pages);
+    if (system_is_empty_all(k->start + first * PAGE_BYTES, pages * PAGE_BYTES) || !claim(k, &k->part[number]))
+        return;
+    atomic_store(&k->part[number].state, PART_LOST);
+    const size_t block = protection_block_of(k->live, first);
+    protection_disarm(k->live, block, protection_block_of(k->live, first + pages - 1) - block + 1,
+                      FOR_FIRST_TOUCH);
+}
+
+/* What realloc moved has its pages already, and the rest none: these were touched before. Memory that was
+ * freed and is allocated again has all of them: there the next touch counts. */
+static void leave_moved(struct known_range *k) {
+    if (system_is_empty_all(k->start, k->end - k->start))
+        return;
+    size_t pages;
+    const size_t last = first_part_page(k, k->parts - 1, &pages);
+    if (!system_is_empty_all(k->start + last * PAGE_BYTES, pages * PAGE_BYTES))
+        return;
+    for (uint32_t n = 0; n < k->parts; n++)
+        look_at(k, n);
+}
+
 void first_touches_begin(struct known_range *known, uint32_t similar) {
     uint32_t shift = LEAST_SHIFT, most = MOST_PARTS / (similar + 1);
     const uint64_t allowed = allowed_ns(), spent = spent_ns();
@@ -73,19 +115,11 @@ void first_touches_begin(struct known_range *known, uint32_t similar) {
     atomic_store(&known->waiting, number);
     atomic_fetch_add(&waiting, number);
     protection_arm_groups(known->live, 0, known->file.pages, shift);
+    leave_moved(known);
 }
 
 static uint32_t part_of(const struct known_range *k, size_t page) {
     return (uint32_t)(((k->start + page * PAGE_BYTES) >> k->shift) - (k->start >> k->shift));
-}
-
-static bool claim(struct known_range *k, struct first_part *part) {
-    uint32_t none = PART_WAITS;
-    if (!atomic_compare_exchange_strong(&part->state, &none, PART_FILLING))
-        return false;
-    atomic_fetch_sub(&k->waiting, 1);
-    atomic_fetch_sub(&waiting, 1);
-    return true;
 }
 
 void first_touch_note(const struct touch *touch, uint32_t region) {
@@ -101,26 +135,6 @@ void first_touch_note(const struct touch *touch, uint32_t region) {
     part->page = (uint32_t)(touch->address ? (touch->address - k->start) / PAGE_BYTES : touch->first);
     part->stack = call_stack_of_touch(touch);
     atomic_store(&part->state, PART_TOUCHED);
-}
-
-size_t first_part_page(const struct known_range *k, uint32_t number, size_t *pages) {
-    const uintptr_t low = ((k->start >> k->shift) + number) << k->shift,
-                    end = low + ((uintptr_t)1 << k->shift);
-    const uintptr_t from = low > k->start ? low : k->start;
-    *pages = ((end < k->end ? end : k->end) - from) / PAGE_BYTES;
-    return (from - k->start) / PAGE_BYTES;
-}
-
-/* After protecting, so that a touch comes either before, and its page is there, or is seen. */
-static void look_at(struct known_range *k, uint32_t number) {
-    size_t pages;
-    const size_t first = first_part_page(k, number, &pages);
-    if (system_is_empty_all(k->start + first * PAGE_BYTES, pages * PAGE_BYTES) || !claim(k, &k->part[number]))
-        return;
-    atomic_store(&k->part[number].state, PART_LOST);
-    const size_t block = protection_block_of(k->live, first);
-    protection_disarm(k->live, block, protection_block_of(k->live, first + pages - 1) - block + 1,
-                      FOR_FIRST_TOUCH);
 }
 
 static bool waits(struct known_range *k, uint32_t number) {
