@@ -7,7 +7,7 @@ from numapredict.predictor.variables.heat import Heat
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.remedy import Action, Remedy
 from numapredict.predictor.variables.requests import Requests
-from numapredict.predictor.variables.variable import Variable, Variables
+from numapredict.predictor.variables.variable import RegionTouches, Variable, Variables
 
 NODES = (0, 0, 1, 1)
 
@@ -71,6 +71,10 @@ def judged_answer() -> Variables:
         touches=200,
         nodes=NODES,
         requests=Requests(local=150, remote=50, nodes=(0, 1), by_node=(150, 50), imbalance=1.5),
+        regions=(
+            RegionTouches(place(20, "main._omp_fn.1"), 0.75, 0.5, 0.25),
+            RegionTouches(None, 0.25, 0.0, None),
+        ),
         variables=(
             variable("wrong", 0.25, 8, "initialise in parallel", (0, 0, 0, None)),
             variable("right", 0.0, 11, "nothing", (0, 1, 2, 3)),

@@ -68,7 +68,7 @@ def by_region(
                 None if nodes is None else elsewhere_share(part, first, nodes),
             )
         )
-    return tuple(sorted(shares, key=_cost, reverse=True))
+    return tuple(sorted(shares, key=lambda one: -one.cost))
 
 
 def all_regions(
@@ -77,11 +77,6 @@ def all_regions(
     """Return the touches of each region to all variables together."""
     touches = joined([one.touches for one in found])
     return by_region(touches, profile, modules, nodes, touches.total)
-
-
-def _cost(one: RegionTouches) -> float:
-    share = one.other_threads_share if one.remote_share is None else one.remote_share
-    return one.touch_share * (share or 0.0)
 
 
 def _judged(found: Found, run: _Run) -> Variable:

@@ -112,14 +112,26 @@ def _is_own(place: Place) -> bool:
 
 
 def _first_stack(ranges: Sequence[ProfiledRange], profile: Profile, modules: Modules) -> tuple[Place, ...]:
-    """Return the calls of the first touch of most of the pages; empty where none is known."""
-    pages: Counter[int] = Counter()
+    """Return the calls of the first touch of most of the pages; empty where none is known.
+
+    The body of a region that ends with the call, as of memset, is not among them: the call came to be a jump.
+    """
+    pages: Counter[tuple[int, int]] = Counter()
     for one in ranges:
-        for stack, count in zip(one.firsts["stack"].tolist(), one.firsts["pages"].tolist(), strict=True):
-            pages[stack] += count if stack else 0
+        for stack, region, count in one.firsts[["stack", "region", "pages"]].tolist():
+            pages[stack, region] += count if stack else 0
     if not pages or pages.most_common(1)[0][1] == 0:
         return ()
-    return tuple(modules.place(*one) for one in profile.stacks[pages.most_common(1)[0][0] - 1])
+    (stack, region), _ = pages.most_common(1)[0]
+    places = [modules.place(*one) for one in profile.stacks[stack - 1]]
+    outside = next((at for at, place in enumerate(places) if _is_runtime(place)), None)
+    if region and outside is not None and not any(place.in_region for place in places[:outside]):
+        places.insert(outside, modules.place(*profile.regions[region - 1]))
+    return tuple(places)
+
+
+def _is_runtime(place: Place) -> bool:
+    return PurePath(place.module).name.startswith(("libgomp.so", "libomp.so", "libiomp5.so"))
 
 
 def _touching(stack: Sequence[Place]) -> Place | None:

@@ -28,6 +28,12 @@ class RegionTouches(msgspec.Struct, frozen=True):
     other_threads_share: float | None
     remote_share: float | None
 
+    @property
+    def cost(self) -> float:
+        """Return the share of all the program's touches that are of this region and from elsewhere."""
+        share = self.other_threads_share if self.remote_share is None else self.remote_share
+        return self.touch_share * (share or 0.0)
+
 
 class Variable(msgspec.Struct, frozen=True, kw_only=True):
     """One variable: what it costs, who touched it first, how it is shared, and what would help.

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.variables.pattern import Pattern
 from numapredict.predictor.variables.requests import Requests
-from numapredict.predictor.variables.variable import RegionTouches, Variable, VariablePlan, Variables
+from numapredict.predictor.variables.variable import Variable, VariablePlan, Variables
 
 _WIDTH = 100
 _MOST_SHOWN = 8
@@ -66,19 +66,14 @@ def _plan(plan: VariablePlan, command: tuple[str, ...]) -> list[str]:
 
 def _regions(answer: Variables) -> list[str]:
     """Return the table of the regions that touch most from elsewhere."""
-    total = sum(map(_elsewhere, answer.regions))
-    shown = [one for one in answer.regions if total and _elsewhere(one) >= answer.worth * total]
+    total = sum(one.cost for one in answer.regions)
+    shown = [one for one in answer.regions if total and one.cost >= answer.worth * total]
     if not shown:
         return []
     whose = "other nodes" if answer.machine else "other threads"
-    rows = [(_percent(_elsewhere(one) / total), one.place.text if one.place else "not known") for one in shown]
+    rows = [(_percent(one.cost / total), one.place.text if one.place else "not known") for one in shown]
     lines = [f"  touches from {whose}, by region"]
     return [*lines, *(f"    {share:>4}  {text}" for share, text in rows[:_MOST_SHOWN]), ""]
-
-
-def _elsewhere(one: RegionTouches) -> float:
-    share = one.other_threads_share if one.remote_share is None else one.remote_share
-    return one.touch_share * (share or 0.0)
 
 
 def _table(variables: tuple[Variable, ...]) -> list[str]:

@@ -9,7 +9,7 @@ import msgspec
 
 from numapredict.collect.source.excerpt import Excerpt
 from numapredict.collect.source.place import Place, plain_function
-from numapredict.predictor.variables.variable import Variable, Variables
+from numapredict.predictor.variables.variable import RegionTouches, Variable, Variables
 from numapredict.predictor.variables.variables_text import name_of, pattern_in_words, requests_in_words
 from numapredict.reports.parts.quantity import size
 from numapredict.reports.parts.touched_addresses import COLOURS, AddressesData, addresses_data
@@ -78,11 +78,22 @@ class TouchingLine(msgspec.Struct, frozen=True, kw_only=True):
     source: tuple[SourceLine, ...]
 
 
+class RegionRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A parallel region: its share of all touches, and of these the part from elsewhere; -1 where it is not known."""
+
+    place: str
+    touch_share: float
+    elsewhere_share: float
+    cost: float
+
+
 class LinesData(msgspec.Struct, frozen=True, kw_only=True):
-    """The lines that touch first, the costliest first, and the variables of which none is known."""
+    """The lines that touch first, the costliest first, and the variables of which none is known; then the regions."""
 
     lines: tuple[TouchingLine, ...]
     unknown: tuple[str, ...]
+    regions: tuple[RegionRow, ...]
+    on_nodes: bool
 
 
 class MapsData(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,6 +136,8 @@ def lines_data(answer: Variables) -> LinesData:
     return LinesData(
         lines=tuple(sorted(lines, key=lambda line: (-line.cost, -line.touch_share))),
         unknown=tuple(name_of(one) for one in answer.variables if one.first_touch is None),
+        regions=tuple(map(_region, answer.regions)),
+        on_nodes=answer.nodes is not None,
     )
 
 
@@ -178,6 +191,15 @@ def _row(one: Variable) -> VariableRow:
         first_touch=_text(one.first_touch),
         remedy=one.remedy.text,
         worth=one.remedy.action != "nothing",
+    )
+
+
+def _region(one: RegionTouches) -> RegionRow:
+    return RegionRow(
+        place=_text(one.place) or "not known",
+        touch_share=one.touch_share,
+        elsewhere_share=_known(one.other_threads_share if one.remote_share is None else one.remote_share),
+        cost=one.cost,
     )
 
 

@@ -49,3 +49,23 @@ def test_a_static_object_that_no_file_names_has_its_offset() -> None:
     (one,) = found((STATIC, 0x4040, "", 0))
     assert one.allocated is not None
     assert (one.name, one.allocated.text, one.first_touch) == (None, "app+0x4040", None)
+
+
+def test_a_region_that_ends_by_a_jump_to_memset_is_named_by_its_number() -> None:
+    libc, libgomp, region = (
+        CodePlace("/lib/libc.so.6", 1),
+        CodePlace("/lib/libgomp.so.1", 2),
+        CodePlace("/absent/app", 96),
+    )
+    samples = np.array([(0, 0, 0, 1, 1, 1, 0, 1.0)], SAMPLE)
+    for number, stack, places in (
+        (1, (libc, libgomp), [1, 96, 2]),
+        (0, (libc, libgomp), [1, 2]),
+        (1, (libc, CodePlace("/absent/app", 8)), [1, 8]),
+    ):
+        firsts = np.array([(0, 16, 0, 0, 1, number, 2)], FIRST)
+        known = ProfiledRange(HEAP, 1, 0, 0, 16, 0, 1, "/absent/app", 64, 65536, firsts=firsts)
+        (one,) = found_in(Profile(2, 4096, (known,), samples, 1, 1, 0, 1.0, (stack,), (region,)), Modules())
+        assert [place.offset for place in one.first_stack] == places
+        assert one.first_touch is not None
+        assert one.first_touch.offset == places[1]

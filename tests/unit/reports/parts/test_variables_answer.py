@@ -33,6 +33,16 @@ def test_by_code_each_line_has_all_that_it_touches_first() -> None:
     assert lines_data(msgspec.structs.replace(ANSWER, variables=(unseen,))).unknown == ("wrong",)
 
 
+def test_by_code_regions_say_how_much_they_touch_from_elsewhere() -> None:
+    first, other = lines_data(ANSWER).regions
+    assert (first.place, first.touch_share, first.elsewhere_share) == ("main (parallel region), app.c:20", 0.75, 0.25)
+    assert first.cost == 0.1875
+    assert (other.place, other.elsewhere_share, other.cost) == ("not known", 0.0, 0.0)
+    alone = msgspec.structs.replace(ANSWER.regions[1], other_threads_share=None)
+    (row,) = lines_data(msgspec.structs.replace(ANSWER, regions=(alone,))).regions
+    assert (row.elsewhere_share, row.cost) == (-1, 0.0)
+
+
 def test_by_data_what_is_not_known_is_told_from_none() -> None:
     wrong = msgspec.structs.replace(ANSWER.variables[0], remote_share=None, other_threads_share=0.0)
     (row,) = variables_data(msgspec.structs.replace(ANSWER, variables=(wrong,))).rows
