@@ -1,8 +1,8 @@
 """What `variables` finds in a timed guest and what its plans gain there: `python -m tests.benchmarks.timed_variables`.
 
 All threads use one of the default program's three arrays at random. `--app 'initialised serial 1024 60'` has one that
-should be with its threads. The runs of each plan and of none, all by first touch, are in turn. The figures are those of
-a timed guest, of no hardware.
+should be with its threads, `--app 'lulesh 20'` three of nine. The runs of each plan and of none, all by first touch,
+are in turn. The figures are those of a timed guest, of no hardware.
 """
 
 import json
@@ -23,9 +23,18 @@ from tests.guest.machine import Guest, python_environment
 from tests.guest.timed.configuration import timing_of
 from tests.guest.timed_session import Said
 
-PROGRAMS = Path(__file__).parents[1] / "guest" / "programs"
+TESTS = Path(__file__).parents[1]
+PROGRAMS = (TESTS / "guest" / "programs", TESTS / "integration" / "variables")
 LIMIT_S = 3600
 HEAD = ("placed alone", "regions", "gain (lowest to highest of the rounds)")
+
+
+def source_of(program: str) -> Path:
+    """Return a program's source; click.UsageError where there is none."""
+    for folder in PROGRAMS:
+        if (source := folder / f"{program}.c").is_file():
+            return source
+    raise click.UsageError(f"there is no {program}.c in {' or '.join(map(str, PROGRAMS))}")
 
 
 def region_s(run: Mapping[str, Any]) -> float:
@@ -50,7 +59,7 @@ def gains(times: Mapping[str, Sequence[float]]) -> list[tuple[str, str, str]]:
     "--app",
     default="three_arrays 1024 60",
     show_default=True,
-    help="A program of tests/guest/programs, and its arguments.",
+    help="A program of tests/guest/programs or tests/integration/variables, and its arguments.",
 )
 @click.option("--rounds", default=3, show_default=True)
 def main(machine: str, factor: float | None, app: str, rounds: int) -> None:
@@ -67,7 +76,7 @@ def main(machine: str, factor: float | None, app: str, rounds: int) -> None:
     program, *arguments = app.split()
     with guest_errors(), tempfile.TemporaryDirectory(prefix="numapredict-variables-") as name:
         folder, timing = Path(name), timing_of(machine, factor)
-        compiled(PROGRAMS / f"{program}.c", folder, options=("-g", "-fopenmp"))
+        compiled(source_of(program), folder, options=("-g", "-fopenmp"))
         (folder / "guest").mkdir()
         typed = [f"{folder}/{program}", *arguments]
         command = [sys.executable, "-m", "tests.guest.timed_variables", str(rounds), *typed]

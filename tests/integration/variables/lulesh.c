@@ -1,14 +1,14 @@
-/* Like LULESH: nine nodal arrays and many short regions; line 22 initialises three of them by one thread. */
+/* Like LULESH: nine nodal arrays and many short regions; line 22 initialises three of them by one thread.
+ * usage: lulesh [STEPS], or for 0.7 s */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define NODES (1l << 16)
 #define EACH for (long i = 0; i < NODES; i++)
-
 static double *nodal(void) { return malloc(NODES * sizeof(double)); }
 
-int main(void) {
+int main(int count, char **arguments) {
     double *x = malloc(NODES * sizeof *x);
     double *y = malloc(NODES * sizeof *y);
     double *z = malloc(NODES * sizeof *z);
@@ -21,7 +21,7 @@ int main(void) {
         /* the places */
         x[i] = y[i] = z[i] = (double)i;
     const double end_s = omp_get_wtime() + 0.7;
-    for (int step = 0; omp_get_wtime() < end_s; step++) {
+    for (long step = 0; count > 1 ? step < atol(arguments[1]) : omp_get_wtime() < end_s; step++) {
 #pragma omp parallel for schedule(static)
         EACH fx[i] = x[i] - y[i];
 #pragma omp parallel for schedule(static)
