@@ -230,6 +230,8 @@ def test_regions_are_listed_by_time(app: Path) -> None:
     done = placed("run", "--mapping", f"{CORES}x1-contiguous-bind", "--regions", "--", str(app))
     assert done.returncode == 0
     first, head, *rows = done.stderr.splitlines()
+    rows, remarks = [row for row in rows if "regions: " not in row], [row for row in rows if "regions: " in row]
+    assert "build it with -g" in remarks[-1]
     assert "in 2 parallel regions" in first
     assert "instances" in head
     assert len(rows) == 2

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define STACKS 8192u
+#define STACKS 2048u
 #define MOST_PROBES 32u
 
 struct call_stack {
@@ -56,7 +56,7 @@ uint32_t call_stack_of_touch(const struct touch *touch) {
     return noted(frames, depth);
 }
 
-__attribute__((noinline)) uint32_t call_stack_here(void) {
+uint32_t call_stack_here(void) {
     uintptr_t frames[PROFILE_FRAMES];
     return noted(frames, stack_of_caller(frames, PROFILE_FRAMES));
 }

@@ -119,7 +119,7 @@ size_t stack_of_signal(const void *context, uintptr_t *frames, size_t most) {
 }
 
 /* Only registers that a call keeps lead further. */
-__attribute__((noinline)) size_t stack_of_caller(uintptr_t *frames, size_t most) {
+size_t stack_of_caller(uintptr_t *frames, size_t most) {
     struct walk w = {.exact = true, .unknown = UINT32_MAX};
     uintptr_t *const v = w.value;
 #if defined(__x86_64__)
