@@ -81,7 +81,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlacedVariable(msgspec.Struct, frozen=True):
-    """A variable that a plan places: how, and how many pages of it; one without a name has its kind."""
+    """A variable that a plan places: how, and how many pages of it; one without a name is called by its line."""
 
     name: str
     how: Literal["interleaved", "with its threads"]

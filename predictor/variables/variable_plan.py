@@ -16,6 +16,7 @@ from numapredict.native.errors import UnwritableError, UsageError
 from numapredict.predictor.variables.grouping import Found
 from numapredict.predictor.variables.remedy import Action
 from numapredict.predictor.variables.variable import PlacedVariable, Variable, VariablePlan
+from numapredict.predictor.variables.variables_text import name_of
 
 _POLICIES: dict[Action, PagePolicy] = {
     "interleave": "interleave",
@@ -50,7 +51,7 @@ def place_variables(
         there = resolve(mapping.replaced(page_policy=policy, page_nodes=mapping.thread_nodes), placement.topology)
         plan = plan_of(profile, there, found.ranges)
         plans.append(plan)
-        placed.append(PlacedVariable(variable.name or variable.kind, _HOW[policy], _pages(plan)))
+        placed.append(PlacedVariable(name_of(variable), _HOW[policy], _pages(plan)))
     try:
         write_plan(joined(plans), path)
     except OSError as error:

@@ -23,8 +23,9 @@ def main(rounds: str, *command: str) -> None:
     found = asked([*judge, "--plan", str(folder / "all"), "--json"], folder)
     if found.exit_code:
         return
-    plan = json.loads(found.output)["plan"]
-    names = [one["name"] for one in plan["variables"] if one["name"]] if plan else []
+    answer = json.loads(found.output)
+    plan, known = answer["plan"], {one["name"] for one in answer["variables"]}
+    names = [one["name"] for one in plan["variables"] if one["name"] in known] if plan else []
     if not plan:
         return
     for name in names:
