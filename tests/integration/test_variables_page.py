@@ -45,7 +45,7 @@ def test_the_page_has_three_views_and_says_what_is_modelled() -> None:
         assert said in body, said
     assert "No clock measured" not in body
     captions = document.texts["caption"] + document.texts["figcaption"]
-    assert len(captions) == 3
+    assert len(captions) == 4  # regions, variables, two heat maps
     assert all(text.rstrip().endswith("(sampled; nodes modelled)") for text in captions)
 
 
