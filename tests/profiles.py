@@ -4,7 +4,7 @@ import struct
 from collections.abc import Sequence
 
 MAGIC = 0x31464F525050554E
-SAMPLE = "<I2H4Id"
+SAMPLE = "<I2H3I2Hd"
 RANGE_BYTES, HEADER_BYTES = 96, 96
 
 
@@ -39,7 +39,7 @@ def profile_bytes(
             "access": 2,
         }
         firsts += struct.pack("<3Ii3I", *(first | _changed(changes, "first_")).values())
-        samples += b"".join(struct.pack(SAMPLE, page, slot, 1, 1, 1, 1, 0, rate) for page, slot, rate in sampled)
+        samples += b"".join(struct.pack(SAMPLE, page, slot, 1, 1, 1, 1, 0, 0, rate) for page, slot, rate in sampled)
         count += len(sampled)
     frame = {"depth": 1, "offset": 4096, "module": 0} | _changed(changes, "frame_")
     stack = struct.pack("<2IQ2I", frame["depth"], 0, frame["offset"], frame["module"], 0) + bytes(16 * 15)
@@ -48,7 +48,7 @@ def profile_bytes(
     tail = struct.pack("<Q2I", *region.values()) + struct.pack("<2I", *module.values()) + b"\xab" * 32
     header = {
         "magic": MAGIC, "version": 2, "slots": slots, "page_bytes": 4096, "ranges": len(ranges), "stacks": 1,
-        "regions": 1, "modules": 1, "reserved": 0, "samples": count, "firsts": len(ranges), "text_bytes": len(text),
+        "regions": 1, "modules": 1, "placed": 0, "samples": count, "firsts": len(ranges), "text_bytes": len(text),
         "armed": 100, "touched": 90, "dropped": 0, "time_ns": 10**9,
     }  # fmt: skip
     header |= _changed(changes, "header_")

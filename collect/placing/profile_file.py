@@ -28,7 +28,7 @@ _HEADER = np.dtype(
     [
         ("magic", "<u8"),
         *((name, "<u4") for name in ("version", "slots", "page_bytes", "ranges", "stacks", "regions", "modules")),
-        ("reserved", "<u4"),
+        ("placed", "<u4"),
         *((name, "<u8") for name in ("samples", "firsts", "text_bytes", "armed", "touched", "dropped", "time_ns")),
     ]
 )
@@ -45,7 +45,8 @@ SAMPLE = np.dtype(
     [
         ("page", "<u4"),
         *((name, "<u2") for name in ("slot", "access")),
-        *((name, "<u4") for name in ("region", "armed", "touches", "reserved")),
+        *((name, "<u4") for name in ("region", "armed", "touches")),
+        *((name, "<u2") for name in ("page_node", "thread_node")),
         ("rate", "<f8"),
     ]
 )
@@ -110,7 +111,8 @@ class Profile:
 
     ``armed`` counts the pages that were watched, ``touched`` those of them that were touched, ``dropped`` the samples
     without room; ``time_s`` is the run's time inside parallel regions. ``stacks`` and ``regions`` (their functions) are
-    numbered from 1 on; ``build_ids`` has those of the modules, in hexadecimal, by path.
+    numbered from 1 on; ``build_ids`` has those of the modules, in hexadecimal, by path. ``placed`` says whether pages
+    went elsewhere than first touch puts them.
     """
 
     slots: int
@@ -124,6 +126,7 @@ class Profile:
     stacks: tuple[tuple[CodePlace, ...], ...] = ()
     regions: tuple[CodePlace, ...] = ()
     build_ids: Mapping[str, str] = field(default_factory=dict)
+    placed: bool = False
 
 
 def read_profile(path: Path) -> Profile:
@@ -204,6 +207,7 @@ def parse_profile(data: bytes) -> Profile:
             for path, record in zip(paths, parts["modules"], strict=True)
             if path and record["build_id_bytes"]
         },
+        placed=bool(header["placed"]),
     )
 
 

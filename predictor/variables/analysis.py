@@ -17,6 +17,7 @@ from numapredict.predictor.variables.first_touch import (
 )
 from numapredict.predictor.variables.grouping import Found
 from numapredict.predictor.variables.heat import MOST_VARIABLES, heat_of
+from numapredict.predictor.variables.page_nodes import PageNodes
 from numapredict.predictor.variables.pattern import Pattern, pattern_of
 from numapredict.predictor.variables.remedy import remedy_of
 from numapredict.predictor.variables.requests import requests_of
@@ -28,19 +29,19 @@ _PARTS = 64
 
 
 class _Run(NamedTuple):
-    """The profiled run: the node of each thread, if any touch can be remote; ``each`` touch of weight 1 counts."""
+    """The profiled run: the nodes, if any touch can be remote; ``each`` touch of weight 1 counts."""
 
     profile: Profile
     modules: Modules
-    nodes: Sequence[int] | None
+    nodes: PageNodes | None
     total: float
     each: float
 
 
 def judged(
-    found: Sequence[Found], profile: Profile, modules: Modules, nodes: Sequence[int] | None
+    found: Sequence[Found], profile: Profile, modules: Modules, nodes: PageNodes | None
 ) -> list[tuple[Found, Variable]]:
-    """Return the variables, the costliest first; ``nodes`` has the node of each of the profile's threads."""
+    """Return the variables, the costliest first."""
     total = sum(one.touches.total for one in found)
     seen = sum(int(one.touches.count.sum()) for one in found)
     run = _Run(profile, modules, nodes, total, seen / total if total > 0 else 0.0)
@@ -52,7 +53,7 @@ def judged(
 
 
 def by_region(
-    touches: Touches, profile: Profile, modules: Modules, nodes: Sequence[int] | None, total: float
+    touches: Touches, profile: Profile, modules: Modules, nodes: PageNodes | None, total: float
 ) -> tuple[RegionTouches, ...]:
     """Return the touches of each region, those with most from elsewhere first; ``total`` is the program's weight."""
     shares = []
@@ -65,14 +66,14 @@ def by_region(
                 None if code is None else modules.place(*code),
                 part.total / total,
                 elsewhere_share(part, first, range(profile.slots)),
-                None if nodes is None else elsewhere_share(part, first, nodes),
+                None if nodes is None else elsewhere_share(part, nodes.homes(part, first), nodes.of_thread),
             )
         )
     return tuple(sorted(shares, key=lambda one: -one.cost))
 
 
 def all_regions(
-    found: Sequence[Found], profile: Profile, modules: Modules, nodes: Sequence[int] | None
+    found: Sequence[Found], profile: Profile, modules: Modules, nodes: PageNodes | None
 ) -> tuple[RegionTouches, ...]:
     """Return the touches of each region to all variables together."""
     touches = joined([one.touches for one in found])
@@ -93,9 +94,10 @@ def _judged(found: Found, run: _Run) -> Variable:
     if not _finer_than_parts(pattern, manner, found):
         threads = first_threads(touches)
         others = elsewhere_share(touches, threads, range(slots))
-        if nodes is not None:
-            remote = elsewhere_share(touches, threads, nodes)
-            requests = requests_of(touches, threads, nodes, each)
+    if nodes is not None and (threads is not None or nodes.seen):
+        homes = nodes.homes(touches, threads if threads is not None else touches.first)
+        remote = elsewhere_share(touches, homes, nodes.of_thread)
+        requests = requests_of(touches, homes, nodes, each)
     cost = touch_share * ((others if remote is None else remote) or 0.0)
     slot = np.bincount(seen["slot"], seen["pages"]).argmax() if len(seen) else 0
     return Variable(

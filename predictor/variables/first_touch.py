@@ -48,15 +48,15 @@ def first_threads(touches: Touches) -> Numbers:
     return touches.first if (touches.first >= 0).any() else np.zeros(len(touches.first), dtype=np.int64)
 
 
-def elsewhere_share(touches: Touches, first: Numbers, node_of: Sequence[int]) -> float:
-    """Return the share, 0 to 1, of touches by threads of another node than the one that touched the page first.
+def elsewhere_share(touches: Touches, home: Numbers, node_of: Sequence[int]) -> float:
+    """Return the share, 0 to 1, of touches by threads of another node than the one that has the page.
 
-    ``node_of`` has each thread's node. With each thread its own node, this is the share by other threads. Rows whose
-    first thread is not known, -1, are left out.
+    ``home`` has each row's node, ``node_of`` each thread's. With the threads for nodes, this is the share by others
+    than touched the page first. Rows whose node is not known, -1, are left out.
     """
-    known = first >= 0
+    known = home >= 0
     weight = touches.weight[known]
     if weight.sum() <= 0:
         return 0.0
     nodes = np.array(node_of, dtype=np.int64)
-    return float((weight * (nodes[first[known]] != nodes[touches.slot[known]])).sum() / weight.sum())
+    return float((weight * (home[known] != nodes[touches.slot[known]])).sum() / weight.sum())

@@ -2,7 +2,7 @@
 
 Liu and Mellor-Crummey (PPoPP 2014, sec. 4.1): M_l and M_r are the sampled accesses to the memory of the thread's own
 node and of another, and requests are unbalanced where one node's memory serves more than its part. Theirs are samples
-of accesses and the kernel says where pages are; here they are touches, and pages lie where first touch puts them.
+of accesses; here they are touches, and of a described machine pages lie where first touch puts them (page_nodes.py).
 """
 
 from collections.abc import Sequence
@@ -10,14 +10,15 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from numapredict.predictor.variables.page_nodes import PageNodes
 from numapredict.predictor.variables.touches import Numbers, Touches
 
 
 class Requests(msgspec.Struct, frozen=True, kw_only=True):
     """The touches by where they go, in a unit in which the program's have as many as were sampled.
 
-    ``local`` is M_l, ``remote`` M_r. ``by_node`` are the touches that each of ``nodes`` serves, by the numbers of the
-    nodes that have threads; ``imbalance`` is those of the busiest one over an even part, 1 where all serve as many.
+    ``local`` is M_l, ``remote`` M_r. ``by_node`` are the touches that each of ``nodes`` serves; ``imbalance`` is those
+    of the busiest one over an even part, 1 where all serve as many.
     """
 
     local: float
@@ -27,19 +28,19 @@ class Requests(msgspec.Struct, frozen=True, kw_only=True):
     imbalance: float
 
 
-def requests_of(touches: Touches, first: Numbers, node_of: Sequence[int], each: float) -> Requests:
+def requests_of(touches: Touches, home: Numbers, nodes: PageNodes, each: float) -> Requests:
     """Return the requests of a variable's touches; ``each`` is what a touch of weight 1 counts.
 
-    ``first`` has the thread that touched each row's page first, int64[N], -1 where all threads are as likely;
-    ``node_of`` has each thread's node.
+    ``home`` has the node of each row's page, int64[N], -1 where those of all threads are as likely.
     """
-    names, number = np.unique(np.array(node_of, dtype=np.int64), return_inverse=True)
-    beside = np.bincount(number, minlength=len(names)) / len(number)
+    names = np.array(nodes.all, dtype=np.int64)
+    thread = np.searchsorted(names, np.array(nodes.of_thread, dtype=np.int64))
+    beside = np.bincount(thread, minlength=len(names)) / len(thread)
     weight = touches.weight * each
-    known = first >= 0
-    home = number[np.maximum(first, 0)]
-    by_node = np.bincount(home[known], weight[known], len(names)) + beside * float(weight[~known].sum())
-    near = np.where(known, home == number[touches.slot], beside[number[touches.slot]])
+    known = home >= 0
+    at = np.searchsorted(names, np.where(known, home, names[0]))
+    by_node = np.bincount(at[known], weight[known], len(names)) + beside * float(weight[~known].sum())
+    near = np.where(known, at == thread[touches.slot], beside[thread[touches.slot]])
     local = float((weight * near).sum())
     return _requests(names.tolist(), by_node.tolist(), local, float(weight.sum()) - local)
 

@@ -20,6 +20,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import UnrunnableProgramError, UsageError
 from numapredict.predictor.variables.analysis import all_regions, judged
 from numapredict.predictor.variables.grouping import found_in
+from numapredict.predictor.variables.page_nodes import PageNodes, page_nodes_of
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
 from numapredict.predictor.variables.requests import all_requests
 from numapredict.predictor.variables.variable import Variable, Variables
@@ -94,7 +95,9 @@ def _answer(
     profile = ran.profile
     if placement is None and len(topology.cpu_nodes) > 1:
         placement = resolve(_fitting(profile.slots, topology), topology)
-    nodes = None if placement is None or len(topology.cpu_nodes) < 2 else _nodes(profile, placement)
+    nodes = None
+    if placement is not None and len(topology.cpu_nodes) > 1:
+        nodes = page_nodes_of(profile, placement, is_here=question.machine is None)
     found = found_in(profile, modules)
     if not found:
         raise UnrunnableProgramError(
@@ -117,11 +120,11 @@ def _answer(
         threads=profile.slots,
         machine=topology.name if nodes is not None else None,
         mapping=placement.mapping.label if placement is not None and nodes is not None else None,
-        modelled=nodes is not None,
+        modelled=nodes is not None and not nodes.seen,
         exit_code=ran.exit_code if question.profile is None else None,
         region_time_s=profile.time_s,
         touches=seen,
-        nodes=nodes,
+        nodes=None if nodes is None else nodes.of_thread,
         requests=all_requests([one.requests for one in variables if one.requests is not None]),
         page_bytes=profile.page_bytes,
         variables=variables,
@@ -130,7 +133,7 @@ def _answer(
         notes=(
             *ran.notes,
             *unplanned,
-            *_notes(profile, variables, seen, nodes is not None, modules.thread_locals(profile.build_ids)),
+            *_notes(profile, variables, seen, nodes, modules.thread_locals(profile.build_ids)),
         ),
     )
 
@@ -140,17 +143,17 @@ def _fitting(slots: int, topology: Topology) -> Mapping:
     return baseline(min(slots, topology.core_count), topology)
 
 
-def _nodes(profile: Profile, placement: Placement) -> tuple[int, ...]:
-    """Return the node of each slot's memory; slot i of S stands for thread i * T // S, as in page plans."""
-    homes = placement.homes
-    return tuple(homes[slot * len(homes) // profile.slots] for slot in range(profile.slots))
-
-
 def _notes(
-    profile: Profile, variables: tuple[Variable, ...], seen: int, on_nodes: bool, thread_local: tuple[str, ...]
+    profile: Profile,
+    variables: tuple[Variable, ...],
+    seen: int,
+    nodes: PageNodes | None,
+    thread_local: tuple[str, ...],
 ) -> list[str]:
     notes = []
-    if not on_nodes:
+    if nodes is not None and nodes.seen:
+        notes.append("the kernel said during the run on which node each touched page and its thread were")
+    if nodes is None:
         notes.append(
             "this computer has one NUMA node, so that no touch is remote: costs are by the touches of other threads "
             "than the one that touched a page first; --machine NAME states the shares on a machine"
@@ -167,7 +170,9 @@ def _notes(
     if half:
         names = ", ".join(one.name or "memory without a name" for one in half[:3]) + (", ..." if len(half) > 3 else "")
         notes.append(
-            f"the first touch of less than {_MOST_KNOWN:.0%} of the pages of {names} was seen: further "
+            f"the first touch of less than {_MOST_KNOWN:.0%} of the pages of {names} was seen"
+            if nodes is not None and nodes.seen
+            else f"the first touch of less than {_MOST_KNOWN:.0%} of the pages of {names} was seen: further "
             "allocations are taken to be touched first as the ones that were seen, or by thread 0 where none was"
         )
     if any(one.kind == "small allocations" for one in variables):

@@ -24,11 +24,10 @@ class Touches:
     """The sampled touches of one variable, one row a page and thread.
 
     ``page`` counts the pages of all its ranges one after the other, ``within`` those of the row's own range, which is
-    ``page`` counts the pages of all its ranges one after the other, ``within`` those of the row's own range, which is
     number ``range`` and has ``length`` pages. ``slot`` is the thread, ``region`` the number of the profile's region,
-    ``first`` the thread that touched the page's part first, -1 where that is not known. ``count`` is the touches seen,
-    ``weight`` how many of the program's they stand for, in a unit that is the same for all variables. ``pages`` is the
-    number of all.
+    ``first`` the thread that touched the page's part first, ``page_node`` the OS number of the node that had the page,
+    -1 where they are not known. ``count`` is the touches seen, ``weight`` how many of the program's they stand for, in
+    a unit that is the same for all variables. ``pages`` is the number of all.
     """
 
     pages: int
@@ -39,6 +38,7 @@ class Touches:
     slot: Numbers
     region: Numbers
     first: Numbers
+    page_node: Numbers
     count: Numbers
     weight: Weights
 
@@ -93,6 +93,7 @@ def touches_of(profile: Profile, ranges: Sequence[ProfiledRange], untouched_s: f
         slot=samples["slot"][touched].astype(np.int64),
         region=samples["region"][touched].astype(np.int64),
         first=np.concatenate([_first(one, like, profile) for one in ranges])[touched],
+        page_node=samples["page_node"][touched].astype(np.int64) - 1,
         count=samples["touches"][touched].astype(np.int64),
         weight=(each[group] * samples["touches"])[touched],
     )
@@ -130,7 +131,8 @@ def joined(parts: Sequence[Touches]) -> Touches:
 def part_of(touches: Touches, first: int, pages: int) -> Touches:
     """Return the touches of some pages of a variable that has one range."""
     inside = (touches.page >= first) & (touches.page < first + pages)
-    rows = {name: getattr(touches, name)[inside] for name in ("range", "slot", "region", "first", "count", "weight")}
+    same = ("range", "slot", "region", "first", "page_node", "count", "weight")
+    rows = {name: getattr(touches, name)[inside] for name in same}
     return Touches(
         pages=pages,
         page=touches.page[inside] - first,

@@ -104,7 +104,7 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     None of an earlier run. ``touches`` were seen in ``region_time_s`` seconds of parallel regions. Severity is by
     share of touches: below ``worth`` nothing is worth fixing. ``plan`` was written if one was asked for. ``nodes`` has
     each thread's node, by ``mapping``; ``requests`` are those of all variables of which they are known. Pages have
-    ``page_bytes``.
+    ``page_bytes``. ``modelled``: pages are taken to be where first touch puts them; else the kernel said where they are.
     """
 
     command: tuple[str, ...]

@@ -17,7 +17,8 @@ _REMOTE = "other nodes"
 def variables_in_words(answer: Variables) -> str:
     """Return the answer for a person to read."""
     subject = " ".join(answer.command) or PurePath(answer.profile or "").name
-    where = f", on {name_cell(answer.machine)} as {answer.mapping} (modelled)" if answer.machine else ""
+    modelled = " (modelled)" if answer.modelled else ""
+    where = f", on {name_cell(answer.machine)} as {answer.mapping}{modelled}" if answer.machine else ""
     lines = [f"{printable(subject)} with {counted(answer.threads, 'thread')}{where}", ""]
     lines += [*_table(answer.variables[:_MOST_SHOWN]), ""]
     if answer.requests is not None:

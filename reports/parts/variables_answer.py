@@ -160,7 +160,8 @@ def variables_about(answer: Variables) -> tuple[tuple[str, str], ...]:
         ("Severity", f"{answer.severity}: a touch is a visit to a page, not a memory access, and no time"),
     ]
     if answer.machine is not None:
-        facts.append(("Machine", f"{answer.machine} as {answer.mapping}, modelled: which threads share a node"))
+        how = "modelled: which threads share a node" if answer.modelled else "nodes of pages and threads measured"
+        facts.append(("Machine", f"{answer.machine} as {answer.mapping}, {how}"))
     if answer.exit_code:
         facts.append(("Exit code", str(answer.exit_code)))
     return tuple(facts)

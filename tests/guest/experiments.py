@@ -12,6 +12,7 @@ shares PROGRAM      where its threads' pages are when each has ended its share o
 arrays REQUEST      where the pages of a program's arrays are under each mapping
 early PROGRAM       pages by node of memory from before the library's start, by mapping
 crowded PROGRAM     how a program with more memory than may be cut fares, alone and under mappings
+variables PROGRAM   of each variable, where its touched pages are, and the share of touches from other nodes
 userfaults PROGRAM  what a program that fills in its pages itself says, alone and under mappings
 
 The first two run it once with its threads bound by the OpenMP runtime, and once under the library.
@@ -35,6 +36,7 @@ from numapredict.collect.placing.command import launch
 from numapredict.collect.placing.placed_pages import parse_map
 from numapredict.collect.placing.preload import PlacementFiles, preload_environment
 from numapredict.native.library import placement_library
+from numapredict.predictor.variables.session import Question, ask
 from tests.guest.kernel_setting import BALANCING_SETTING, HUGE_SETTING, MAPPINGS_SETTING, kernel_setting
 from tests.guest.placements import NOWHERE, paged
 
@@ -211,6 +213,16 @@ def userfaults(program: str) -> dict[str, str]:
     return reported
 
 
+def variables(program: str) -> dict[str, dict[str, object]]:
+    """Return what is said of the program's variables with a thread on each node."""
+    answer = ask(Question((program, "4"), mapping="4x4-contiguous-first-touch"))
+    return {
+        str(one.name): {"remote": one.remote_share, "by_node": one.requests and one.requests.by_node}
+        for one in answer.variables
+        if one.size_bytes > 1 << 20
+    } | {"": {"modelled": answer.modelled}}
+
+
 def _output(command: list[str], environment: dict[str, str]) -> str:
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
     return f"{done.returncode}: {done.stdout}{done.stderr}"
@@ -255,6 +267,7 @@ if __name__ == "__main__":
         "early": early,
         "crowded": crowded,
         "userfaults": userfaults,
+        "variables": variables,
     }
     asked = zip(sys.argv[1::2], sys.argv[2::2], strict=True)
     sys.stdout.write(json.dumps([answered(experiments[name], argument) for name, argument in asked]))

@@ -78,7 +78,7 @@ def built_where(folder: Path) -> Path:
 
 def built_by(compiler: str, source: str, folder: Path) -> Path:
     program = folder / f"{source}-{Path(compiler).name}"
-    subprocess.run([compiler, "-O1", "-fopenmp", "-o", program, SOURCES / f"{source}.c", "-lnuma"], check=True)
+    subprocess.run([compiler, "-g", "-O1", "-fopenmp", "-o", program, SOURCES / f"{source}.c", "-lnuma"], check=True)
     return program
 
 
@@ -116,6 +116,7 @@ EXPERIMENTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     **{f"teams {compiler}": ("teams", partial(built_by, compiler, "nested")) for compiler in (GCC, CLANG)},
     **{f"shares {compiler}": ("shares", partial(built_by, compiler, "shares")) for compiler in (GCC, CLANG)},
     **{f"arrays {source}": ("arrays", partial(built_arrays, source=source)) for source in ARRAYS},
+    "variables": ("variables", partial(built_by, GCC, "spread")),
     # These two change a setting of the kernel while they run, and come last.
     "userfaults": ("userfaults", lambda folder: built("userfaults.c", folder, GCC)),
     "balancing": ("balancing", built_where),
@@ -192,6 +193,17 @@ def test_a_program_with_userfaultfd_gets_every_fault(answers: dict[str, Any]) ->
     assert reported["alone"].count("\n128 faults, sum ") == 3
     assert reported == dict.fromkeys(reported, reported["alone"])
     assert len(reported) == 4
+
+
+def test_pages_of_variables_are_where_the_kernel_says(answers: dict[str, Any]) -> None:
+    """Thread 0 touched all of both first; by that alone both would be on node 0, and three quarters remote."""
+    found = answers["variables"]
+    heaped, spread = found["heaped"], found["spread"]
+    assert not found[""]["modelled"]
+    assert heaped["by_node"][0] == pytest.approx(sum(heaped["by_node"]))
+    assert heaped["remote"] == pytest.approx(0.75, abs=0.1)
+    assert max(spread["by_node"]) < 0.4 * sum(spread["by_node"])
+    assert spread["remote"] == pytest.approx(0.75, abs=0.1)
 
 
 @pytest.mark.parametrize("compiler", [GCC, CLANG])

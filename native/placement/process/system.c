@@ -85,6 +85,12 @@ int system_where(size_t count, void **pages, int *status) {
     return (int)quiet(syscall(SYS_move_pages, 0, count, pages, NULL, status, 0), before);
 }
 
+int system_node(void) {
+    unsigned node;
+    const int before = errno;
+    return quiet(syscall(SYS_getcpu, NULL, &node, NULL), before) == 0 ? (int)node : -1;
+}
+
 int system_populate(uintptr_t start, size_t bytes) {
     int before = errno;
     return (int)quiet(syscall(SYS_madvise, start, bytes, POPULATE_WRITE), before);

@@ -56,6 +56,8 @@ int system_protect(uintptr_t start, size_t bytes, int prot);
 int system_bind(const uint16_t *cpus, size_t count);
 /* Whether the calling thread may run on this PU and no other. */
 bool system_is_bound(uint16_t cpu);
+/* Return the node that the calling thread runs on; -1 where the kernel does not say. Async-signal-safe. */
+int system_node(void);
 /* Whether the process has no other thread. */
 bool system_is_single(void);
 uint64_t system_now_ns(void);

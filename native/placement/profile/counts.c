@@ -38,7 +38,7 @@ static bool make_room(void) {
     return true;
 }
 
-void counts_add(uint32_t range, uint32_t page, uint32_t who, uint64_t ns) {
+void counts_add(uint32_t range, uint32_t page, uint32_t who, uint64_t ns, uint32_t nodes) {
     const struct count key = {.range = range, .page = page, .who = who};
     if (!make_room()) {
         dropped++;
@@ -51,6 +51,7 @@ void counts_add(uint32_t range, uint32_t page, uint32_t who, uint64_t ns) {
     }
     c->number++;
     c->ns += ns;
+    c->nodes = nodes;
 }
 
 uint64_t counts_dropped(void) { return dropped; }

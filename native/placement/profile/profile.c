@@ -52,12 +52,13 @@ struct flight {
     uint32_t number; /* of the range */
     uint32_t who;    /* of the touch (count_who), or COUNT_OF_PAGE: outside regions */
     enum purpose purpose;
-    bool written; /* for writes: it was seen to be written */
+    bool written;    /* for writes: it was seen to be written */
+    int thread_node; /* of the touch; -1: not known */
     size_t block, first, pages;
     uint64_t since_ns, touched_ns;
 };
 
-static bool prepared;
+static bool prepared, several_nodes; /* with memory */
 static atomic_bool started, ended;
 static pthread_t helper;
 static bool helped;
@@ -90,6 +91,7 @@ static void on_touch(const struct touch *touch) {
         f->who = atomic_load(&running) ? count_who(touch->slot, atomic_load(&region), touch->access)
                                        : COUNT_OF_PAGE;
         f->written = touch->access == ACCESS_WRITE;
+        f->thread_node = several_nodes ? system_node() : -1;
         f->touched_ns = clock_ns();
         atomic_store(&f->state, TOUCHED);
         return;
@@ -109,7 +111,14 @@ static void on_release(void) {
     lock_give(&lock, mask);
 }
 
+static bool has_several_nodes(void) {
+    char nodes[256]; /* such as 0-3,8 */
+    system_read_text("/sys/devices/system/node/has_memory", nodes, sizeof nodes);
+    return strpbrk(nodes, "-,") != NULL;
+}
+
 void profile_prepare(void) {
+    several_nodes = has_several_nodes();
     call_stacks_prepare();
     protection_prepare(FOR_PROFILE, on_touch);
     protection_prepare(FOR_WRITES, on_touch);
@@ -126,6 +135,13 @@ static void count_writes(struct flight *f, bool is_touched) {
     atomic_store(&f->state, LANDED);
 }
 
+/* Return the node that has a page; -1 where it is not known. */
+static int node_of(const struct range *range, size_t page) {
+    void *at = (void *)(range->start + page * PAGE_BYTES);
+    int node = -1;
+    return several_nodes && system_where(1, &at, &node) == 0 && node >= 0 ? node : -1;
+}
+
 static void count(struct flight *f, uint64_t until_ns, uint32_t who) {
     if (f->purpose == FOR_WRITES) {
         count_writes(f, who != COUNT_OF_PAGE);
@@ -133,9 +149,9 @@ static void count(struct flight *f, uint64_t until_ns, uint32_t who) {
     }
     const uint64_t ns = until_ns > f->since_ns ? until_ns - f->since_ns : 0;
     const uint32_t page = (uint32_t)(f->first + f->pages / 2);
-    counts_add(f->number, page, COUNT_OF_PAGE, ns);
+    counts_add(f->number, page, COUNT_OF_PAGE, ns, 0);
     if (who != COUNT_OF_PAGE) {
-        counts_add(f->number, page, who, ns);
+        counts_add(f->number, page, who, ns, count_nodes(node_of(f->range, page), f->thread_node));
         touched++;
     }
     armed++;
@@ -200,7 +216,8 @@ static void land_everything(void) {
 static void write_file(void) {
     const struct settings *s = settings();
     const uint64_t mask = lock_take(&lock);
-    profile_write_file(s->profile, s->slots, armed, touched, clock_ns());
+    const bool placed = s->plan || s->pages != PAGES_FIRST_TOUCH;
+    profile_write_file(s->profile, s->slots, placed, armed, touched, clock_ns());
     lock_give(&lock, mask);
 }
 

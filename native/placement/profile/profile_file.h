@@ -13,7 +13,7 @@
  * is none; modules from 0 on, and module 0 has an empty path: code that belongs to no file.
  *
  * History: 1 (first). 2: first touches by part of a range, call stacks, regions, reads and writes apart,
- * build IDs.
+ * build IDs, and on computers with several nodes the nodes of pages and threads.
  */
 #ifndef NUMAPLACE_PROFILE_FILE_H
 #define NUMAPLACE_PROFILE_FILE_H
@@ -30,7 +30,8 @@ struct profile_header {
     uint32_t version;
     uint32_t slots; /* threads of the profiled run */
     uint32_t page_bytes;
-    uint32_t ranges, stacks, regions, modules, reserved;
+    uint32_t ranges, stacks, regions, modules;
+    uint32_t placed; /* 1: not all pages were left to first touch */
     uint64_t samples, firsts, text_bytes;
     uint64_t armed;   /* pages that were protected in all, for samples */
     uint64_t touched; /* and of them touched */
@@ -61,7 +62,9 @@ struct profile_sample {
     uint32_t region;
     uint32_t armed;   /* how often this page was protected (the same in all samples of the page) */
     uint32_t touches; /* how often this slot was the first to touch it then, in this region and in this way */
-    uint32_t reserved;
+    /* Of the latest such touch, the OS number of the node that has the page and of the one that the thread
+     * ran on, each plus 1; 0: not known, or a computer with one node. */
+    uint16_t page_node, thread_node;
     double rate; /* touches a second of protection, by this slot, in this region and in this way */
 };
 

@@ -110,6 +110,8 @@ static void put_page(struct output *o, const struct count *c, size_t from, size_
         sample.access = (uint16_t)count_access(c[n].who);
         sample.touches = c[n].number;
         sample.rate = c[n].number / seconds;
+        sample.page_node = (uint16_t)(c[n].nodes & 0xffff);
+        sample.thread_node = (uint16_t)(c[n].nodes >> 16);
         put(o, &sample, sizeof sample);
     }
 }
@@ -273,7 +275,7 @@ static bool put_file(const char *path, const struct count *c, size_t number, str
     return o.file >= 0 && !o.failed;
 }
 
-void profile_write_file(const char *path, uint32_t slots, uint64_t armed, uint64_t touched,
+void profile_write_file(const char *path, uint32_t slots, bool placed, uint64_t armed, uint64_t touched,
                         uint64_t time_ns) {
     const int before = errno;
     size_t number;
@@ -291,6 +293,7 @@ void profile_write_file(const char *path, uint32_t slots, uint64_t armed, uint64
             .page_bytes = PAGE_BYTES,
             .ranges = ranges,
             .regions = known_regions(),
+            .placed = placed,
             .armed = armed,
             .touched = touched,
             .dropped = known_dropped() + counts_dropped() + ranges_dropped(),

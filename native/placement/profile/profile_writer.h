@@ -2,9 +2,11 @@
 #ifndef NUMAPLACE_PROFILE_WRITER_H
 #define NUMAPLACE_PROFILE_WRITER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* On any failure the older file is left unchanged. */
-void profile_write_file(const char *path, uint32_t slots, uint64_t armed, uint64_t touched, uint64_t time_ns);
+void profile_write_file(const char *path, uint32_t slots, bool placed, uint64_t armed, uint64_t touched,
+                        uint64_t time_ns);
 
 #endif

@@ -5,6 +5,7 @@ import pytest
 
 from numapredict.collect.placing.profile_file import FIRST, ProfiledRange
 from numapredict.predictor.variables.first_touch import elsewhere_share, first_threads, manner_of, schedule_in
+from numapredict.predictor.variables.page_nodes import PageNodes
 from numapredict.predictor.variables.touches import Touches
 from tests.unit.predictor.variables.test_pattern import PAGES, sampled, touches
 
@@ -51,7 +52,8 @@ def test_schedules_are_read_from_directives() -> None:
 
 def share(first: np.ndarray, nodes: object = EACH) -> float:
     rows = dataclasses.replace(BLOCKS, first=first)
-    return elsewhere_share(rows, first_threads(rows), list(nodes))  # type: ignore[call-overload]
+    node_of = tuple(nodes)  # type: ignore[call-overload]
+    return elsewhere_share(rows, PageNodes(node_of).homes(rows, first_threads(rows)), node_of)
 
 
 def test_blocks_after_a_serial_loop_are_elsewhere_but_for_that_threads() -> None:

@@ -57,7 +57,7 @@ def test_a_region_that_ends_by_a_jump_to_memset_is_named_by_its_number() -> None
         CodePlace("/lib/libgomp.so.1", 2),
         CodePlace("/absent/app", 96),
     )
-    samples = np.array([(0, 0, 0, 1, 1, 1, 0, 1.0)], SAMPLE)
+    samples = np.array([(0, 0, 0, 1, 1, 1, 0, 0, 1.0)], SAMPLE)
     for number, stack, places in (
         (1, (libc, libgomp), [1, 96, 2]),
         (0, (libc, libgomp), [1, 2]),

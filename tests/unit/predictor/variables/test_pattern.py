@@ -16,7 +16,17 @@ def touches(page: np.ndarray, slot: np.ndarray, pages: int = PAGES, ranges: int 
     length = pages // ranges
     one = np.ones(len(page), dtype=np.int64)
     return Touches(
-        pages, page, page % length, page // length, one * length, slot.astype(np.int64), one, one * 0, one, one * 1.0
+        pages,
+        page,
+        page % length,
+        page // length,
+        one * length,
+        slot.astype(np.int64),
+        one,
+        one * 0,
+        -one,
+        one,
+        one * 1.0,
     )
 
 

@@ -13,6 +13,7 @@ from numapredict.collect.source.modules import Modules
 from numapredict.native.errors import UnwritableError, UsageError
 from numapredict.predictor.variables.analysis import judged
 from numapredict.predictor.variables.grouping import Found
+from numapredict.predictor.variables.page_nodes import PageNodes
 from numapredict.predictor.variables.touches import touches_of
 from numapredict.predictor.variables.variable import VariablePlan
 from numapredict.predictor.variables.variable_plan import place_variables
@@ -47,7 +48,7 @@ def planned(tables: dict[str, list[int]], into: Path, *names: str, whole: bool =
               touches_of(sampled, [known], 0.1))
         for name, known in zip(tables, sampled.ranges, strict=True)
     ]  # fmt: skip
-    return place_variables(judged(found, sampled, Modules(), (0, 0, 1, 1)), names, sampled, PLACEMENT, into)
+    return place_variables(judged(found, sampled, Modules(), PageNodes((0, 0, 1, 1))), names, sampled, PLACEMENT, into)
 
 
 def mixed(seed: int) -> list[int]:
