@@ -44,7 +44,9 @@ def trace_bytes(
     end: int = 1,
     version: int = t.VERSION,
 ) -> bytes:
-    """Return a trace file; ``pages`` are (page number, toucher) or (the same, allocation's first page, its pages)."""
+    """Return a trace file; ``pages`` are (page number, toucher) or (the same, allocation's first page, its pages) or
+    (all that, allocation's site, order, kind).
+    """
     records = [record for segment in segments for record in segment.records]
     instructions = sum(segment.instructions for segment in segments)
     parts = [
@@ -58,8 +60,8 @@ def trace_bytes(
         parts.append(struct.pack("<QQIIHHIIIQQII", *numbers, s.instructions, len(s.records), s.chunks, s.locks))
     parts += [struct.pack("<QQ", line << 8 | flags, at) for line, flags, at in records]
     for page, toucher, *allocation in pages:
-        first, count = allocation or (0, 0)
-        parts.append(struct.pack("<QQQHHI", page, first, count, toucher, toucher, 0))
+        first, count, site, order, kind = (*allocation, *(0, 0, 0, 0, 0)[len(allocation) :])
+        parts.append(struct.pack("<4Q2H3I", page, first, count, site, toucher, toucher, 0, order, kind))
     return b"".join(parts)
 
 

@@ -14,7 +14,7 @@ from numapredict.native.errors import InvalidInputError
 
 MOST_BYTES = 1 << 30
 MAGIC = 0x314543415254554E
-VERSION = 3
+VERSION = 4
 PAGE_SHIFT = 12
 LINE_SHIFT = 6
 MOST_SAMPLE_SHIFT = 8  # COARSEST_SHIFT of native/tracer/recording.c
@@ -67,7 +67,11 @@ _SEGMENT = np.dtype(
 )
 _RECORD = np.dtype([("word", "<u8"), ("at", "<u8")])
 _PAGE = np.dtype(
-    [("page", "<u8"), ("first", "<u8"), ("pages", "<u8"), *((name, "<u2") for name in SLOTS), ("flags", "<u4")]
+    [
+        *((name, "<u8") for name in ("page", "first", "pages", "site")),
+        *((name, "<u2") for name in SLOTS),
+        *((name, "<u4") for name in ("flags", "order", "kind")),
+    ]
 )
 
 

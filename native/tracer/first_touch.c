@@ -70,6 +70,9 @@ bool first_touch_write(FILE *file, uint64_t *pages) {
             struct trace_page page = {.page = top << TABLE_BITS | n,
                                       .first = in.first,
                                       .pages = in.end - in.first,
+                                      .site = in.site,
+                                      .order = in.order,
+                                      .kind = in.kind,
                                       .thread = table[n].thread,
                                       .flags = table[n].serial ? PAGE_SERIAL : 0};
             if (fwrite(&page, sizeof page, 1, file) != 1)

@@ -69,7 +69,7 @@ void held_by_add(struct page_range range) { change(range, 1); }
 void held_by_forget(struct page_range range) { change(range, 0); }
 
 struct page_range held_by(uint64_t page) {
-    struct page_range found = {0, 0};
+    struct page_range found = {0};
     pthread_mutex_lock(&lock);
     const size_t at = parts_before(page);
     if (at < part_count && parts[at].pages.first <= page)

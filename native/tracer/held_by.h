@@ -9,9 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Pages by number, the end not included. */
+/* Pages by number, the end not included, and what the placement library knows them by (range.h). */
 struct page_range {
     uint64_t first, end;
+    uint64_t site;
+    uint32_t order, kind;
 };
 
 void held_by_open(void);

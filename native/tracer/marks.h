@@ -20,6 +20,9 @@ static inline uint64_t enter_mark(uint64_t contiguous, uint64_t scattered, uint6
     return contiguous | scattered << 16 | (phase < 0xffff ? phase : 0xffff) << 32 | team << 48;
 }
 
+/* What a range is known by beside its site (range.h). */
+static inline uint64_t range_mark(uint32_t order, uint32_t kind) { return order | (uint64_t)kind << 32; }
+
 enum mark {
     MARK_HELLO = 1, /* a library of ours is loaded */
     MARK_BEGIN = 2, /* a = region key; the encountering thread is about to start a parallel region */
@@ -31,8 +34,8 @@ enum mark {
     MARK_CHUNK = 7,   /* the thread has been handed a chunk of a loop whose schedule does so at run time */
     MARK_TASK = 8,    /* a = the function of a task, before the first one runs */
     MARK_LOCK = 9,    /* the thread has entered a critical or ordered section */
-    MARK_RANGE = 10,  /* a = start, b = end, in bytes: an allocation that the placement library would place
-                         (range_marks.c) */
+    MARK_RANGE = 10,  /* a = start, b = end, in bytes, c = site, d = range_mark: an allocation that the
+                         placement library would place (range_marks.c) */
 };
 
 /* In the library: the calling thread creates a task that runs this function; it has entered a

@@ -138,11 +138,12 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
 
 /* ---- marks ---- */
 
-static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, uint64_t c) {
+static void on_mark(struct thread *t, enum mark what, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     if (what == MARK_BEGIN)
         fast_start_end(t);
     if (what == MARK_RANGE) {
-        held_by_add((struct page_range){a >> PAGE_SHIFT, b >> PAGE_SHIFT});
+        held_by_add(
+            (struct page_range){a >> PAGE_SHIFT, b >> PAGE_SHIFT, c, (uint32_t)d, (uint32_t)(d >> 32)});
         return;
     }
     close_segment(t);
@@ -199,18 +200,19 @@ enum { SYS_READ = 0, SYS_MUNMAP = 11, SYS_PREAD = 17, SYS_MADVISE = 28, ADVICE_D
 
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
                        uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
-    (void)id, (void)a5, (void)a6, (void)a7, (void)a8;
+    (void)id, (void)a6, (void)a7, (void)a8;
     if (stop_reason)
         wait_for_the_end();
     struct thread *t = threads[vcpu & (MAX_THREADS - 1)];
     if (t)
         t->read_into = number == SYS_READ || number == SYS_PREAD ? a2 : 0;
     if (number == MARK_SYSCALL && t)
-        on_mark(t, (enum mark)a1, a2, a3, a4);
+        on_mark(t, (enum mark)a1, a2, a3, a4, a5);
     else if (number == SYS_MUNMAP || (number == SYS_MADVISE && a3 == ADVICE_DONTNEED))
         first_touch_forget(a1, a2);
     if (number == SYS_MUNMAP)
-        held_by_forget((struct page_range){a1 >> PAGE_SHIFT, ((a1 + a2 - 1) >> PAGE_SHIFT) + 1});
+        held_by_forget(
+            (struct page_range){.first = a1 >> PAGE_SHIFT, .end = ((a1 + a2 - 1) >> PAGE_SHIFT) + 1});
 }
 
 /* Data that the kernel reads into the program's memory counts as stored by the calling thread. */

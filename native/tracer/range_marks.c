@@ -24,13 +24,15 @@ uint32_t slot_of_this_thread(void) { return 0; }
 
 bool protection_wanted(void) { return false; }
 
-static void mark(enum mark what, uintptr_t a, uintptr_t b) {
+static void mark(enum mark what, uintptr_t a, uintptr_t b, uint64_t c, uint64_t d) {
     const int error = errno;
-    syscall(MARK_SYSCALL, (long)what, a, b, 0L);
+    syscall(MARK_SYSCALL, (long)what, a, b, c, d);
     errno = error;
 }
 
-static void range_added(struct range *range) { mark(MARK_RANGE, range->start, range->end); }
+static void range_added(struct range *range) {
+    mark(MARK_RANGE, range->start, range->end, range->site, range_mark(range->order, range->kind));
+}
 
 static void range_removed(struct range *range) { heap_changed(range->start); }
 
@@ -44,7 +46,7 @@ EXPORT void ranges_before_region(void);
 EXPORT void ranges_before_region(void) { heap_refresh(); }
 
 __attribute__((constructor)) static void load(void) {
-    mark(MARK_HELLO, 0, 0); /* what follows is not the program's work */
+    mark(MARK_HELLO, 0, 0, 0, 0); /* what follows is not the program's work */
     pthread_atfork(NULL, NULL, in_child);
     heap_prepare();
     ranges_watch(range_added, range_removed);

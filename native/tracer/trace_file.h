@@ -7,7 +7,8 @@
  *
  * Version history: 1, the first. 2, two slots of a thread instead of its number; what nested teams and tasks
  * do belongs to their region. 3, chunks and locks of a segment; of
- * a page its allocation, and no longer the instruction that touched it first.
+ * a page its allocation, and no longer the instruction that touched it first. 4, what the placement library
+ * knows an allocation by.
  */
 #ifndef NUMAPREDICT_TRACE_FILE_H
 #define NUMAPREDICT_TRACE_FILE_H
@@ -15,7 +16,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC 0x314543415254554eull /* "NUTRACE1", little endian */
-#define TRACE_VERSION 3
+#define TRACE_VERSION 4
 
 enum trace_end {
     TRACE_EXITED = 1,       /* the program came to its own end */
@@ -82,8 +83,10 @@ struct trace_page {
     /* The latest allocation that held it whole, of those that the placement library would place: its first
      * whole page, and how many; 0 if there was none. */
     uint64_t first, pages;
+    uint64_t site; /* of that allocation (native/placement/memory/range.h), as are order and kind */
     struct trace_thread thread;
     uint32_t flags;
+    uint32_t order, kind;
 };
 #define PAGE_SERIAL 1u /* first touched outside any region */
 

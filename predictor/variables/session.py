@@ -21,10 +21,11 @@ from numapredict.native.errors import UnrunnableProgramError, UsageError
 from numapredict.predictor.variables.analysis import all_regions, judged
 from numapredict.predictor.variables.grouping import found_in
 from numapredict.predictor.variables.page_nodes import PageNodes, page_nodes_of
+from numapredict.predictor.variables.planning import planned
 from numapredict.predictor.variables.profiling import ProfiledRun, baseline, profiled
 from numapredict.predictor.variables.requests import all_requests
 from numapredict.predictor.variables.variable import Variable, Variables
-from numapredict.predictor.variables.variable_plan import place_variables
+from numapredict.predictor.variables.variable_plan import plans_of
 
 _FEW_TOUCHES = 100  # shares are then known to 0.05
 _MOST_KNOWN = 0.5  # of a variable's pages: with fewer first touches it is told
@@ -106,13 +107,12 @@ def _answer(
         )
     pairs = judged(found, profile, modules, nodes)
     variables = tuple(variable for _, variable in pairs)
-    plan, unplanned = None, []
+    plan, unplanned = None, tuple[str, ...]()
     if question.plan is not None:
         if placement is None or nodes is None:
             raise UsageError("--plan places pages on several nodes, and this computer has one: name a --machine")
-        plan = place_variables(pairs, question.variables, profile, placement, question.plan)
-        if plan is None:
-            unplanned.append(f"nothing is worth placing elsewhere: {question.plan} was not written")
+        placed = plans_of(pairs, question.variables, profile, placement)
+        plan, unplanned = planned(placed, placement, question.plan, question.machine, question.command)
     seen = sum(one.touches for one in variables)
     return Variables(
         command=question.command,

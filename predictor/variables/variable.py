@@ -81,19 +81,27 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlacedVariable(msgspec.Struct, frozen=True):
-    """A variable that a plan places: how, and how many pages of it; one without a name is called by its line."""
+    """A variable that a plan places: how, and how many pages of it; one without a name is called by its line.
+
+    ``speedup`` is that of the parallel regions with this one alone placed so, modelled; None where it is not known.
+    """
 
     name: str
     how: Literal["interleaved", "with its threads"]
     pages: int
+    speedup: float | None = None
 
 
 class VariablePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """A plan that was written for `run --plan`: its file, the mapping that it is for, and what it places."""
+    """A plan that was written for `run --plan`: its file, the mapping that it is for, and what it places.
+
+    ``speedup`` is that of the parallel regions by all of it, modelled; None where it is not known.
+    """
 
     path: str
     mapping: str
     variables: tuple[PlacedVariable, ...]
+    speedup: float | None = None
 
 
 class Variables(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +112,7 @@ class Variables(msgspec.Struct, frozen=True, kw_only=True):
     None of an earlier run. ``touches`` were seen in ``region_time_s`` seconds of parallel regions. Severity is by
     share of touches: below ``worth`` nothing is worth fixing. ``plan`` was written if one was asked for. ``nodes`` has
     each thread's node, by ``mapping``; ``requests`` are those of all variables of which they are known. Pages have
-    ``page_bytes``. ``modelled``: pages are taken to be where first touch puts them; else the kernel said where they are.
+    ``page_bytes``. ``modelled``: pages are taken to be where first touch puts them; else the kernel said where.
     """
 
     command: tuple[str, ...]

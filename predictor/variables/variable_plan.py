@@ -5,17 +5,16 @@ its threads are, as if these had initialised it.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Literal
 
 from numapredict.collect.page_policy import PagePolicy
 from numapredict.collect.placement import Placement, resolve
-from numapredict.collect.placing.page_plan import PagePlan, joined, plan_of, write_plan
+from numapredict.collect.placing.page_plan import PagePlan, plan_of
 from numapredict.collect.placing.profile_file import Profile, ProfiledRange
-from numapredict.native.errors import UnwritableError, UsageError
+from numapredict.native.errors import UsageError
 from numapredict.predictor.variables.grouping import Found
 from numapredict.predictor.variables.remedy import Action
-from numapredict.predictor.variables.variable import PlacedVariable, Variable, VariablePlan
+from numapredict.predictor.variables.variable import PlacedVariable, Variable
 from numapredict.predictor.variables.variables_text import name_of
 
 _POLICIES: dict[Action, PagePolicy] = {
@@ -33,30 +32,20 @@ _HOW: dict[PagePolicy, Literal["interleaved", "with its threads"]] = {
 Judged = tuple[Found, Variable]
 
 
-def place_variables(
-    judged: Sequence[Judged], names: Sequence[str], profile: Profile, placement: Placement, path: Path
-) -> VariablePlan | None:
-    """Write the plan of the variables with these names, or of all that are worth it if none is named; None without one.
+def plans_of(
+    judged: Sequence[Judged], names: Sequence[str], profile: Profile, placement: Placement
+) -> list[tuple[PlacedVariable, PagePlan]]:
+    """Return the plan of each variable with one of these names, or of each that is worth it if none is named.
 
-    UsageError for a name that no variable has, or whose variable is not worth it or cannot be placed alone;
-    UnwritableError where the file cannot be written.
+    UsageError for a name that no variable has, or whose variable is not worth it or cannot be placed alone.
     """
-    chosen = _chosen(judged, names, profile)
-    if not chosen:
-        return None
-    plans, placed = [], []
-    for found, variable in chosen:
+    plans, mapping = [], placement.mapping
+    for found, variable in _chosen(judged, names, profile):
         policy = _POLICIES[variable.remedy.action]
-        mapping = placement.mapping
         there = resolve(mapping.replaced(page_policy=policy, page_nodes=mapping.thread_nodes), placement.topology)
         plan = plan_of(profile, there, found.ranges)
-        plans.append(plan)
-        placed.append(PlacedVariable(name_of(variable), _HOW[policy], _pages(plan)))
-    try:
-        write_plan(joined(plans), path)
-    except OSError as error:
-        raise UnwritableError(f"cannot write the plan {path}: {error.strerror or error}; name another file") from error
-    return VariablePlan(path=str(path), mapping=placement.mapping.label, variables=tuple(placed))
+        plans.append((PlacedVariable(name_of(variable), _HOW[policy], _pages(plan)), plan))
+    return plans
 
 
 def _chosen(judged: Sequence[Judged], names: Sequence[str], profile: Profile) -> list[Judged]:

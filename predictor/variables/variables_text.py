@@ -55,14 +55,23 @@ def _not_worth(others: list[Variable], worth: float, is_rest: bool) -> str:
 
 def _plan(plan: VariablePlan, command: tuple[str, ...]) -> list[str]:
     """Return what a plan places, and the command that applies it."""
-    placed = "; ".join(f"{name_cell(one.name)} {one.how}, {counted(one.pages, 'page')}" for one in plan.variables)
+    placed = "; ".join(
+        f"{name_cell(one.name)} {one.how}, {counted(one.pages, 'page')}{_gain(one.speedup)}" for one in plan.variables
+    )
     program = shlex.join(command) if command else "./app"
     return [
         textwrap.fill(
-            f"plan {plan.path}: {placed}; all else by first touch", _WIDTH, initial_indent="  ", subsequent_indent="  "
+            f"plan {plan.path}: {placed}; all else by first touch{_gain(plan.speedup)}",
+            _WIDTH,
+            initial_indent="  ",
+            subsequent_indent="  ",
         ),
         f"  numapredict run --mapping {plan.mapping} --plan {shlex.quote(plan.path)} -- {program}",
     ]
+
+
+def _gain(speedup: float | None) -> str:
+    return "" if speedup is None else f", regions {speedup:.2f}x as fast (modelled)"
 
 
 def _regions(answer: Variables) -> list[str]:

