@@ -210,7 +210,7 @@ def _draw_points(axes: Axes, data: AccuracyData) -> None:
         axis.set_major_locator(FixedLocator(_ticks(least, most)))
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
-    axes.set_xlabel("expected speedup over the default, with the interval of nine cases in ten")
+    axes.set_xlabel("expected speedup over the default, with its 90% interval")
     axes.set_ylabel("speedup that the advised mapping gave")
     palette.quieten(axes)
     for number, point in enumerate(data.misses, 1):  # in the legend, where they hide no point

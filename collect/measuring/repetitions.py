@@ -65,7 +65,7 @@ def repetition_notes(repeated: Repeated) -> tuple[tuple[str, str], ...]:
     times_s = judged_times(repeated.kept)
     notes = [("load_of_others", f"{max(run.disturbance.others for run in repeated.kept):.2f} PUs at most")]
     if len(times_s) > 1:
-        notes.append(("median_within", f"{relative_width(times_s):.1%} in nine cases of ten"))
+        notes.append(("median_within", f"{relative_width(times_s):.1%} (90% interval)"))
     far = outliers(times_s)
     if far:
         median = statistics.median(times_s)

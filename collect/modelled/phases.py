@@ -36,7 +36,7 @@ class PhasedTrace:
     mean of its threads where ``dynamic``.
     ``barriers`` float64[M]: how often the threads wait for each other in the recorded part, at a barrier, or where
     ``begins`` bool[M] at the start and the end of a region. ``members`` bool[M, T]: the threads that take part.
-    ``instructions`` float64[M, T]; ``chunks`` float64[M, T]: chunks of loops and tasks that were dealt out at run time;
+    ``instructions`` float64[M, T]; ``chunks`` float64[M, T]: chunks of loops and tasks handed out at run time;
     ``locks`` float64[M, T]: critical and ordered sections that were entered. Records: ``line`` uint64[R] (line
     addresses), ``flags`` uint8[R], ``thread`` and ``phase`` int32[R]. A record represents ``lines_per_record`` lines.
     ``stands_for`` float64[M]: a phase's instructions over those while records were kept; after the record limit, misses

@@ -154,7 +154,7 @@ class AmongOutput(Terminal):
         try:
             self._write(f"numapredict: {record.getMessage()}", _STYLES.get(record.levelno, "bold red"))
             self.stream.flush()
-        except OSError:  # a full disk, a closed channel, a reader that has gone
+        except OSError:  # a full disk, a closed channel, a broken pipe
             sys.stderr = io.StringIO()  # what is left in the buffer would fail once more at the end
 
 

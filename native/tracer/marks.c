@@ -27,7 +27,7 @@ void ranges_before_region(void) __attribute__((weak));
 #define NAP_NS 50000
 #define MOST_NAPS 64
 
-/* The calling thread's place in its team, and what it has had dealt out of the team's work. */
+/* The calling thread's place in its team, and what it has had handed out of the team's work. */
 struct place {
     struct region_call *call;
     uint64_t chunks;
@@ -148,7 +148,7 @@ void lock_mark(void) { mark(MARK_LOCK, 0, 0, 0); }
 static void chunk(void) { mark(MARK_CHUNK, 0, 0, 0); }
 
 /* Many threads on few cores would let the first thread that runs take all chunks of a dynamic loop. A thread
- * that is ahead naps, so that the chunks are dealt out about evenly, as a machine with a core a thread does.
+ * that is ahead naps, so that the chunks are handed out about evenly, as a machine with a core a thread does.
  * It waits for the whole team for a limited time, because some threads may do other work. After that only
  * threads that have taken a chunk count, and if none of them makes progress, the thread continues alone. */
 static void let_others_catch_up(struct place *mine) {

@@ -62,7 +62,7 @@ void wait_for_the_end(void);
  * goes on in it: the number of segments is limited. */
 void open_segment(struct thread *t, struct trace_segment wanted);
 void close_segment(struct thread *t);
-/* Note a chunk or a task of the open segment: its work is dealt out at run time. */
+/* Note a chunk or a task of the open segment: its work is handed out at run time. */
 void note_chunk(struct thread *t);
 /* Keep what the coarser sampling would have kept. */
 void thin_records(struct thread *t, uint32_t shift);

@@ -60,7 +60,7 @@ struct trace_segment {
     uint32_t chunks; /* of loops, handed to it at run time, and tasks that it ran; none outside regions */
     uint32_t locks;  /* critical and ordered sections that it entered, and locks that it set */
 };
-#define SEGMENT_DYNAMIC 1u     /* its work was dealt out at run time: chunks of a loop, or tasks */
+#define SEGMENT_DYNAMIC 1u     /* its work was handed out at run time: chunks of a loop, or tasks */
 #define SEGMENT_CUT_OFF 2u     /* the trace ended inside */
 #define SEGMENT_MUTED 4u       /* instances beyond the wanted number: counted together, not recorded */
 #define SEGMENT_UNRECORDED 16u /* no room for more records: only its instructions were counted */

@@ -42,6 +42,9 @@ _LONGER = "more time: --budget, in seconds, up to 3600"
 _TRAIN = "numapredict train, which keeps the measurements that this takes"
 _ASK_FOR_THREADS = "the program with its number of threads set by OMP_NUM_THREADS, if it allows that"
 
+TWO_CLUSTERS = "another cluster is nearly as close"
+"""A warning that concerns the similar programs alone, unless the cluster chose the mapping."""
+
 NEARLY_ALL = 0.9
 """From this share of a run on, a speedup of that part counts as the whole run's: the interval covers the difference."""
 
@@ -153,7 +156,7 @@ def advise(
     """Run the model's probes on the machine and return the advice, or ``Unknown`` if too little was seen.
 
     With a ``verifier``, the same machine set to single runs, the default and the advised mapping run there alternately,
-    and the default is advised unless it loses. Raises NoModelError for a model of another topology,
+    and a change is advised only if it measures faster. Raises NoModelError for a model of another topology,
     UnrunnableProgramError for a failed probe, InsufficientDataError for one that lacks a reading that the model
     needs, and the machine's own errors.
     """
@@ -338,7 +341,7 @@ def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tup
     if not prediction.familiar:
         found.append("the program is unlike any that the model has seen")
     elif prediction.ambiguity > _AMBIGUOUS:
-        found.append("another cluster is nearly as close")
+        found.append(TWO_CLUSTERS)
     return tuple(found)
 
 

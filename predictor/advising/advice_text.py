@@ -20,6 +20,12 @@ WITHOUT_COUNTERS = {
 }
 """The line added to an answer that does not rest on bandwidths."""
 
+DIRECT = {
+    False: "measured directly by the probes, not predicted",
+    True: "of both probes' modelled times, not predicted",
+}
+"""What is said of a gain of one probe over the other, by whether runs are modelled."""
+
 
 def on_each_core(threads: int) -> str:
     """Return the words for several threads on each core, with a comma before them; empty for one."""
@@ -29,7 +35,7 @@ def on_each_core(threads: int) -> str:
 def mapping_in_words(mapping: Mapping) -> str:
     """Return what a mapping means, as part of a sentence."""
     threads, nodes = counted(mapping.threads, "thread"), counted(mapping.thread_nodes, "node")
-    spread = "round-robin over the nodes" if mapping.thread_policy == "scatter" else "consecutive threads together"
+    spread = "round-robin across the nodes" if mapping.thread_policy == "scatter" else "consecutive threads together"
     spread = on_each_core(mapping.threads_per_core) + ("" if mapping.thread_nodes == 1 else f", {spread}")
     where = counted(mapping.page_nodes, "node")
     there = "on the first of them" if mapping.thread_nodes > 1 else "there"
@@ -44,7 +50,7 @@ def advice_in_words(advice: Advice) -> str:
     lines = [
         f"{printable(advice.program)} on {name_cell(advice.machine)}{modelled}",
         "",
-        *([*_under("its own threads", advice.own_threads.text), ""] if advice.own_threads else []),
+        *([*under("its own threads", advice.own_threads.text), ""] if advice.own_threads else []),
         f"  best mapping      {advice.mapping}",
         _wrapped(mapping_in_words(applicable(advice.mapping))),
         *_expected_gain_lines(advice, what),
@@ -57,9 +63,9 @@ def advice_in_words(advice: Advice) -> str:
         "",
         *_probe_lines(advice),
         "",
-        *_cluster_lines(advice),
-        "",
         *_command_lines(advice),
+        "",
+        *_cluster_lines(advice),
     ]
     return "\n".join(lines)
 
@@ -74,28 +80,28 @@ def _share_in_words(share: float, speedup: float) -> str:
 def _expected_gain_lines(advice: Advice, what: str) -> list[str]:
     speed = advice.expected_speedup
     if advice.verification is not None and not advice.verification.won:
-        return [f"  expected speedup  none: {_verified_in_words(advice.verification)}"]
+        return [f"  expected speedup  none: {verified_in_words(advice.verification)}"]
     if advice.mapping == advice.default:
         return ["  expected speedup  none: that is what it gets today, and no other mapping is expected to beat it"]
-    least = "among the programs it resembles"
+    least = "among similar programs"
     if advice.confidence is not None:
-        least = f"in nine cases of ten; it beats the default in {percent(advice.confidence)}"
+        least = f"90% interval; it beats the default in {percent(advice.confidence)}"
     return [
         f"  expected speedup  {speed.median:.2f}x over {advice.default} for {what}",
         f"                    ({speed.low:.2f}x to {speed.high:.2f}x {least})",
-        *([_wrapped("both mappings ran as probes: this is the ratio of their times")] if _is_measured(advice) else []),
-        *([_wrapped(_verified_in_words(advice.verification))] if advice.verification is not None else []),
+        *([_wrapped(DIRECT[advice.modelled])] if is_measured(advice) else []),
+        *([_wrapped(verified_in_words(advice.verification))] if advice.verification is not None else []),
     ]
 
 
-def _is_measured(advice: Advice) -> bool:
+def is_measured(advice: Advice) -> bool:
     """Return whether the speedup was measured, as one probe's over the other's."""
     whole = advice.trace_share is None or advice.trace_share >= 1
     both = {advice.mapping, advice.default} == {p.mapping for p in advice.probes}
     return whole and both and advice.confidence is not None
 
 
-def _verified_in_words(verification: Verification) -> str:
+def verified_in_words(verification: Verification) -> str:
     """Return the result of the verification as part of a sentence."""
     if verification.speedup is None:
         return f"{verification.mapping} was advised, but {verification.reason}; the default is kept"
@@ -123,7 +129,7 @@ def explanation_lines(explanation: Explanation) -> list[str]:
     }
     for shown in range(len(explanation.close), -1, -1):
         said[_GOOD] = [", ".join(map(_close_in_words, explanation.close[:shown]))] if shown else []
-        lines = [line for title, texts in said.items() for line in _under(title, "; ".join(texts))]
+        lines = [line for title, texts in said.items() for line in under(title, "; ".join(texts))]
         if len(lines) <= _WHY_LINES:
             break
     return lines
@@ -134,8 +140,11 @@ def _close_in_words(close: Close) -> str:
     return f"{close.mapping} ({speed.median:.2f}x, {speed.low:.2f}x to {speed.high:.2f}x: {close.differs})"
 
 
-def _under(title: str, text: str) -> list[str]:
-    return textwrap.fill(text, _WIDTH, initial_indent=f"  {title:18}", subsequent_indent=_COLUMN).splitlines()
+def under(title: str, text: str) -> list[str]:
+    """Return a text behind a title, in lines of at most 100 columns; labels are never broken."""
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=f"  {title:18}", subsequent_indent=_COLUMN, break_on_hyphens=False
+    )
 
 
 def _probe_lines(advice: Advice) -> list[str]:
@@ -155,7 +164,7 @@ def _probe_lines(advice: Advice) -> list[str]:
 def _cluster_lines(advice: Advice) -> list[str]:
     members = f"{counted(len(advice.cluster.members), 'program')} of the model"
     gained = _members_in_words(advice.cluster.speedup)
-    lines = _under("it resembles", f"cluster {advice.cluster.id}, {members}{gained}:")
+    lines = under("similar programs", f"cluster {advice.cluster.id}, {members}{gained}:")
     shown = advice.cluster.descriptions[:5]
     lines += [_wrapped(f"- {text}") for text in shown]
     if len(advice.cluster.descriptions) > len(shown):
@@ -180,14 +189,19 @@ def _command_lines(advice: Advice) -> list[str]:
     else:
         speed = other.expected_speedup
         how = f", approximately: {other.mapping}{'' if speed is None else f' ({expected_in_words(speed)})'}"
-    return lines_to_run(advice.command, other, how)
+    return lines_to_run(advice.command, other, how, advice.modelled)
 
 
-def lines_to_run(command: str, other: Alternative, how: str) -> list[str]:
+def to_apply(modelled: bool) -> str:
+    """Return the line above a command: of a described machine, this computer is none."""
+    return "  to apply it on such a machine" if modelled else "  to apply it"
+
+
+def lines_to_run(command: str, other: Alternative, how: str, modelled: bool) -> list[str]:
     """Return the lines with the command of the advice and numactl's, which does what ``how`` says if not the same."""
     without = f"or with OMP_* and numactl alone{', to the same effect' if other.exact else how}"
     without = textwrap.fill(without, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    lines = ["  to run it", f"  {command}", "", without, f"  {other.command}"]
+    lines = [to_apply(modelled), f"  {command}", "", without, f"  {other.command}"]
     return [*lines, f"  ({other.note})"] if other.note else lines
 
 

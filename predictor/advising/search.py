@@ -86,7 +86,7 @@ class Runner:
 
 @dataclass(frozen=True)
 class Made:
-    """A run that was made of the prior's ``column``, the baseline's being the one that it resembles most.
+    """A run that was made of the prior's ``column``, the baseline's being the one most like it.
 
     ``bound`` is what an ended run gains at most, in log2; None for any other, and for one that was ended for what it
     did outside its parallel regions. ``limit_s`` is when it was to be ended at the latest.

@@ -1,11 +1,9 @@
 """The answer of a search in words, for a person to read."""
 
-import textwrap
-
 from numapredict.collect.mapping import AnyMapping, Mapping
 from numapredict.collect.terminal.printable import counted, name_cell, printable
 from numapredict.predictor.advising.advice import seconds_in_words
-from numapredict.predictor.advising.advice_text import lines_to_run, mapping_in_words
+from numapredict.predictor.advising.advice_text import lines_to_run, mapping_in_words, to_apply, under
 from numapredict.predictor.advising.search import LEAST_GAIN, SearchRun, outcome_in_words
 from numapredict.predictor.advising.searched import Confirmation, FurtherRun, Searched
 
@@ -15,16 +13,16 @@ def searched_in_words(found: Searched) -> str:
     modelled = " (modelled)" if found.modelled else ""
     lines = [f"{printable(found.program)} on {name_cell(found.machine)}{modelled}", ""]
     if found.own_threads:
-        lines += [*_under("its own threads", found.own_threads), ""]
+        lines += [*under("its own threads", found.own_threads), ""]
     lines += [
-        *(_kept_lines(found) if found.keep else _gain_lines(found)),
+        *(kept_lines(found) if found.keep else _gain_lines(found)),
         "",
         *_run_lines(found),
         "",
-        *_under("chosen by", f"what {found.knows} gained"),
+        *under("chosen by", f"what {found.knows} gained"),
     ]
     if found.warnings:
-        lines += ["", *_under("warnings", "; ".join(found.warnings))]
+        lines += ["", *under("warnings", "; ".join(found.warnings))]
     return "\n".join([*lines, "", *_command_lines(found)])
 
 
@@ -44,7 +42,7 @@ def _gain_lines(found: Searched) -> list[str]:
     lines = [f"  best mapping      {found.mapping}"]
     if isinstance(found.mapping, Mapping):
         lines.append(_wrapped(mapping_in_words(found.mapping)))
-    lines += _under(title, f"{found.speedup:.2f}x over {baseline_in_words(found)}, for {what}")
+    lines += under(title, f"{found.speedup:.2f}x over {baseline_in_words(found)}, for {what}")
     if found.confirmation is not None and len(found.confirmation.mapping_s) > 1:
         lines.append(_wrapped(f"({confirmed_in_words(found.confirmation)})"))
     if found.speedup_over_default is not None and found.baseline != found.default != found.mapping:
@@ -81,9 +79,10 @@ def kept_in_words(found: Searched) -> tuple[str, ...]:
     return kept, f"{confirmation.mapping} was the fastest, but run again it gave {again}"
 
 
-def _kept_lines(found: Searched) -> list[str]:
+def kept_lines(found: Searched) -> list[str]:
+    """Return the lines of an answer that keeps the baseline."""
     kept, *again = kept_in_words(found)
-    return [*_under("best mapping", f"keep what you have: {kept}"), *map(_wrapped, again)]
+    return [*under("best mapping", f"keep what you have: {kept}"), *map(_wrapped, again)]
 
 
 def kept_runs_in_words(found: Searched) -> str:
@@ -98,9 +97,9 @@ def kept_runs_in_words(found: Searched) -> str:
 def _run_lines(found: Searched) -> list[str]:
     lines = []
     for number, run in enumerate(found.runs, 1):
-        lines += _under(f"run {number}", _run_in_words(run, number))
+        lines += under(f"run {number}", _run_in_words(run, number))
     if found.kept_runs:
-        lines += _under("kept", kept_runs_in_words(found))
+        lines += under("kept", kept_runs_in_words(found))
     following = "no mapping is left to run" if found.next is None else _further_in_words(found, found.next)
     return [*lines, _wrapped(following)]
 
@@ -112,12 +111,22 @@ def _further_in_words(found: Searched, following: FurtherRun) -> str:
     if worth_from is None:
         return text + "add nothing"
     alone, chance = following.speedup, f"faster with a chance of {following.chance:.0%}"
-    interval = f"{alone.low:.2f}x to {alone.high:.2f}x over it in nine cases of ten"
+    interval = f"{alone.low:.2f}x to {alone.high:.2f}x over it, 90% interval"
     cost, saving = seconds_in_words(following.cost_s), seconds_in_words(following.saving_s)
     confirming = " with the runs that confirm it" if following.confirming_s else ""
     text += f"speed up the best by {speed - 1:.1%} on average ({interval}, {chance}): it costs {cost} at most"
     text += f"{confirming} and should save {saving} a run, worth it from {counted(worth_from, 'run')} of the program on"
     return f"{text}; {decided_by(found, following)}"
+
+
+def further_in_brief(found: Searched) -> str:
+    """Return what a further run should add, and what would make it."""
+    following = found.next
+    if following is None:
+        return "no mapping is left to try"
+    if following.worth_from_runs is None:
+        return "is expected to add nothing"
+    return f"is expected to add {following.expected_speedup - 1:.1%}; {decided_by(found, following)}"
 
 
 def decided_by(found: Searched, following: FurtherRun) -> str:
@@ -137,16 +146,11 @@ def _run_in_words(run: SearchRun, number: int) -> str:
 def _command_lines(found: Searched) -> list[str]:
     other = found.alternative
     if other is None:
-        return ["  to run it", f"  {found.command}"]
+        return [to_apply(found.modelled), f"  {found.command}"]
     speed = other.expected_speedup
     measured = "" if speed is None else f" ({speed.median:.2f}x)"
-    return lines_to_run(found.command, other, f", approximately: {other.mapping}{measured}")
-
-
-def _under(title: str, text: str) -> list[str]:
-    """Return a text behind a title, in lines of at most 100 columns; labels are never broken."""
-    return textwrap.wrap(text, 100, initial_indent=f"  {title:18}", subsequent_indent=" " * 20, break_on_hyphens=False)
+    return lines_to_run(found.command, other, f", approximately: {other.mapping}{measured}", found.modelled)
 
 
 def _wrapped(text: str) -> str:
-    return "\n".join(_under("", text))
+    return "\n".join(under("", text))

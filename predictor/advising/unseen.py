@@ -2,7 +2,7 @@
 
 Measured on the shipped datasets: 3072 pairs of codelets with the same initialisation, neither in the training, one seen
 and one not, mixed by their native times (two threads on one node). For the seen part the advice is as good as for whole
-programs; the unseen part gains half as much, in log2, and in nine cases of ten within a factor of three of that. If
+programs; the unseen part gains half as much, in log2, and with 90% probability within a factor of three of that. If
 this is ignored, intervals hold 90% of the true gains where 95% of the time was seen, 75% where 90% was, 51% at 80% and
 25% at 30%; else, 87% or more at any share. With the wider intervals, 26% of the advised mappings are sure to gain where
 half of the time was seen, 20% at 30%, 12% at 20% and 3% at 10%: below 30% advice is of no use.

@@ -83,7 +83,8 @@ log = logging.getLogger(__name__)
     "--verify",
     "verified",
     is_flag=True,
-    help="Run the default and the advised mapping in turn; keep the default unless it loses. A search always does.",
+    help="Run the default and the advised mapping in turn; recommend a change only if it measures faster. A search "
+    "always does.",
 )
 @METHOD
 @click.option(
@@ -111,6 +112,9 @@ log = logging.getLogger(__name__)
 @click.option("--no-cut", is_flag=True, help="With --search: never end a run once it has taken as long as the best.")
 @click.option("--fresh", is_flag=True, help="With --search: discard the runs that earlier searches made here.")
 @STRICT
+@click.option(
+    "--explain", is_flag=True, help="Say why, too, with all runs, other tools' commands and similar programs."
+)
 @EMIT
 @JSON
 @COMMAND
@@ -126,6 +130,7 @@ def predict(
     no_cut: bool,
     fresh: bool,
     strict: bool,
+    explain: bool,
     tool: "Tool | None",
     as_json: bool,
     command: tuple[str, ...],
@@ -133,6 +138,7 @@ def predict(
     """Advise where COMMAND's threads and pages should live (what `numapredict COMMAND` does)."""
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.advising.advice_text import advice_in_words
+    from numapredict.predictor.advising.brief_text import advice_in_brief, searched_in_brief
     from numapredict.predictor.advising.search import MOST_RUNS, RUNS, SearchOptions
     from numapredict.predictor.advising.searched import Searched
     from numapredict.predictor.advising.searched_text import searched_in_words
@@ -172,9 +178,11 @@ def predict(
         click.echo(command_for_advice(tool, advice, program_of(command)), color=True)  # to the letter
     elif isinstance(advice, Searched):
         others = [] if advice.alternative is None else [advice.alternative.command]
-        print_answer(advice, as_json, searched_in_words, (advice.command, *others))
+        words = searched_in_words if explain else searched_in_brief
+        print_answer(advice, as_json, words, (advice.command, *others))
     else:
-        print_answer(advice, as_json, advice_in_words, (advice.command, advice.alternative.command))
+        in_words = advice_in_words if explain else advice_in_brief
+        print_answer(advice, as_json, in_words, (advice.command, advice.alternative.command))
 
 
 @click.command(

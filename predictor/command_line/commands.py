@@ -19,7 +19,7 @@ PREDICT = "predict"
 
 @contextlib.contextmanager
 def _reader_minded() -> Iterator[None]:
-    """Raise ReaderGone if the output's reader has gone: click would exit with 1 and give no reason."""
+    """Raise ReaderGone if the output is a broken pipe: click would exit with 1 and give no reason."""
     try:
         yield
     except BrokenPipeError:
@@ -87,7 +87,7 @@ numapredict --machine sandybridge-4x8 ./app input.dat   on a described machine, 
 EXIT_CODES = {
     0: "done",
     1: "failed: every run failed, a worker died, or output could not be written",
-    2: "a mistake in the command or its input: one line says what is wrong and what to do",
+    2: "usage error in the command or its input: one line says what is wrong and what to do",
     130: "interrupted: two lines say what is kept and how to continue",
     141: "broken pipe: the reader of the output has closed it",
 }

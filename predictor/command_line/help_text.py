@@ -53,7 +53,7 @@ TEXT = (
     "  Exit codes:\n"
     "    0    done\n"
     "    1    failed: every run failed, a worker died, or output could not be written\n"
-    "    2    a mistake in the command or its input: one line says what is wrong and what to do\n"
+    "    2    usage error in the command or its input: one line says what is wrong and what to do\n"
     "    130  interrupted: two lines say what is kept and how to continue\n"
     "    141  broken pipe: the reader of the output has closed it\n"
     "    `run` ends as its program does, with the program's exit code or signal.\n"

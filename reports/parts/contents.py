@@ -150,7 +150,7 @@ def _prediction_page(advice: Advice, profile: Profile | None) -> PageData:
     sections += [
         Section("placed", "Where threads and pages go", _placed(advice, profile)),
         Section("probes", "The probe runs", prediction),
-        Section("resembles", "What it resembles", prediction),
+        Section("resembles", "Similar known programs", prediction),
         Section("alternatives", "Without numapredict", alternatives_data(advice)),
         Section("about", "The question", prediction_about(advice)),
     ]

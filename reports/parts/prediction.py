@@ -6,7 +6,7 @@ import msgspec
 
 from numapredict.collect.mapping import applicable
 from numapredict.predictor.advising.advice import Advice, whole_run
-from numapredict.predictor.advising.advice_text import WITHOUT_COUNTERS, mapping_in_words
+from numapredict.predictor.advising.advice_text import DIRECT, WITHOUT_COUNTERS, is_measured, mapping_in_words
 from numapredict.predictor.advising.explanation import Close
 from numapredict.reports.parts.quantity import NO_BREAK, factor, rate
 
@@ -37,7 +37,7 @@ class Reason(msgspec.Struct, frozen=True):
 class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     """An answer to show; ``reasons`` are the findings of its explanation.
 
-    ``measured`` is true where both mappings were probes, so that the speedup is what they measured. ``regions`` is the
+    ``direct`` says so where both mappings were probes and the speedup is that of their times. ``regions`` is the
     part of the run that the speedup is of, if known and not the whole run, and ``whole_run`` the resulting speedup of
     the whole, if it differs. ``good`` are mappings that are nearly as good.
     """
@@ -46,7 +46,7 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     words: str
     default_words: str
     judged: str
-    measured: bool
+    direct: str
     regions: float | None
     whole_run: float | None
     good: tuple[Close, ...]
@@ -55,7 +55,6 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
 
 def prediction_data(advice: Advice) -> PredictionData:
     """Return the record that the page shows."""
-    probes = {probe.mapping for probe in advice.probes}
     regions = advice.region_share if advice.clock == "regions" else None
     speedup = advice.expected_speedup.median
     return PredictionData(
@@ -63,7 +62,7 @@ def prediction_data(advice: Advice) -> PredictionData:
         words=mapping_in_words(applicable(advice.mapping)),
         default_words=mapping_in_words(applicable(advice.default)),
         judged=WITHOUT_COUNTERS.get(advice.judged_by, ""),
-        measured=advice.mapping != advice.default and {advice.mapping, advice.default} == probes,
+        direct=DIRECT[advice.modelled] if is_measured(advice) else "",
         regions=regions,
         whole_run=None if regions is None else whole_run(regions, speedup),
         good=advice.explanation.close,

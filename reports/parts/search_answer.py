@@ -122,7 +122,7 @@ def _further_facts(found: Searched, following: FurtherRun) -> tuple[tuple[str, s
         ),
         (
             "The run itself, over the best so far",
-            f"{factor(speed.median)}, {factor(speed.low)} to {factor(speed.high)} in nine cases of ten",
+            f"{factor(speed.median)}, {factor(speed.low)} to {factor(speed.high)} (90% interval)",
         ),
         ("Chance that it is faster", f"{following.chance:.0%}"),
         ("It costs at most", f"{seconds(following.cost_s)}{confirming}"),

@@ -64,7 +64,7 @@ def _answer(said: Said) -> str:
     if said.exit_code:
         return (said.errors.strip() or "nothing").splitlines()[-1]
     lines = [line.strip() for line in (said.output if "--json" not in said.words else said.errors).splitlines()]
-    marked = [line for line in lines if line.startswith(("! ", "expected speedup"))]
+    marked = [line for line in lines if line.startswith(("! ", "expected gain", "measured gain"))]
     told = [line.split("  ")[0] if line.startswith("! ") else line for line in marked] or [
         line for line in lines if line
     ]

@@ -33,7 +33,7 @@ def test_the_table_says_what_each_command_answered() -> None:
         Said(("topology",), 0, 11.9, "a: 2 NUMA nodes with 2 cores each\n\nnode  cores\n", ""),
         Said(("doctor",), 0, 22.0, DOCTOR, ""),
         Said(("/f/app", "serial"), 2, 18.0, "", "this computer\nnumapredict: there is no model\n"),
-        Said(("/f/app", "serial"), 0, 18.0, "./app on a\n\n  expected speedup  1.50x over it\n", "probe 1\n"),
+        Said(("/f/app", "serial"), 0, 18.0, "./app on a\n\n  expected gain     1.50x over it\n", "probe 1\n"),
         Said(("run", "--mapping", "4x2-contiguous-locality", "--json", "run.json"), 0, 5.0, "0.1\n", "all held\n"),
         verified(ADVICE),
     )
@@ -41,7 +41,7 @@ def test_the_table_says_what_each_command_answered() -> None:
         "topology 0 11.9 a: 2 NUMA nodes with 2 cores each",
         "doctor 0 22.0 ! NUMA balancing; ! stolen time",
         "app 2 18.0 numapredict: there is no model",
-        "app 0 18.0 expected speedup 1.50x over it",
+        "app 0 18.0 expected gain 1.50x over it",
         "run 4x2-contiguous-locality 0 5.0 all held",
         "predict --verify 0 60.0 verifying, round 5 of 5",
     ]

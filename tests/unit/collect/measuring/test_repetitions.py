@@ -23,7 +23,7 @@ def test_quiet_runs_have_little_to_say() -> None:
     quiet = Repeated((run(1.0, others=0.01), run(1.02), run(1.01)), ())
     assert dict(repetition_notes(quiet)) == {
         "load_of_others": "0.01 PUs at most",
-        "median_within": "2.0% in nine cases of ten",
+        "median_within": "2.0% (90% interval)",
     }
     assert quiet.repetitions(0.25) == tuple(Repetition(t, t / 2, None, (), 0.25) for t in (1.0, 1.02, 1.01))
 
@@ -32,7 +32,7 @@ def test_the_time_in_regions_is_what_should_agree() -> None:
     """Models learn from it; starting and initialising, which is not placed, may take longer and vary more."""
     steady = [msgspec.structs.replace(run(time_s), region_time_s=1.0) for time_s in (3.0, 5.0, 4.0)]
     assert judged_times(steady) == [1.0, 1.0, 1.0]
-    assert dict(repetition_notes(Repeated(tuple(steady), ())))["median_within"] == "0.0% in nine cases of ten"
+    assert dict(repetition_notes(Repeated(tuple(steady), ())))["median_within"] == "0.0% (90% interval)"
     assert judged_times([*steady, msgspec.structs.replace(run(2.0), region_time_s=None)]) == [3.0, 5.0, 4.0, 2.0]
 
 

@@ -16,7 +16,7 @@ ADVICE = """./heat on sandybridge-4x8 (modelled)
                     threads use it most
   expected speedup  6.09x over 32x4-contiguous-first-touch for its parallel regions
 
-  to run it
+  to apply it
   numapredict run --mapping 32x4-scatter-locality -- ./heat some/long/input.dat another/long/input.dat
   OMP_NUM_THREADS=32 OMP_PLACES='{0}:4:8,{1}:4:8,{2}:4:8' OMP_PROC_BIND=close numactl --interleave=0-3 ./heat
 
@@ -88,7 +88,7 @@ def test_headlines_labels_and_commands_are_coloured() -> None:
 def test_only_what_is_named_is_a_command() -> None:
     command = f"cd /there && numapredict run --mapping 2x1-contiguous-bind -- ./app {'input ' * 12}end"
     prose = "  numapredict run --profile FILE says how many pages each thread touches, and costs little time"
-    shown = painted(f"  to run it\n  {command}\n\n{prose}", 60, {command}).split("\n")
+    shown = painted(f"  to apply it\n  {command}\n\n{prose}", 60, {command}).split("\n")
     assert shown[1] == f"\x1b[32m  {command}\x1b[0m"
     assert "\x1b" not in "".join(shown[2:])
     assert max(map(len, shown[2:])) <= 60

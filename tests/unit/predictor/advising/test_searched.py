@@ -44,7 +44,7 @@ def test_the_winner_and_the_baseline_run_again_in_turn_and_these_runs_are_the_cl
     assert found.next is not None
     speedup = found.next.speedup
     assert speedup.low <= speedup.median <= speedup.high
-    interval = f"{speedup.low:.2f}x to {speedup.high:.2f}x over it in nine cases of ten"
+    interval = f"{speedup.low:.2f}x to {speedup.high:.2f}x over it, 90% interval"
     said = f"({interval}, faster with a chance of {found.next.chance:.0%})"
     assert said in " ".join(text.split())
     assert "what 4 programs on planted gained" in text

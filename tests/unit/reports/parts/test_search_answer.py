@@ -72,7 +72,7 @@ def test_a_further_run_is_said_with_its_cost_and_what_it_should_save() -> None:
     assert data.mapping == found.next.mapping.label
     more = f"{found.next.expected_speedup - 1:.1%} on average"
     assert facts["It should speed up the best so far by"].startswith(more)
-    said = f"{speed.median:.2f}x, {speed.low:.2f}x to {speed.high:.2f}x in nine cases of ten"
+    said = f"{speed.median:.2f}x, {speed.low:.2f}x to {speed.high:.2f}x (90% interval)"
     assert facts["The run itself, over the best so far"] == said
     assert facts["Chance that it is faster"] == f"{found.next.chance:.0%}"
     assert facts["It costs at most"].endswith(" to confirm its gain")
