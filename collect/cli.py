@@ -9,6 +9,7 @@ import click
 from numapredict.collect.campaign.campaign_options import MACHINE, campaign_options
 from numapredict.collect.terminal.command import JSON, Command, Group
 from numapredict.collect.terminal.progress import doing
+from numapredict.collect.terminal.renamed_option import renamed
 
 if TYPE_CHECKING:
     from numapredict.collect.campaign.request import CampaignRequest
@@ -155,13 +156,13 @@ def campaign(request: "CampaignRequest", into: Path, dry_run: bool, as_json: boo
     "import",
     answers=["numapredict.collect.data.foreign_table:Tally"],
     examples={
-        "numapredict collect import times.csv -o data --program code --mapping policy,threads --time seconds": (
+        "numapredict collect import times.csv --into data --program code --mapping policy,threads --time seconds": (
             "Make a dataset of a table with one row per run."
         )
     },
 )
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("-o", "--output", "into", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+@renamed("--into", old=["-o", "--output"], type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
 @click.option("--program", required=True, metavar="COL[,COL]", help="What names a program; several are joined.")
 @click.option(
     "--mapping",

@@ -9,6 +9,7 @@ import click
 
 from numapredict.collect.campaign.completion import named
 from numapredict.collect.terminal.progress import doing
+from numapredict.collect.terminal.renamed_option import argument_once_option
 from numapredict.predictor.evaluation.evaluation_options import DATASET_NAMES, FILE, shipped_datasets, shipped_models
 
 log = logging.getLogger(__name__)
@@ -20,18 +21,14 @@ if TYPE_CHECKING:
 
 SUBJECTS = named(lambda: sorted({*shipped_datasets(), *shipped_models()}), "file")
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
-DATASET = click.option(
-    "--dataset",
-    required=True,
-    metavar="NAME|FOLDER",
-    shell_complete=DATASET_NAMES,
-    help="A shipped dataset by name, or a folder.",
-)
+DATASET = argument_once_option("dataset", "--dataset", metavar="DATASET", shell_complete=DATASET_NAMES)
 
 
 def figure_option(name: str) -> Callable[[_Decorated], _Decorated]:
     """Return the option that says where the figure goes."""
-    return click.option("--output", type=FILE, default=Path(f"{name}.png"), show_default=True, help=".png or .svg")
+    return click.option(
+        "-o", "--output", type=FILE, default=Path(f"{name}.png"), show_default=True, help=".png or .svg"
+    )
 
 
 def print_drawn(data: object, title: str, output: Path, as_json: bool) -> None:

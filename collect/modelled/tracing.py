@@ -120,7 +120,7 @@ def take_census(program: Program, budget: TraceBudget) -> bytes:
         if ending.timed_out:
             raise TracingError(
                 f"{program.name} began no parallel region within {allowed.processor_s:.0f} CPU seconds; give it a "
-                "smaller input, or more time with --budget"
+                "smaller input, or more time with --cpu-seconds"
             )
         raise TracingError(
             f"{program.name} ran no OpenMP parallel region (libgomp and libomp are seen); is it built with -fopenmp?"
@@ -205,7 +205,7 @@ def take_trace(
     if not (trace.segments["region"] != 0).any():
         raise TracingError(
             f"{program.name} with {threads} threads reached no parallel region within {seconds:.0f} CPU seconds "
-            "of tracing; give it a smaller input, or more time with --budget"
+            "of tracing; give it a smaller input, or more time with --cpu-seconds"
         )
     if trace.end != EXITED or ending.timed_out:
         return data  # it was stopped: its exit code means nothing

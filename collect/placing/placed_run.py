@@ -151,7 +151,7 @@ def _files(options: RunOptions, placement: Placement, folder: Path, note: Note) 
         plan = _plan(options.use_profile, placement, folder / "plan", note)
     for profile in (options.profile, options.use_profile):
         if options.json is not None and profile is not None and _is_profiles(options.json, profile):
-            raise InvalidInputError(f"{options.json} is the profile's file: name another for --json")
+            raise InvalidInputError(f"{options.json} is the profile's file: name another for -o")
     return PlacementFiles(
         plan=None if plan is None else str(plan),
         report=str(folder / "regions") if options.regions or options.json is not None else None,
@@ -205,7 +205,7 @@ def _before(start: Start, placement: Placement, options: RunOptions) -> Iterator
         read = {"--use-profile": options.use_profile, "--plan": options.plan}
         lost = [name for name, value in {**wanted, **read}.items() if value]
         if options.json is not None:
-            lost.append("what --json says of threads, pages and regions")
+            lost.append("what -o says of threads, pages and regions")
         if lost:
             yield f"left out without the library: {', '.join(lost)}"
     yield from start.doubts

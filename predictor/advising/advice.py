@@ -38,7 +38,7 @@ from numapredict.predictor.learning.store import check_topology
 _AMBIGUOUS = 0.6  # below this the answer comes with a warning
 
 _SMALLER = "a smaller input, or fewer time steps, so that more of its regions run within the budget"
-_LONGER = "more time: --budget, in seconds, up to 3600"
+_LONGER = "more time: --cpu-seconds, up to 3600"
 _TRAIN = "numapredict train, which keeps the measurements that this takes"
 _ASK_FOR_THREADS = "the program with its number of threads set by OMP_NUM_THREADS, if it allows that"
 
@@ -329,7 +329,7 @@ def _warnings(measured: list[Measurement], prediction: Prediction | None) -> tup
     if share is not None and share < ENOUGH_SEEN and prediction is not None:
         found.append(
             f"the traces saw {share:.0%} of the region time; the rest is assumed to gain the square root of what that "
-            "gains, within a factor of 3 (--budget or a smaller input shows more)"
+            "gains, within a factor of 3 (--cpu-seconds or a smaller input shows more)"
         )
     if _is_cut(measured):
         found.append("the native run was stopped by its time budget; regions are weighed by what had run until then")

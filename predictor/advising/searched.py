@@ -240,7 +240,9 @@ def _warnings(found: Search, share: float | None, confirmation: Confirmation | N
     lines = [*exit_codes_in_words(measured), *compared_in_words(measured)]
     if share is not None and share < ENOUGH_SEEN:
         much = "too little to trust these figures" if share < LEAST_SEEN else "the rest may react in another way"
-        lines.append(f"the traces saw {share:.0%} of its region time: {much} (--budget or a smaller input shows more)")
+        lines.append(
+            f"the traces saw {share:.0%} of its region time: {much} (--cpu-seconds or a smaller input shows more)"
+        )
     if found.kept and confirmation is not None and len(confirmation.baseline_s) > 1:
         kept_s, again = found.records()[0].time_s or 0.0, confirmation.baseline_s
         off = abs(kept_s / statistics.fmean(again) - 1)

@@ -9,6 +9,7 @@ import msgspec
 from numapredict.collect.campaign.machine_choice import modelled_machine, this_computer
 from numapredict.collect.host.environment import emulation
 from numapredict.collect.host.facts.allocation_text import restriction_lines
+from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.standard_input import input_in_words
 from numapredict.collect.host.topology_text import shape_of
 from numapredict.collect.machine import Machine
@@ -22,6 +23,7 @@ from numapredict.collect.topology import Topology
 from numapredict.native.errors import NoModelError, UsageError
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.kept_runs import KeptRuns
+from numapredict.predictor.advising.last_advice import keep_advice
 from numapredict.predictor.advising.search import RUNS, Runner, SearchOptions
 from numapredict.predictor.advising.searched import Searched, searched
 from numapredict.predictor.advising.unknown import Unknown
@@ -61,9 +63,12 @@ def ask(question: Question) -> Advice | Unknown | Searched:
     Raises Interruption with what an interrupted one leaves: traces, or runs of a search on this computer.
     """
     try:
-        return _answer(question)
+        found = _answer(question)
     except KeyboardInterrupt:
         raise Interruption("" if question.machine is None else "finished traces are kept") from None
+    if question.machine is None and not isinstance(found, Unknown):
+        keep_advice(program_of(question.command), host_topology(), found.mapping)
+    return found
 
 
 def _answer(question: Question) -> Advice | Unknown | Searched:

@@ -11,6 +11,7 @@ from numapredict.collect.campaign.completion import files, machines, named
 from numapredict.collect.placing.tools.tools import TOOLS
 from numapredict.collect.terminal.command import JSON, Command, Interruption
 from numapredict.collect.terminal.progress import doing
+from numapredict.collect.terminal.renamed_option import renamed
 from numapredict.predictor.evaluation.evaluation_options import (
     DATASET_NAMES,
     DATASETS,
@@ -70,9 +71,10 @@ log = logging.getLogger(__name__)
     shell_complete=named(shipped_models, "file"),
     help="A shipped model, or one that `train` wrote.",
 )
-@click.option(
-    "--budget",
+@renamed(
+    "--cpu-seconds",
     "budget_s",
+    old=["--budget"],
     type=click.FloatRange(5, 3600),
     default=100,
     show_default=True,
@@ -196,7 +198,7 @@ def predict(
     ],
     examples={
         "numapredict train --budget 2h": "Teach searches, or learn a model, in about 2 hours.",
-        "numapredict train --dataset lpdquad --output model.json": "Learn from a shipped dataset.",
+        "numapredict train --dataset lpdquad -o model.json": "Learn from a shipped dataset.",
     },
 )
 @campaign_options
@@ -207,7 +209,7 @@ def predict(
     help="Learn from this dataset instead of running a campaign.",
 )
 @click.option("--into", type=click.Path(path_type=Path), help="The campaign's folder; resumed if it exists.")
-@click.option("--output", type=click.Path(path_type=Path), help="Where to write the model.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write the model.")
 @DEFAULT
 @click.option(
     "--clusters", type=click.IntRange(1), help="The number of clusters; by cross-validation, at most 6, if not given."
@@ -276,11 +278,17 @@ def train(
     among_output=True,
     answers=["numapredict.collect.placing.placed_run_record:PlacedRun"],
     examples={
-        "numapredict run --mapping 16x2-contiguous-interleave -- ./app input.dat": "Run a program placed.",
+        "numapredict run ./app input.dat": "Run it under the mapping that was advised last.",
+        "numapredict run --mapping 16x2-contiguous-interleave -- ./app input.dat": "Run it under this mapping.",
         "numapredict run --mapping 16x2-contiguous-locality --verify -- ./app": "Check where threads and pages were.",
     },
 )
-@click.option("--mapping", "label", required=True, metavar="LABEL", help="Such as 16x2-contiguous-interleave.")
+@click.option(
+    "--mapping",
+    "label",
+    metavar="LABEL",
+    help="Such as 16x2-contiguous-interleave; without it, the last advice for this program on this computer.",
+)
 @click.option("--verify", is_flag=True, help="Report at the end where the kernel had threads and pages.")
 @click.option("--regions", is_flag=True, help="Report at the end how long each parallel region took.")
 @click.option("--profile", type=FILE, help="Sample which thread uses which page, and write it to this file.")
@@ -288,14 +296,19 @@ def train(
 @click.option(
     "--plan", type=FILE, help="Place the variables of this plan (`variables --plan`), all else by first touch."
 )
-@click.option(
-    "--json", "json_file", type=FILE, help="Write where threads and pages were, and the regions' times, as JSON."
+@renamed(
+    "-o",
+    "--output",
+    "json_file",
+    old=["--json"],
+    type=FILE,
+    help="Write where threads and pages were, and the regions' times, as JSON into this file.",
 )
 @EMIT
 @click.option("--no-numa-balancing", is_flag=True, help="Keep the kernel from moving pages meanwhile; needs root.")
 @COMMAND
 def run(
-    label: str,
+    label: str | None,
     verify: bool,
     regions: bool,
     profile: Path | None,
@@ -309,6 +322,11 @@ def run(
     """Run COMMAND on this computer under a mapping; the exit code is the command's own."""
     from numapredict.collect.placing.placed_run import RunOptions, run_placed
 
+    if label is None:
+        from numapredict.collect.program import program_of
+        from numapredict.predictor.advising.last_advice import last_label
+
+        label = last_label(program_of(command))
     if tool is not None:
         from numapredict.collect.mapping import parse_label
         from numapredict.predictor.advising.emitted_command import command_for_mapping
@@ -336,7 +354,7 @@ def run(
 )
 @DEFAULT
 @JOBS
-@click.option("--output", type=FILE, help="Where to save the JSON object; else in the user's data folder.")
+@click.option("-o", "--output", type=FILE, help="Where to save the JSON object; else in the user's data folder.")
 @click.option("--fresh", is_flag=True, help="Discard finished folds and run all again.")
 @METHOD
 @click.option("--without-machine", is_flag=True, help="Searches know the shipped datasets of other machines alone.")

@@ -10,6 +10,7 @@ from numapredict.collect.campaign.completion import files
 from numapredict.collect.page_policy import PAGE_POLICIES, PagePolicy
 from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
+from numapredict.collect.terminal.renamed_option import renamed
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +23,10 @@ log = logging.getLogger(__name__)
     examples={"numapredict characterize --threads 8 ./app": "Show what nodes and policies do to 8 threads."},
 )
 @MACHINE
-@click.option(
-    "--output",
+@renamed(
+    "--into",
+    "output",
+    old=["--output"],
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder of figures, tables and runs; else PROGRAM-on-MACHINE. Resumed if it exists.",
 )
@@ -36,9 +39,10 @@ log = logging.getLogger(__name__)
     help="Page policy of the tables over threads and nodes; repeatable (default: first-touch).",
 )
 @NO_SMT
-@click.option(
-    "--budget",
+@renamed(
+    "--cpu-seconds",
     "budget_s",
+    old=["--budget"],
     type=click.FloatRange(5, 86400),
     help="CPU seconds for all traces of a modelled machine, not counting time before the first region. Default: 20 "
     "for the native run and 40 per thread count.",

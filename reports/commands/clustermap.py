@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 @click.command(
     cls=Command,
     answers=["numapredict.reports.clustermap:ClustermapData"],
-    examples={
-        "numapredict report clustermap --dataset lpdquad --clusters 5": "Draw the heatmap with 5 clusters coloured."
-    },
+    examples={"numapredict report clustermap lpdquad --clusters 5": "Draw the heatmap with 5 clusters coloured."},
 )
 @DATASET
 @figure_option("clustermap")

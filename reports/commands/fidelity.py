@@ -37,7 +37,10 @@ def _comparisons() -> tuple[str, ...]:
     help="One comparison; repeatable. All by default.",
 )
 @click.option(
-    "--output", type=click.Path(path_type=Path, dir_okay=False), help="A Markdown file; else the table is printed."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A Markdown file; else the table is printed.",
 )
 @JSON
 def fidelity(names: tuple[str, ...], output: Path | None, as_json: bool) -> None:

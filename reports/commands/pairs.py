@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command(
     cls=Command,
     answers=["numapredict.predictor.evaluation.similarity:LikePair[]"],
-    examples={"numapredict report pairs --dataset lpdquad --count 5": "Show the five pairs most alike."},
+    examples={"numapredict report pairs lpdquad --count 5": "Show the five pairs most alike."},
 )
 @DATASET
 @click.option("--default", callback=to_mapping, metavar="LABEL", help="The mapping that times are divided by.")

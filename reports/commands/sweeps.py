@@ -9,6 +9,7 @@ import click
 
 from numapredict.collect.terminal.command import JSON, Command
 from numapredict.collect.terminal.progress import doing
+from numapredict.collect.terminal.renamed_option import renamed
 from numapredict.predictor.evaluation.evaluation_options import DATASET_NAMES, FILE
 
 log = logging.getLogger(__name__)
@@ -23,10 +24,10 @@ SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
 @click.command(
     cls=Command,
     answers=["numapredict.predictor.evaluation.thesis:Sweep[]"],
-    examples={"numapredict report sweeps lpdquad --figure sweeps.svg": "Print the curves and draw them."},
+    examples={"numapredict report sweeps lpdquad -o sweeps.svg": "Print the curves and draw them."},
 )
 @click.argument("dataset", metavar="DATASET", shell_complete=DATASET_NAMES)
-@click.option("--figure", type=FILE, help="Draw them too, into a .png or .svg file.")
+@renamed("-o", "--output", "figure", old=["--figure"], type=FILE, help="Draw them too, into a .png or .svg file.")
 @JSON
 def sweeps(dataset: str, figure: Path | None, as_json: bool) -> None:
     """Show the speedup over the number of clusters for the thesis's feature sets (figures 26 to 29)."""

@@ -115,7 +115,7 @@ def main(known: str, program: str) -> None:
     must(training)
     must(["predict", "--json", program], folder / "advice.json")
     mapping = json.loads((folder / "advice.json").read_text())["mapping"]
-    must(["run", "--mapping", mapping, "--verify", "--json", str(folder / "run.json"), "--", program])
+    must(["run", "--mapping", mapping, "--verify", "-o", str(folder / "run.json"), "--", program])
 
 
 if __name__ == "__main__":

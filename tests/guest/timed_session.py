@@ -97,9 +97,9 @@ def main(app: str, *learned: str) -> None:
         advice = json.loads(verified.output)
         chosen = (advice["verification"] or advice)["mapping"]
         for mapping in dict.fromkeys((advice["default"], chosen)):
-            words = ["run", "--mapping", mapping, "--verify", "--regions", "--json", str(folder / "run.json")]
+            words = ["run", "--mapping", mapping, "--verify", "--regions", "-o", str(folder / "run.json")]
             asked([*words, "--", *command], folder)
-    asked(["characterize", "--output", str(folder / "shown"), "--repetitions", "1", *command], folder)
+    asked(["characterize", "--into", str(folder / "shown"), "--repetitions", "1", *command], folder)
 
 
 if __name__ == "__main__":

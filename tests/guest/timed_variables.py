@@ -34,7 +34,7 @@ def main(rounds: str, *command: str) -> None:
         for placed in ("", *names, "all"):
             planned = ["--plan", str(folder / placed)] if placed else []
             written = folder / f"run-{placed}.json"
-            asked(["run", "--mapping", threads, *planned, "--json", str(written), "--", *command], folder)
+            asked(["run", "--mapping", threads, *planned, "-o", str(written), "--", *command], folder)
             sys.stdout.write(json.dumps({"plan": placed, "run": json.loads(written.read_text())}) + "\n")
             sys.stdout.flush()
 

@@ -59,7 +59,7 @@ def test_advice_on_a_program_that_is_no_codelet(example: str, request: pytest.Fi
         assert (advice["explanation"]["pages"], advice["explanation"]["binds"]) == ("one node", "one node's bandwidth")
         assert advice["explanation"]["findings"][0]["evidence"]["home_share"] > 0.9
 
-    words = numapredict(*SANDY, f"./{program.name}", cwd=program.parent)
+    words = numapredict(*SANDY, "--explain", f"./{program.name}", cwd=program.parent)
     assert advice["mapping"] in words.stdout
     assert "(modelled)" in words.stdout
     assert "\n  why               " in words.stdout
@@ -130,7 +130,7 @@ def test_programs_that_cannot_be_advised_on(
     tmp_path: Path, name: str, text: str, options: tuple[str, ...], expected: str
 ) -> None:
     program = compiled(tmp_path, name, text, *options)
-    assert expected in refusal(numapredict(*SANDY, "--budget", "5", str(program)))
+    assert expected in refusal(numapredict(*SANDY, "--cpu-seconds", "5", str(program)))
 
 
 @pytest.mark.native

@@ -18,7 +18,7 @@ __all__ = ["heat"]  # a fixture
 @pytest.mark.slow
 def test_an_example_on_a_modelled_machine(heat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMAPREDICT_CACHE", str(tmp_path / "cache"))  # other tests trace it, too
-    chosen = ("--threads", "8", "--threads", "32", "--output", str(tmp_path / "out"))
+    chosen = ("--threads", "8", "--threads", "32", "--into", str(tmp_path / "out"))
     done = numapredict("characterize", *SANDY, *chosen, "--json", str(heat))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -53,7 +53,7 @@ def test_an_example_on_a_modelled_machine(heat: Path, tmp_path: Path, monkeypatc
 def test_a_program_on_this_computer(tmp_path: Path) -> None:
     text = "#include <unistd.h>\nint main(void) {\n#pragma omp parallel\nusleep(2000);\nreturn 0; }"
     program = compiled(tmp_path, "sleeper", text, "-fopenmp")
-    options = ("characterize", "--repetitions", "1", "--threads", "1", "--output", str(tmp_path / "out"))
+    options = ("characterize", "--repetitions", "1", "--threads", "1", "--into", str(tmp_path / "out"))
     done = numapredict(*options, "--json", str(program))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -71,7 +71,7 @@ def test_a_program_on_this_computer(tmp_path: Path) -> None:
 @pytest.mark.native
 def test_a_program_without_regions_fails_in_one_line(tmp_path: Path) -> None:
     program = compiled(tmp_path, "serial", "int main(void) { return 0; }")
-    done = numapredict("characterize", *SANDY, "--output", str(tmp_path / "out"), str(program))
+    done = numapredict("characterize", *SANDY, "--into", str(tmp_path / "out"), str(program))
     assert done.returncode == 1  # every run failed
     assert "ran no OpenMP parallel region" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
@@ -82,7 +82,7 @@ MISTAKES = {
     "policy": (("--page-policy", "nosuch", "/bin/true"), "'nosuch' is not one of"),
     "program": (("./nosuch",), "no such file"),
     "nothing": ((), "Missing argument"),
-    "budget": (("--budget", "1", "/bin/true"), "range"),
+    "budget": (("--cpu-seconds", "1", "/bin/true"), "range"),
 }
 
 
@@ -97,5 +97,5 @@ def test_a_folder_that_cannot_be_made_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     program = tmp_path / "app"
     subprocess.run(["cp", "/bin/true", str(program)], check=True)
-    said = refusal(numapredict("characterize", *SANDY, "--output", str(tmp_path / "file" / "x"), str(program)))
+    said = refusal(numapredict("characterize", *SANDY, "--into", str(tmp_path / "file" / "x"), str(program)))
     assert "file" in said

@@ -112,7 +112,7 @@ def test_somebody_s_table_is_imported_and_evaluated(tmp_path: Path) -> None:
 
 
 def test_the_thesis_s_curves_are_shown_and_drawn(tmp_path: Path) -> None:
-    shown = numapredict("report", "sweeps", "sandybridge-4x8", "--figure", "curves.svg", cwd=tmp_path)
+    shown = numapredict("report", "sweeps", "sandybridge-4x8", "-o", "curves.svg", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "default: 16x2-contiguous-locality" in (tmp_path / "curves.svg").read_text()
     curves = json.loads(numapredict("report", "sweeps", "sandybridge-4x8", "--json").stdout)

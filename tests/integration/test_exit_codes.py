@@ -101,12 +101,10 @@ def test_campaigns_say_the_code_or_refuse_it(
 def test_a_characterisation_says_the_code_or_refuses_it(foreign: Path, tmp_path: Path) -> None:
     asked = ["--machine", "sandybridge-4x8", "--threads", "8", "--json"]
     words = [str(foreign), "exit", "26"]
-    done = CliRunner().invoke(commands, ["characterize", *asked, "--output", str(tmp_path / "a"), *words])
+    done = CliRunner().invoke(commands, ["characterize", *asked, "--into", str(tmp_path / "a"), *words])
     assert msgspec.json.decode(done.stdout)["exit_code"] == 26
     assert done.stderr.count("ends with exit code 26") == 1
-    refused = CliRunner().invoke(
-        commands, ["characterize", "--strict", *asked, "--output", str(tmp_path / "b"), *words]
-    )
+    refused = CliRunner().invoke(commands, ["characterize", "--strict", *asked, "--into", str(tmp_path / "b"), *words])
     assert "exit code 26, which --strict refuses" in str(refused.exception)
 
 

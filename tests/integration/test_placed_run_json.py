@@ -24,7 +24,7 @@ jsonschema = pytest.importorskip("jsonschema")
 def test_what_was_found_is_written_as_json_and_nothing_is_said(app: Path, tmp_path: Path) -> None:
     found = tmp_path / "found.json"
     began_s = time.monotonic()
-    done = placed("run", "--mapping", f"{CORES}x1-contiguous-bind", "--json", str(found), "--", str(app), "3")
+    done = placed("run", "--mapping", f"{CORES}x1-contiguous-bind", "-o", str(found), "--", str(app), "3")
     whole_s = time.monotonic() - began_s
     assert (done.returncode, done.stdout, done.stderr) == (3, f"{CORES} threads, 786432\n", "")
     run = checked_run(found)
@@ -44,7 +44,7 @@ def test_what_was_found_is_written_as_json_and_nothing_is_said(app: Path, tmp_pa
 
 def test_json_is_written_with_the_words_and_has_the_signal(app: Path, tmp_path: Path) -> None:
     found = tmp_path / "found.json"
-    both = (*ONE, "--verify", "--regions", "--json", str(found))
+    both = (*ONE, "--verify", "--regions", "-o", str(found))
     done = placed(*both, "--", str(app))
     assert f"verify: {checked_run(found)['placement']['pages']['right']} of " in done.stderr
     assert "in 2 parallel regions" in done.stderr
@@ -55,10 +55,10 @@ def test_json_is_written_with_the_words_and_has_the_signal(app: Path, tmp_path: 
     run = checked_run(found)
     assert (run["placed_by"], run["placement"], run["processes"], run["exit_code"]) == ("numactl", None, [], 3)
     assert [f"numapredict: {note}" for note in run["notes"]] == static.stderr.splitlines()
-    assert "--verify, --regions, what --json says of threads, pages and regions" in run["notes"][1]
-    none = placed(*ONE, "--json", str(found), "--", "true")
+    assert "--verify, --regions, what -o says of threads, pages and regions" in run["notes"][1]
+    none = placed(*ONE, "-o", str(found), "--", "true")
     assert (none.returncode, checked_run(found)["processes"]) == (0, [])
-    sampled = placed(*ONE, "--json", str(found), "--profile", str(tmp_path / "profile"), "--", str(app))
+    sampled = placed(*ONE, "-o", str(found), "--profile", str(tmp_path / "profile"), "--", str(app))
     assert [f"numapredict: {note}" for note in checked_run(found)["notes"]] == sampled.stderr.splitlines()
     assert sampled.stderr.startswith(f"numapredict: profile: {tmp_path / 'profile'}: ")
 
@@ -73,7 +73,7 @@ def test_a_program_ends_as_it_does_where_nothing_can_be_said(app: Path, tmp_path
     for name in names:
         (tmp_path / name).unlink(missing_ok=True)
     own = {**os.environ, "OMP_NUM_THREADS": "7"}  # which gives way, and is to be said
-    options = ("--verify", "--regions", "--json", str(tmp_path / "found"), "--profile", str(tmp_path / "profile"))
+    options = ("--verify", "--regions", "-o", str(tmp_path / "found"), "--profile", str(tmp_path / "profile"))
     for program, code in ((str(app), 3), (str(app.parent / "static"), 3), (str(app.parent / "crash"), -signal.SIGABRT)):
         for extra in ((), options):
             command = shlex.join([*NUMAPREDICT, *ONE, *extra, "--", program, "3"])
@@ -89,7 +89,7 @@ def test_json_of_a_name_that_is_not_utf8_is_json(app: Path, tmp_path: Path) -> N
     program = tmp_path / os.fsdecode(b"caf\xe9")
     shutil.copy(app, program)
     found = tmp_path / os.fsdecode(b"\xe9.json")
-    assert placed(*ONE, "--json", str(found), "--", str(program)).returncode == 0
+    assert placed(*ONE, "-o", str(found), "--", str(program)).returncode == 0
     run = checked_run(found)
     assert run["command"] == [f"{tmp_path}/caf\\xe9"]
     assert found.stat().st_mode & 0o777 == 0o666 & ~umask()
@@ -112,24 +112,24 @@ def test_an_emitted_command_has_the_words_to_the_letter() -> None:
 
 def test_json_that_cannot_be_written_is_said_before_anything_is_started(tmp_path: Path) -> None:
     for words, code, reason in (
-        (("--json", "/proc/found"), 1, "JSON file /proc/found cannot be written: No such file or directory"),
-        (("--json", str(tmp_path)), 2, "is a directory"),
-        (("--json", "/dev/null"), 2, "JSON file '/dev/null' cannot be written: it is no regular file; name another"),
+        (("-o", "/proc/found"), 1, "JSON file /proc/found cannot be written: No such file or directory"),
+        (("-o", str(tmp_path)), 2, "is a directory"),
+        (("-o", "/dev/null"), 2, "JSON file '/dev/null' cannot be written: it is no regular file; name another"),
         (
-            ("--json", str(tmp_path / "a"), "--profile", str(tmp_path / ".." / tmp_path.name / "a")),
+            ("-o", str(tmp_path / "a"), "--profile", str(tmp_path / ".." / tmp_path.name / "a")),
             2,
             "is the profile's file",
         ),
-        (("--json", str(tmp_path / "a.2"), "--profile", str(tmp_path / "a")), 2, "is the profile's file"),
-        (("--json", str(tmp_path / ("a" * 250))), 1, "cannot be written: File name too long; name another file"),
-        (("--json", str(tmp_path / "a"), "--emit", "env"), 2, "--emit only prints a command"),
+        (("-o", str(tmp_path / "a.2"), "--profile", str(tmp_path / "a")), 2, "is the profile's file"),
+        (("-o", str(tmp_path / ("a" * 250))), 1, "cannot be written: File name too long; name another file"),
+        (("-o", str(tmp_path / "a"), "--emit", "env"), 2, "--emit only prints a command"),
     ):
         done = placed(*ONE, *words, "--", "echo", "started")
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1), done
         assert reason in done.stderr
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "profile").write_bytes(profile_bytes([(8, [(0, 0, 1.0)])]))
-    both = ("--use-profile", str(tmp_path / "profile"), "--json", str(tmp_path / "profile"))
+    both = ("--use-profile", str(tmp_path / "profile"), "-o", str(tmp_path / "profile"))
     done = placed(*ONE, *both, "--", "echo", "started")
     assert (done.returncode, done.stdout) == (2, "")
     assert "is the profile's file" in done.stderr
@@ -139,6 +139,6 @@ def test_json_that_cannot_be_written_is_said_before_anything_is_started(tmp_path
 def test_a_folder_that_goes_meanwhile_leaves_the_program_its_exit_code(app: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    done = placed(*ONE, "--json", str(folder / "found"), "--", "sh", "-c", f"{app} 3; rmdir {folder}; exit 5")
+    done = placed(*ONE, "-o", str(folder / "found"), "--", "sh", "-c", f"{app} 3; rmdir {folder}; exit 5")
     assert (done.returncode, done.stdout) == (5, "1 threads, 786432\n")
     assert done.stderr.startswith(f"numapredict: JSON file {folder / 'found'} cannot be written: No such file")

@@ -79,7 +79,7 @@ def test_the_computer_s_answers_are_as_their_schema_says() -> None:
 @pytest.mark.slow
 def test_what_runs_programs_answers_as_its_schema_says(tmp_path: Path) -> None:
     program = example_program(tmp_path)
-    advice = check("predict", numapredict("-q", *SANDY, "--json", "--budget", "30", str(program)).stdout)
+    advice = check("predict", numapredict("-q", *SANDY, "--json", "--cpu-seconds", "30", str(program)).stdout)
     searched = check("predict", numapredict("-q", *SANDY, "--json", "--runs", "2", str(program)).stdout)
     assert searched["answer"] == "searched"
     assert advice["machine"] == "sandybridge-4x8"
@@ -87,7 +87,7 @@ def test_what_runs_programs_answers_as_its_schema_says(tmp_path: Path) -> None:
     words = ("collect", "campaign", *SANDY, "--into", "made", *which, "--json")
     assert check("collect campaign", numapredict(*words, cwd=tmp_path).stdout)["measurements"] == 2
     shown = numapredict(
-        "characterize", *SANDY, "--threads", "4", "--budget", "30", "--json", str(program), cwd=tmp_path
+        "characterize", *SANDY, "--threads", "4", "--cpu-seconds", "30", "--json", str(program), cwd=tmp_path
     )
     assert check("characterize", shown.stdout)["program"] == "heat"
 

@@ -38,7 +38,7 @@ def test_few_runs_on_a_described_machine_are_what_the_next_search_begins_with(tm
     assert (kept.machine, kept.modelled, kept.default) == ("opteron-4x4", True, found["default"])
     program = example_program(tmp_path)
     asked = numapredict(
-        "predict", "--machine", "opteron-4x4", "--runs", "2", "--budget", "30", str(program), "64", "2", **data
+        "predict", "--machine", "opteron-4x4", "--runs", "2", "--cpu-seconds", "30", str(program), "64", "2", **data
     )
     assert asked.returncode == 0, asked.stderr
     assert "searching by what 546 programs on opteron-4x4, " in asked.stderr

@@ -153,7 +153,7 @@ def test_a_modelled_probe_shows_the_time_left_of_its_bound(tmp_path: Path) -> No
     program = tmp_path / "heat"
     source = str(ROOT / "examples" / "heat.c")
     subprocess.run(["gcc", "-O2", "-fopenmp", source, "-o", str(program), "-lm"], check=True)
-    words = (*SANDY, "--budget", "30", str(program))
+    words = (*SANDY, "--cpu-seconds", "30", str(program))
     code, sent = on_a_terminal(80, *words, NUMAPREDICT_CACHE=str(tmp_path / "cache"))
     assert code == 0
     text = CODES.sub("", sent)

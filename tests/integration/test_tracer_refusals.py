@@ -43,7 +43,7 @@ def refusal(kind: type[NumapredictError], program: Program, threads: int = 2, **
         ("segfault", ("failed when it ran here", "SIGSEGV")),
         ("exit-early", ("failed when it ran here", "exit code 5")),
         ("no-region", ("ran no OpenMP parallel region", "-fopenmp")),
-        ("serial-loop", ("began no parallel region within 2 CPU seconds", "--budget")),
+        ("serial-loop", ("began no parallel region within 2 CPU seconds", "--cpu-seconds")),
     ],
 )
 def test_a_failing_program_is_said_to_fail(hostile: Path, name: str, reasons: tuple[str, ...]) -> None:

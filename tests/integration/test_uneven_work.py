@@ -80,7 +80,7 @@ def regions(source: str, name: str, compiler: list[str], folder: Path, exit_code
     app = folder / Path(name).stem
     subprocess.run([*compiler, "-g", "-O1", "-fopenmp", name, "-o", str(app), "-lm"], cwd=folder, check=True)
     written = folder / "run.json"
-    words = ["run", "--mapping", "2x1-contiguous-first-touch", "--json", str(written), "--", str(app)]
+    words = ["run", "--mapping", "2x1-contiguous-first-touch", "-o", str(written), "--", str(app)]
     done = subprocess.run([*numapredict(), *words], capture_output=True, text=True, check=False)
     assert done.returncode == exit_code, done
     (process,) = json.loads(written.read_text())["processes"]

@@ -106,7 +106,7 @@ def test_too_little_seen_is_unknown(dataset: Dataset, chosen: ChosenModel, share
     text = unknown_in_words(answer)
     assert f"unknown: the traces saw {share:.0%} of its region time" in text
     assert "a smaller input" in text
-    assert "--budget" in text
+    assert "--cpu-seconds" in text
     assert "exit code 26" in text
     assert "numapredict run" not in text
     refused = refuse_command(answer)
