@@ -1,5 +1,5 @@
-/* One thread initialises two arrays, of which the program itself spread one over all nodes before; all threads use
- * them in blocks. usage: spread SECONDS */
+/* One thread initialises two arrays, of which the program itself spread one over all nodes before; all
+ * threads use them in blocks. usage: spread SECONDS */
 #define _GNU_SOURCE
 #include <numa.h>
 #include <omp.h>
