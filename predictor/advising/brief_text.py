@@ -12,20 +12,26 @@ from numapredict.predictor.advising.advice_text import (
     verified_in_words,
 )
 from numapredict.predictor.advising.searched import Searched
-from numapredict.predictor.advising.searched_text import baseline_in_words, confirmed_in_words, further_in_brief
-from numapredict.predictor.advising.searched_text import kept_lines as kept_by_search
+from numapredict.predictor.advising.searched_text import (
+    baseline_in_words,
+    confirmed_in_words,
+    further_in_brief,
+    kept_in_words,
+)
 from numapredict.predictor.learning.model import ExpectedSpeedup
+
+Rows = list[tuple[str, str]]
+"""Titles, and what stands beside each; one without a title continues the one before."""
 
 _EXPLAIN = "--explain says why, with all runs, other tools' commands and similar programs"
 
 
 def advice_in_brief(advice: Advice) -> str:
     """Return the answer of two probes for a person to read, in brief."""
-    title, text = _gain(advice)
     own = [advice.own_threads.text] if advice.own_threads else []
     return _brief(
-        _subject(advice.program, advice.machine, advice.modelled),
-        under("best mapping", _mapping(advice.mapping)) + under(title, text),
+        subject(advice),
+        advice_rows(advice),
         _command(advice.command, advice.modelled),
         (*own, *(text for text in advice.warnings if text != TWO_CLUSTERS or advice.confidence is None)),
     )
@@ -33,30 +39,44 @@ def advice_in_brief(advice: Advice) -> str:
 
 def searched_in_brief(found: Searched) -> str:
     """Return the answer of a search for a person to read, in brief."""
-    lines = kept_by_search(found)
-    if not found.keep:
-        what = "its parallel regions" if found.clock == "regions" else "the whole run"
-        text = f"{found.speedup:.2f}x for {what}, over {baseline_in_words(found)}"
-        if found.confirmation is not None and len(found.confirmation.mapping_s) > 1:
-            text += f" ({confirmed_in_words(found.confirmation)})"
-        title = "modelled gain" if found.modelled else "measured gain"
-        lines = under("best mapping", _mapping(found.mapping)) + under(title, text)
     return _brief(
-        _subject(found.program, found.machine, found.modelled),
-        lines + under("a further run", further_in_brief(found)),
+        subject(found),
+        searched_rows(found),
         _command(found.command, found.modelled),
         (*([found.own_threads] if found.own_threads else []), *found.warnings),
     )
 
 
-def _brief(subject: str, answer: list[str], command: list[str], remarks: tuple[str, ...]) -> str:
+def advice_rows(advice: Advice) -> Rows:
+    """Return mapping and gain of an answer of two probes."""
+    return [("best mapping", _mapping(advice.mapping)), _gain(advice)]
+
+
+def searched_rows(found: Searched) -> Rows:
+    """Return mapping, gain, and what a further run should add, of an answer of a search."""
+    if found.keep:
+        kept, *again = kept_in_words(found)
+        rows = [("best mapping", f"keep what you have: {kept}"), *(("", text) for text in again)]
+    else:
+        what = "its parallel regions" if found.clock == "regions" else "the whole run"
+        text = f"{found.speedup:.2f}x for {what}, over {baseline_in_words(found)}"
+        if found.confirmation is not None and len(found.confirmation.mapping_s) > 1:
+            text += f" ({confirmed_in_words(found.confirmation)})"
+        title = "modelled gain" if found.modelled else "measured gain"
+        rows = [("best mapping", _mapping(found.mapping)), (title, text)]
+    return [*rows, ("a further run", further_in_brief(found))]
+
+
+def subject(found: Advice | Searched) -> str:
+    """Return the program and the machine that an answer is about."""
+    return f"{printable(found.program)} on {name_cell(found.machine)}{' (modelled)' if found.modelled else ''}"
+
+
+def _brief(title: str, rows: Rows, command: list[str], remarks: tuple[str, ...]) -> str:
+    answer = [line for row in rows for line in under(*row)]
     warnings = [line for number, text in enumerate(remarks) for line in under("" if number else "note", text)]
     blank = [""] if warnings else []
-    return "\n".join([subject, "", *answer, *command, *blank, *warnings, "", f"  {_EXPLAIN}"])
-
-
-def _subject(program: str, machine: str, modelled: bool) -> str:
-    return f"{printable(program)} on {name_cell(machine)}{' (modelled)' if modelled else ''}"
+    return "\n".join([title, "", *answer, *command, *blank, *warnings, "", f"  {_EXPLAIN}"])
 
 
 def _mapping(mapping: AnyMapping) -> str:

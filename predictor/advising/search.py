@@ -264,6 +264,12 @@ class Search:
         return time_by(self.clock, measurement) or 0.0
 
 
+def search_options(runs: int | None, expected_runs: int | None, *, cut: bool, fresh: bool) -> SearchOptions:
+    """Return the options of a search; without ``runs`` there are as many at most as suits ``expected_runs``."""
+    most = runs or (RUNS if expected_runs is None else MOST_RUNS)
+    return SearchOptions(runs=most, cut=cut, fresh=fresh, expected_runs=expected_runs)
+
+
 def outcome_in_words(run: SearchRun) -> str:
     """Return what came of a run."""
     if run.time_s is None or run.outcome == "failed":

@@ -35,6 +35,9 @@ from numapredict.predictor.searching.prior import Prior, prior_of
 _CENSUS_PART = 0.2
 _TRACES_PART = 0.8
 
+LEAST_BUDGET_S, MOST_BUDGET_S, LEAST_RUNS = 5, 3600, 2
+"""The CPU seconds that probes may be given, and the fewest runs that a search can compare."""
+
 log = logging.getLogger(__name__)
 
 
@@ -62,6 +65,7 @@ def ask(question: Question) -> Advice | Unknown | Searched:
 
     Raises Interruption with what an interrupted one leaves: traces, or runs of a search on this computer.
     """
+    _check(question)
     try:
         found = _answer(question)
     except KeyboardInterrupt:
@@ -69,6 +73,20 @@ def ask(question: Question) -> Advice | Unknown | Searched:
     if question.machine is None and not isinstance(found, Unknown):
         keep_advice(program_of(question.command), host_topology(), found.mapping)
     return found
+
+
+def _check(question: Question) -> None:
+    """Raise UsageError for a request that contradicts itself, or asks for an impossible amount."""
+    if question.searched and question.model is not None:
+        raise UsageError("--model chooses what predicts, and a search predicts nothing: leave one of them out")
+    if question.searched and question.thesis:
+        raise UsageError("--method thesis answers from two probes, without a search: leave one of them out")
+    if not LEAST_BUDGET_S <= question.budget_s <= MOST_BUDGET_S:
+        raise UsageError(f"--cpu-seconds is {question.budget_s}: name {LEAST_BUDGET_S} to {MOST_BUDGET_S} seconds")
+    if question.search.runs < LEAST_RUNS:
+        raise UsageError(f"--runs is {question.search.runs}: a search makes at least {LEAST_RUNS}")
+    if question.search.expected_runs is not None and question.search.expected_runs < 1:
+        raise UsageError(f"--for is {question.search.expected_runs}: a program that never runs needs no mapping")
 
 
 def _answer(question: Question) -> Advice | Unknown | Searched:

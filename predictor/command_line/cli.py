@@ -141,7 +141,7 @@ def predict(
     from numapredict.collect.terminal.answer import print_answer
     from numapredict.predictor.advising.advice_text import advice_in_words
     from numapredict.predictor.advising.brief_text import advice_in_brief, searched_in_brief
-    from numapredict.predictor.advising.search import MOST_RUNS, RUNS, SearchOptions
+    from numapredict.predictor.advising.search import search_options
     from numapredict.predictor.advising.searched import Searched
     from numapredict.predictor.advising.searched_text import searched_in_words
     from numapredict.predictor.advising.session import Question, ask
@@ -150,12 +150,6 @@ def predict(
     if tool is not None and as_json:
         raise click.UsageError("--emit and --json exclude each other: the JSON object has every tool's command")
     searched = searching or runs is not None or expected_runs is not None
-    if searched and wanted is not None:
-        raise click.UsageError("--model chooses what predicts, and a search predicts nothing: leave one of them out")
-    if searched and method == "thesis":
-        raise click.UsageError("--method thesis answers from two probes, without a search: leave one of them out")
-    most = runs or (RUNS if expected_runs is None else MOST_RUNS)
-    search = SearchOptions(runs=most, cut=not no_cut, fresh=fresh, expected_runs=expected_runs)
     advice = ask(
         Question(
             command,
@@ -165,7 +159,7 @@ def predict(
             verified=verified,
             strict=strict,
             searched=searched,
-            search=search,
+            search=search_options(runs, expected_runs, cut=not no_cut, fresh=fresh),
             thesis=method == "thesis",
         )
     )

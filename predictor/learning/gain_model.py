@@ -165,7 +165,16 @@ def held_out_gains(readings: Array, gains: Array, groups: Sequence[str]) -> Arra
 
 
 def deviations(expected: Array, gains: Array, groups: Sequence[str], default: int, readings: int) -> Array:
-    """Return float64[mappings]: the deviation of predicted gains, at least NOISE; 0 for the default.
+    """Return float64[mappings]: the deviation of predicted gains, at least NOISE; that of a measured gain for the
+    default.
+    """
+    found = held_out_deviations(expected, gains, groups, readings)
+    found[default] = MEASURED_NOISE
+    return found
+
+
+def held_out_deviations(expected: Array, gains: Array, groups: Sequence[str], readings: int) -> Array:
+    """Return float64[mappings]: the deviation of gains predicted from ``readings`` values, at least NOISE.
 
     With few groups the error itself is uncertain: what is returned gives a normal distribution the 90% interval of
     Student's; the degrees of freedom are the groups less the fitted values, of ``readings`` and a mean.
@@ -173,7 +182,6 @@ def deviations(expected: Array, gains: Array, groups: Sequence[str], default: in
     found = np.sqrt(group_weights(groups) @ (gains - expected) ** 2 + NOISE**2)
     freedom = max(len(set(groups)) - 1 - readings, 1)
     found *= float(stdtrit(freedom, 0.95)) / NINE_IN_TEN
-    found[default] = MEASURED_NOISE
     return found
 
 
