@@ -1,0 +1,107 @@
+"""Questions from Python: as the command asks them, refused in one line, with nothing printed."""
+
+import logging
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from numapredict.collect.terminal.command import Interruption
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.advising.search import MOST_RUNS, RUNS
+from numapredict.predictor.advising.session import Question
+from numapredict.predictor.advising.unknown import Unknown
+from numapredict.predictor.api import asking
+from numapredict.predictor.api.asking import predict, search
+from tests.searches import Computer, answered, times
+
+FOUND = answered(Computer(times(8.0, local=4.0)), runs=2)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Question]:
+    """Every question that is asked; each gets the same answer."""
+    questions: list[Question] = []
+
+    def ask(question: Question) -> object:
+        questions.append(question)
+        logging.getLogger("numapredict.predictor").warning("a remark")
+        return FOUND
+
+    monkeypatch.setattr(asking, "ask", ask)
+    return questions
+
+
+def test_every_parameter_is_an_option(asked: list[Question]) -> None:
+    assert predict(["./app", Path("in put")]).record == FOUND
+    predict("./my app", machine="m", model="n", cpu_seconds=7, verify=True, strict=True, method="thesis")
+    plain, full = asked
+    assert plain == Question(("./app", "in put"))
+    assert full == Question(("./my app",), machine="m", model="n", budget_s=7, verified=True, strict=True, thesis=True)
+
+
+def test_every_parameter_of_a_search_is_an_option(asked: list[Question]) -> None:
+    search("./app", machine="m", runs=9, expected_runs=7, cut=False, fresh=True, cpu_seconds=8, strict=True)
+    search("./app")
+    search("./app", expected_runs=5)
+    (full, plain, often) = asked
+    assert (full.machine, full.budget_s, full.strict, full.searched) == ("m", 8, True, True)
+    assert msgspec.structs.astuple(full.search) == (9, False, True, 7)
+    assert (plain.search.runs, plain.search.cut, often.search.runs) == (RUNS, True, MOST_RUNS)
+
+
+def test_nothing_is_printed_unless_it_is_asked_for(asked: list[Question], capfd: pytest.CaptureFixture[str]) -> None:
+    before = list(logging.getLogger("numapredict").handlers)
+    predict("./app")
+    assert capfd.readouterr() == ("", "")
+    predict("./app", progress=True)
+    assert capfd.readouterr() == ("", "a remark\n")
+    assert logging.getLogger("numapredict").handlers == before
+
+
+def test_an_unknown_answer_is_an_error_that_says_what_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown = Unknown(
+        program="./app", machine="m", modelled=True, model="n", reason="little was seen", to_try=("more time",),
+        trace_share=0.1,
+    )  # fmt: skip
+    monkeypatch.setattr(asking, "ask", lambda _: unknown)
+    with pytest.raises(NumapredictError, match=r"^no command for \./app: little was seen; more time$"):
+        predict("./app")
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind", "said"),
+    [
+        (Interruption("finished traces are kept"), KeyboardInterrupt, "finished traces are kept"),
+        (PermissionError(13, "Permission denied", "/some/file"), NumapredictError, "/some/file: Permission denied"),
+        (OSError(28, "No space left on device"), NumapredictError, "No space left on device"),
+    ],
+)
+def test_what_ends_a_call_says_so(
+    monkeypatch: pytest.MonkeyPatch, raised: Exception, kind: type[BaseException], said: str
+) -> None:
+    def ask(_: Question) -> object:
+        raise raised
+
+    monkeypatch.setattr(asking, "ask", ask)
+    with pytest.raises(kind) as error:
+        predict("./app")
+    assert str(error.value) == said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"runs": 1}, "--runs is 1: a search makes at least 2"),
+        ({"expected_runs": 0}, "--for is 0: a program that never runs needs no mapping"),
+        ({"cpu_seconds": 4.5}, "--cpu-seconds is 4.5: name 5 to 3600 seconds"),
+        ({"cpu_seconds": float("nan")}, "--cpu-seconds is nan: name 5 to 3600 seconds"),
+        ({"machine": "none"}, "unknown machine 'none': "),
+        ({"machine": "lpdquad", "fresh": True}, "--fresh discards runs of this computer"),
+    ],
+)
+def test_impossible_questions_are_refused(wrong: dict, said: str) -> None:
+    with pytest.raises(NumapredictError) as error:
+        search("/bin/true", **wrong)
+    assert str(error.value).startswith(said)
+    assert "\n" not in str(error.value)

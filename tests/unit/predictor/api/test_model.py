@@ -1,0 +1,31 @@
+from pathlib import Path
+
+import pytest
+
+from numapredict.native.errors import NumapredictError
+from numapredict.predictor.api.model import Model
+from numapredict.predictor.learning.options import TrainingOptions
+from numapredict.predictor.learning.store import write_model
+from numapredict.predictor.learning.train import train
+from tests.html_document import Document
+from tests.planted import planted_dataset
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    dataset = planted_dataset(15)
+    record = train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",)))
+    write_model(record, tmp_path / "model.json")
+    found = Model.load(tmp_path / "model.json")
+    assert found.record == record
+    assert (found.machine, found.modelled, found.programs) == (record.machine, record.modelled, record.programs)
+    assert found.default in found.probes
+    assert set(found.mappings) == {each.mapping for each in dataset.measurements}
+    rows = dict(zip(*(Document(found._repr_html_()).texts[kind] for kind in ("th", "td")), strict=True))
+    assert rows["default"] == found.default.label
+    assert rows["programs"] == f"{len(record.programs)} in {len(record.clusters)} clusters"
+
+
+def test_shipped_ones_are_known_by_name() -> None:
+    assert Model.load(Model.shipped()[0]).machine == Model.shipped()[0]
+    with pytest.raises(NumapredictError, match="unknown model 'none'"):
+        Model.load("none")
