@@ -55,7 +55,8 @@ if not TYPE_CHECKING:
             if name in names:
                 from importlib import import_module
 
-                return getattr(import_module(f"numapredict.{place}"), name)
+                globals()[name] = found = getattr(import_module(f"numapredict.{place}"), name)
+                return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:

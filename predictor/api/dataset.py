@@ -2,16 +2,15 @@
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from numapredict.collect.data.dataset import Dataset as Record
 from numapredict.collect.mapping import AnyMapping, order_of
 from numapredict.predictor.api.html import table
 from numapredict.predictor.api.quiet import called
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class TrainingTable(NamedTuple):
@@ -24,9 +23,9 @@ class TrainingTable(NamedTuple):
     ``groups``: the code that each program is a variant of, for folds. ``probes`` are the two labels.
     """
 
-    readings: "pd.DataFrame"
-    gains: "pd.DataFrame"
-    groups: "pd.Series[str]"
+    readings: pd.DataFrame
+    gains: pd.DataFrame
+    groups: tuple[str, ...]
     probes: tuple[str, str]
     default: str
 
@@ -77,7 +76,7 @@ class Dataset:
         """The mappings that programs ran under, by their choices; those of an imported dataset may be labels alone."""
         return tuple(sorted({measurement.mapping for measurement in self.record.measurements}, key=order_of))
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> pd.DataFrame:
         """Return the measurements as a tidy frame, one row a repetition.
 
         `machine`, `program`, `mapping` (its label) and the mapping's choices: `threads`, `thread_nodes`,
@@ -99,8 +98,6 @@ class Dataset:
         >>> Dataset.load("broadwell-2x10").training_table().gains.shape
         (128, 101)
         """
-        import pandas as pd
-
         from numapredict.predictor.learning.features import gains_of, observe
         from numapredict.predictor.learning.options import TrainingOptions
         from numapredict.predictor.learning.probe_search import readings_at, search_probes
@@ -117,7 +114,7 @@ class Dataset:
         return TrainingTable(
             pd.DataFrame(readings, index=rows, columns=names),
             pd.DataFrame(gains_of(seen.time_s, column), index=rows, columns=[each.label for each in seen.mappings]),
-            pd.Series(seen.groups, index=rows, name="group"),
+            seen.groups,
             (seen.mappings[pair.first].label, seen.mappings[pair.second].label),
             default.label,
         )

@@ -165,7 +165,7 @@ def held_out_gains(readings: Array, gains: Array, groups: Sequence[str]) -> Arra
 
 
 def deviations(expected: Array, gains: Array, groups: Sequence[str], default: int, readings: int) -> Array:
-    """Return float64[mappings]: the deviation of predicted gains, at least NOISE; the default's is that of a measured one."""
+    """Return float64[mappings]: the deviation of predicted gains, at least NOISE; for the default a measured one's."""
     found = held_out_deviations(expected, gains, groups, readings)
     found[default] = MEASURED_NOISE
     return found

@@ -37,7 +37,8 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path) -> None:
 def test_the_table_has_each_programs_readings_and_gains(folder: Path) -> None:
     dataset = Dataset.load(folder)
     table = dataset.training_table()
-    assert list(table.readings.index) == list(table.gains.index) == list(table.groups.index) == list(dataset.programs)
+    assert list(table.readings.index) == list(table.gains.index) == list(dataset.programs)
+    assert table.groups == tuple(program.group or program.name for program in dataset.record.programs)
     assert (table.gains[table.default] == 0).all()
     assert table.default in table.probes
     frame = dataset.frame()
