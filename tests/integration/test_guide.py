@@ -34,6 +34,7 @@ KINDS = {
     ("console",),
     ("console", "refused"),
     ("console", "failed"),
+    ("pycon",),
 }
 
 
@@ -104,9 +105,15 @@ def check(block: Block, place: Path, few_programs: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_reader_types_runs(name: str, place: Path, few_programs: Path) -> None:
+    session = []
     for block in blocks((GUIDE / name).read_text()):
         assert block.words in KINDS, f"line {block.line}: {block.words} says not how this is tested"
         check(block, place, few_programs)
+        session += [*block.lines, ""] if block.words == ("pycon",) else []
+    if session:  # of Python, through the whole document
+        (place / "session").write_text("\n".join(session))
+        done = typed("python -m doctest -o ELLIPSIS session", place)
+        assert done.returncode == 0, done.stdout
 
 
 README = (ROOT / "README.md").read_text()
