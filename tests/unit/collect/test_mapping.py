@@ -200,6 +200,7 @@ READERS = {
     "collect/fidelity/bench.py": "a published table",
     "collect/mapping.py": "the grammar",
     "collect/placing/placed_run.py": "typed",
+    "predictor/api/placed_run.py": "typed",
     "predictor/command_line/cli.py": "typed",
     "predictor/evaluation/evaluation_options.py": "typed",
     "predictor/searching/gains_file.py": "known gains",
