@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.binding import mapping_on
 from numapredict.collect.campaign.campaign import Campaign, Options
 from numapredict.collect.campaign.cere import Cere
 from numapredict.collect.campaign.codelets import CAMPAIGN_SIZES, INITIALISATIONS, codelet_programs
@@ -15,7 +16,7 @@ from numapredict.collect.campaign.machine_choice import modelled_machine, this_c
 from numapredict.collect.campaign.plan import Estimate
 from numapredict.collect.data.dataset import Dataset
 from numapredict.collect.machine import Machine
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.repetitions import disturbed_in_words
 from numapredict.collect.measuring.stopping_rule import stopping_rule_of
@@ -99,7 +100,7 @@ def prepare(request: CampaignRequest, folder: Path) -> Campaign:
     topology = machine.topology
     mappings: tuple[Mapping, ...]
     if request.labels:
-        mappings = tuple(dict.fromkeys(canonical(parse_label(label), topology) for label in request.labels))
+        mappings = tuple(dict.fromkeys(canonical(mapping_on(topology, label), topology) for label in request.labels))
     else:
         mappings = subset(request.space, topology, smt=not request.no_smt)
     programs = _own_programs(request.commands) + _replayed(request)

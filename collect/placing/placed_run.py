@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -9,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.binding import mapping_on, threads_asked
 from numapredict.collect.host.environment import NUMA_BALANCING
 from numapredict.collect.host.facts.allocation_text import restriction_lines
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.work_folder import require_room, work_folder
-from numapredict.collect.mapping import parse_label
 from numapredict.collect.page_policy import PROFILED
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.affinity import keep_to
@@ -82,8 +83,10 @@ def run_placed(label: str, command: tuple[str, ...], options: RunOptions) -> int
 
     topology = host_topology()
     note_all(restriction_lines(topology), note)
-    placement = resolve(parse_label(label), topology)
+    placement = resolve(mapping_on(topology, label, threads_asked(os.environ.get("OMP_NUM_THREADS"))), topology)
     mapping = placement.mapping
+    if mapping.label != label:
+        note(f"{label} is {mapping}")
     program = program_as_typed(command)
     with contextlib.ExitStack() as stack:
         files = PlacementFiles()

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TextIO
 
 from rich.console import Console
+from rich.live import Live
 from rich.progress import BarColumn, Progress, ProgressColumn, Task
 from rich.table import Column
 from rich.text import Text
 
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import printable
-from numapredict.collect.terminal.progress import Count
+from numapredict.collect.terminal.progress import Count, Trials
+from numapredict.collect.terminal.trials_table import trials_table
 
 NARROW = 70
 """Columns; in fewer a bar would leave no room for the text next to it."""
@@ -85,6 +87,22 @@ class Bars:
                 yield
             finally:
                 progress.remove_task(task)
+
+    @contextlib.contextmanager
+    def trials(self, trials: Trials) -> Iterator[None]:
+        """Show runs that are compared in a table, which stays."""
+        with Live(
+            get_renderable=lambda: trials_table(trials, time.monotonic()),
+            console=self.console,
+            refresh_per_second=REDRAWN_HZ,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        ) as live:
+            trials.changed = live.refresh
+            try:
+                yield
+            finally:
+                trials.changed = lambda: None
 
     @contextlib.contextmanager
     def _shown(self, *, transient: bool) -> Iterator[Progress]:

@@ -5,6 +5,7 @@ A command sets a display; without one, and in other threads and processes, nothi
 
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
@@ -54,6 +55,43 @@ class Count:
         return f"about {in_words(self.left_s)} left" if self.left_s is not None and self.done < self.total else ""
 
 
+class Trials:
+    """Runs made one after the other, each compared with the best so far: what came of them, and what is tried now.
+
+    ``limit`` is how many there will be, in words. Each line goes to ``say`` where no display draws a table: ``changed``
+    is called after each change.
+    """
+
+    def __init__(self, limit: str, log: logging.Logger) -> None:
+        self.limit = limit
+        self.ended: list[tuple[str, str]] = []  # what it was, what came of it
+        self.best: int | None = None  # the number of the best, from 0
+        self.now = ""
+        self.expected = ""
+        self.began_s = 0.0
+        self.most_s: float | None = None
+        self.say: Callable[[str], None] = log.info
+        self.changed: Callable[[], None] = lambda: None
+
+    def begin(self, what: str, line: str, *, expected: str = "", most_s: float | None = None) -> None:
+        """Begin a run: in a few words and as a whole line, what it is expected to give, and its limit in seconds."""
+        self.now, self.expected, self.most_s, self.began_s = what, expected, most_s, time.monotonic()
+        self.say(f"run {len(self.ended) + 1} of {self.limit}: {line}")
+        self.changed()
+
+    def end(self, outcome: str, best: int | None, what: str = "", remark: str = "") -> None:
+        """Say what came of the run, or of an earlier one, and which of all is now the best."""
+        self.ended.append((what or self.now, outcome + remark))
+        self.best, self.now = best, ""
+        self.say(f"run {len(self.ended)} of {self.limit}: {outcome}{remark}")
+        self.changed()
+
+    def leave(self) -> None:
+        """Forget the run that was begun: it could not be made."""
+        self.now = ""
+        self.changed()
+
+
 class Display(Protocol):
     """What shows progress to a person."""
 
@@ -63,6 +101,10 @@ class Display(Protocol):
 
     def wait(self, what: str, most_s: float | None) -> contextlib.AbstractContextManager[None]:
         """Show an activity until the context ends, and what is left of at most so many seconds."""
+        ...
+
+    def trials(self, trials: Trials) -> contextlib.AbstractContextManager[None]:
+        """Show runs that are compared until the context ends."""
         ...
 
 
@@ -91,6 +133,12 @@ def showing(count: Count) -> contextlib.AbstractContextManager[None]:
     """Show a count of any subclass until the context ends."""
     display = _display.get()
     return contextlib.nullcontext() if display is None else display.count(count)
+
+
+def trying(trials: Trials) -> contextlib.AbstractContextManager[None]:
+    """Show runs that are compared until the context ends; without a display they say their lines."""
+    display = _display.get()
+    return contextlib.nullcontext() if display is None else display.trials(trials)
 
 
 def follow(items: Iterable[T], total: int, what: str) -> Generator[T, None, None]:

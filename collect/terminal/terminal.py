@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from numapredict.collect.terminal.estimated_time import in_words
 from numapredict.collect.terminal.printable import printable
-from numapredict.collect.terminal.progress import Count, shown_on
+from numapredict.collect.terminal.progress import Count, Trials, shown_on
 
 if TYPE_CHECKING:
     from numapredict.collect.terminal.bars import Bars
@@ -51,6 +51,7 @@ class Terminal(logging.Handler):
         self._environment = os.environ if environment is None else environment
         self._bars: Bars | None = None
         self._shown = 0
+        self._trying = False
 
     @contextlib.contextmanager
     def attached(self) -> Iterator[None]:
@@ -111,11 +112,26 @@ class Terminal(logging.Handler):
     @contextlib.contextmanager
     def wait(self, what: str, most_s: float | None) -> Iterator[None]:
         """Show an activity, or what is left of its bound: in a bar meanwhile, as a detail afterwards."""
-        bars = None if self.level > logging.INFO else self.bars()
+        bars = None if self.level > logging.INFO or self._trying else self.bars()
         began_s = time.monotonic()
         with self._showing(), contextlib.nullcontext() if bars is None else bars.wait(printable(what), most_s):
             yield
         log.debug(f"{what or 'that'} took {time.monotonic() - began_s:.1f} s")
+
+    @contextlib.contextmanager
+    def trials(self, trials: Trials) -> Iterator[None]:
+        """Show runs that are compared: in a table that stays, or as the lines that they say."""
+        bars = None if self.level > logging.INFO or self._shown else self.bars()
+        if bars is None:
+            yield
+            return
+        trials.say = log.debug
+        self._trying = True
+        try:
+            with self._showing(), bars.trials(trials):
+                yield
+        finally:
+            self._trying = False
 
     @contextlib.contextmanager
     def _showing(self) -> Iterator[None]:

@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from numapredict.collect.binding import mapping_on, threads_asked
 from numapredict.collect.host.host import host_topology
-from numapredict.collect.mapping import Mapping
 from numapredict.collect.placement import resolve
 from numapredict.collect.placing.elf import preload_obstacle
 from numapredict.collect.placing.executable import executable_of
 from numapredict.collect.placing.tools.emission import emit
-from numapredict.collect.placing.tools.tools import TITLES, Tool
+from numapredict.collect.placing.tools.tools import TITLES, Printed, Tool
 from numapredict.collect.program import Program, program_of
 from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError
 
@@ -22,14 +22,19 @@ if TYPE_CHECKING:  # `run --emit` gives no advice, and what advises loads SciPy
 
 log = logging.getLogger(__name__)
 
+SBATCH = ("#!/bin/sh", "#SBATCH --nodes=1", "#SBATCH --ntasks=1", "#SBATCH --exclusive")
+"""The head of a job script (sbatch(1)): without --exclusive a job has some of a node's PUs."""
 
-def command_for_mapping(tool: Tool, mapping: Mapping, command: tuple[str, ...]) -> str:
-    """Return the command by which a tool runs the program under a mapping on this computer; nothing is run.
+
+def command_for_mapping(printed: Printed, label: str, command: tuple[str, ...]) -> str:
+    """Return the command by which a tool runs the program under a labelled mapping on this computer; nothing is run.
 
     Each part that it cannot apply is logged. Raises InvalidMappingError if the mapping does not fit this computer,
     and UnsupportedMappingError if the tool can apply no part of it.
     """
+    tool = _tool(printed)
     topology = host_topology()
+    mapping = mapping_on(topology, label, threads_asked(os.environ.get("OMP_NUM_THREADS")))
     placement = resolve(mapping, topology)
     program = program_of(command)
     emission = emit(tool, placement, program, os.environ)
@@ -42,17 +47,18 @@ def command_for_mapping(tool: Tool, mapping: Mapping, command: tuple[str, ...]) 
     for line in (obstacle, emission.note, *emission.cautions):
         if line:
             log.info(line)
-    return emission.text
+    return _script(printed, emission.text)
 
 
-def command_for_advice(tool: Tool, advice: "Advice | Searched", program: Program) -> str:
+def command_for_advice(printed: Printed, advice: "Advice | Searched", program: Program) -> str:
     """Return the command by which a tool applies the advice, or the best mapping of the answer that it can apply.
 
     Its limits are logged with our name in front, since only the command goes to standard output.
     """
+    tool = _tool(printed)
     if not advice.alternatives:
         log.info("numapredict: no mapping was faster than the program as it is now: this is its command")
-        return advice.command
+        return _script(printed, advice.command)
     from numapredict.predictor.advising.advice import expected_in_words
 
     alternative = next(one for one in advice.alternatives if one.tool == tool)
@@ -66,7 +72,16 @@ def command_for_advice(tool: Tool, advice: "Advice | Searched", program: Program
     for line in (preloading_obstacle(tool, program), alternative.note, *alternative.cautions):
         if line:
             log.info(f"numapredict: {line}")
-    return alternative.command
+    return _script(printed, alternative.command)
+
+
+def _tool(printed: Printed) -> Tool:
+    return "slurm" if printed == "sbatch" else printed
+
+
+def _script(printed: Printed, command: str) -> str:
+    """Return a command as it is to be printed: in a job script of a whole node for ``sbatch``."""
+    return "\n".join([*SBATCH, command]) if printed == "sbatch" else command
 
 
 def preloading_obstacle(tool: Tool, program: Program) -> str:

@@ -14,6 +14,7 @@ from numapredict.collect.measurement import Measurement
 from numapredict.collect.measuring.run_limit import UNLIMITED, RunLimit, region_time_when_ended
 from numapredict.collect.modelled.seen_regions import in_common
 from numapredict.collect.placing.teams import Team, teams_of
+from numapredict.collect.terminal.progress import Trials, trying
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import UnrunnableProgramError, UnsupportedMappingError
 from numapredict.predictor.advising.advice import seconds_in_words
@@ -284,16 +285,28 @@ def search(runner: Runner, prior: Prior, topology: Topology, options: SearchOpti
     Raises UnrunnableProgramError if it fails as it is, and the machine's own errors; a mapping under which it fails, or
     that the machine cannot apply to it, is skipped.
     """
-    found = _begun(runner, prior, topology, options)
+    trials = Trials(options.limit, log)
+    with trying(trials):
+        return _searched(runner, prior, topology, options, trials)
+
+
+def _searched(runner: Runner, prior: Prior, topology: Topology, options: SearchOptions, trials: Trials) -> Search:
+    found = _begun(runner, prior, topology, options, trials)
     while len(found.made) < options.runs:
         following = found.following()
         if following is None or not _is_worth_it(found, following, options):
             break
         mapping, limit = prior.mappings[following.column], found.limit() if options.cut else UNLIMITED
-        log.info(f"run {len(found.made) + 1} of {options.limit}: {runner.program} under {mapping}")
+        trials.begin(
+            str(mapping),
+            f"{runner.program} under {mapping}",
+            expected=f"expected to add {100 * (2**following.expected_gain - 1):.0f}%",
+            most_s=limit.whole_s if math.isfinite(limit.whole_s) and not found.made[0].measurement.modelled else None,
+        )
         try:
             measurement = runner.run(mapping, limit)
         except UnsupportedMappingError as error:
+            trials.leave()
             log.info(str(error))
             policy = mapping.page_policy  # that is what some machines cannot apply to some programs
             found.closed |= {n for n, other in enumerate(prior.mappings) if other.page_policy == policy}
@@ -302,7 +315,7 @@ def search(runner: Runner, prior: Prior, topology: Topology, options: SearchOpti
             runner.kept.add(measurement, limit.whole_s)
         bound = found.bound(measurement, limit.whole_s)
         found.add(Made(measurement, following.column, bound, limit.whole_s))
-        log.info(f"run {len(found.made)} of {options.limit}: {outcome_in_words(found.records()[-1])}")
+        trials.end(outcome_in_words(found.records()[-1]), found.best())
     return found
 
 
@@ -312,10 +325,10 @@ def _is_worth_it(found: Search, following: NextRun, options: SearchOptions) -> b
     return found.worth(following, options.cut).pays_in(options.expected_runs)
 
 
-def _begun(runner: Runner, prior: Prior, topology: Topology, options: SearchOptions) -> Search:
+def _begun(runner: Runner, prior: Prior, topology: Topology, options: SearchOptions, trials: Trials) -> Search:
     """Return the search after the runs that are kept, or after the baseline's."""
     kept = () if runner.kept is None else runner.kept.runs
-    first = kept[0].measurement if kept else _first(runner, options)
+    first = kept[0].measurement if kept else _first(runner, trials)
     column = resembled(first, prior, topology)
     found = Search(prior, prior.over(column), [], "regions" if first.region_time_s else "process")
     found.add(Made(first, column))
@@ -326,14 +339,19 @@ def _begun(runner: Runner, prior: Prior, topology: Topology, options: SearchOpti
             limit_s = math.inf if run.limit_s is None else run.limit_s
             found.add(Made(run.measurement, at, found.bound(run.measurement, limit_s), limit_s))
     found.kept = len(found.made) if kept else 0
-    for number, record in enumerate(found.records(), 1):
-        log.info(f"run {number} of {options.limit}: {outcome_in_words(record)}{' (kept)' if kept else ''}")
+    for record in found.records():
+        trials.end(outcome_in_words(record), found.best(), _what(runner, record.mapping), " (kept)" if kept else "")
     return found
 
 
-def _first(runner: Runner, options: SearchOptions) -> Measurement:
+def _what(runner: Runner, mapping: AnyMapping) -> str:
+    """Return in a few words what a run was made under."""
+    return str(mapping) if mapping != runner.baseline or isinstance(mapping, Mapping) else "as it is now"
+
+
+def _first(runner: Runner, trials: Trials) -> Measurement:
     how = f"under {runner.baseline}" if isinstance(runner.baseline, Mapping) else "as it is now"
-    log.info(f"run 1 of {options.limit}: {runner.program} {how}")
+    trials.begin(_what(runner, runner.baseline), f"{runner.program} {how}")
     first = runner.run_baseline()
     if first.status != "ok":
         raise UnrunnableProgramError(

@@ -58,9 +58,9 @@ class CompletedRun:
 def run(command: Command, mapping: Mapping | str | None = None, *, capture_output: bool = False) -> CompletedRun:
     r"""Run a program on this computer under a mapping and return how it ended.
 
-    ``mapping`` is one, or its label; None stands for what was advised last for this program. The program has this
-    process's standard streams, or with ``capture_output`` its output becomes texts. Its exit code is no error. Raises
-    NumapredictError if it cannot be run so.
+    ``mapping`` is one, or its label, or `close`, `spread` or `compact`; None stands for what was advised last for this
+    program. The program has this process's standard streams, or with ``capture_output`` its output becomes texts. Its
+    exit code is no error. Raises NumapredictError if it cannot be run so.
 
     >>> done = run(["sh", "-c", "echo done; exit 3"], "1x1-contiguous-first-touch", capture_output=True)
     >>> done.stdout, done.exit_code, done.mapping.threads
@@ -68,7 +68,7 @@ def run(command: Command, mapping: Mapping | str | None = None, *, capture_outpu
     """
     words = words_of(command)
     with called(progress=False), work_folder() as folder:
-        label = last_label(program_of(words)) if mapping is None else parse_label(str(mapping)).label
+        label = last_label(program_of(words)) if mapping is None else str(mapping)
         output, errors = _ended(
             ["numapredict.predictor.api.placed_process", str(folder), label, *words], capture_output
         )

@@ -8,7 +8,7 @@ import click
 
 from numapredict.collect.campaign.campaign_options import STRICT, campaign_options
 from numapredict.collect.campaign.completion import files, machines, named
-from numapredict.collect.placing.tools.tools import TOOLS
+from numapredict.collect.placing.tools.tools import PRINTED
 from numapredict.collect.terminal.command import JSON, Command, Interruption
 from numapredict.collect.terminal.progress import doing
 from numapredict.collect.terminal.renamed_option import renamed
@@ -25,7 +25,7 @@ from numapredict.predictor.evaluation.evaluation_options import (
 if TYPE_CHECKING:
     from numapredict.collect.campaign.request import CampaignRequest
     from numapredict.collect.mapping import AnyMapping
-    from numapredict.collect.placing.tools.tools import Tool
+    from numapredict.collect.placing.tools.tools import Printed
 
 MACHINE = click.option(
     "--machine",
@@ -33,7 +33,7 @@ MACHINE = click.option(
     shell_complete=named(machines, "file"),
     help="A described machine, modelled, by name or .toml file.",
 )
-EMIT = click.option("--emit", "tool", type=click.Choice(TOOLS), help="Print only this tool's command, for a shell.")
+EMIT = click.option("--emit", "tool", type=click.Choice(PRINTED), help="Print only this tool's command, for a shell.")
 COMMAND = click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, shell_complete=files)
 METHOD = click.option(
     "--method",
@@ -133,7 +133,7 @@ def predict(
     fresh: bool,
     strict: bool,
     explain: bool,
-    tool: "Tool | None",
+    tool: "Printed | None",
     as_json: bool,
     command: tuple[str, ...],
 ) -> None:
@@ -281,7 +281,7 @@ def train(
     "--mapping",
     "label",
     metavar="LABEL",
-    help="Such as 16x2-contiguous-interleave; without it, the last advice for this program on this computer.",
+    help="Such as 16x2-contiguous-interleave, or close, spread, compact; without it, the last advice for COMMAND.",
 )
 @click.option("--verify", is_flag=True, help="Report at the end where the kernel had threads and pages.")
 @click.option("--regions", is_flag=True, help="Report at the end how long each parallel region took.")
@@ -309,7 +309,7 @@ def run(
     use_profile: Path | None,
     plan: Path | None,
     json_file: Path | None,
-    tool: "Tool | None",
+    tool: "Printed | None",
     no_numa_balancing: bool,
     command: tuple[str, ...],
 ) -> int:
@@ -322,12 +322,11 @@ def run(
 
         label = last_label(program_of(command))
     if tool is not None:
-        from numapredict.collect.mapping import parse_label
         from numapredict.predictor.advising.emitted_command import command_for_mapping
 
         if any((verify, regions, profile, use_profile, plan, json_file, no_numa_balancing)):
             raise click.UsageError("--emit only prints a command: leave out the options of a run")
-        click.echo(command_for_mapping(tool, parse_label(label), command), color=True)  # to the letter
+        click.echo(command_for_mapping(tool, label, command), color=True)  # to the letter
         return 0
     if profile is not None and use_profile is not None:
         raise click.UsageError("--profile and --use-profile exclude each other: sample first, then use what was found")

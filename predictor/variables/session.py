@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 
+from numapredict.collect.binding import mapping_on, threads_asked
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.host.work_folder import work_folder
-from numapredict.collect.mapping import Mapping, parse_label
+from numapredict.collect.mapping import Mapping
 from numapredict.collect.modelled.description import load_description
 from numapredict.collect.placement import Placement, resolve
 from numapredict.collect.placing.profile_file import Profile, read_profile
@@ -50,13 +51,14 @@ class Question(msgspec.Struct, frozen=True):
 
 def ask(question: Question) -> Variables:
     """Return the answer; raises a NumapredictError with a one-line message if there is none."""
-    mapping = None if question.mapping is None else parse_label(question.mapping)
+    topology = host_topology() if question.machine is None else load_description(question.machine).topology
+    own = _own_threads() if question.machine is None else None
+    mapping = None if question.mapping is None else mapping_on(topology, question.mapping, own)
     if mapping is not None and mapping.page_policy != "first-touch":
         raise UsageError(
             f"mapping {mapping.label} does not leave pages to first touch, which this judges: name its threads, as in "
             f"{mapping.replaced(page_policy='first-touch', page_nodes=mapping.thread_nodes).label}"
         )
-    topology = host_topology() if question.machine is None else load_description(question.machine).topology
     placement = None if mapping is None else resolve(mapping, topology)
     if question.profile is not None:
         with doing(f"reading {question.profile}"):
@@ -84,10 +86,14 @@ def _threads(question: Question, mapping: Mapping | None, topology: Topology) ->
     """Return the number of threads of the run: the mapping's, the caller's, else one on each core of the machine."""
     if mapping is not None:
         return mapping.threads
-    own = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    if question.machine is None and own.isascii() and own.isdigit() and 0 < int(own) <= _MOST_THREADS:
-        return int(own)
-    return topology.core_count
+    own = _own_threads() if question.machine is None else None
+    return own or topology.core_count
+
+
+def _own_threads() -> int | None:
+    """Return the caller's number of threads, where OMP_NUM_THREADS asks for one that the library can place."""
+    own = threads_asked(os.environ.get("OMP_NUM_THREADS"))
+    return own if own is not None and own <= _MOST_THREADS else None
 
 
 def _answer(

@@ -26,16 +26,16 @@ from numapredict.reports.report_options import figure_option, print_drawn
 def mapping(label: str, machine: str | None, profile: Path | None, output: Path, as_json: bool) -> None:
     """Draw the mapping LABEL on a machine: which thread runs on which core, which share of the pages is where."""
     with doing(f"drawing {output}"):
+        from numapredict.collect.binding import mapping_on
         from numapredict.collect.host.host import host_topology
-        from numapredict.collect.mapping import parse_label
         from numapredict.collect.modelled.description import load_description
         from numapredict.collect.placement import resolve
         from numapredict.collect.placing.profile_file import read_profile
         from numapredict.reports.figure_file import write_figure
         from numapredict.reports.placed_mapping import mapping_figure, placed_mapping_data
 
-        wanted = parse_label(label)
-        placement = resolve(wanted, load_description(machine).topology if machine else host_topology())
+        topology = load_description(machine).topology if machine else host_topology()
+        placement = resolve(mapping_on(topology, label), topology)
         data = placed_mapping_data(placement, read_profile(profile) if profile else None)
         write_figure(mapping_figure(data), output)
     print_drawn(data, data.title, output, as_json)

@@ -4,6 +4,7 @@
 """
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import msgspec
 from numapredict.collect.host.host import host_topology
 from numapredict.collect.mapping import parse_label
 from numapredict.collect.placement import resolve
-from numapredict.collect.placing.tools.emission import emit
+from numapredict.collect.placing.tools.emission import Emission, emit
 from numapredict.collect.placing.tools.tools import Tool
 from numapredict.collect.program import program_of
 
@@ -21,11 +22,15 @@ RUN_S = 600  # hung, however busy the computer is
 
 
 class Round(msgspec.Struct, frozen=True):
-    """A mapping to be applied by a tool, and the program that it is to be applied to."""
+    """A mapping to be applied by a tool, and the program that it is to be applied to.
+
+    ``in_domains``: by the list of NUMA domains that likwid-pin's command is said to be the same as.
+    """
 
     tool: Tool
     label: str
     command: tuple[str, ...]
+    in_domains: bool = False
 
 
 class RoundRequest(msgspec.Struct, frozen=True):
@@ -58,8 +63,9 @@ def main(request_file: str, results_file: str) -> None:
     with Path(results_file).open("ab") as results:
         for one in request.rounds:
             emission = emit(one.tool, resolve(parse_label(one.label), topology), program_of(one.command), environment)
+            text = in_domains(emission) if one.in_domains else emission.text
             done = subprocess.run(
-                ["sh", "-c", emission.text],
+                ["sh", "-c", text],
                 env=environment,
                 capture_output=True,
                 text=True,
@@ -70,7 +76,7 @@ def main(request_file: str, results_file: str) -> None:
             slots = resolve(emission.mapping, topology).slots
             outcome = Outcome(
                 round=one,
-                text=emission.text,
+                text=text,
                 exact=emission.exact,
                 applied=emission.mapping.label,
                 code=done.returncode,
@@ -81,6 +87,13 @@ def main(request_file: str, results_file: str) -> None:
                 page_nodes=tuple(os_index[node] for node in resolve(emission.mapping, topology).page_nodes),
             )
             results.write(msgspec.json.encode(outcome) + b"\n")
+
+
+def in_domains(emission: Emission) -> str:
+    """Return likwid-pin's command with the list of NUMA domains that one of its cautions names."""
+    found = re.search(r"-c (\S+) means the same", "\n".join(emission.cautions))
+    assert found is not None, emission.cautions
+    return re.sub(r"-c \S+", f"-c {found[1]}", emission.text)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,8 @@ PAGES = 60  # of each thread: a multiple of the numbers of nodes
 DISPLAY = {"OMP_DISPLAY_AFFINITY": "TRUE", "OMP_AFFINITY_FORMAT": "affinity %n %A"}
 LABELS = (
     "16x4-contiguous-first-touch",
+    "4x4-contiguous-first-touch",  # spread over all cores
+    "8x2-contiguous-first-touch",  # close, on some of them
     "8x4-scatter-first-touch",
     "8x4-scatter-interleave",
     "6x2-contiguous-interleave",  # some nodes
@@ -48,6 +50,8 @@ LABELS = (
 # of a kind it has from others: no option (threads in another order), and numactl's --membind in it
 # (`8x2-scatter-bind@1` and SAID have that).
 NOT_LIKWID = {
+    "4x4-contiguous-first-touch",
+    "8x2-contiguous-first-touch",
     "8x4-scatter-first-touch",
     "4x2-contiguous-remote@1",
     "4x1-contiguous-remote",
@@ -106,6 +110,7 @@ def booted(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Outco
     program = (str(folder / "witness-gcc"), str(PAGES))
     rounds = [one for turn, label in enumerate(LABELS) for one in witnesses(label, turn)]
     rounds += [Round(tool, label, program) for tool in RUNNABLE for label in WITH_MEMORY_ALONE]
+    rounds.append(Round("likwid", "8x2-contiguous-interleave", program, in_domains=True))
     return in_guest([*rounds, *WITH_WORDS, *SAID], tmp_path_factory.mktemp("guest"))
 
 
@@ -160,6 +165,26 @@ def problems(outcomes: Sequence[Outcome]) -> list[str]:
 
 def test_threads_and_pages_are_where_the_mapping_says(outcomes: list[Outcome]) -> None:
     assert problems(outcomes) == []
+
+
+def test_places_are_named_by_kind_where_that_is_the_same(outcomes: list[Outcome]) -> None:
+    named = {
+        "16x4-contiguous-first-touch": "OMP_PLACES=cores OMP_PROC_BIND=close ",
+        "8x2-contiguous-first-touch": "OMP_PLACES=cores OMP_PROC_BIND=close ",
+        "4x4-contiguous-first-touch": "OMP_PLACES=cores OMP_PROC_BIND=spread ",
+        "8x4-scatter-first-touch": "OMP_PLACES='{0}:4:4,{1}:4:4' OMP_PROC_BIND=close ",
+    }
+    seen = [
+        (one.text, named[one.round.label]) for one in outcomes if one.round.tool == "env" and one.round.label in named
+    ]
+    assert len(seen) == 2 * len(named)
+    assert [pair for pair in seen if pair[1] not in pair[0]] == []
+
+
+def test_likwids_domains_are_the_same_threads(booted: list[Outcome]) -> None:
+    outcome = next(one for one in booted if one.round.in_domains)
+    assert " -c M0:0-3@M1:0-3 " in outcome.text
+    assert problems([outcome]) == []
 
 
 def test_what_a_tool_can_do_is_exact(outcomes: list[Outcome]) -> None:

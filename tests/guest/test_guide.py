@@ -34,7 +34,7 @@ def test_the_blocks_for_a_server_with_four_nodes(tmp_path: Path) -> None:
     ]
     typed = list(dict.fromkeys(reported))
     assert (
-        len(typed) == 7
+        len(typed) == 8
     )  # the topology, region times, a profile, a run by it, the run of servers.md, a plan, a run by it
     environment = python_environment() | {"NUMAPREDICT_CACHE": str(tmp_path)}
     result = Guest(Shape.parse("4x4")).run(

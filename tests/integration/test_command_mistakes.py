@@ -81,7 +81,7 @@ def test_a_computer_with_one_node_has_nothing_to_place() -> None:
 
 def test_without_a_model_there_is_an_answer_and_a_line_says_how_to_train_one(tmp_path: Path) -> None:
     four = {"HWLOC_SYNTHETIC": "node:4 core:6 pu:1", "NUMAPREDICT_DATA": str(tmp_path)}
-    done = numapredict("ls", **four)
+    done = numapredict("--explain", "ls", **four)
     assert done.returncode == 0, done.stderr
     (line,) = [line for line in done.stderr.splitlines() if "there is no model for synthetic yet" in line]
     assert "numapredict train measures what helps here (--dry-run says how long that takes, --budget 2h" in line

@@ -50,6 +50,7 @@ COUNTERS = "collect/measuring/counters/"
 
 # The other sources of errors that troubleshooting quotes no message of, and why.
 UNNAMED = {
+    "collect/binding.py": "as placement.py has it",
     "collect/campaign/plan.py": "two programs of one name: the line says all",
     "collect/campaign/workers.py": "a worker died: the line says what to do",
     "collect/data/recorded_machine.py": "for those who use datasets as machines, from Python",

@@ -69,7 +69,7 @@ def test_only_mappings_of_that_number_compete_and_the_best_of_them_is_found(fore
 
 @pytest.mark.slow
 def test_the_answer_begins_with_it(foreign: Path) -> None:
-    done = CliRunner().invoke(commands, ["predict", "--machine", MACHINE, str(foreign), "call", "8"])
+    done = CliRunner().invoke(commands, ["predict", "--explain", "--machine", MACHINE, str(foreign), "call", "8"])
     title, blank, first, *_ = done.stdout.splitlines()
     assert title.endswith("(modelled)")
     assert not blank

@@ -76,7 +76,9 @@ def test_a_described_machine_without_a_model_is_searched_by_what_other_machines_
         commands, ["predict", "--runs", "2", "--machine", "opteron-4x4", str(foreign), "call", "1"]
     )
     assert done.exit_code == 0, done.output
-    done = CliRunner().invoke(commands, ["predict", "--machine", "opteron-4x4", str(foreign), "exit", "26"])
+    done = CliRunner().invoke(
+        commands, ["predict", "--explain", "--machine", "opteron-4x4", str(foreign), "exit", "26"]
+    )
     assert done.exit_code == 0, done.output
     assert "there is no model for opteron-4x4 yet" in done.stderr
     assert "(modelled)" in done.stdout

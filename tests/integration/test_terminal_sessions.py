@@ -17,6 +17,7 @@ import pytest
 
 from numapredict.collect.data.dataset import write_dataset
 from tests.command import SANDY, numapredict
+from tests.openmp import CAN_TRACE
 from tests.planted import planted_dataset
 from tests.warm_start import COLD, warm
 
@@ -163,3 +164,17 @@ def test_a_modelled_probe_shows_the_time_left_of_its_bound(tmp_path: Path) -> No
     assert "the cache had its trace with 32 threads" in again.stderr
     assert "learned from 128 programs" in again.stderr
     assert "tracing" not in again.stderr
+
+
+@pytest.mark.native
+@pytest.mark.skipif(not CAN_TRACE, reason="gcc or qemu-user is not installed")
+def test_a_search_shows_its_runs_in_a_table_and_plain_lines_in_pipes(foreign: Path) -> None:
+    words = ("--machine", "broadwell-2x10", "--runs", "3", str(foreign), "exit", "0")
+    code, sent = on_a_terminal(160, *words)
+    assert code == 0, sent
+    text = CODES.sub("", sent)
+    assert re.search(r"run 2 of 3 \S+ +running for \d+ s; expected to add \d+%", text)
+    assert "run 1 of 3:" not in text
+    assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h") > 0
+    assert widest(sent) <= 160
+    assert re.search(r"^run 2 of 3: \S+ under ", numapredict(*words).stderr, re.MULTILINE)

@@ -138,6 +138,18 @@ int system_move_pages(size_t count, void **pages, const int *nodes, int *status)
     return 0;
 }
 
+int system_where(size_t count, void **pages, int *status) {
+    for (size_t n = 0; n < count; n++) {
+        const struct range *range = ranges_find((uintptr_t)pages[n]);
+        status[n] =
+            range ? atomic_load(&stub_of(range)->node[((uintptr_t)pages[n] - range->start) / PAGE_BYTES])
+                  : -ENOENT;
+    }
+    return 0;
+}
+
+int system_node(void) { return 0; }
+
 void system_read_text(const char *path, char *text, size_t bytes) {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t got = file < 0 ? 0 : read(file, text, bytes - 1);

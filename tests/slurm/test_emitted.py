@@ -84,6 +84,16 @@ def test_what_was_printed_outside_runs_in_a_job_script_too(slurm: Cluster, witne
     assert seen(done.stdout) == MAPPINGS[label]
 
 
+def test_a_printed_job_script_is_submitted_as_it_is(slurm: Cluster, witness: Path) -> None:
+    label = "2x2-scatter-bind@1"
+    emit = [*NUMAPREDICT, "run", "--emit", "sbatch", "--mapping", label, "--", str(witness)]
+    printed = slurm.run(emit, TWO_NODES).stdout
+    assert printed.startswith("#!/bin/sh\n#SBATCH --nodes=1\n")
+    done = slurm.batch(printed.removeprefix("#!/bin/sh\n"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert seen(done.stdout) == MAPPINGS[label]
+
+
 def test_interleaving_survives_srun(slurm: Cluster, witness: Path) -> None:
     """One node of memory is here: all but the number of the last node is as printed."""
     printed = slurm.run([*EMIT, "2x2-scatter-interleave", "--", str(witness)], TWO_NODES).stdout

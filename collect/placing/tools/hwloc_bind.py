@@ -10,7 +10,7 @@ from collections.abc import Mapping as Variables
 from numapredict.collect.index_list import index_list
 from numapredict.collect.page_policy import FACTS
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.command import openmp_variables
+from numapredict.collect.placing.tools.places import emitted_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 
@@ -23,7 +23,8 @@ def hwloc_bind(placement: Placement, command: tuple[str, ...], shell: Variables[
     del shell
     cpus = _objects("pu", placement.pus)
     words = ("hwloc-bind", "--physical", "--cpubind", *cpus, *_memory(placement), "--", *command)
-    return Wrapping(openmp_variables(placement), words, (*CONFLICTING, *_ELSEWHERE), late_binding(placement))
+    variables = emitted_variables(placement, confined=True)
+    return Wrapping(variables, words, (*CONFLICTING, *_ELSEWHERE), late_binding(placement))
 
 
 def _memory(placement: Placement) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from numapredict.collect.placing.command import left_to_first_touch, memory_word
 from numapredict.collect.placing.tools.wrapping import RUN_ANYTHING, Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 
+_SHORTEST_DOMAIN = 4  # threads: fewer are as short as a list
 _MASK_BITS = 64  # LIKWID, src/numa_proc.c: the nodes are the bits of one unsigned long
 _TAKEN_APART = re.compile(r"[ \t\n\v\f\r\"']")
 """Where likwid-pin cuts words: at white space, and 5.4 at quotes, too, some of which it adds itself."""
@@ -40,6 +41,7 @@ def likwid_pin(placement: Placement, command: tuple[str, ...], shell: Variables[
     pages = () if own else memory_words(placement)
     pus = placement.pus
     listed = ",".join(map(str, (*pus, *extra)))
+    short = "" if extra else domains(placement)
     variables, words = unsplit(command)
     environment = (
         ("OMP_NUM_THREADS", str(placement.mapping.threads)),
@@ -52,8 +54,29 @@ def likwid_pin(placement: Placement, command: tuple[str, ...], shell: Variables[
         environment,
         ("likwid-pin", *policy, "-c", listed, *pages, *words),
         (*CONFLICTING, *_PLACING),
-        (*(("the pages need numactl in addition to likwid-pin",) if pages else ()), *late_binding(placement)),
+        (
+            *(("the pages need numactl in addition to likwid-pin",) if pages else ()),
+            *((f"where a job may use all cores of the computer, -c {short} means the same",) if short else ()),
+            *late_binding(placement),
+        ),
     )
+
+
+def domains(placement: Placement) -> str:
+    """Return the list of whole NUMA domains that has the threads' processors in their order; empty where none has.
+
+    ``M0:0-7`` are the first processors of domain 0, one a core before their siblings (likwid-pin(1), CPU expression).
+    It counts all processors of the computer, whatever the shell's mask.
+    """
+    mapping, topology = placement.mapping, placement.topology
+    nodes = topology.cpu_nodes[: mapping.thread_nodes]
+    first = [core.pus[0] for node in nodes for core in node.cores]
+    counted = [node.os_index for node in topology.nodes] == list(range(len(topology.nodes)))
+    if not counted or list(placement.pus) != first or mapping.threads < _SHORTEST_DOMAIN:
+        return ""
+    if any(list(node.cores) != sorted(node.cores, key=lambda core: core.pus[0]) for node in nodes):
+        return ""
+    return "@".join(f"M{node.os_index}:0-{len(node.cores) - 1}" for node in nodes)
 
 
 def unsplit(command: tuple[str, ...]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:

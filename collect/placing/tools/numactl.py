@@ -4,6 +4,7 @@ from collections.abc import Mapping as Variables
 
 from numapredict.collect.placement import Placement
 from numapredict.collect.placing.command import launch
+from numapredict.collect.placing.tools.places import emitted_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 
@@ -11,6 +12,5 @@ from numapredict.collect.placing.variables import CONFLICTING
 def numactl(placement: Placement, command: tuple[str, ...], shell: Variables[str, str]) -> Wrapping:
     """Return the call of numactl: --interleave, --membind (which fails where the node is full), or no policy."""
     del shell
-    start = launch(placement)
-    words = (*start.numactl, *command)
-    return Wrapping(start.environment, words, CONFLICTING, late_binding(placement))
+    words = (*launch(placement).numactl, *command)
+    return Wrapping(emitted_variables(placement, confined=True), words, CONFLICTING, late_binding(placement))

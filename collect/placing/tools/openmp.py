@@ -3,7 +3,8 @@
 from collections.abc import Mapping as Variables
 
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.command import left_to_first_touch, openmp_variables
+from numapredict.collect.placing.command import left_to_first_touch
+from numapredict.collect.placing.tools.places import emitted_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 
@@ -14,4 +15,4 @@ def openmp(placement: Placement, command: tuple[str, ...], shell: Variables[str,
     if not left_to_first_touch(placement):
         return None
     cautions = late_binding(placement, confined=False)
-    return Wrapping(openmp_variables(placement), command, CONFLICTING, cautions)
+    return Wrapping(emitted_variables(placement, confined=False), command, CONFLICTING, cautions)

@@ -10,7 +10,8 @@ does nothing without a plugin: numactl sets the policy. --hint excludes --cpu-bi
 from collections.abc import Mapping as Variables
 
 from numapredict.collect.placement import Placement
-from numapredict.collect.placing.command import memory_words, openmp_variables
+from numapredict.collect.placing.command import memory_words
+from numapredict.collect.placing.tools.places import emitted_variables
 from numapredict.collect.placing.tools.wrapping import Wrapping, late_binding
 from numapredict.collect.placing.variables import CONFLICTING
 from numapredict.collect.topology import Topology
@@ -41,7 +42,7 @@ def srun(placement: Placement, command: tuple[str, ...], shell: Variables[str, s
     each = placement.mapping.threads_per_core
     shared = f"the job needs {each} PUs of each core: it must not have --hint=nomultithread or --threads-per-core=1"
     cautions = (*_cautions(topology, inside, bool(pages)), *((shared,) if each > 1 else ()), *late_binding(placement))
-    return Wrapping(openmp_variables(placement), words, (*CONFLICTING, *_NARROWING), cautions)
+    return Wrapping(emitted_variables(placement, confined=True), words, (*CONFLICTING, *_NARROWING), cautions)
 
 
 def _pus(topology: Topology) -> int:

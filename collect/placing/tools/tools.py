@@ -5,6 +5,10 @@ from typing import Literal, get_args
 Tool = Literal["env", "numactl", "hwloc", "likwid", "slurm"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 
+Printed = Literal["env", "numactl", "hwloc", "likwid", "slurm", "sbatch"]
+PRINTED: tuple[Printed, ...] = get_args(Printed)
+"""What --emit prints: a tool's command, or as a whole job script the one of ``slurm``."""
+
 TITLES: dict[Tool, str] = {
     "env": "OMP_* alone",
     "numactl": "OMP_* and numactl",

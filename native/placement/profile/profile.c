@@ -47,13 +47,13 @@ enum flight_state { LANDED, PROTECTED, TOUCHING, TOUCHED };
 
 /* A block that is protected, or was touched and is not counted yet. */
 struct flight {
-    _Atomic uint32_t state;
     struct range *range;
+    _Atomic uint32_t state;
     uint32_t number; /* of the range */
     uint32_t who;    /* of the touch (count_who), or COUNT_OF_PAGE: outside regions */
     enum purpose purpose;
-    bool written;    /* for writes: it was seen to be written */
     int thread_node; /* of the touch; -1: not known */
+    bool written;    /* for writes: it was seen to be written */
     size_t block, first, pages;
     uint64_t since_ns, touched_ns;
 };

@@ -192,21 +192,18 @@ def test_counts_below_one_are_a_problem() -> None:
 
 
 READERS = {
-    "collect/campaign/request.py": "typed, or in a campaign's request",
+    "collect/binding.py": "typed",
     "collect/data/foreign_table.py": "an imported table",
     "collect/data/journal.py": "a journal",
     "collect/data/measurement_table.py": "a dataset",
     "collect/data/table_import.py": "typed",
     "collect/fidelity/bench.py": "a published table",
     "collect/mapping.py": "the grammar",
-    "collect/placing/placed_run.py": "typed",
-    "predictor/api/placed_run.py": "typed",
-    "predictor/command_line/cli.py": "typed",
+    "predictor/advising/last_advice.py": "the last advice",
+    "predictor/api/placed_run.py": "a record",
     "predictor/evaluation/evaluation_options.py": "typed",
     "predictor/searching/gains_file.py": "known gains",
-    "predictor/variables/session.py": "typed",
     "reports/characterisation/tables.py": "a characterisation",
-    "reports/commands/mapping.py": "typed",
 }
 """The files that read labels, and where the labels are from."""
 

@@ -25,6 +25,10 @@ def test_a_program_ends_as_it_ends() -> None:
     assert (killed.exit_code, killed.signal, killed.stdout) == (137, "SIGKILL", None)
 
 
+def test_words_for_bindings_are_mappings_as_on_the_command_line() -> None:
+    assert run("true", "spread:1").mapping == parse_label(ONE)
+
+
 def test_it_has_our_streams(capfd: pytest.CaptureFixture[str]) -> None:
     run(["sh", "-c", "echo out; echo err >&2"], ONE)
     assert capfd.readouterr() == ("out\n", "err\n")

@@ -92,6 +92,42 @@ def test_likwid_pin_counts_nodes_so_with_gaps_numactl_names_them() -> None:
     assert "numactl" not in emitted("likwid", "4x2-scatter-first-touch", GAPS).text
 
 
+@pytest.mark.parametrize(
+    ("tool", "label", "topology", "places"),
+    [
+        ("env", "8x2-contiguous-first-touch", shape((4, 4)), "cores OMP_PROC_BIND=close"),
+        ("env", "4x1-contiguous-first-touch", shape((4, 4)), "cores OMP_PROC_BIND=close"),
+        ("env", "2x2-contiguous-first-touch", shape((4, 4)), "cores OMP_PROC_BIND=spread"),
+        ("numactl", "2x2-contiguous-first-touch", shape((4, 4)), "cores OMP_PROC_BIND=close"),  # of the two in its mask
+        ("slurm", "4x2-contiguous-first-touch", shape((4, 4)), "cores OMP_PROC_BIND=close"),
+        ("hwloc", "4x2-scatter-first-touch", shape((4, 4)), "'{0},{4},{1},{5}' OMP_PROC_BIND=close"),
+        ("env", "6x2-contiguous-first-touch", shape((4, 4)), "'{0}:3,{4}:3' OMP_PROC_BIND=close"),
+        ("env", "16x4-contiguous-first-touch", FOUR, "'{0}:4:4,{1}:4:4,{2}:4:4,{3}:4:4' OMP_PROC_BIND=close"),
+    ],
+)
+def test_places_are_named_by_kind_where_both_runtimes_mean_the_same(
+    tool: Tool, label: str, topology: Topology, places: str
+) -> None:
+    assert f" OMP_PLACES={places} " in emitted(tool, label, topology).text
+
+
+@pytest.mark.parametrize(
+    ("label", "topology", "domains"),
+    [
+        ("8x2-contiguous-first-touch", FOUR, "M0:0-3@M1:0-3"),
+        ("4x1-contiguous-bind", FOUR, "M0:0-3"),
+        ("6x2-contiguous-first-touch", FOUR, None),  # parts of nodes
+        ("8x2-scatter-first-touch", FOUR, None),  # in another order
+        ("4x1-contiguous-first-touch-smt2", SMT, None),
+        ("8x2-contiguous-first-touch", GAPS, None),  # LIKWID counts nodes without gaps
+    ],
+)
+def test_likwids_domains_of_whole_nodes_are_told(label: str, topology: Topology, domains: str | None) -> None:
+    told = [text for text in emitted("likwid", label, topology).cautions if text.endswith(" means the same")]
+    same = f"where a job may use all cores of the computer, -c {domains} means the same"
+    assert told == ([] if domains is None else [same])
+
+
 def srun_words(text: str) -> tuple[set[int], list[str]]:
     """Return what srun(1) reads: the PUs of the hexadecimal mask of the one task, and the words that it starts."""
     _, words = words_of(text)
