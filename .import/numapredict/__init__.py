@@ -1,20 +1,60 @@
 """Say, after two short runs of a program, where its threads and memory pages should live on a NUMA machine.
 
+>>> import numapredict
+>>> answer = numapredict.predict(["./app", "1024"], machine="sandybridge-4x8")  # doctest: +SKIP
+>>> print(answer.mapping, answer.speedup, answer.command)  # doctest: +SKIP
+
 In a checkout this file lies beside links to the folders of the package; an installation has it beside the folders.
 """
 
 TYPE_CHECKING = False  # type checkers take it for true; `numapredict --help` need not load `typing`
 if TYPE_CHECKING:
-    __version__: str
-else:
+    from numapredict.collect.mapping import AnyMapping as AnyMapping
+    from numapredict.collect.mapping import Mapping as Mapping
+    from numapredict.collect.mapping import parse_label as parse_label
+    from numapredict.native.errors import NumapredictError as NumapredictError
+    from numapredict.predictor.api.answer import Answer as Answer
+    from numapredict.predictor.api.asking import predict as predict
+    from numapredict.predictor.api.asking import search as search
+    from numapredict.predictor.api.dataset import Dataset as Dataset
+    from numapredict.predictor.api.estimator import GainRegressor as GainRegressor
+    from numapredict.predictor.api.model import Model as Model
+    from numapredict.predictor.api.running import CompletedRun as CompletedRun
+    from numapredict.predictor.api.running import run as run
 
-    def __getattr__(name: str) -> str:
-        """Return ``__version__``, that of what is installed; found when it is asked for, since that takes its time."""
+    __version__: str
+
+_HOME = {
+    "AnyMapping": "collect.mapping",
+    "Mapping": "collect.mapping",
+    "parse_label": "collect.mapping",
+    "NumapredictError": "native.errors",
+    "Answer": "predictor.api.answer",
+    "predict": "predictor.api.asking",
+    "search": "predictor.api.asking",
+    "Dataset": "predictor.api.dataset",
+    "GainRegressor": "predictor.api.estimator",
+    "Model": "predictor.api.model",
+    "CompletedRun": "predictor.api.running",
+    "run": "predictor.api.running",
+}
+__all__ = [*_HOME]  # noqa: PLE0604 - names, of a table
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Return what is named above, loaded when it is asked for, and ``__version__``, that of what is installed."""
+        if name in _HOME:
+            from importlib import import_module
+
+            found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+            globals()[name] = found
+            return found
         if name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib.metadata import PackageNotFoundError, version
+        from numapredict.native.version import version
 
-        try:
-            return version("numapredict")
-        except PackageNotFoundError:
-            return "not installed"
+        return version()
+
+    def __dir__() -> list[str]:
+        return sorted([*__all__, "__version__"])

@@ -48,7 +48,7 @@ class PyNumapredict(PythonPackage):
     depends_on("py-pyelftools@0.29:", type=("build", "run"))
     depends_on("py-pyarrow@14:", type=("build", "run"))
     depends_on("py-rich@13:", type=("build", "run"))
-    depends_on("py-scikit-learn@1.3:", type=("build", "run"))
+    depends_on("py-scikit-learn@1.6:", type=("build", "run"))
     depends_on("py-scipy@1.11:", type=("build", "run"))
     depends_on("py-seaborn@0.13:", type=("build", "run"))
 

@@ -31,6 +31,7 @@ KINDS = {
     ("sh", "nodes"),
     ("sh", "server"),
     ("sh", "guest"),
+    ("python",),
     ("console",),
     ("console", "refused"),
     ("console", "failed"),
@@ -92,6 +93,9 @@ def check(block: Block, place: Path, few_programs: Path) -> None:
     if block.words in {("sh",), ("sh", "nodes")}:
         commands = EVALUATING.sub(rf"\1 {few_programs}", "\n".join(block.lines))
         done = typed(commands, place, **({"HWLOC_SYNTHETIC": NODES} if "nodes" in block.words else {}))
+        assert done.returncode == 0, f"line {block.line}:\n{done.stdout}"
+    elif block.words == ("python",):
+        done = typed("\n".join(["python - <<'END'", *block.lines, "END"]), place)
         assert done.returncode == 0, f"line {block.line}:\n{done.stdout}"
     elif block.words[0] == "console":
         for exchange in exchanges(block):

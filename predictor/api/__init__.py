@@ -1,0 +1,1 @@
+"""What `import numapredict` offers, one file a noun; pandas and scikit-learn load where they are used."""
