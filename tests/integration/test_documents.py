@@ -67,6 +67,7 @@ UNNAMED = {
     "collect/placing/run_file.py": "another thing than a file named for `run` to write",
     "collect/program.py": "an empty command, or one that is not text",
     "collect/topology.py": "stands below 'machine description' or the name of a file",
+    "predictor/api/running.py": "says what `run` said",
     "predictor/advising/emitted_command.py": "names the nearest command of the tool",
     "predictor/advising/last_advice.py": "says to ask or to name a mapping",
     "predictor/advising/own_threads.py": "becomes the reason of an unknown answer",
