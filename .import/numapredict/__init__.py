@@ -1,72 +1,59 @@
 """Say, after two short runs of a program, where its threads and memory pages should live on a NUMA machine.
 
 `predict` and `search` ask for a mapping, `run` applies one, `Dataset` and `Model` hold what was learned from, and
-`GainRegressor` is the learner for scikit-learn. All raise `NumapredictError`, and print nothing.
+`GainRegressor` is the learner for scikit-learn. All raise `NumapredictError`, and print nothing unless asked to.
 
 In a checkout this file lies beside links to the folders of the package; an installation has it beside the folders.
 """
 
 TYPE_CHECKING = False  # type checkers take it for true; `numapredict --help` need not load `typing`
 if TYPE_CHECKING:
-    from numapredict.collect.mapping import Mapping, parse_label
-    from numapredict.native.errors import NumapredictError
-    from numapredict.predictor.api.answer import Answer
-    from numapredict.predictor.api.asking import predict, search
-    from numapredict.predictor.api.dataset import Dataset, TrainingTable
-    from numapredict.predictor.api.gain_regressor import GainRegressor
-    from numapredict.predictor.api.model import Model
-    from numapredict.predictor.api.placed_run import CompletedRun, run
+    from numapredict.collect.mapping import AnyMapping as AnyMapping
+    from numapredict.collect.mapping import Mapping as Mapping
+    from numapredict.collect.mapping import parse_label as parse_label
+    from numapredict.native.errors import NumapredictError as NumapredictError
+    from numapredict.predictor.api.answer import Answer as Answer
+    from numapredict.predictor.api.asking import predict as predict
+    from numapredict.predictor.api.asking import search as search
+    from numapredict.predictor.api.dataset import Dataset as Dataset
+    from numapredict.predictor.api.estimator import GainRegressor as GainRegressor
+    from numapredict.predictor.api.model import Model as Model
+    from numapredict.predictor.api.running import CompletedRun as CompletedRun
+    from numapredict.predictor.api.running import run as run
 
     __version__: str
 
-__all__ = [
-    "Answer",
-    "CompletedRun",
-    "Dataset",
-    "GainRegressor",
-    "Mapping",
-    "Model",
-    "NumapredictError",
-    "TrainingTable",
-    "parse_label",
-    "predict",
-    "run",
-    "search",
-]
-
-_PLACES = {
-    "collect.mapping": ("Mapping", "parse_label"),
-    "native.errors": ("NumapredictError",),
-    "predictor.api.answer": ("Answer",),
-    "predictor.api.asking": ("predict", "search"),
-    "predictor.api.dataset": ("Dataset", "TrainingTable"),
-    "predictor.api.gain_regressor": ("GainRegressor",),
-    "predictor.api.model": ("Model",),
-    "predictor.api.placed_run": ("CompletedRun", "run"),
+_HOME = {
+    "AnyMapping": "collect.mapping",
+    "Mapping": "collect.mapping",
+    "parse_label": "collect.mapping",
+    "NumapredictError": "native.errors",
+    "Answer": "predictor.api.answer",
+    "predict": "predictor.api.asking",
+    "search": "predictor.api.asking",
+    "Dataset": "predictor.api.dataset",
+    "GainRegressor": "predictor.api.estimator",
+    "Model": "predictor.api.model",
+    "CompletedRun": "predictor.api.running",
+    "run": "predictor.api.running",
 }
+__all__ = [*_HOME]  # noqa: PLE0604 - names, of a table
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """Return what is asked for, loaded then: the version of what is installed, or a name of the interface."""
-        if name == "__version__":
-            return _version()
-        for place, names in _PLACES.items():
-            if name in names:
-                from importlib import import_module
+        """Return what is named above, loaded when it is asked for, and ``__version__``, that of what is installed."""
+        if name in _HOME:
+            from importlib import import_module
 
-                globals()[name] = found = getattr(import_module(f"numapredict.{place}"), name)
-                return found
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+            globals()[name] = found
+            return found
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from numapredict.native.version import version
+
+        return version()
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("numapredict")
-    except PackageNotFoundError:
-        return "not installed"
+        return sorted([*__all__, "__version__"])

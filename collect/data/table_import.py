@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-import numapredict
 from numapredict.collect.data.counterparts import Counterparts
 from numapredict.collect.data.dataset import DESCRIPTION_FILE, Dataset, write_dataset
 from numapredict.collect.data.foreign_table import TableColumns, Tally, dataset_of_rows, read_rows
@@ -17,6 +16,7 @@ from numapredict.collect.data.similar_programs import similar_programs
 from numapredict.collect.mapping import AnyMapping, mapping_named
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError
+from numapredict.native.version import version
 
 MACHINE_COLUMN = "machine"
 GROUP_COLUMNS = ("program", "group")
@@ -53,7 +53,7 @@ def import_table(file: Path, into: Path, columns: TableColumns, asked: About) ->
         made_by="numapredict collect import",
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         default=None if asked.default is None else mapping_named(asked.default),
-        environment=(("numapredict", numapredict.__version__), ("table", file.name)),
+        environment=(("numapredict", version()), ("table", file.name)),
     )
     try:
         dataset, tally = dataset_of_rows(read_rows(file), columns, named, about)

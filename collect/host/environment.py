@@ -4,8 +4,8 @@ import platform
 import re
 from pathlib import Path
 
-import numapredict
 from numapredict.collect.host.kernel_file import kernel_line
+from numapredict.native.version import version
 
 ROOT = Path("/")
 _NUMA_BALANCING = "proc/sys/kernel/numa_balancing"
@@ -40,7 +40,7 @@ def emulation(root: Path = ROOT) -> str:
 def host_environment() -> tuple[tuple[str, str], ...]:
     """Return versions and settings of this computer as pairs; none of them names the computer or its user."""
     return (
-        ("numapredict", numapredict.__version__),
+        ("numapredict", version()),
         ("python", platform.python_version()),
         ("kernel", f"{platform.system()} {platform.release()}"),
         ("processor", _processor()),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-import numapredict
 from numapredict.collect.host.facts.facts import machine_state
 from numapredict.collect.host.work_folder import require_room, work_folder
 from numapredict.collect.mapping import Mapping
@@ -41,6 +40,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.space import placement_if_any
 from numapredict.collect.terminal.progress import counting
 from numapredict.collect.topology import Topology
+from numapredict.native.version import version
 
 _WITHOUT_TURN = ("turn", "the lock was not available: others may have measured at the same time")
 
@@ -209,4 +209,4 @@ def _placement(start: Start, mapping: Mapping) -> tuple[tuple[str, str], ...]:
     policy = FACTS[mapping.page_policy]
     method = "a chunk of each range a thread" if policy.decided_by == "chunk" else "memory policy"
     method = "next touch" if policy.needs_profile else method
-    return ((PLACEMENT, f"libnumaplace {numapredict.__version__}"), ("pages", method))
+    return ((PLACEMENT, f"libnumaplace {version()}"), ("pages", method))

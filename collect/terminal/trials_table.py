@@ -23,6 +23,6 @@ def trials_table(trials: Trials, now_s: float) -> Table:
         if trials.most_s is not None:
             running += f" of at most {in_words(trials.most_s)}"
         words = "; ".join(filter(None, (running, trials.expected)))
-        number = f"run {len(trials.ended) + 1} of {trials.limit}"
-        table.add_row(number, Text(printable(trials.now), "bold"), Text(words, "dim"))
+        following = f"run {len(trials.ended) + 1} of {trials.limit}"
+        table.add_row(following, Text(printable(trials.now), "bold"), Text(words, "dim"))
     return table

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-import numapredict
 from numapredict.collect.host.bounded_file import open_regular
 from numapredict.collect.host.environment import memory_settings
 from numapredict.collect.host.kernel_file import kernel_line
@@ -18,6 +17,7 @@ from numapredict.collect.program import Program
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import MissingNativePartError
 from numapredict.native.library import marks_library, placement_library
+from numapredict.native.version import version
 
 # Variables of a terminal, a login or a job step, which differ from command to command and say nothing of a run. What a
 # batch system grants shows in the affinity mask and in the memory nodes.
@@ -47,7 +47,7 @@ def start_digest(program: Program, topology: Topology, strict: bool) -> str:
         (program.command, executable_of(program), str(_folder(program)), *filter(None, (input_digest(),))),
         sorted((name, value) for name, value in variables.items() if not _OF_THE_SESSION.fullmatch(name)),
         (sorted(os.sched_getaffinity(0)), _memory_policy(), memory_settings(), msgspec.json.encode(topology)),
-        (numapredict.__version__, libraries, strict),
+        (version(), libraries, strict),
     )
     return hashlib.sha256(repr(parts).encode(errors="surrogateescape")).hexdigest()[:32]
 

@@ -1,1 +1,1 @@
-"""The Python interface: what `import numapredict` gives, with the same answers as the commands."""
+"""What `import numapredict` offers, one file a noun; pandas and scikit-learn load where they are used."""

@@ -1,6 +1,5 @@
-"""An answer: the mapping, what it gains, and the command that applies it."""
+"""An answer as an object: the mapping, its gain, the command, and how it shows in a notebook."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -17,98 +16,138 @@ from numapredict.predictor.advising.brief_text import (
 )
 from numapredict.predictor.advising.searched import Searched
 from numapredict.predictor.advising.searched_text import searched_in_words
-from numapredict.predictor.api.html import table
+from numapredict.predictor.advising.unknown import Unknown, unknown_in_words
+from numapredict.predictor.api.notebook import notebook_table
 
 
-@dataclass(frozen=True)
 class Answer:
-    """What `predict` and `search` answer.
+    """What ``predict`` and ``search`` return; ``record`` has all of it, as ``--json`` prints it.
 
-    ``record`` is all of it, as `numapredict schema predict` describes it. A notebook shows the mapping, its gain
-    and the command.
+    >>> import numapredict
+    >>> numapredict.Answer.from_json("[]")
+    Traceback (most recent call last):
+        ...
+    ValueError: this is no answer of numapredict --json: ...
     """
 
-    record: Advice | Searched
+    def __init__(self, record: Advice | Searched | Unknown) -> None:
+        self.record = record
+
+    @classmethod
+    def from_json(cls, text: bytes | str) -> "Answer":
+        """Return the answer that ``numapredict --json`` printed; ValueError for any other text."""
+        return cls(_decoded(text))
 
     @property
     def program(self) -> str:
-        """The program's command line."""
+        """Return the program's command line."""
         return self.record.program
 
     @property
     def machine(self) -> str:
-        """The machine's name."""
+        """Return the machine's name."""
         return self.record.machine
 
     @property
-    def modelled(self) -> bool:
-        """Whether times and gains are modelled, of a described machine."""
-        return self.record.modelled
+    def warnings(self) -> tuple[str, ...]:
+        """Return what makes the answer doubtful, a sentence each."""
+        return self.record.warnings
 
     @property
     def mapping(self) -> Mapping | None:
-        """The advised mapping; None if the program should stay as it is now, which has no mapping."""
-        return self.record.mapping if isinstance(self.record.mapping, Mapping) else None
+        """Return the advised mapping; None for the program as it is now, and for no answer."""
+        if isinstance(self.record, Unknown) or not isinstance(self.record.mapping, Mapping):
+            return None
+        return self.record.mapping
 
     @property
-    def speedup(self) -> float:
-        """The speedup over what the program gets today; 1 where that is kept. ``clock`` says of what."""
-        return self._speed()[0]
+    def speedup(self) -> float | None:
+        """Return the gain over the baseline as a ratio of times, 1 where that is kept; None for no answer.
+
+        It is that of the runs in turn where the advice was verified.
+        """
+        found = self._speed()
+        return None if found is None else found[0]
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The 90% interval of an expected speedup; of one that was measured in turn, the rounds' least and greatest."""
-        return self._speed()[1:]
+    def interval(self) -> tuple[float, float] | None:
+        """Return the speedup's 90% interval, or of runs in turn their least and greatest; None for no answer."""
+        found = self._speed()
+        return None if found is None else found[1:]
 
     @property
-    def clock(self) -> str:
-        """Whose time the speedup is of: ``regions``, the parallel regions, or ``process``, the whole run."""
-        return self.record.clock
+    def clock(self) -> str | None:
+        """Return what the speedup is of: ``regions``, the parallel ones, or ``process``, the whole run; or None."""
+        return None if isinstance(self.record, Unknown) else self.record.clock
 
     @property
     def measured(self) -> bool:
-        """Whether the speedup was measured on this computer: neither predicted nor modelled."""
-        if isinstance(self.record, Searched):
-            return not self.modelled
-        return not self.modelled and (self.record.verification is not None or is_measured(self.record))
+        """Return whether the speedup is of runs that were made on this computer: neither predicted nor modelled."""
+        record = self.record
+        if isinstance(record, Unknown) or record.modelled:
+            return False
+        return isinstance(record, Searched) or record.verification is not None or is_measured(record)
 
     @property
-    def command(self) -> str:
-        """The command line that applies the mapping, quoted for a shell."""
-        return self.record.command
+    def modelled(self) -> bool:
+        """Return whether all times are those of a described machine's model."""
+        return self.record.modelled
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """What makes the answer doubtful, a sentence each."""
-        return self.record.warnings
-
-    def explain(self) -> str:
-        """Return the answer with its reasons, as `--explain` prints it."""
-        found = self.record
-        return searched_in_words(found) if isinstance(found, Searched) else advice_in_words(found)
+    def command(self) -> str | None:
+        """Return the shell's command that applies the answer; None for no answer."""
+        return None if isinstance(self.record, Unknown) else self.record.command
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the record that `--json` prints, of plain values."""
+        """Return the record as plain values, as ``--json`` prints it (``numapredict schema predict``)."""
         found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.record, enc_hook=to_label))
         return found
 
-    def _speed(self) -> tuple[float, float, float]:
-        found = self.record
-        if isinstance(found, Searched):
-            return found.speedup, found.low, found.high
-        tried = found.verification
-        if tried is not None and tried.won and tried.speedup and tried.low and tried.high:
-            return tried.speedup, tried.low, tried.high
-        expected = found.expected_speedup
-        return expected.median, expected.low, expected.high
+    def explain(self) -> str:
+        """Return the whole answer in words, as ``--explain`` prints it."""
+        if isinstance(self.record, Unknown):
+            return unknown_in_words(self.record)
+        return advice_in_words(self.record) if isinstance(self.record, Advice) else searched_in_words(self.record)
 
     def __str__(self) -> str:
-        """Return the answer in brief, as `numapredict predict` prints it."""
-        found = self.record
-        return searched_in_brief(found) if isinstance(found, Searched) else advice_in_brief(found)
+        """Return the answer in three lines, as the command prints it."""
+        if isinstance(self.record, Unknown):
+            return unknown_in_words(self.record)
+        return advice_in_brief(self.record) if isinstance(self.record, Advice) else searched_in_brief(self.record)
+
+    def __repr__(self) -> str:
+        speed = "" if self.speedup is None else f", {self.speedup:.2f}x"
+        return f"<Answer {self.record.program!r}: {self.mapping or 'keep what you have'}{speed}>"
 
     def _repr_html_(self) -> str:
-        found = self.record
-        rows = searched_rows(found) if isinstance(found, Searched) else advice_rows(found)
-        notes = [("note" if number == 0 else "", text) for number, text in enumerate(self.warnings)]
-        return table(subject(found), [*rows, *notes], (to_apply(found.modelled).strip(), found.command))
+        """Return the answer in brief as a table for a notebook: mapping, gain, doubts, and the command."""
+        record = self.record
+        if isinstance(record, Unknown):
+            return notebook_table(record.program, [("no answer", unknown_in_words(record))])
+        rows = searched_rows(record) if isinstance(record, Searched) else advice_rows(record)
+        notes = [("" if number else "note", text) for number, text in enumerate(self.warnings)]
+        command = (to_apply(record.modelled).strip(), record.command)
+        return notebook_table(subject(record), [*rows, *notes, command])
+
+    def _speed(self) -> tuple[float, float, float] | None:
+        record = self.record
+        if isinstance(record, Unknown):
+            return None
+        if isinstance(record, Searched):
+            return record.speedup, record.low, record.high
+        tried = record.verification
+        if tried is not None and tried.won and tried.speedup and tried.low and tried.high:
+            return tried.speedup, tried.low, tried.high
+        return record.expected_speedup.median, record.expected_speedup.low, record.expected_speedup.high
+
+
+def _decoded(text: bytes | str) -> Advice | Searched | Unknown:
+    from numapredict.collect.mapping import from_label
+
+    try:
+        kind = msgspec.json.decode(text, type=dict[str, Any]).get("answer")
+        chosen: Any = {"unknown": Unknown, "searched": Searched}.get(str(kind), Advice)
+        record: Advice | Searched | Unknown = msgspec.json.decode(text, type=chosen, dec_hook=from_label)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"this is no answer of numapredict --json: {error}") from None
+    return record

@@ -1,86 +1,86 @@
-"""Ask for the best mapping of a program: `predict` and `search`."""
+"""``predict`` and ``search``: the questions of the command line, as functions."""
 
+import os
 from typing import Literal
 
 from numapredict.predictor.advising.search import search_options
 from numapredict.predictor.advising.session import Question, ask
-from numapredict.predictor.advising.unknown import Unknown, refuse_command
 from numapredict.predictor.api.answer import Answer
 from numapredict.predictor.api.quiet import Command, called, words_of
 
 
-def predict(
+def predict(  # noqa: PLR0913 - by name, as options are
     command: Command,
     *,
-    machine: str | None = None,
-    model: str | None = None,
-    cpu_seconds: float = 100,
-    verify: bool = False,
+    machine: str | os.PathLike[str] | None = None,
+    model: str | os.PathLike[str] | None = None,
     method: Literal["gains", "thesis"] = "gains",
+    verify: bool = False,
     strict: bool = False,
+    cpu_seconds: float = 100.0,
     progress: bool = False,
 ) -> Answer:
-    """Run a program briefly and return the mapping that should be best, as `numapredict predict` does.
+    """Return the advice on a command after two probe runs, or after a search where the machine has no model.
 
-    ``command`` is a program, or a list of it and its arguments. ``machine`` is a described machine by name or file, of
-    which times are modelled, or None for this computer. Without a model of it, the answer is searched. All other
-    parameters are the options of the same names. Raises NumapredictError if there is no answer.
+    ``command`` is a program or a list of its words. ``machine`` names a described machine or its .toml file, whose
+    answers are modelled; without it the program runs on this computer. ``model`` names a model or its file; ``method``
+    is ``thesis`` for the mapping of the nearest cluster. ``verify`` runs default and choice in turn and keeps the
+    default unless the choice is faster. ``strict`` refuses a program that ends with an exit code other than 0, and
+    ``cpu_seconds`` is what modelled probes may take. ``progress`` shows on standard error what the command shows there;
+    without it nothing is printed. Raises NumapredictError, with one line, where the question is refused.
 
-    >>> answer = predict(["./heat", "1024", "4"], machine="sandybridge-4x8")
+    >>> import numapredict
+    >>> answer = numapredict.predict(["./heat", "512", "20"], machine="sandybridge-4x8")
     >>> answer.mapping.page_policy, answer.speedup > 1, answer.measured
     ('locality', True, False)
+    >>> numapredict.predict("./no-such-program", machine="sandybridge-4x8")
+    Traceback (most recent call last):
+        ...
+    numapredict.native.errors.UnrunnableProgramError: ./no-such-program: no such file...
     """
-    return _asked(
-        Question(
-            words_of(command),
-            machine=machine,
-            model=model,
-            budget_s=cpu_seconds,
-            verified=verify,
-            strict=strict,
-            thesis=method == "thesis",
-        ),
-        progress=progress,
+    question = Question(
+        words_of(command),
+        machine=None if machine is None else os.fspath(machine),
+        model=None if model is None else os.fspath(model),
+        budget_s=cpu_seconds,
+        verified=verify,
+        strict=strict,
+        thesis=method == "thesis",
     )
+    with called(progress=progress):
+        return Answer(ask(question))
 
 
-def search(
+def search(  # noqa: PLR0913
     command: Command,
     *,
-    machine: str | None = None,
+    machine: str | os.PathLike[str] | None = None,
     runs: int | None = None,
     expected_runs: int | None = None,
     cut: bool = True,
     fresh: bool = False,
-    cpu_seconds: float = 100,
     strict: bool = False,
+    cpu_seconds: float = 100.0,
     progress: bool = False,
 ) -> Answer:
-    """Run a program under a few mappings, each chosen by the runs before, and return the fastest if it wins again.
+    """Return the best of ``runs`` runs (default 4), each under the mapping that should add most to those before.
 
-    As `numapredict predict --search`: ``runs`` at most, the first as it is now; ``expected_runs`` says how often the
-    program will run (`--for`); ``cut`` false is `--no-cut`. Raises NumapredictError if there is no answer.
+    The first run is the program as it is now. ``expected_runs`` is how often the program will run: the search then goes
+    on while a run should save more than it costs. ``cut`` ends a run that has taken as long as the best; ``fresh``
+    discards the runs that earlier searches kept. The others are those of ``predict``. Raises NumapredictError.
 
-    >>> answer = search(["./heat", "1024", "4"], machine="sandybridge-4x8", runs=3)
+    >>> import numapredict
+    >>> answer = numapredict.search(["./heat", "512", "20"], machine="sandybridge-4x8", runs=3)
     >>> len(answer.to_dict()["runs"])
     3
     """
-    return _asked(
-        Question(
-            words_of(command),
-            machine=machine,
-            budget_s=cpu_seconds,
-            strict=strict,
-            searched=True,
-            search=search_options(runs, expected_runs, cut=cut, fresh=fresh),
-        ),
-        progress=progress,
+    question = Question(
+        words_of(command),
+        machine=None if machine is None else os.fspath(machine),
+        budget_s=cpu_seconds,
+        strict=strict,
+        searched=True,
+        search=search_options(runs, expected_runs, cut=cut, fresh=fresh),
     )
-
-
-def _asked(question: Question, *, progress: bool) -> Answer:
     with called(progress=progress):
-        found = ask(question)
-        if isinstance(found, Unknown):
-            raise refuse_command(found)
-    return Answer(found)
+        return Answer(ask(question))

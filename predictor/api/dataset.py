@@ -1,83 +1,80 @@
-"""A dataset: what programs took under many mappings of one machine, as pandas frames."""
+"""A dataset as an object: what was measured, as pandas frames."""
 
 import os
-from dataclasses import dataclass
-from typing import NamedTuple
-
-import pandas as pd
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from numapredict.collect.data.dataset import Dataset as Record
-from numapredict.collect.mapping import AnyMapping, order_of
-from numapredict.predictor.api.html import table
+from numapredict.collect.mapping import AnyMapping, mapping_named
+from numapredict.predictor.api.notebook import notebook_table
 from numapredict.predictor.api.quiet import called
 from numapredict.predictor.learning.datasets import open_dataset, shipped_datasets
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-class TrainingTable(NamedTuple):
-    """Programs as rows: ``readings`` of two probe runs, and ``gains`` under every mapping, for `GainRegressor`.
-
-    ``readings``: `time_ratio`, log2 of the first probe's time over the second's; where counters were read,
-    `local_bandwidth_1` and `local_bandwidth_2`, log2 of 1e9 bytes a second from the threads' own nodes; where accesses
-    were sampled instead, `local_share_1` and `local_share_2`, 0 to 1 of them local.
-    ``gains``: a column a mapping, by label; log2 of the time under ``default`` over that under the mapping.
-    ``groups``: the code that each program is a variant of, for folds. ``probes`` are the two labels.
-    """
-
-    readings: pd.DataFrame
-    gains: pd.DataFrame
-    groups: tuple[str, ...]
-    probes: tuple[str, str]
-    default: str
+    from numapredict.predictor.learning.features import Observations
 
 
-@dataclass(frozen=True)
 class Dataset:
-    """Measurements of programs under mappings on one machine; ``record`` is all of it.
+    """The measurements of one machine: programs under mappings, each repeated; ``record`` has all of it.
 
-    >>> dataset = Dataset.load("broadwell-2x10")
-    >>> dataset.machine, dataset.modelled, len(dataset.programs), len(dataset.mappings)
-    ('broadwell-2x10', True, 128, 101)
+    >>> import numapredict
+    >>> dataset = numapredict.Dataset.load("sandybridge-4x8")
+    >>> len(dataset.programs), dataset.modelled
+    (128, True)
+    >>> gains = dataset.gains()
+    >>> bool(gains.loc["stream-copy.medium.parallel", "1x1-contiguous-bind"] < 1)
+    True
     """
 
-    record: Record
-
-    @staticmethod
-    def shipped() -> tuple[str, ...]:
-        """Return the names of the shipped datasets.
-
-        >>> "lpdquad" in Dataset.shipped()
-        True
-        """
-        return shipped_datasets()
+    def __init__(self, record: Record) -> None:
+        self.record = record
 
     @classmethod
     def load(cls, name: str | os.PathLike[str]) -> "Dataset":
-        """Return a shipped dataset by its name, or the one in a folder; NumapredictError for neither."""
+        """Return a shipped dataset by its name, or the one in a folder; raises InvalidInputError for neither."""
         with called(progress=False):
             return cls(open_dataset(os.fspath(name)))
 
+    @staticmethod
+    def shipped() -> tuple[str, ...]:
+        """Return the names of the shipped datasets."""
+        return shipped_datasets()
+
     @property
     def machine(self) -> str:
-        """The machine's name."""
+        """Return the machine's name."""
         return self.record.machine
 
     @property
     def modelled(self) -> bool:
-        """Whether its times are modelled."""
+        """Return whether the times are those of a described machine's model."""
         return self.record.modelled
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """The programs' names."""
+        """Return the programs' names."""
         return tuple(program.name for program in self.record.programs)
 
     @property
-    def mappings(self) -> tuple[AnyMapping, ...]:
-        """The mappings that programs ran under, by their choices; those of an imported dataset may be labels alone."""
-        return tuple(sorted({measurement.mapping for measurement in self.record.measurements}, key=order_of))
+    def default(self) -> AnyMapping:
+        """Return the mapping that gains are over."""
+        from numapredict.predictor.learning.options import TrainingOptions
+        from numapredict.predictor.learning.train import default_of
 
-    def frame(self) -> pd.DataFrame:
-        """Return the measurements as a tidy frame, one row a repetition.
+        return default_of(self.record, TrainingOptions())
+
+    @property
+    def probes(self) -> tuple[AnyMapping, AnyMapping]:
+        """Return the default, and the mapping that is most useful to try in addition: what models choose first."""
+        from numapredict.predictor.learning.probe_search import search_probes
+
+        pair = search_probes(self._seen, self._seen.column(self.default), ())
+        return self._seen.mappings[pair.first], self._seen.mappings[pair.second]
+
+    def frame(self) -> "pd.DataFrame":
+        """Return the measurements as a tidy frame, a row a repetition.
 
         `machine`, `program`, `mapping` (its label) and the mapping's choices: `threads`, `thread_nodes`,
         `thread_policy`, `page_nodes`, `page_policy`, `threads_per_core`; `status`, `message`, `repetition` (from 0);
@@ -85,49 +82,69 @@ class Dataset:
         `remote_accesses` in cache lines; `local_bandwidth_GBps` and `remote_bandwidth_GBps` in 1e9 bytes a second,
         all four as sums over the nodes; `modelled`; `sampled_share`, 0 to 1 of page touches. What was not measured is
         missing.
-
-        >>> frame = Dataset.load("broadwell-2x10").frame()
-        >>> bool((frame.time_s > 0).all())
-        True
         """
         return self.record.frame()
 
-    def training_table(self) -> TrainingTable:
-        """Return readings and gains to learn from; the probes are those that `numapredict train` would choose first.
+    def gains(self) -> "pd.DataFrame":
+        """Return the speedups over the default, programs by mappings' labels: medians of times, 2.0 is twice as fast.
 
-        >>> Dataset.load("broadwell-2x10").training_table().gains.shape
-        (128, 101)
+        Programs or mappings with missing or failed measurements are left out, the fewest that leave no hole.
         """
-        from numapredict.predictor.learning.features import gains_of, observe
-        from numapredict.predictor.learning.options import TrainingOptions
-        from numapredict.predictor.learning.probe_search import readings_at, search_probes
-        from numapredict.predictor.learning.train import default_of
+        import numpy as np
+        import pandas as pd
 
-        default = default_of(self.record, TrainingOptions())
-        seen = observe(self.record, default)
-        column = seen.column(default)
-        pair = search_probes(seen, column, ())
-        _, readings, _ = readings_at(seen, (pair.first, pair.second))
-        extra = "local_share" if seen.reads[0] == "share" else "local_bandwidth"
-        names = ["time_ratio", f"{extra}_1", f"{extra}_2"][: readings.shape[1]]
-        rows = pd.Index(seen.names, name="program")
-        return TrainingTable(
-            pd.DataFrame(readings, index=rows, columns=names),
-            pd.DataFrame(gains_of(seen.time_s, column), index=rows, columns=[each.label for each in seen.mappings]),
-            seen.groups,
-            (seen.mappings[pair.first].label, seen.mappings[pair.second].label),
-            default.label,
-        )
+        from numapredict.predictor.learning.features import gains_of
+
+        seen = self._seen
+        gains = np.exp2(gains_of(seen.time_s, seen.column(self.default)))
+        return pd.DataFrame(gains, index=list(seen.names), columns=[mapping.label for mapping in seen.mappings])
+
+    def readings(self, first: AnyMapping | str | None = None, second: AnyMapping | str | None = None) -> "pd.DataFrame":
+        """Return what two probe runs read of each program, the features of ``GainRegressor``: a row a program.
+
+        ``time_ratio`` is log2 of the first probe's time over the second's; ``first`` and ``second`` are log2 of the
+        local memory bandwidth in GB/s, without counters the share of local accesses, and missing without either. The
+        probes are mappings of this dataset, those of ``probes`` if not given. Raises InsufficientDataError for others.
+        """
+        import pandas as pd
+
+        from numapredict.predictor.learning.probe_search import readings_at
+
+        seen = self._seen
+        pair = [seen.column(_named(given or own)) for given, own in zip((first, second), self.probes, strict=True)]
+        _, readings, _ = readings_at(seen, (pair[0], pair[1]))
+        names = ["time_ratio", "first", "second"][: readings.shape[1]]
+        return pd.DataFrame(readings, index=list(seen.names), columns=names)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Return what each program of ``gains`` and ``readings`` is held out with in a fair comparison."""
+        return self._seen.groups
+
+    @cached_property
+    def _seen(self) -> "Observations":
+        from numapredict.predictor.learning.features import observe
+
+        return observe(self.record, self.default)
+
+    def __len__(self) -> int:
+        """Return the number of measurements."""
+        return len(self.record.measurements)
+
+    def __repr__(self) -> str:
+        return f"<Dataset of {self.machine}: {len(self.programs)} programs, {len(self)} measurements>"
 
     def _repr_html_(self) -> str:
-        found = self.record
-        return table(
-            f"dataset of {found.machine}{' (modelled)' if found.modelled else ''}",
-            [
-                ("programs", f"{len(found.programs)}"),
-                ("mappings", f"{len(self.mappings)}"),
-                ("measurements", f"{len(found.measurements)}"),
-                ("created", found.created),
-            ],
-            ("made by", found.made_by),
-        )
+        """Return the dataset as a table for a notebook."""
+        mappings = {measurement.mapping for measurement in self.record.measurements}
+        rows = [
+            ("programs", str(len(self.programs))),
+            ("mappings", str(len(mappings))),
+            ("measurements", f"{len(self)}, {'modelled' if self.modelled else 'measured'}"),
+            ("created", self.record.created),
+        ]
+        return notebook_table(f"dataset of {self.machine}", rows)
+
+
+def _named(mapping: AnyMapping | str) -> AnyMapping:
+    return mapping_named(mapping) if isinstance(mapping, str) else mapping

@@ -1,74 +1,62 @@
-"""A model: what predictions for one machine rest on."""
+"""A model as an object."""
 
 import os
-from dataclasses import dataclass
 
 from numapredict.collect.mapping import AnyMapping
-from numapredict.predictor.api.html import table
+from numapredict.predictor.api.notebook import notebook_table
 from numapredict.predictor.api.quiet import called
 from numapredict.predictor.learning.model import Model as Record
-from numapredict.predictor.learning.model_choice import named_model, shipped_models
 
 
-@dataclass(frozen=True)
 class Model:
-    """A model of one machine; ``record`` is all of it, as `numapredict train` writes it.
+    """What was learned of one machine: clusters of programs, the best mappings of each, and two probes.
 
-    >>> model = Model.load("sandybridge-4x8")
-    >>> len(model.programs), model.modelled, model.default.label, len(model.probes)
-    (128, True, '32x4-contiguous-first-touch', 2)
+    >>> import numapredict
+    >>> model = numapredict.Model.load("broadwell-2x10")
+    >>> len(model.probes), len(model.clusters) > 1
+    (2, True)
     """
 
-    record: Record
-
-    @staticmethod
-    def shipped() -> tuple[str, ...]:
-        """Return the names of the shipped models."""
-        return shipped_models()
+    def __init__(self, record: Record) -> None:
+        self.record = record
 
     @classmethod
     def load(cls, name: str | os.PathLike[str]) -> "Model":
-        """Return a shipped model by its name, or the one in a file; NumapredictError for neither."""
+        """Return a shipped model by its machine's name, or the one in a file; raises NumapredictError for neither."""
+        from numapredict.predictor.learning.model_choice import named_model
+
         with called(progress=False):
             return cls(named_model(os.fspath(name)).model)
 
     @property
     def machine(self) -> str:
-        """The machine's name."""
+        """Return the machine's name."""
         return self.record.machine
 
     @property
-    def modelled(self) -> bool:
-        """Whether it was learned from modelled times."""
-        return self.record.modelled
-
-    @property
-    def default(self) -> AnyMapping:
-        """The mapping that speedups are over: what programs get today."""
-        return self.record.default
-
-    @property
     def probes(self) -> tuple[AnyMapping, ...]:
-        """The mappings that a program runs under before an answer."""
+        """Return the two mappings under which a new program is run."""
         return tuple(probe.mapping for probe in self.record.probes)
 
     @property
-    def mappings(self) -> tuple[AnyMapping, ...]:
-        """The mappings that it can advise."""
-        return tuple(ranked.mapping for ranked in self.record.clusters[0].ranked)
+    def clusters(self) -> dict[int, tuple[str, ...]]:
+        """Return the programs of each cluster, by its number."""
+        return {cluster.id: tuple(member.name for member in cluster.members) for cluster in self.record.clusters}
 
-    @property
-    def programs(self) -> tuple[str, ...]:
-        """The programs that it was learned from."""
-        return self.record.programs
+    def best(self, cluster: int) -> AnyMapping:
+        """Return the mapping that its members gain most by; raises KeyError for a number of no cluster."""
+        found = {each.id: each.ranked[0].mapping for each in self.record.clusters}
+        return found[cluster]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Model of {self.machine}: {len(self.record.programs)} programs in {len(self.record.clusters)} clusters>"
+        )
 
     def _repr_html_(self) -> str:
-        return table(
-            f"model of {self.machine}{' (modelled)' if self.modelled else ''}",
-            [
-                ("programs", f"{len(self.programs)} in {len(self.record.clusters)} clusters"),
-                ("mappings", f"{len(self.mappings)}"),
-                ("default", f"{self.default}"),
-                ("probes", ", ".join(map(str, self.probes))),
-            ],
-        )
+        """Return the model as a table for a notebook."""
+        rows = [("programs", str(len(self.record.programs))), ("probes", ", ".join(map(str, self.probes)))]
+        for cluster in self.record.clusters:
+            like = f"{len(cluster.members)} programs, as {cluster.centroid}: {cluster.ranked[0].mapping}"
+            rows.append((f"cluster {cluster.id}", like))
+        return notebook_table(f"model of {self.machine}", rows)

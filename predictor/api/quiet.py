@@ -15,7 +15,11 @@ Command = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def words_of(command: Command) -> tuple[str, ...]:
-    """Return a command as texts."""
+    """Return a command's words: a single text is one word, the program.
+
+    >>> words_of("./my app"), words_of(["./app", "-n", "4"])
+    (('./my app',), ('./app', '-n', '4'))
+    """
     given = [command] if isinstance(command, str | os.PathLike) else command
     return tuple(os.fspath(word) for word in given)
 

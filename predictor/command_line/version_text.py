@@ -4,10 +4,10 @@ import platform
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import numapredict
 from numapredict.native.build_record import BuildRecord, build_record
 from numapredict.native.errors import MissingNativePartError
 from numapredict.native.library import PARTS
+from numapredict.native.version import version
 
 
 def version_text(record: BuildRecord | None = None, parts: Mapping[str, Callable[[], Path]] = PARTS) -> str:
@@ -18,7 +18,7 @@ def version_text(record: BuildRecord | None = None, parts: Mapping[str, Callable
     native = ", ".join(there) or "none"
     return "\n".join(
         (
-            f"numapredict {numapredict.__version__}",
+            f"numapredict {version()}",
             f"built from  commit {built_from.commit}, by {built_from.compiler}",
             f"native      {native}" + (f"; not built: {', '.join(missing)}" if missing else ""),
             f"Python      {platform.python_version()}, {platform.system()} {platform.machine()}",

@@ -16,11 +16,11 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-import numapredict
 from numapredict.collect.host.durable import write_whole
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.terminal.printable import counted, percent, printable_lines, shortened
 from numapredict.native.errors import UsageError
+from numapredict.native.version import version
 from numapredict.reports.parts import quantity
 from numapredict.reports.parts.contents import PageData
 
@@ -86,7 +86,7 @@ def render(page: PageData) -> str:
         script=Markup(script),  # noqa: S704
         style=Markup(style),  # noqa: S704
         records=_embedded(page.drawn),
-        version=numapredict.__version__,
+        version=version(),
     )
 
 

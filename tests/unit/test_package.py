@@ -45,8 +45,5 @@ def test_a_checkout_has_the_folders_of_a_wheel() -> None:
     folders = PROJECT["tool"]["scikit-build"]["wheel"]["packages"]
     found = {f"numapredict/{path.name}": path.resolve() for path in LINKS.iterdir() if path.is_symlink()}
     assert found == {name: (ROOT / folder).resolve() for name, folder in folders.items()}
-    assert {path.name for path in LINKS.iterdir() if not path.is_symlink()} <= {
-        "__init__.py",
-        "py.typed",
-        "__pycache__",
-    }
+    others = {path.name for path in LINKS.iterdir() if not path.is_symlink()}
+    assert others <= {"__init__.py", "py.typed", "__pycache__"}

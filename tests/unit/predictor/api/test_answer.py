@@ -7,6 +7,7 @@ from numapredict.collect.data.recorded_machine import RecordedMachine
 from numapredict.collect.mapping import to_label
 from numapredict.predictor.advising.advice import Advice, advise
 from numapredict.predictor.advising.brief_text import advice_in_brief
+from numapredict.predictor.advising.unknown import Unknown
 from numapredict.predictor.advising.verification import Verification
 from numapredict.predictor.api.answer import Answer
 from numapredict.predictor.learning.model_choice import ChosenModel
@@ -15,6 +16,11 @@ from numapredict.predictor.learning.train import train
 from tests.html_document import Document
 from tests.planted import planted_dataset
 from tests.searches import LOCAL, Computer, answered, times
+
+UNKNOWN = Unknown(
+    program="./app", machine="m", modelled=True, model="n", reason="little was seen", to_try=("more time",),
+    trace_share=0.1,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +65,22 @@ def test_only_what_ran_here_is_measured(advice: Advice) -> None:
     assert (tried.measured, tried.speedup, tried.interval) == (True, 2.0, (1.9, 2.1))
     lost = Answer(verified(advice, won=False))
     assert lost.speedup == advice.expected_speedup.median
+
+
+def test_a_printed_answer_is_read_again(advice: Advice) -> None:
+    for record in (advice, answered(Computer(times(8.0, local=4.0)), runs=2), UNKNOWN):
+        assert Answer.from_json(msgspec.json.encode(record, enc_hook=to_label)).record == record
+    for text in ("[]", "{}", "none", b"\xff"):
+        with pytest.raises(ValueError, match="this is no answer of numapredict --json"):
+            Answer.from_json(text)
+
+
+def test_no_answer_says_what_to_try() -> None:
+    found = Answer(UNKNOWN)
+    assert (found.mapping, found.speedup, found.interval, found.command, found.clock) == (None,) * 5
+    assert not found.measured
+    assert "more time" in str(found)
+    assert "more time" in found._repr_html_()
 
 
 def test_what_was_searched() -> None:

@@ -10,7 +10,6 @@ from numapredict.collect.terminal.command import Interruption
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.advising.search import MOST_RUNS, RUNS
 from numapredict.predictor.advising.session import Question
-from numapredict.predictor.advising.unknown import Unknown
 from numapredict.predictor.api import asking
 from numapredict.predictor.api.asking import predict, search
 from tests.searches import Computer, answered, times
@@ -57,16 +56,6 @@ def test_nothing_is_printed_unless_it_is_asked_for(asked: list[Question], capfd:
     predict("./app", progress=True)
     assert capfd.readouterr() == ("", "a remark\n")
     assert logging.getLogger("numapredict").handlers == before
-
-
-def test_an_unknown_answer_is_an_error_that_says_what_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    unknown = Unknown(
-        program="./app", machine="m", modelled=True, model="n", reason="little was seen", to_try=("more time",),
-        trace_share=0.1,
-    )  # fmt: skip
-    monkeypatch.setattr(asking, "ask", lambda _: unknown)
-    with pytest.raises(NumapredictError, match=r"^no command for \./app: little was seen; more time$"):
-        predict("./app")
 
 
 @pytest.mark.parametrize(

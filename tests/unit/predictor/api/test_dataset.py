@@ -21,8 +21,6 @@ def test_a_folder_is_read_as_it_was_written(folder: Path) -> None:
     assert found.record == whole
     assert (found.machine, found.modelled) == (whole.machine, whole.modelled)
     assert found.programs == tuple(program.name for program in whole.programs)
-    assert set(found.mappings) == {each.mapping for each in whole.measurements}
-    assert [m.threads for m in found.mappings] == sorted(m.threads for m in found.mappings)
     frame = found.frame()
     assert set(frame.program) == set(found.programs)
     assert frame.time_s.iloc[0] == whole.measurements[0].repetitions[0].time_s
@@ -34,25 +32,37 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path) -> None:
             Dataset.load(name)
 
 
-def test_the_table_has_each_programs_readings_and_gains(folder: Path) -> None:
+def test_readings_and_gains_are_of_the_same_programs(folder: Path) -> None:
     dataset = Dataset.load(folder)
-    table = dataset.training_table()
-    assert list(table.readings.index) == list(table.gains.index) == list(dataset.programs)
-    assert table.groups == tuple(program.group or program.name for program in dataset.record.programs)
-    assert (table.gains[table.default] == 0).all()
-    assert table.default in table.probes
-    frame = dataset.frame()
-    times = frame.groupby(["program", "mapping"], observed=True).time_s.median()
+    readings, gains = dataset.readings(), dataset.gains()
+    assert tuple(readings.index) == tuple(gains.index) == dataset.programs
+    assert dataset.groups == tuple(program.group or program.name for program in dataset.record.programs)
+    assert (gains[dataset.default.label] == 1).all()
+    assert dataset.default in dataset.probes
+    first, second = (probe.label for probe in dataset.probes)
+    times = dataset.frame().groupby(["program", "mapping"], observed=True).time_s.median()
     for name in dataset.programs:
         of = times[name]
-        assert table.readings.time_ratio[name] == pytest.approx(np.log2(of[table.probes[0]] / of[table.probes[1]]))
-        assert table.gains.loc[name, table.probes[0]] == pytest.approx(np.log2(of[table.default] / of[table.probes[0]]))
-        for number, probe in enumerate(table.probes, 1):
-            assert np.isfinite(table.readings[f"local_bandwidth_{number}"][name]), probe
+        assert readings.time_ratio[name] == pytest.approx(np.log2(of[first] / of[second]))
+        assert gains.loc[name, second] == pytest.approx(of[dataset.default.label] / of[second])
+    assert np.isfinite(readings).all(axis=None)
+
+
+def test_other_probes_may_be_named(folder: Path) -> None:
+    dataset = Dataset.load(folder)
+    first, second = dataset.probes
+    turned = dataset.readings(second.label, first)
+    assert turned.time_ratio.to_list() == (-dataset.readings().time_ratio).to_list()
+    with pytest.raises(NumapredictError, match="was not measured"):
+        dataset.readings("1x1-contiguous-bind@9")
 
 
 def test_a_notebook_shows_what_it_holds(folder: Path) -> None:
     dataset = Dataset.load(folder)
     found = Document(dataset._repr_html_())
-    assert found.texts["th"] == ["programs", "mappings", "measurements", "created", "made by"]
-    assert found.texts["td"][:2] == [f"{len(dataset.programs)}", f"{len(dataset.mappings)}"]
+    assert found.texts["th"] == ["programs", "mappings", "measurements", "created"]
+    assert found.texts["td"][:2] == [
+        f"{len(dataset.programs)}",
+        str(len({m.mapping for m in dataset.record.measurements})),
+    ]
+    assert found.texts["td"][2].startswith(f"{len(dataset)}, ")

@@ -10,23 +10,23 @@ import pytest
 
 from numapredict.collect.mapping import parse_label
 from numapredict.native.errors import NumapredictError
-from numapredict.predictor.api.placed_run import run
+from numapredict.predictor.api.running import run
 
 ONE = "1x1-contiguous-first-touch"
 pytestmark = pytest.mark.native
 
 
 def test_a_program_ends_as_it_ends() -> None:
-    done = run(["sh", "-c", "echo out; echo err >&2; exit 3"], parse_label(ONE), capture_output=True)
-    assert (done.stdout, done.stderr, done.exit_code, done.signal) == ("out\n", "err\n", 3, None)
-    assert (done.mapping, done.to_dict()["exit_code"]) == (parse_label(ONE), 3)
+    done = run(["sh", "-c", "echo out; echo err >&2; exit 3"], parse_label(ONE), capture=True)
+    assert (done.stdout, done.stderr, done.exit_code, done.record["signal"]) == (b"out\n", b"err\n", 3, None)
+    assert (done.mapping, done.record["exit_code"]) == (ONE, 3)
     assert done.time_s > 0
     killed = run(["sh", "-c", "kill -KILL $$"], ONE)
-    assert (killed.exit_code, killed.signal, killed.stdout) == (137, "SIGKILL", None)
+    assert (killed.exit_code, killed.record["signal"], killed.stdout) == (137, "SIGKILL", None)
 
 
 def test_words_for_bindings_are_mappings_as_on_the_command_line() -> None:
-    assert run("true", "spread:1").mapping == parse_label(ONE)
+    assert run("true", "spread:1").mapping == ONE
 
 
 def test_it_has_our_streams(capfd: pytest.CaptureFixture[str]) -> None:
@@ -37,7 +37,7 @@ def test_it_has_our_streams(capfd: pytest.CaptureFixture[str]) -> None:
 def test_a_file_of_the_current_folder_stands_in_for_no_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "logging.py").write_text("raise SystemExit('not that one')\n")
     monkeypatch.chdir(tmp_path)
-    assert run("true", ONE, capture_output=True).exit_code == 0
+    assert run("true", ONE, capture=True).exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from numapredict.collect.mapping import mapping_named
-from numapredict.predictor.api.gain_regressor import GainRegressor
+from numapredict.predictor.api.estimator import GainRegressor
 from numapredict.predictor.learning.gain_model import fit_gain_model, predict_gains, readings_of
 
 GROUPS = [name for name in "abcdefgh" for _ in range(3)]

@@ -1,4 +1,4 @@
-"""The product's gain model as a scikit-learn estimator."""
+"""The product's regression of gains on readings, as an estimator of scikit-learn."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,28 +20,26 @@ from numapredict.predictor.searching.known_gains import group_weights
 
 
 class GainRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator):  # type: ignore[misc] # it ships no types
-    """Predict a program's gain under every mapping from the readings of its probe runs, and choose the best mapping.
+    """Predict a program's gain under every mapping from what two probe runs read of it, and choose the best mapping.
 
-    The ridge regression by which `numapredict predict` chooses, for any table of readings: see
-    `Dataset.training_table`. Groups of programs weigh the same, and the error of each mapping is measured on programs
-    held out by group. What a probe run has measured is predicted here like the rest; `numapredict predict` uses it as
-    measured.
+    The ridge regression by which ``predict`` chooses, for any table of readings, such as ``Dataset.readings``. Groups
+    of programs weigh the same, and the error of each mapping is measured on programs held out by group. The gain that
+    a probe has measured is predicted here like the rest; ``predict`` takes it as measured.
 
     ``default`` is the mapping that gains are over, by its name or column; None finds it as the only output whose gains
-    are all 0. ``risk_weight`` is the part of its deviation by which `best` discounts a gain.
+    are all 0. ``risk_weight`` is the part of its deviation by which ``choose`` discounts a gain.
 
-    After `fit`: ``mappings_``, the outputs' names, or numbers where they have none; ``default_``, the default's column
-    or None; ``centre_``, ``scale_`` float64[readings]; ``gain_``, ``deviation_`` float64[mappings] in units of ``y``;
+    After ``fit``: ``mappings_``, the outputs' names, or numbers where they have none; ``default_``, the default's
+    column or None; ``centre_``, ``scale_`` float64[readings]; ``gain_``, ``deviation_`` float64[mappings] in log2;
     ``slopes_`` float64[readings, mappings], of standardised readings.
 
-    >>> from numapredict import Dataset
-    >>> table = Dataset.load("broadwell-2x10").training_table()
-    >>> regressor = GainRegressor().fit(table.readings, table.gains, groups=table.groups)
-    >>> regressor.predict(table.readings).shape
+    >>> import numapredict, numpy as np
+    >>> dataset = numapredict.Dataset.load("broadwell-2x10")
+    >>> X, y = dataset.readings(), np.log2(dataset.gains())
+    >>> regressor = numapredict.GainRegressor().fit(X, y, groups=dataset.groups)
+    >>> regressor.predict(X).shape
     (128, 101)
-    >>> best = regressor.best(table.readings)
-    >>> taken = table.gains.to_numpy()[range(128), table.gains.columns.get_indexer(best)]
-    >>> bool(taken.mean() > 0.1)
+    >>> bool(y.to_numpy()[np.arange(128), regressor.choose(X)].mean() > 0.1)
     True
     """
 
@@ -72,8 +70,8 @@ class GainRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator):  # type: i
         gains = self._gains(X)
         return gains[:, 0] if self._single else gains
 
-    def best(self, X: Any) -> npt.NDArray[Any]:  # noqa: ANN401
-        """Return each program's best mapping by its name in ``mappings_``: the default unless one should surely gain.
+    def choose(self, X: Any) -> npt.NDArray[np.intp]:  # noqa: ANN401
+        """Return the column of each program's best mapping, int[programs]: the default's unless one should surely gain.
 
         Raises ValueError if the default is not known.
         """
@@ -82,9 +80,14 @@ class GainRegressor(RegressorMixin, MultiOutputMixin, BaseEstimator):  # type: i
             raise ValueError(
                 "no output has gains of 0 alone, as the default has: name it by GainRegressor(default=...)"
             )
-        found = risk_adjusted_gain(gains, self.deviation_, self.risk_weight, self.default_)
-        chosen: npt.NDArray[Any] = self.mappings_[found.argmax(axis=1)]
-        return chosen
+        known = risk_adjusted_gain(gains, self.deviation_, self.risk_weight, self.default_)
+        found: npt.NDArray[np.intp] = np.argmax(known, axis=1)
+        return found
+
+    def best(self, X: Any) -> npt.NDArray[Any]:  # noqa: ANN401
+        """Return each program's best mapping as ``choose`` does, by its name in ``mappings_``."""
+        found: npt.NDArray[Any] = self.mappings_[self.choose(X)]
+        return found
 
     def _gains(self, X: Any) -> Array:  # noqa: ANN401
         check_is_fitted(self)
