@@ -30,7 +30,7 @@ def predict(  # noqa: PLR0913 - by name, as options are
     without it nothing is printed. Raises NumapredictError, with one line, where the question is refused.
 
     >>> import numapredict
-    >>> answer = numapredict.predict(["./heat", "512", "20"], machine="sandybridge-4x8")
+    >>> answer = numapredict.predict("./heat", machine="sandybridge-4x8")
     >>> answer.mapping.page_policy, answer.speedup > 1, answer.measured
     ('locality', True, False)
     >>> numapredict.predict("./no-such-program", machine="sandybridge-4x8")
@@ -70,7 +70,7 @@ def search(  # noqa: PLR0913
     discards the runs that earlier searches kept. The others are those of ``predict``. Raises NumapredictError.
 
     >>> import numapredict
-    >>> answer = numapredict.search(["./heat", "512", "20"], machine="sandybridge-4x8", runs=3)
+    >>> answer = numapredict.search("./heat", machine="sandybridge-4x8", runs=3)
     >>> len(answer.to_dict()["runs"])
     3
     """

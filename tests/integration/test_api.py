@@ -142,6 +142,7 @@ def test_a_notebook_shows_answers_as_tables(tmp_path: Path) -> None:
     shutil.copy(ROOT / "examples" / "answers.ipynb", tmp_path)
     build_heat(tmp_path)
     notebook = nbformat.read(tmp_path / "answers.ipynb", as_version=4)
+    assert [cell.outputs for cell in notebook.cells if cell.cell_type == "code" and cell.outputs] == []
     nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}, timeout=240).execute()
     shown = [
         output["data"].get("text/html", "")
@@ -150,5 +151,9 @@ def test_a_notebook_shows_answers_as_tables(tmp_path: Path) -> None:
         if output["output_type"] == "execute_result"
     ]
     assert sum("<caption>" in html for html in shown) == 3
-    assert "./heat 512 20 on sandybridge-4x8 (modelled)" in shown[0]
-    assert "numapredict run --mapping " in shown[0]
+    assert "./heat on sandybridge-4x8 (modelled)" in shown[0]
+    assert "numapredict run --mapping 32x4-scatter-locality -- ./heat" in shown[0]
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert {output["output_type"] for output in outputs} == {"execute_result"}  # nothing is printed
+    chosen, best = map(float, outputs[3]["data"]["text/plain"].strip("()").split(","))
+    assert 1.1 < chosen < best, (chosen, best)

@@ -73,7 +73,6 @@ UNNAMED = {
     "predictor/advising/own_threads.py": "becomes the reason of an unknown answer",
     "predictor/advising/search.py": "says what the program said",
     "predictor/advising/unknown.py": "says what an unknown answer says, which is there",
-    "predictor/api/running.py": "what another process said, or that it was killed: the line says what to do",
     "predictor/api/quiet.py": "what the system says, to those who ask from Python",
     "predictor/api/reference.py": "names the package to install",
     "predictor/evaluation/budget_curve.py": "a dataset that is too small for this figure",

@@ -200,6 +200,7 @@ READERS = {
     "collect/fidelity/bench.py": "a published table",
     "collect/mapping.py": "the grammar",
     "predictor/advising/last_advice.py": "the last advice",
+    "predictor/api/dataset.py": "named from Python",
     "predictor/evaluation/evaluation_options.py": "typed",
     "predictor/searching/gains_file.py": "known gains",
     "reports/characterisation/tables.py": "a characterisation",
