@@ -116,7 +116,8 @@ class Answer:
         return advice_in_brief(self.record) if isinstance(self.record, Advice) else searched_in_brief(self.record)
 
     def __repr__(self) -> str:
-        speed = "" if self.speedup is None else f", {self.speedup:.2f}x"
+        kind = " (modelled)" if self.modelled else ""
+        speed = "" if self.speedup is None else f", {self.speedup:.2f}x{kind}"
         return f"<Answer {self.record.program!r}: {self.mapping or 'keep what you have'}{speed}>"
 
     def _repr_html_(self) -> str:

@@ -57,6 +57,12 @@ def test_the_dictionary_is_what_json_prints(advice: Advice) -> None:
     assert (found["answer"], found["mapping"]) == ("advised", advice.mapping.label)
 
 
+def test_what_is_modelled_is_called_so(advice: Advice) -> None:
+    assert "modelled" not in repr(Answer(advice))
+    assert repr(Answer(msgspec.structs.replace(advice, modelled=True))).endswith("x (modelled)>")
+    assert repr(Answer(answered(Computer(times(8.0))))).endswith("keep what you have, 1.00x>")
+
+
 def test_only_what_ran_here_is_measured(advice: Advice) -> None:
     assert Answer(advice).measured  # both mappings were probes
     assert not Answer(msgspec.structs.replace(advice, modelled=True)).measured
