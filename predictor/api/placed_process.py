@@ -3,7 +3,6 @@
 It writes one of two files: the record of the run, or why there was none.
 """
 
-import logging
 from pathlib import Path
 
 from numapredict.collect.placing.placed_run import RunOptions, run_placed
@@ -14,9 +13,8 @@ RECORD, REFUSAL = "run.json", "refusal"
 
 def main(folder: str, label: str, command: list[str]) -> int:
     """Run the program under a label and return its exit code, or end by its signal; 2 if it was refused."""
-    logging.getLogger("numapredict").addHandler(logging.NullHandler())  # standard error is the program's
     try:
         return run_placed(label, tuple(command), RunOptions(json=Path(folder, RECORD)))
     except (NumapredictError, OSError) as error:
-        Path(folder, REFUSAL).write_text(str(error))
+        Path(folder, REFUSAL).write_text(str(error), errors="backslashreplace")
         return 2

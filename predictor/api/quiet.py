@@ -1,7 +1,6 @@
 """Calls as a library: one class of errors, and nothing printed unless it is asked for."""
 
 import contextlib
-import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -30,8 +29,6 @@ def called(*, progress: bool) -> Iterator[None]:
 
     Raises NumapredictError for what the system refuses, too, and KeyboardInterrupt, with what is kept, if interrupted.
     """
-    ours, silent = logging.getLogger("numapredict"), logging.NullHandler()
-    ours.addHandler(silent)  # or Python prints warnings itself where the caller has set up no logging
     try:
         with Terminal(sys.stderr).attached() if progress else contextlib.nullcontext():
             yield
@@ -40,5 +37,3 @@ def called(*, progress: bool) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise UnwritableError(f"{error.filename}: {reason}" if error.filename else reason) from error
-    finally:
-        ours.removeHandler(silent)

@@ -74,7 +74,6 @@ UNNAMED = {
     "predictor/advising/search.py": "says what the program said",
     "predictor/advising/unknown.py": "says what an unknown answer says, which is there",
     "predictor/api/quiet.py": "what the system says, to those who ask from Python",
-    "predictor/api/reference.py": "names the package to install",
     "predictor/evaluation/budget_curve.py": "a dataset that is too small for this figure",
     "predictor/evaluation/explanation_check.py": "a dataset that this report cannot judge by",
     "predictor/evaluation/similarity.py": "a dataset that is too small for this figure",

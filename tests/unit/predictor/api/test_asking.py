@@ -1,6 +1,8 @@
 """Questions from Python: as the command asks them, refused in one line, with nothing printed."""
 
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -56,6 +58,17 @@ def test_nothing_is_printed_unless_it_is_asked_for(asked: list[Question], capfd:
     predict("./app", progress=True)
     assert capfd.readouterr() == ("", "a remark\n")
     assert logging.getLogger("numapredict").handlers == before
+
+
+def test_nothing_is_printed_where_nobody_has_set_up_logging() -> None:
+    """Python itself would print a warning that nobody handles; here pytest handles all."""
+    code = (
+        "from numapredict.predictor.api import asking\n"
+        "asking.ask = lambda _: __import__('logging').getLogger('numapredict.some').warning('a remark')\n"
+        "asking.predict('./app')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from numapredict.collect.mapping import mapping_named
 from numapredict.predictor.api.estimator import GainRegressor
 from numapredict.predictor.learning.gain_model import fit_gain_model, predict_gains, readings_of
 
-GROUPS = [name for name in "abcdefgh" for _ in range(3)]
+GROUPS = [name for variants, name in enumerate("abcdef", 2) for _ in range(variants)]
 LABELS = ["8x1-contiguous-first-touch", "8x1-contiguous-bind@1", "16x2-scatter-interleave", "16x2-scatter-locality"]
 
 
