@@ -11,6 +11,7 @@ import msgspec
 
 from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.mapping import AnyMapping
+from numapredict.collect.placing.process import cannot_start
 from numapredict.collect.program import program_of
 from numapredict.native.errors import NumapredictError
 from numapredict.predictor.advising.last_advice import last_label
@@ -64,9 +65,13 @@ def run(
         label = last_label(program_of(words)) if mapping is None else str(mapping)
         python = [sys.executable, "-P", "-c", _START, str(_PACKAGE)]  # -P: no module of the current folder
         streams = subprocess.PIPE if capture else None
-        with subprocess.Popen(
-            [*python, str(folder), label, *words], stdout=streams, stderr=streams, env=environment
-        ) as process:
+        try:
+            started = subprocess.Popen(
+                [*python, str(folder), label, *words], stdout=streams, stderr=streams, env=environment
+            )
+        except (OSError, ValueError) as error:
+            raise cannot_start(words[0], error) from error
+        with started as process:
             try:
                 output, errors = process.communicate()
             except BaseException:

@@ -48,6 +48,8 @@ def test_a_file_of_the_current_folder_stands_in_for_no_module(tmp_path: Path, mo
         ("true", "9x", "'9x' is not a mapping's label"),
         ("true", None, "no mapping was advised for true on this computer yet"),
         ([], ONE, "the program's name is empty"),
+        ("a\0b", ONE, "cannot start a"),
+        ("caf\udce9", ONE, "caf"),
     ],
 )
 def test_what_cannot_run_is_refused(command: str, mapping: str, said: str, capfd: pytest.CaptureFixture[str]) -> None:
