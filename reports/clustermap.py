@@ -15,6 +15,7 @@ from numapredict.native.errors import InsufficientDataError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
 from numapredict.predictor.learning.clustering import cut, ward_linkage
 from numapredict.predictor.learning.features import clustering_rows, observe
+from numapredict.predictor.learning.model import Model
 from numapredict.predictor.learning.options import Scale, TrainingOptions
 from numapredict.predictor.learning.train import default_of
 from numapredict.reports.drawable import drawable
@@ -74,17 +75,22 @@ class ClustermapData(msgspec.Struct, frozen=True, kw_only=True):
     def method(self) -> str:
         """Return how the programs were clustered."""
         times = "log2 of the run times" if self.scale == "log" else "run times on a linear scale (as the thesis)"
-        return f"Clusters ({max(self.clusters)}) and tree: Ward's method on {times} over the default's."
+        return f"Clusters ({len(set(self.clusters))}) and tree: Ward's method on {times} over the default's."
 
 
 def clustermap_data(
-    dataset: Dataset, default: AnyMapping | None = None, n_clusters: int | None = None, scale: Scale = "log"
+    dataset: Dataset,
+    default: AnyMapping | None = None,
+    n_clusters: int | None = None,
+    scale: Scale = "log",
+    model: Model | None = None,
 ) -> ClustermapData:
     """Cluster a dataset's programs by how they react to mappings, and order them by the merge tree.
 
     ``default``: what times are divided by. The scale is that of the model and the page unless the thesis's,
-    ``linear``, is requested; likewise the number of clusters, at most that of programs. InsufficientDataError if the
-    default or all programs are missing, or if they do not form the requested number of clusters.
+    ``linear``, is requested; likewise the number of clusters, at most that of programs. Clusters that are those of
+    ``model`` have its numbers, as in its answers, others 1, 2, ... from the top. InsufficientDataError if the default
+    or all programs are missing, or if they do not form the requested number of clusters.
     """
     if dataset.topology is None:
         raise InsufficientDataError(f"dataset of {dataset.machine} has foreign mappings, which the figure cannot show")
@@ -104,7 +110,11 @@ def clustermap_data(
             f"dataset of {dataset.machine}: its {len(order)} programs fall into at most {found} of the {n_clusters} "
             f"clusters asked for; ask for {found} or fewer"
         )
-    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(labels.tolist()), 1)}
+    names = tuple(observations.names[row] for row in order)
+    in_order = list(dict.fromkeys(labels.tolist()))
+    parts = [[name for name, label in zip(names, labels.tolist(), strict=True) if label == each] for each in in_order]
+    own = () if model is None else model.numbers_of(parts)
+    numbers = dict(zip(in_order, own or range(1, found + 1), strict=True))
     clusters = tuple(numbers[cluster] for cluster in labels.tolist())
     log2_times = np.log2(observations.time_s / observations.time_s[:, [column]])[order]
     return ClustermapData(
@@ -112,7 +122,7 @@ def clustermap_data(
         modelled=dataset.modelled,
         default=Mapping(*applicable(chosen).choices),
         scale=scale,
-        programs=tuple(observations.names[row] for row in order),
+        programs=names,
         mappings=tuple(Mapping(*applicable(each).choices) for each in observations.mappings),
         log2_times=tuple(tuple(map(float, row)) for row in log2_times),
         clusters=clusters,

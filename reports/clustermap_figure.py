@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 MOST_LETTERS = 40
 """Most letters of a program's name next to its row; longer ones are shortened."""
 
-NAME_POINTS = 8.0
+NAME_POINTS = 7.0
 
 LABELLED_COLUMNS = 64
 """Up to this number, each mapping has a label below; more are identified by the bars above and by threads x nodes."""
@@ -62,9 +62,9 @@ def figure_of(data: ClustermapData) -> Figure:
     """
     programs, mappings = len(data.programs), len(data.mappings)
     labelled = mappings <= LABELLED_COLUMNS
-    width = max(4.5, mappings * (0.19 if labelled else 0.072))
-    height = programs * max(0.17, min(0.32, 9.0 / programs))
-    names = max(width_of(drawable(name, MOST_LETTERS), NAME_POINTS) for name in data.programs) + 0.25
+    width = max(4.5, mappings * (0.19 if labelled else 0.05))
+    height = programs * max(0.125, min(0.32, 9.0 / programs))
+    names = max(width_of(drawable(name, MOST_LETTERS), NAME_POINTS) for name in short_names(data)[0]) + 0.25
     tree, bars = 2.0, 0.19 * len(choices_of(data))
     below = (0.15 + 0.059 * max(len(m.label) for m in data.mappings)) if labelled else 0.6
     total_width = 0.25 + tree + 0.28 + width + names + 1.25
@@ -88,12 +88,21 @@ def figure_of(data: ClustermapData) -> Figure:
     figure.text(0.25 / total_width, 1 - 0.22 / total_height, data.title, fontsize=13, weight="bold", va="top")
     subtitle = (
         f"Colour: run time over that of the default, {data.default.label} (triangle). Dot: fastest mapping.\n"
-        f"{data.method}"
+        f"{data.method}{short_names(data)[1]}"
     )
     figure.text(0.25 / total_width, 1 - 0.48 / total_height, subtitle, fontsize=9, va="top", color="#404040")
     _draw_legend(figure, data, left / total_width, 0.08 / total_height)
     sign(figure, data.source)
     return figure
+
+
+def short_names(data: ClustermapData) -> tuple[tuple[str, ...], str]:
+    """Return the programs' names without a part that all have in the middle, and a sentence that says so."""
+    parts = [name.split(".") for name in data.programs]
+    middles = {each[1] if len(each) == 3 else "" for each in parts}
+    if len(middles) != 1 or middles == {""}:
+        return data.programs, ""
+    return tuple(f"{each[0]}.{each[2]}" for each in parts), f" All programs are .{drawable(middles.pop())}."
 
 
 def _draw_tree(axes: Axes, data: ClustermapData) -> None:
@@ -114,7 +123,7 @@ def _draw_tree(axes: Axes, data: ClustermapData) -> None:
 
 
 def _colour(cluster: int) -> str:
-    """Return the colour of a cluster by its number, from 1."""
+    """Return the colour of a cluster by its number."""
     return CLUSTER_COLOURS[(cluster - 1) % len(CLUSTER_COLOURS)]
 
 
@@ -168,7 +177,7 @@ def _draw_heat(axes: Axes, scale: Axes, data: ClustermapData) -> None:
         clip_on=False,
         zorder=3,
     )
-    for _, _, stop in itertools.islice(_runs(data.clusters), max(data.clusters) - 1):
+    for _, _, stop in itertools.islice(_runs(data.clusters), len(set(data.clusters)) - 1):
         axes.axhline(stop, color="black", linewidth=0.8)
     for _, start, _ in itertools.islice(_sizes(data), 1, None):
         axes.axvline(start, color="black", linewidth=0.5)
@@ -179,7 +188,7 @@ def _name_rows_and_columns(axes: Axes, data: ClustermapData, labelled: bool, bel
     rows, columns = len(data.programs), len(data.mappings)
     axes.yaxis.tick_right()
     axes.set_yticks(
-        np.arange(rows) + 0.5, [drawable(name, MOST_LETTERS) for name in data.programs], fontsize=NAME_POINTS
+        np.arange(rows) + 0.5, [drawable(name, MOST_LETTERS) for name in short_names(data)[0]], fontsize=NAME_POINTS
     )
     if labelled:
         axes.set_xticks(np.arange(columns) + 0.5, [m.label for m in data.mappings], rotation=90, fontsize=7.5)

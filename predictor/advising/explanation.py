@@ -43,16 +43,30 @@ class Close(msgspec.Struct, frozen=True):
     differs: str
 
 
+class Choice(msgspec.Struct, frozen=True):
+    """What one choice is expected to give: a page policy of the answer's team, or a number of threads at its best.
+
+    ``part`` is ``pages`` or ``threads``; ``words`` names the policy, or the number of threads.
+    """
+
+    part: Literal["pages", "threads"]
+    words: str
+    mapping: AnyMapping
+    expected_speedup: ExpectedSpeedup
+
+
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """Why, in findings; ``close`` are the best mappings whose expected speedup lies within the answer's interval.
 
-    None is expected to give more than the answer: all have the same discount for uncertainty.
+    None is expected to give more than the answer: all have the same discount for uncertainty. ``choices`` are all page
+    policies of the answer's team, the best first, and the best mapping of each number of threads.
     """
 
     pages: Pages
     binds: Bound
     findings: tuple[Finding, ...]
     close: tuple[Close, ...]
+    choices: tuple[Choice, ...] = ()
 
 
 def explain(evidence: Evidence | None, prediction: Prediction, default: Mapping, *, expects: bool) -> Explanation:
@@ -75,7 +89,8 @@ def explain(evidence: Evidence | None, prediction: Prediction, default: Mapping,
         text = f"the gain may be none ({speed.low:.2f}x to {speed.high:.2f}x): --verify runs both mappings"
         found.append(Finding("change", "uncertain", text, {"low": speed.low, "high": speed.high}))
     close = close_to(prediction.mapping, speed, prediction.ranked) if expects else ()
-    return Explanation(pages=pages, binds=binds, findings=tuple(found), close=close)
+    choices = choices_of(prediction.mapping, prediction.ranked) if expects else ()
+    return Explanation(pages=pages, binds=binds, findings=tuple(found), close=close, choices=choices)
 
 
 def close_to(advised: AnyMapping, speed: ExpectedSpeedup, ranked: Sequence[RankedMapping]) -> tuple[Close, ...]:
@@ -91,6 +106,25 @@ def close_to(advised: AnyMapping, speed: ExpectedSpeedup, ranked: Sequence[Ranke
         if near and mapping.threads == chosen.threads and mapping != chosen:
             found.append(Close(mapping, each.expected_speedup, _differences(chosen, mapping)))
     return tuple(found[:CLOSE_SHOWN])
+
+
+def choices_of(advised: AnyMapping, ranked: Sequence[RankedMapping]) -> tuple[Choice, ...]:
+    """Return what page policies and numbers of threads are expected to give; a choice with one value is left out."""
+    chosen = applicable(advised)
+    pages: dict[str, Choice] = {}
+    threads: dict[int, Choice] = {}
+    for each in ranked:  # the best first
+        mapping = applicable(each.mapping)
+        if mapping.replaced(page_policy=chosen.page_policy, page_nodes=chosen.page_nodes) == chosen:
+            words = FACTS[mapping.page_policy].short
+            pages.setdefault(words, Choice("pages", words, mapping, each.expected_speedup))
+        best = threads.get(mapping.threads)
+        if best is None or mapping == chosen:
+            words = counted(mapping.threads, "thread")
+            threads[mapping.threads] = Choice("threads", words, mapping, each.expected_speedup)
+    by_number = [threads[number] for number in sorted(threads)]
+    rows = [list(pages.values()), by_number]
+    return tuple(choice for row in rows if len(row) > 1 for choice in row)
 
 
 def _default_findings(evidence: Evidence, pages: Pages) -> list[Finding]:

@@ -1,6 +1,7 @@
 """A model: clusters of programs, the best mappings of each, and the two probes that distinguish them."""
 
 import math
+from collections.abc import Collection, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -113,6 +114,13 @@ class Model(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     clusters: tuple[Cluster, ...]
     gain_model: GainModel | None = msgspec.field(name="expectation", default=None)
     fallbacks: tuple[GainModel, ...] = ()
+
+    def numbers_of(self, parts: Sequence[Collection[str]]) -> tuple[int, ...]:
+        """Return the numbers of the clusters with these programs; empty unless these are all of its clusters."""
+        number_of = {frozenset(member.name for member in cluster.members): cluster.id for cluster in self.clusters}
+        found = [number_of.get(frozenset(part)) for part in parts]
+        numbers = tuple(number for number in found if number is not None)
+        return numbers if len(numbers) == len(parts) == len(number_of) else ()
 
     def __post_init__(self) -> None:
         """Raise ValueError for parts that contradict each other, and labels that are not mappings of the machine."""

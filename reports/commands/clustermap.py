@@ -41,9 +41,11 @@ def clustermap(
         from numapredict.reports.clustermap import clustermap_data
         from numapredict.reports.clustermap_figure import figure_of
         from numapredict.reports.figure_file import write_figure
+        from numapredict.reports.parts.subject import model_for
 
     with counting(2, "steps of drawing") as count:
-        data = clustermap_data(open_dataset(dataset), default, clusters, scale)
+        opened = open_dataset(dataset)
+        data = clustermap_data(opened, default, clusters, scale, model_for(opened))
         count.step()
         write_figure(figure_of(data), output)
     print_drawn(data, data.title, output, as_json)

@@ -81,3 +81,5 @@ def _speedups(advice: Advice) -> Iterator[tuple[str, ExpectedSpeedup]]:
         yield "cluster.speedup", advice.cluster.speedup
     for close in advice.explanation.close:
         yield f"expected_speedup of {close.mapping}", close.expected_speedup
+    for choice in advice.explanation.choices:
+        yield f"expected_speedup of {choice.mapping}", choice.expected_speedup

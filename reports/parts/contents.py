@@ -21,6 +21,7 @@ from numapredict.predictor.learning.train import default_of
 from numapredict.predictor.variables.variable import Variables
 from numapredict.reports.parts.about import AboutData, dataset_about, model_about, prediction_about, search_about
 from numapredict.reports.parts.alternatives import alternatives_data
+from numapredict.reports.parts.choices import choices_data
 from numapredict.reports.parts.clusters import tree_data
 from numapredict.reports.parts.distribution import distribution_data
 from numapredict.reports.parts.heatmap import heatmap_data, order_programs
@@ -145,6 +146,8 @@ def _held_out(name: str, model: Model, evaluation: Path | None) -> HeldOutData |
 def _prediction_page(advice: Advice, profile: Profile | None) -> PageData:
     prediction = prediction_data(advice)
     sections = [Section("answer", "The answer", prediction)]
+    if (choices := choices_data(advice)) is not None:
+        sections.append(Section("choices", "What each choice gives", choices))
     if prediction.reasons or advice.explanation.close:
         sections.append(Section("why", "Why", prediction))
     sections += [

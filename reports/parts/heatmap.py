@@ -156,9 +156,6 @@ def _height(tree: Array, clusters: int) -> float:
 
 def _numbered(each: Cut, programs: tuple[str, ...], model: Model) -> Cut:
     """Return a cut with a model's numbers if its clusters are the model's, else as it is."""
-    number_of = {frozenset(member.name for member in cluster.members): cluster.id for cluster in model.clusters}
     stops = (*each.starts[1:], len(programs))
-    parts = [frozenset(programs[start:stop]) for start, stop in zip(each.starts, stops, strict=True)]
-    if set(parts) != set(number_of):
-        return each
-    return msgspec.structs.replace(each, numbers=tuple(number_of[part] for part in parts))
+    parts = [programs[start:stop] for start, stop in zip(each.starts, stops, strict=True)]
+    return msgspec.structs.replace(each, numbers=model.numbers_of(parts))

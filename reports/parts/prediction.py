@@ -6,7 +6,7 @@ import msgspec
 
 from numapredict.collect.mapping import applicable
 from numapredict.predictor.advising.advice import Advice, whole_run
-from numapredict.predictor.advising.advice_text import DIRECT, WITHOUT_COUNTERS, is_measured, mapping_in_words
+from numapredict.predictor.advising.advice_text import DIRECT, WITHOUT_COUNTERS, is_measured, mapping_in_words, to_apply
 from numapredict.predictor.advising.explanation import Close
 from numapredict.reports.parts.quantity import NO_BREAK, factor, rate
 
@@ -39,7 +39,8 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
 
     ``direct`` says so where both mappings were probes and the speedup is that of their times. ``regions`` is the
     part of the run that the speedup is of, if known and not the whole run, and ``whole_run`` the resulting speedup of
-    the whole, if it differs. ``good`` are mappings that are nearly as good.
+    the whole, if it differs. ``how`` says whether the speedup was measured or is expected, ``to_apply`` where the
+    command applies it. ``good`` are mappings that are nearly as good.
     """
 
     advice: Advice
@@ -49,6 +50,8 @@ class PredictionData(msgspec.Struct, frozen=True, kw_only=True):
     direct: str
     regions: float | None
     whole_run: float | None
+    how: str
+    to_apply: str
     good: tuple[Close, ...]
     reasons: tuple[Reason, ...]
 
@@ -65,6 +68,8 @@ def prediction_data(advice: Advice) -> PredictionData:
         direct=DIRECT[advice.modelled] if is_measured(advice) else "",
         regions=regions,
         whole_run=None if regions is None else whole_run(regions, speedup),
+        how=_how(advice),
+        to_apply=to_apply(advice.modelled).strip(),
         good=advice.explanation.close,
         reasons=tuple(
             # The text of a comparison of mappings has the numbers in it.
@@ -74,6 +79,14 @@ def prediction_data(advice: Advice) -> PredictionData:
             for each in advice.explanation.findings
         ),
     )
+
+
+def _how(advice: Advice) -> str:
+    if advice.verification is not None and advice.verification.speedup is not None:
+        return "measured"
+    if not is_measured(advice):
+        return "expected"
+    return "of both probes' times" if advice.modelled else "measured"
 
 
 def reading_in_words(name: str, value: float) -> str:

@@ -7,7 +7,7 @@ import msgspec
 
 from numapredict.collect.mapping import Mapping
 from numapredict.collect.terminal.printable import counted
-from numapredict.predictor.advising.advice_text import mapping_in_words
+from numapredict.predictor.advising.advice_text import mapping_in_words, to_apply
 from numapredict.predictor.advising.searched import Confirmation, FurtherRun, Searched
 from numapredict.predictor.advising.searched_text import (
     baseline_in_words,
@@ -21,7 +21,8 @@ from numapredict.reports.parts.quantity import factor, seconds
 class SearchData(msgspec.Struct, frozen=True, kw_only=True):
     """The advice in words; ``why_kept`` is why the program should stay as it is, ``interval`` what confirms a gain.
 
-    ``over_default`` is the speedup over the default mapping, None where it is not known or would say nothing new.
+    ``to_apply`` says where the command applies it. ``over_default`` is the speedup over the default mapping, None where
+    it is not known or would say nothing new.
     """
 
     answer: Searched
@@ -30,6 +31,7 @@ class SearchData(msgspec.Struct, frozen=True, kw_only=True):
     over: str
     over_default: float | None
     interval: str
+    to_apply: str
 
 
 class Round(NamedTuple):
@@ -77,6 +79,7 @@ def search_data(found: Searched) -> SearchData:
         over=baseline_in_words(found),
         over_default=found.speedup_over_default if new else None,
         interval=confirmed_in_words(confirmation) if confirmation and len(confirmation.mapping_s) > 1 else "",
+        to_apply=to_apply(found.modelled).strip(),
     )
 
 

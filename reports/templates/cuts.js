@@ -95,7 +95,8 @@ class Cuts {
       html("th", { scope: "row" }, row, String(numbers[index]));
       html("td", {}, row, String(stop - start));
       html("td", { class: "text", title: data.labels[column] }, row, shortened(data.labels[column], 60));
-      html("td", {}, row, factor(geometricMean(speedups)));
+      const mean = geometricMean(speedups);
+      html("td", {}, row, `${factor(mean)}${mean < 1 ? " (slower: never advised)" : ""}`);
       html("td", {}, row, factor(Math.min(...speedups)));
       const names = data.programs.slice(start, stop);
       const more = names.length > 4 ? ` and ${names.length - 4} more` : "";

@@ -42,7 +42,7 @@ def test_the_page_of_a_winning_search_has_all_that_the_terminal_says() -> None:
     body = " ".join(document.texts["body"][0].split())
     for said in (
         "The program sets 32.",
-        "32 threads on 4 nodes, consecutive threads together; each page on the node whose threads use it most.",
+        "32 threads on 4 nodes, consecutive threads together; each page on the node whose threads use it most",
         "2.10x over the program as it is now, for the whole run: 2.00x to 2.20x in 3 further runs of each, in turn",
         "it is <slow>",
         "Kept: the first run, made from 2026-01-02 03:04 UTC on; --fresh makes all runs anew.",

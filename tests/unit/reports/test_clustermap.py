@@ -13,11 +13,12 @@ from matplotlib.patches import Rectangle
 from numapredict.collect.mapping import order_of, parse_label
 from numapredict.native.errors import InsufficientDataError, UsageError
 from numapredict.predictor.evaluation.thesis import CLUSTERS
+from numapredict.predictor.learning.datasets import open_dataset
 from numapredict.predictor.learning.features import observe
 from numapredict.predictor.learning.learning import options_of
-from numapredict.predictor.learning.train import default_of
+from numapredict.predictor.learning.train import default_of, train
 from numapredict.reports.clustermap import ClustermapData, clustermap_data
-from numapredict.reports.clustermap_figure import choices_of, figure_of
+from numapredict.reports.clustermap_figure import choices_of, figure_of, short_names
 from numapredict.reports.figure_file import write_figure
 from numapredict.reports.parts.heatmap import heatmap_data, order_programs
 from tests.planted import planted_dataset
@@ -272,6 +273,25 @@ def test_the_figure_names_its_scale_and_ward() -> None:
         assert words in said
         assert "Ward" in said
         assert "Clusters (6)" in said
+
+
+def test_clusters_have_the_numbers_of_the_model_that_has_them() -> None:
+    dataset = planted_dataset(15)
+    model = train(dataset)
+    data = clustermap_data(dataset, n_clusters=len(model.clusters), model=model)
+    number_of = {member.name: cluster.id for cluster in model.clusters for member in cluster.members}
+    assert data.clusters == tuple(number_of[name] for name in data.programs)
+    others = clustermap_data(dataset, n_clusters=len(model.clusters) - 1, model=model)
+    assert list(dict.fromkeys(others.clusters)) == list(range(1, len(model.clusters)))
+
+
+def test_a_part_that_all_names_have_stands_in_the_title_alone() -> None:
+    data = clustermap_data(open_dataset("broadwell-2x10"))
+    names, said = short_names(data)
+    assert "stream-copy.serial" in names
+    assert said == " All programs are .medium."
+    mixed = msgspec.structs.replace(data, programs=("a.small.serial", *data.programs[1:]))
+    assert short_names(mixed) == (mixed.programs, "")
 
 
 def test_more_clusters_than_there_can_be_are_refused_in_one_line() -> None:

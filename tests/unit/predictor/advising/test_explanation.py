@@ -150,6 +150,22 @@ def within(low: float) -> ExpectedSpeedup:
     return ExpectedSpeedup(4.0, low, 9.0)
 
 
+def test_choices_are_the_policies_of_the_team_and_the_best_mapping_of_each_number_of_threads() -> None:
+    found = explained(STREAM)
+    shown = [(choice.part, choice.words, str(choice.mapping)) for choice in found.choices]
+    assert shown == [
+        ("pages", "by locality", "32x4-scatter-locality"),
+        ("pages", "balanced", "32x4-scatter-balance@2"),
+        ("pages", "by dataset", "32x4-scatter-dataset"),
+        ("threads", "16 threads", "16x4-scatter-locality"),
+        ("threads", "32 threads", "32x4-scatter-locality"),
+    ]
+    assert found.choices[0].expected_speedup == RANKED[0].expected_speedup
+    assert explained(STREAM, expects=False).choices == (), "the speedups of a cluster's members are not the program's"
+    one = ranked(("32x4-scatter-locality", 4.0, 3.6), ("32x4-contiguous-mix", 3.7, 2.0))
+    assert explain(STREAM, prediction(one[0], one), DEFAULT, expects=True).choices == ()
+
+
 def test_close_mappings_have_as_many_threads_and_lie_within_the_interval() -> None:
     advised = parse_label("32x4-scatter-locality")
     assert [(each.mapping.label, each.differs) for each in close_to(advised, within(3.6), RANKED)] == [
