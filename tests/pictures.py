@@ -34,7 +34,7 @@ def make() -> None:
         with chromium(folder / "profile") as browser:
             browser.resize(1280, 900)
             browser.open(folder / "answer.html", prefers_color_scheme="light")
-            browser.picture(PICTURES / "answer.png", last="#placed")
+            browser.picture(PICTURES / "answer.png", last="#choices")
             browser.open(folder / "page.html", prefers_color_scheme="light")
             browser.picture(PICTURES / "heatmap.png", first="#heatmap", last="#heatmap")
     for path in PICTURES.glob("*.png"):  # a fourth of the bytes, and no difference to see
