@@ -34,8 +34,8 @@ def test_the_blocks_for_a_server_with_four_nodes(tmp_path: Path) -> None:
     ]
     typed = list(dict.fromkeys(reported))
     assert (
-        len(typed) == 8
-    )  # the topology, region times, a profile, a run by it, the run of servers.md, a plan, a run by it
+        len(typed) == 7
+    )  # the topology, region times, a profile, a run by it, the run of first-server.md, a plan, a run by it
     environment = python_environment() | {"NUMAPREDICT_CACHE": str(tmp_path)}
     result = Guest(Shape.parse("4x4")).run(
         [sys.executable, "-m", "tests.guest.typed", *typed], tmp_path, environment, 600
@@ -43,8 +43,8 @@ def test_the_blocks_for_a_server_with_four_nodes(tmp_path: Path) -> None:
     said, errors = result.stdout.decode(), result.stderr.decode()
     assert result.exit_code == 0, said + errors
     assert "4 NUMA nodes with 4 cores each" in said
-    assert said.count("heat n=400 steps=20") == 4
+    assert said.count("heat n=400 steps=20") == 3
     assert said.count("heat n=256 steps=20") == 1
-    assert errors.count("16 of 16 threads were bound to their PU") == 4
+    assert errors.count("16 of 16 threads were bound to their PU") == 3
     planned = re.findall(r"pages by node: (.*)", errors)[-1]  # of data that one thread initialised
     assert min(float(share) for share in re.findall(r"([0-9.]+)%", planned)) > 10, planned
