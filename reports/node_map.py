@@ -107,13 +107,12 @@ class NodeMap:
         axes.set_xlim(0, self.width)
         axes.set_ylim(0, self.height)
         axes.set_axis_off()
-        threads = [thread for box in self.boxes for cell in box.cells for thread in threads_of(cell)]
         for row, text in self.way.meshes.items():
             self._draw_mesh(axes, row, text)
         for (one, other), text in self.way.lines.items():
             self._draw_line(axes, (one, other), text)
         for at, box in enumerate(self.boxes):
-            self._draw_box(axes, box, at, max(threads, default=0))
+            self._draw_box(axes, box, at)
         axes.text(0, 0, "\n".join(self.listed), fontsize=8, va="bottom", color=palette.BLUE)
 
     def _place(self, at: int) -> tuple[float, float, float]:
@@ -122,8 +121,9 @@ class NodeMap:
         height = self.heights[row]
         return self.edge + column * (self.box_width + self.gap_x), self.height - self.tops[row] - height, height
 
-    def _draw_box(self, axes: Axes, box: NodeBox, at: int, last_thread: int) -> None:
+    def _draw_box(self, axes: Axes, box: NodeBox, at: int) -> None:
         x, y, height = self._place(at)
+        colour = palette.shade(at / max(len(self.boxes) - 1, 1), light=0.88)
         axes.add_patch(
             FancyBboxPatch(
                 (x + 0.04, y + 0.04),
@@ -148,21 +148,22 @@ class NodeMap:
             row, column = divmod(number, self.across)
             corner = (x + MARGIN + column * self.cell, top - HEAD - (row + 1) * self.cell)
             if self.numbered:
-                _draw_cell(axes, cell, corner, last_thread)
+                _draw_cell(axes, cell, corner, colour)
             else:
                 axes.add_patch(_square(corner, self.cell, IDLE))
         if box.cells and self.with_pus:
             below = top - HEAD - math.ceil(len(box.cells) / self.across) * self.cell
             text = f"PUs {_shortened(box.pus, int(15 * (self.box_width - 2 * MARGIN)) - 4)}"
             axes.text(x + MARGIN, below - 0.11, text, fontsize=7.5, va="center")
-        self._draw_strip(axes, box, x + MARGIN, y + MARGIN)
+        self._draw_strip(axes, box, (x + MARGIN, y + MARGIN), palette.paler(colour))
 
-    def _draw_strip(self, axes: Axes, box: NodeBox, x: float, y: float) -> None:
-        """Draw the memory with its text, filled up to the share of the pages if that is known."""
+    def _draw_strip(self, axes: Axes, box: NodeBox, corner: tuple[float, float], colour: str) -> None:
+        """Draw the memory with its text, filled in the node's colour up to its share of the pages if that is known."""
+        x, y = corner
         width = self.box_width - 2 * MARGIN
         axes.add_patch(Rectangle((x, y), width, STRIP, facecolor="#f5f5f5", edgecolor=palette.GREY, linewidth=0.7))
         if box.share:
-            axes.add_patch(Rectangle((x, y), width * box.share, STRIP, facecolor="#f3c977", linewidth=0))
+            axes.add_patch(Rectangle((x, y), width * box.share, STRIP, facecolor=colour, linewidth=0))
         size = f"{box.memory_bytes / 2**30:.3g} GiB" if box.memory_bytes else "no memory"
         text = f"{size}\n{box.words}" if box.words else f"memory {size}" if box.memory_bytes else size
         axes.text(x + width / 2, y + STRIP / 2, text, fontsize=7.5, ha="center", va="center", linespacing=1.25)
@@ -262,11 +263,11 @@ def _shortened(ranges: str, letters: int) -> str:
     return text
 
 
-def _draw_cell(axes: Axes, cell: CoreCell, corner: tuple[float, float], last_thread: int) -> None:
-    """Draw one core: its PU below and, large, the thread on it; threads are coloured from dark to light."""
+def _draw_cell(axes: Axes, cell: CoreCell, corner: tuple[float, float], node_colour: str) -> None:
+    """Draw one core: its PU below and, large, the thread on it; a busy core has its node's colour."""
     x, y = corner
     busy = cell.thread is not None
-    colour = palette.shade(cell.thread / max(last_thread, 1)) if cell.thread is not None else IDLE
+    colour = node_colour if busy else IDLE
     axes.add_patch(_square(corner, CELL, colour))
     ink = palette.ink_on(colour)
     if busy:

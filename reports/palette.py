@@ -28,6 +28,12 @@ def shade(share: float, light: float = 1.0) -> str:
     return mpl.colors.to_hex(mpl.colormaps["viridis"](light * share))
 
 
+def paler(colour: str) -> str:
+    """Return a colour mixed with two parts of white, on which black text is legible."""
+    red, green, blue = to_rgb(colour)
+    return mpl.colors.to_hex(((red + 2) / 3, (green + 2) / 3, (blue + 2) / 3))
+
+
 def quieten(axes: Axes, axis: Literal["both", "x", "y"] = "both") -> None:
     """Leave a light grid behind the data and no frame on top and at the right."""
     axes.grid(axis=axis, color=PALE, linewidth=0.6)

@@ -19,8 +19,10 @@ from numapredict.reports.drawable import drawable
 from numapredict.reports.node_map import NodeBox, NodeMap, boxes_of
 
 LEAST_WIDTH = 6.0  # inches
-CELLS = "Each cell is a core: the number of its thread, dark to light, over its PU; grey cores are idle."
-SHARED = "Each cell is a core: the numbers of its threads, dark to light, over its first PU; grey cores are idle."
+CELLS = "Each cell is a core: the number of its thread over its PU; each node has a colour; grey cores are idle."
+SHARED = (
+    "Each cell is a core: the numbers of its threads over its first PU; each node has a colour; grey cores are idle."
+)
 FROM_POLICY = "The shares of the pages follow from the page policy."
 
 

@@ -94,6 +94,24 @@ class RelatedData(msgspec.Struct, frozen=True):
     panels: tuple[RelatedPanel, ...]
     source: str
 
+    @property
+    def forest(self) -> str:
+        """Return in words how far a random forest on the same probes comes, empty where it was not evaluated."""
+        ours, forests = NAMES[OURS][Strategy.TWO_PROBES], NAMES[LEARNERS][Strategy.FOREST]
+        parts, overlaps = [], []
+        for panel in self.panels:
+            bars = {bar.name: bar for bar in panel.bars}
+            if ours not in bars or forests not in bars:
+                continue
+            one, other = bars[forests], bars[ours]
+            parts.append(f"{one.speedup:.2f}x and {other.speedup:.2f}x on {drawable(panel.machine)}")
+            if one.low and one.high and other.low and other.high:
+                overlaps.append(max(one.low, other.low) <= min(one.high, other.high))
+        if not parts:
+            return ""
+        told = f"; their intervals overlap on {sum(overlaps)} of {len(overlaps)}" if overlaps else ""
+        return f"A random forest on the same probes, and ours: {', '.join(parts)}{told}."
+
 
 def related_data(
     evaluations: Evaluations, topologies: Sequence[Topology | None], datasets: Sequence[Dataset] = ()

@@ -1,5 +1,7 @@
 """Draws the figure of related work: a row per way of choosing, a panel per machine, table 1 at the left."""
 
+import textwrap
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -16,6 +18,10 @@ COLOURS = {
     OTHERS: palette.PURPLE,
 }
 ROW = 0.24  # inches
+ABOUT = (
+    "Bars: geometric mean speedup over the default, with its 95% interval over groups of programs.",
+    "Gain captured: log of that speedup over the log of the oracle's. Beside related work: what it chooses from.",
+)
 MOST_LETTERS = 34
 """Letters of a machine's or a mapping's name that fit into a panel's width."""
 
@@ -23,7 +29,9 @@ MOST_LETTERS = 34
 def related_figure(data: RelatedData) -> Figure:
     """Return the figure: a row per way of choosing, a panel per machine."""
     rows = _rows(data)
-    panel, gap, left, top, bottom = 3.3, 0.25, 5.1, 1.3, 0.6
+    panel, gap, left, bottom = 3.3, 0.25, 5.1, 0.6
+    lines = [*ABOUT, *textwrap.wrap(data.forest, int(15 * (left + len(data.panels) * (panel + gap))))]
+    top = 1.0 + 0.15 * len(lines)
     width, height = left + len(data.panels) * (panel + gap) + 0.1, top + bottom + ROW * len(rows)
     figure = Figure(figsize=(width, height))
     for number, each in enumerate(data.panels):
@@ -41,11 +49,7 @@ def related_figure(data: RelatedData) -> Figure:
     figure.text(
         0.15 / width, 1 - 0.15 / height, "What other ways of choosing give", fontsize=13, weight="bold", va="top"
     )
-    about = (
-        "Bars: geometric mean speedup over the default, with its 95% interval over groups of programs.\n"
-        "Gain captured: log of that speedup over the log of the oracle's. Beside related work: what it chooses from."
-    )
-    figure.text(0.15 / width, 1 - 0.43 / height, about, fontsize=9, va="top", color=palette.TEXT)
+    figure.text(0.15 / width, 1 - 0.43 / height, "\n".join(lines), fontsize=9, va="top", color=palette.TEXT)
     sign(figure, data.source)
     return figure
 

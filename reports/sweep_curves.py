@@ -1,9 +1,9 @@
 """The figure of speedup over the number of clusters for each feature set (thesis figures 26 to 29)."""
 
 from collections.abc import Sequence
+from statistics import fmean
 
 import msgspec
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -20,14 +20,19 @@ MOST_LETTERS = 40
 """Letters of a mapping's name that fit into a panel's width."""
 
 WHAT: dict[FeatureSet, str] = {
-    "times": "by run times of all mappings (figs. 26, 27)",
-    "local_accesses": "by local accesses (fig. 28a)",
-    "remote_accesses": "by remote accesses (fig. 28b)",
-    "local_bandwidth_GBps": "by local bandwidth (fig. 28c)",
-    "remote_bandwidth_GBps": "by remote bandwidth (fig. 28d)",
-    "two_probes": "by one time and one bandwidth (fig. 29)",
+    "times": "run times (26, 27)",
+    "local_accesses": "local accesses (28a)",
+    "remote_accesses": "remote accesses (28b)",
+    "local_bandwidth_GBps": "local bandwidth (28c)",
+    "remote_bandwidth_GBps": "remote bandwidth (28d)",
+    "two_probes": "a time and a bandwidth (29)",
 }
-BEST, DEFAULT = "each program's best mapping", "the default mapping"
+"""What each curve's clusters are found by, with the thesis's figures."""
+
+BEST, DEFAULT = "each program's best", "the default"
+LABEL_STEP = 0.06
+"""The distance of two labels, as a share of the axes' height."""
+
 STYLES = dict(zip(FEATURE_SETS, zip(palette.SERIES, palette.MARKERS, strict=False), strict=False))
 
 
@@ -73,27 +78,17 @@ def sweep_curves_data(sweeps: Sequence[Sweep], origin: Origin) -> SweepCurvesDat
 
 
 def sweep_figure(data: SweepCurvesData) -> Figure:
-    """Return the figure: a panel per default mapping."""
+    """Return the figure: a panel per default mapping, all with one scale, the curves' names at their ends."""
     columns = len(data.panels)
-    figure = Figure(figsize=(max(6.4, 0.6 + 4.3 * columns), 5.4), layout="constrained")
-    for axes, panel in zip(figure.subplots(1, columns, squeeze=False)[0], data.panels, strict=True):
+    figure = Figure(figsize=(0.6 + 5.6 * columns, 5.0), layout="constrained")
+    drawn = figure.subplots(1, columns, squeeze=False, sharex=True, sharey=True)[0]
+    for axes, panel in zip(drawn, data.panels, strict=True):
         _draw_panel(axes, panel)
-    figure.axes[0].set_ylabel("speedup over the default, arithmetic mean\n(in sample, higher is better)")
-    found: dict[str, Artist] = {}
-    for axes in figure.axes:
-        handles, labels = axes.get_legend_handles_labels()
-        found |= zip(labels, handles, strict=True)
-    labels = sorted(found, key=[*WHAT.values(), BEST, DEFAULT].index)
-    figure.legend(
-        [found[label] for label in labels],
-        labels,
-        loc="outside lower center",
-        ncols=min(3, max(2, columns)),
-        frameon=False,
-        fontsize=9,
-    )
-    about = "each program under the best mapping of its cluster's centroid"
-    figure.suptitle(f"{data.title}\n{about}", fontsize=11)
+    for axes, panel in zip(drawn, data.panels, strict=True):  # when all share their scale
+        _label_ends(axes, panel)
+    drawn[0].set_ylabel("speedup over the default, arithmetic mean\n(in sample, higher is better)")
+    about = "each program under the best mapping of its cluster's centroid; clusters by the quantity at the curve's end"
+    figure.suptitle(f"{data.title}\n{about}\n(numbers: the thesis's figures)", fontsize=11)
     sign(figure, data.source)
     return figure
 
@@ -117,3 +112,31 @@ def _draw_panel(axes: Axes, panel: SweepPanel) -> None:
     axes.set_xlabel("clusters")
     axes.set_title(f"default: {drawable(panel.default, MOST_LETTERS)}", fontsize=10)
     palette.quieten(axes)
+
+
+def _label_ends(axes: Axes, panel: SweepPanel) -> None:
+    """Write each curve's name with its mark right of its end, the one that is highest on average on top.
+
+    Most curves end at the speedup of each program's best mapping, so the names are spread around it.
+    """
+    low, high = axes.get_ylim()
+    for words, speedup, where, away in ((BEST, panel.best, "bottom", 5), (DEFAULT, 1.0, "top", -2)):
+        axes.annotate(
+            words,
+            (1, speedup),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(0, away),
+            textcoords="offset points",
+            fontsize=8,
+            color=palette.TEXT,
+            ha="right",
+            va=where,
+        )
+    order = sorted(panel.curves, key=lambda curve: -fmean(curve.speedups))
+    middle = (fmean(curve.speedups[-1] for curve in order) - low) / (high - low)
+    top = min(1.0, middle + LABEL_STEP * (len(order) - 1) / 2)
+    for number, curve in enumerate(order):
+        colour, marker = STYLES[curve.features]
+        height = top - LABEL_STEP * number
+        axes.plot(1.03, height, color=colour, marker=marker, transform=axes.transAxes, clip_on=False)
+        axes.text(1.05, height, WHAT[curve.features], transform=axes.transAxes, fontsize=8.5, va="center")

@@ -1,6 +1,8 @@
 from pathlib import Path
 
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
 
 from numapredict.collect.host.host import topology_from_file
 from numapredict.collect.mapping import parse_label
@@ -10,6 +12,7 @@ from numapredict.collect.placing.profile_file import parse_profile
 from numapredict.collect.space import full_space
 from numapredict.collect.topology import Topology
 from numapredict.native.errors import InvalidInputError, InvalidMappingError, UsageError
+from numapredict.reports import palette
 from numapredict.reports.figure_file import write_figure
 from numapredict.reports.placed_mapping import (
     PlacedMappingData,
@@ -165,4 +168,14 @@ def test_a_core_with_two_threads_has_both() -> None:
     rome = load_description("rome-8x16").topology
     shown = assert_legible(mapping_figure(placed("256x8-contiguous-locality-smt2", rome)))
     assert {"0 1", "254 255", "PUs 0-15, 128-143", "PUs 112-127, 240-255"} <= set(shown)
-    assert "the number of its thread," in placed("4x2-scatter-bind@1", topology).cells
+    assert "the number of its thread over" in placed("4x2-scatter-bind@1", topology).cells
+
+
+def test_busy_cores_have_their_node_s_colour_and_pages_a_paler_one() -> None:
+    figure = mapping_figure(placed("4x2-scatter-bind@1", shape([2, 2])))
+    colours = [to_hex(patch.get_facecolor()) for patch in figure.axes[0].patches if isinstance(patch, Rectangle)]
+    first, second = palette.shade(0.0), palette.shade(1.0, light=0.88)
+    assert (colours.count(first), colours.count(second)) == (2, 2)
+    assert colours.count(palette.paler(first)) == 1  # all pages are on the first node
+    assert palette.paler(second) not in colours
+    assert palette.ink_on(palette.paler(first)) == palette.BLACK

@@ -1,18 +1,22 @@
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
 from numapredict.native.errors import UsageError
 from numapredict.predictor.evaluation.evaluate import Evaluations, evaluate_held_out, together
+from numapredict.predictor.evaluation.strategy import Strategy
 from numapredict.predictor.learning.learning import options_of
 from numapredict.reports.figure_file import write_figure
 from numapredict.reports.related_work import (
+    LEARNERS,
     NEVER_WRONG,
     OTHERS,
     OURS,
     SAME,
+    RelatedBar,
     RelatedData,
     related_choices,
     related_data,
@@ -160,3 +164,26 @@ def test_bars_intervals_and_figures_stand_in_their_rows() -> None:
         assert axes.get_ylim()[0] > axes.get_ylim()[1], "the first row is at the top"
         assert axes.get_xlabel() == f"speedup over {panel.default}"
     assert data.source in "".join(text.get_text() for text in figure.texts).replace("\n", " ")
+
+
+def test_the_figure_says_how_far_a_random_forest_on_the_same_probes_comes() -> None:
+    programs = [
+        held_out(name, best / 2, best, baselines={"default": 1.0, Strategy.FOREST: best / 2.5, "oracle": best})
+        for name, best in (("one", 4.0), ("two", 16.0))
+    ]
+    data = related_data(together([evaluation("there", programs)]), [four_by_eight()])
+    assert data.forest.startswith("A random forest on the same probes, and ours: 3.20x and 4.00x on there")
+    assert data.forest in " ".join(" ".join(assert_legible(related_figure(data), apart=False)).split())
+    assert not made_up("there").forest  # it was not evaluated
+
+
+@pytest.mark.parametrize(("high", "told"), [(1.9, "0 of 1"), (2.1, "1 of 1")])
+def test_intervals_that_overlap_are_counted(high: float, told: str) -> None:
+    def bar(name: str, group: str, speedup: float, ends: tuple[float, float]) -> RelatedBar:
+        low, high = ends
+        return RelatedBar(name=name, group=group, speedup=speedup, low=low, high=high, gain_captured=None)
+
+    bars = (bar("two probes", OURS, 2.5, (2.0, 3.0)), bar("random forest", LEARNERS, 1.5, (1.0, high)))
+    (panel,) = made_up("there").panels
+    data = RelatedData((msgspec.structs.replace(panel, bars=bars),), "source")
+    assert data.forest.endswith(f"their intervals overlap on {told}.")

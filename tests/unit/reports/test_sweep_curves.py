@@ -98,20 +98,32 @@ def test_curves_are_drawn_in_the_panels_of_their_defaults() -> None:
     assert drawn[1][WHAT["two_probes"]] == [[1, 2, 3], [1.0, 0.9, 1.3]]
     assert [panel[BEST][1] for panel in drawn] == [[2.0, 2.0], [1.3, 1.3]]
     assert [panel[DEFAULT][1] for panel in drawn] == [[1, 1], [1, 1]]
-    (legend,) = figure.legends
-    handles = dict(zip([text.get_text() for text in legend.get_texts()], legend.get_lines(), strict=True))
-    for axes in figure.axes:
-        for line in axes.lines:
-            assert handles[str(line.get_label())].get_color() == line.get_color()
 
 
-def test_the_legend_does_not_lie_on_the_source(tmp_path: Path) -> None:
+def test_panels_have_one_scale_and_each_curve_s_name_and_colour_beside_it() -> None:
+    sweeps = [
+        sweep("times", "first", [1.5, 1.25, 9.0]),
+        sweep("times", "second", [1.1, 1.2, 1.3]),
+        sweep("two_probes", "second", [1.2, 1.3, 1.3]),
+    ]
+    first, second = sweep_figure(sweep_curves_data(sweeps, THERE)).axes
+    assert first.get_ylim() == second.get_ylim()
+    assert not first.figure.legends
+    texts = {text.get_text(): text.get_position()[1] for text in second.texts}
+    assert texts[WHAT["two_probes"]] > texts[WHAT["times"]]  # the higher curve's name is higher
+    for name in ("times", "two_probes"):
+        curve = next(line for line in second.lines if line.get_label() == WHAT[name])
+        (mark,) = [line for line in second.lines if list(np.asarray(line.get_ydata())) == [texts[WHAT[name]]]]
+        assert (mark.get_color(), mark.get_marker()) == (curve.get_color(), curve.get_marker())
+
+
+def test_the_panels_do_not_lie_on_the_source(tmp_path: Path) -> None:
     data = sweep_curves_data([sweep("times", "x", [1.0, 2.0])], THERE)
     figure = sweep_figure(data)
     write_figure(figure, tmp_path / "a.png")
     (source,) = [text for text in figure.texts if text.get_gid() == BELOW]
     figure.draw_without_rendering()
-    assert figure.legends[0].get_window_extent().y0 >= source.get_window_extent().y1
+    assert figure.axes[0].get_tightbbox().y0 >= source.get_window_extent().y1
     root = ElementTree.parse(_svg(data, tmp_path)).getroot()
     down = {
         "".join(text.itertext()): float(str(text.get("transform")).rsplit("translate(")[-1].split(")")[0].split()[1])
