@@ -13,7 +13,7 @@ from numapredict.collect.host.work_folder import work_folder
 from numapredict.collect.mapping import AnyMapping
 from numapredict.collect.placing.process import cannot_start
 from numapredict.collect.program import program_of
-from numapredict.native.errors import NumapredictError
+from numapredict.native.errors import UnrunnableProgramError
 from numapredict.predictor.advising.last_advice import last_label
 from numapredict.predictor.api.placed_process import RECORD, REFUSAL
 from numapredict.predictor.api.quiet import Command, called, words_of
@@ -79,8 +79,8 @@ def run(
                 raise
         file, refusal = folder / RECORD, folder / REFUSAL
         if refusal.exists():
-            raise NumapredictError(refusal.read_text())
+            raise UnrunnableProgramError(refusal.read_text())
         if not file.exists():
-            raise NumapredictError(f"{words[0]} left no record of its run: its process was killed; run it again")
+            raise UnrunnableProgramError(f"{words[0]} left no record of its run: its process was killed; run it again")
         record: dict[str, Any] = msgspec.json.decode(file.read_bytes())
     return CompletedRun(record["mapping"], record["exit_code"], record["time_s"], record, stdout=output, stderr=errors)

@@ -9,6 +9,7 @@ import pytest
 
 from numapredict.collect.mapping import parse_label
 from tests.command import SANDY, numapredict
+from tests.integration.test_variables import sampled
 from tests.openmp import CAN_TRACE, CLANG, GCC, GXX
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -96,6 +97,7 @@ def test_what_one_thread_initialised_is_to_be_spread(name: str, words: tuple[str
 
 
 @pytest.mark.slow
+@sampled
 def test_the_vectors_of_the_fault_are_named_with_their_lines(tmp_path: Path) -> None:
     program = built("vectors.cpp", tmp_path)
     done = numapredict("variables", *SANDY, "--json", str(program), "1000000", "300")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from numapredict.predictor.variables.session import Question, ask
-from tests.integration.test_variables import CLANGXX, ON, asked, built, line, worth_fixing
+from tests.integration.test_variables import CLANGXX, ON, asked, built, line, sampled, worth_fixing
 from tests.openmp import CLANG, GCC, GFORTRAN, GXX
 
 pytestmark = [
@@ -38,6 +38,7 @@ LULESH = [GCC, CLANG]
 
 
 @pytest.mark.parametrize(("compiler", "source"), CASES)
+@sampled
 def test_one_thread_initialises_what_all_use_in_blocks(compiler: str, source: str, tmp_path: Path) -> None:
     answer = asked(built(tmp_path, compiler, source))
     (found,) = worth_fixing(answer)
@@ -50,6 +51,7 @@ def test_one_thread_initialises_what_all_use_in_blocks(compiler: str, source: st
 
 
 @pytest.mark.parametrize("compiler", LULESH)
+@sampled
 def test_the_misplaced_ones_of_many_arrays_in_many_short_regions_are_found(compiler: str, tmp_path: Path) -> None:
     found = worth_fixing(asked(built(tmp_path, compiler, "lulesh.c")))
     assert {(one.name, line(one.allocated), line(one.first_touch)) for one in found} == {
@@ -61,6 +63,7 @@ def test_the_misplaced_ones_of_many_arrays_in_many_short_regions_are_found(compi
 
 
 @pytest.mark.parametrize("compiler", [GCC, CLANG])
+@sampled
 def test_the_line_that_calls_memset_is_named(compiler: str, tmp_path: Path) -> None:
     (found,) = worth_fixing(asked(built(tmp_path, compiler, "filled.c")))
     assert found.name == "wrong"
@@ -69,6 +72,7 @@ def test_the_line_that_calls_memset_is_named(compiler: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("compiler", [GCC, CLANG])
+@sampled
 def test_what_is_used_as_it_was_initialised_is_no_fault(compiler: str, tmp_path: Path) -> None:
     answer = asked(built(tmp_path, compiler, "in_blocks.c"))
     assert worth_fixing(answer) == []
@@ -76,6 +80,7 @@ def test_what_is_used_as_it_was_initialised_is_no_fault(compiler: str, tmp_path:
     assert {one.first_manner for one in answer.variables} == {"equal blocks"}
 
 
+@sampled
 def test_what_each_thread_has_for_itself_is_no_fault(tmp_path: Path) -> None:
     answer = asked(built(tmp_path, GCC, "each_its_own.c"))
     assert {one.name for one in answer.variables if one.kind == "allocated"} == {"mine"}

@@ -1,9 +1,12 @@
 """`numapredict variables` on programs with a planted fault each: the right variable, line and advice, or none."""
 
+import functools
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import ParamSpec
 
 import pytest
 
@@ -18,6 +21,8 @@ pytestmark = [pytest.mark.native, pytest.mark.skipif(not (GCC and GXX and CLANG)
 SOURCES = Path(__file__).parent / "variables"
 CLANGXX = shutil.which("clang++") or ""
 ON = {"machine": "sandybridge-4x8", "mapping": "4x4-contiguous-first-touch"}
+
+P = ParamSpec("P")
 
 # The variable, the line of its allocation or declaration, that of its first touch, and the advice.
 FAULTS = {
@@ -47,35 +52,43 @@ def line(place: Place | None) -> int | None:
     return None if place is None else place.frame.line
 
 
+def sampled(test: Callable[P, None]) -> Callable[P, None]:
+    """Repeat a test of a sampled answer twice where it fails: a busy computer may keep a thread waiting for a while.
+
+    Both must then pass: of three answers one may be wrong.
+    """
+
+    @functools.wraps(test)
+    def repeated(*words: P.args, **named: P.kwargs) -> None:
+        try:
+            test(*words, **named)
+        except (AssertionError, ValueError):
+            test(*words, **named)
+            test(*words, **named)
+
+    return repeated
+
+
 def worth_fixing(answer: Variables) -> list[Variable]:
     return [one for one in answer.variables if one.remedy.action != "nothing"]
 
 
-def faults(answer: Variables) -> list[tuple[str, int | None, int | None, str]]:
-    """Return what is worth fixing as FAULTS has it."""
-    found = worth_fixing(answer)
-    return [(one.name, line(one.allocated), line(one.first_touch), one.remedy.action) for one in found]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("compiler", "source"), CASES)
+@sampled
 def test_the_planted_fault_is_found_and_nothing_else(compiler: str, source: str, tmp_path: Path) -> None:
-    """Sampled: where a busy computer lets one thread run alone for a while, one of three answers may differ."""
-    program = built(tmp_path, compiler, source)
-    answers = [asked(program)]
-    if faults(answers[0]) != [FAULTS[source]]:
-        answers += [asked(program), asked(program)]
-    right = [answer for answer in answers if faults(answer) == [FAULTS[source]]]
-    assert len(right) * 2 > len(answers), [faults(answer) for answer in answers]
-    found = right[0].variables[0]
-    assert found.name == FAULTS[source][0]
+    answer = asked(built(tmp_path, compiler, source))
+    (found,) = worth_fixing(answer)
+    assert (found.name, line(found.allocated), line(found.first_touch), found.remedy.action) == FAULTS[source]
+    assert found is answer.variables[0]
     assert found.remote_share is not None
     assert found.remote_share > 0.35  # 0.75 but for some hundred samples, fewer on a busy computer
-    assert right[0].exit_code == 0
+    assert answer.exit_code == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", [GXX, CLANGXX])
+@sampled
 def test_a_vector_is_named_and_its_constructor_blamed(compiler: str, tmp_path: Path) -> None:
     (found,) = worth_fixing(asked(built(tmp_path, compiler, "vectors.cpp")))
     assert (found.name, line(found.allocated), found.by_container) == ("wrong", 9, True)
@@ -86,6 +99,7 @@ def test_a_vector_is_named_and_its_constructor_blamed(compiler: str, tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", [GCC, CLANG])
+@sampled
 def test_a_fault_that_costs_nothing_is_called_harmless(compiler: str, tmp_path: Path) -> None:
     answer = asked(built(tmp_path, compiler, "harmless.c"))
     assert worth_fixing(answer) == []
@@ -93,6 +107,7 @@ def test_a_fault_that_costs_nothing_is_called_harmless(compiler: str, tmp_path: 
 
 
 @pytest.mark.slow
+@sampled
 def test_what_threads_share_out_is_told_by_pattern(tmp_path: Path) -> None:
     (columns,) = worth_fixing(asked(built(tmp_path, GCC, "columns.c")))
     assert columns.pattern.kind == "strided"
