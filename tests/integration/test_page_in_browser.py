@@ -40,10 +40,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, dataset: Dataset, data: Page
     folder = tmp_path_factory.mktemp("pages")
     model = train(dataset, TrainingOptions(n_clusters=5, feature_kinds=("ratio",)))
     advice = advise(dataset.programs[1], RecordedMachine(dataset), ChosenModel(model, "a test's model"))
-    learned = train(dataset, TrainingOptions(method="expectation", feature_kinds=("ratio",)))
-    choices = advise(dataset.programs[1], RecordedMachine(dataset), ChosenModel(learned, "a test's model"))
     subjects = {
-        "choices": Subject(name=choices.program, advice=choices),
         "model": Subject(name="planted", model=model, origin="m.json"),
         "both": Subject(name="planted", dataset=dataset, model=model),
         "prediction": Subject(name=advice.program, advice=advice),
@@ -301,43 +298,6 @@ def test_only_wide_parts_scroll_sideways(browser: Chromium, pages: dict[str, Pat
     browser.resize(width, 800)
     browser.open(pages[kind])
     assert browser.script("return document.documentElement.scrollWidth <= innerWidth")
-    browser.resize(1280, 900)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_what_is_wider_than_the_page_says_so(
-    browser: Chromium, pages: dict[str, Path], width: int, scheme: str
-) -> None:
-    browser.resize(width, 900)
-    browser.open(pages["both"], prefers_color_scheme=scheme)
-    browser.script("for (const part of document.querySelectorAll('details')) part.open = true")
-    browser.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
-    parts = browser.script(
-        "return Array.from(document.querySelectorAll('.scroll:not(#heatmap-scroll)'), (e) =>"
-        " [e.scrollWidth > e.clientWidth + 1, getComputedStyle(e, '::before').content.includes('scroll sideways')])"
-    )
-    assert all(wider == says for wider, says in parts)
-    assert any(wider for wider, _ in parts) or width == 1280
-    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    hints = "Array.from(document.querySelectorAll('.scroll'), (e) => getComputedStyle(e, '::before').content)"
-    assert set(browser.script(f"return {hints}")) == {"none"}
-    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-    browser.resize(1280, 900)
-
-
-def test_on_a_narrow_page_each_bar_has_its_name_above_it_on_one_line(browser: Chromium, pages: dict[str, Path]) -> None:
-    for width, below in ((390, True), (1280, False)):
-        browser.resize(width, 900)
-        browser.open(pages["choices"])
-        places = browser.script(
-            "return Array.from(document.querySelectorAll('.choices tr'), (row) => [row.querySelector('th')"
-            ".getBoundingClientRect().bottom <= row.querySelector('.choice').getBoundingClientRect().top + 1,"
-            " row.querySelector('th .summary').getClientRects()[0].height])"
-        )
-        assert places
-        assert {under for under, _ in places} == {below}
-        assert all(height < 24 for _, height in places)
     browser.resize(1280, 900)
 
 
