@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 import msgspec
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 from scipy.stats import beta
 
 from numapredict.collect.data.dataset import Dataset
+from numapredict.collect.terminal.printable import counted
 from numapredict.predictor.evaluation.evaluate import Evaluations
 from numapredict.reports import palette
 from numapredict.reports.drawable import drawable
@@ -74,20 +76,18 @@ def calibration_data(evaluations: Evaluations, datasets: Sequence[Dataset] = ())
 
 
 def calibration_figure(data: CalibrationData) -> Figure:
-    """Return the figure: a point per bin, and the diagonal of perfect calibration.
+    """Return the figure: a table with a row per bin, in which the stated probability and what came of it are drawn.
 
-    Not by seaborn's pointplot, which takes single outcomes and computes means and intervals while it draws: here the
-    exact binomial intervals are part of the data, and the figure shows them as they are.
+    A table, since the programs fill few bins. Not by seaborn's pointplot, which takes single outcomes and computes
+    means and intervals while it draws: here the exact binomial intervals are part of the data.
     """
-    figure = Figure(figsize=(6.4, 5.6), layout="constrained")
+    figure = Figure(figsize=(8.8, 2.6 + 0.42 * max(1, len(data.points))), layout="constrained")
     axes = figure.add_subplot()
-    axes.plot([0.45, 1], [0.45, 1], color=palette.GREY, linestyle="--", linewidth=1, label="as sure as it is right")
-    stated = [point.stated for point in data.points]
-    faster = [point.faster for point in data.points]
+    rows = range(len(data.points))
     axes.errorbar(
-        stated,
-        faster,
-        yerr=[
+        [point.faster for point in data.points],
+        rows,
+        xerr=[
             [point.faster - point.low for point in data.points],
             [point.high - point.faster for point in data.points],
         ],
@@ -95,21 +95,39 @@ def calibration_figure(data: CalibrationData) -> Figure:
         marker="o",
         linestyle="none",
         capsize=3,
-        label="held-out programs, advised a non-probe mapping",
+        label="share that it made faster (90% interval)",
     )
-    for point in data.points:
+    axes.plot(
+        [point.stated for point in data.points],
+        rows,
+        color=palette.VERMILION,
+        marker="|",
+        markersize=16,
+        markeredgewidth=2,
+        linestyle="none",
+        label="stated probability",
+    )
+    axes.set_yticks(rows, [f"{point.stated:.0%} sure, {counted(point.programs, 'program')}" for point in data.points])
+    for row, point in zip(rows, data.points, strict=True):
+        faster = round(point.faster * point.programs)
         axes.annotate(
-            f"{point.programs}", (point.stated, point.faster), textcoords="offset points", xytext=(7, -10), fontsize=9
+            f"{faster} of {point.programs} faster: {point.faster:.0%} ({point.low:.0%} to {point.high:.0%})",
+            (1, row),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(10, 0),
+            textcoords="offset points",
+            fontsize=9,
+            va="center",
         )
-    axes.set_xlim(0.45, 1.03)
-    axes.set_ylim(0, 1.05)
-    axes.set_xlabel("stated probability that the advised mapping beats the default")
-    axes.set_ylabel("share of programs that it made faster (90% interval)")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False, fontsize=9)  # hides no point
+    axes.set_xlim(0, 1.02)
+    axes.set_ylim(max(1, len(data.points)) - 0.5, -0.5)
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    axes.set_xlabel("held-out programs, advised a non-probe mapping, that beat the default")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     palette.quieten(axes)
     figure.suptitle(_wrapped(data.title.split(", ")), fontsize=10)
     axes.set_title(
-        f"{data.programs} programs advised a non-probe mapping (labels: number of programs):\n"
+        f"{data.programs} programs advised a non-probe mapping:\n"
         f"{data.within} speedups inside the interval that should hold {INTERVAL * data.programs:.0f};\n"
         f"not counted: {data.tried} advised a probe, {data.kept} the default",
         fontsize=9,

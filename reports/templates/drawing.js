@@ -43,6 +43,12 @@ function shortened(text, most) {
   return letters.slice(0, most - 1 - end).join("") + "…" + letters.slice(letters.length - end).join("");
 }
 
+// Beside a drawing, where a family's members stand together: what differs is at the beginning.
+function beginning(text, most) {
+  const letters = Array.from(text);
+  return letters.length <= most ? text : letters.slice(0, most - 1).join("") + "…";
+}
+
 // Told to screen readers, once the reader acted.
 function say(text) {
   document.getElementById("said").textContent = text;

@@ -68,7 +68,7 @@ class Heatmap {
     this.strip = svg("g", {}, this.left);
     this.names = data.programs.map((name, row) => {
       const at = { class: "name", x: end + 6, y: this.top + (row + 0.5) * rowHeight + 3.5 };
-      const text = svg("text", at, this.right, shortened(name, this.letters));
+      const text = svg("text", at, this.right, beginning(name, this.letters));
       svg("title", {}, text, name);
       return text;
     });

@@ -25,6 +25,12 @@ for (const head of document.querySelectorAll(".sortable th[aria-sort]")) {
 }
 for (const button of document.querySelectorAll(".copy")) button.addEventListener("click", () => copyText(button));
 
+// What is wider than its room says so.
+const wide = new ResizeObserver((entries) => {
+  for (const { target } of entries) target.classList.toggle("wide", target.scrollWidth > target.clientWidth + 1);
+});
+for (const part of document.querySelectorAll(".scroll")) wide.observe(part);
+
 // A link to a closed part opens it, and paper shows everything.
 const opened = [];
 const reveal = () => {

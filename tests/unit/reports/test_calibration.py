@@ -63,16 +63,23 @@ def test_points_and_their_intervals_are_drawn_where_they_are(evaluations: Evalua
     assert isinstance(bars, ErrorbarContainer)
     points, _, (segments,) = bars.lines
     assert points is not None
-    assert np.asarray(points.get_xydata()).tolist() == [[0.6, 0.5], [0.9, 0.95]]
+    assert np.asarray(points.get_xydata()).tolist() == [[0.5, 0], [0.95, 1]]
     assert [np.asarray(segment).ravel().tolist() for segment in segments.get_segments()] == [
-        pytest.approx([point.stated, point.low, point.stated, point.high]) for point in POINTS
+        pytest.approx([point.low, row, point.high, row]) for row, point in enumerate(POINTS)
     ]
+    (stated,) = [line for line in axes.lines if line.get_label() == "stated probability"]
+    assert np.asarray(stated.get_xydata()).tolist() == [[0.6, 0], [0.9, 1]]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["60% sure, 4 programs", "90% sure, 20 programs"]
     assert [(text.get_text(), text.xy) for text in axes.texts if isinstance(text, Annotation)] == [
-        ("4", (0.6, 0.5)),
-        ("20", (0.9, 0.95)),
+        ("2 of 4 faster: 50% (10% to 70%)", (1, 0)),
+        ("19 of 20 faster: 95% (60% to 100%)", (1, 1)),
     ]
-    (diagonal,) = [line for line in axes.lines if line.get_label() == "as sure as it is right"]
-    assert np.asarray(diagonal.get_xdata()).tolist() == np.asarray(diagonal.get_ydata()).tolist()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 5])
+def test_a_table_of_any_length_is_legible(evaluations: Evaluations, rows: int) -> None:
+    data = msgspec.structs.replace(calibration_data(evaluations), points=(POINTS * 3)[:rows])
+    assert_legible(calibration_figure(data))
 
 
 def test_the_numbers_of_programs_are_distinguished() -> None:
@@ -89,7 +96,7 @@ def test_the_numbers_of_programs_are_distinguished() -> None:
     assert data.source == f"Source: there, modelled. Speedups are over {DEFAULT}."
     title = calibration_figure(data).axes[0].get_title()
     assert title == (
-        "3 programs advised a non-probe mapping (labels: number of programs):\n"
+        "3 programs advised a non-probe mapping:\n"
         "1 speedups inside the interval that should hold 3;\nnot counted: 2 advised a probe, 1 the default"
     )
     assert_legible(calibration_figure(data))
