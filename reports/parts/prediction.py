@@ -77,6 +77,7 @@ def prediction_data(advice: Advice) -> PredictionData:
             if each.topic == "choice"
             else Reason(each.text, readings_in_words(each.evidence))
             for each in advice.explanation.findings
+            if each.topic != "choice" or not advice.explanation.choices  # which has a section of its own
         ),
     )
 
@@ -86,7 +87,7 @@ def _how(advice: Advice) -> str:
         return "measured"
     if not is_measured(advice):
         return "expected"
-    return "of both probes' times" if advice.modelled else "measured"
+    return "from both probe runs" if advice.modelled else "measured"
 
 
 def reading_in_words(name: str, value: float) -> str:
