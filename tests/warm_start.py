@@ -21,6 +21,8 @@ import subprocess
 import sys
 import uuid
 
+from tests.small_pages import decline_huge_pages
+
 MAIN = "import sys; from numapredict.predictor.command_line.main import main; sys.exit(main())"
 COLD = (sys.executable, "-c", MAIN)
 """The words that start the installed command as a user does; its arguments follow."""
@@ -70,6 +72,7 @@ def _server() -> tuple[str, subprocess.Popen[bytes]]:
 
 def serve(descriptor: int) -> int:
     """Run the commands that are asked for until standard input ends; in a fork, return the command's exit code."""
+    decline_huge_pages()
     _load()
     running: dict[int, tuple[int, socket.socket]] = {}  # by the process's descriptor
     poll = select.poll()

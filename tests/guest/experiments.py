@@ -13,6 +13,7 @@ arrays REQUEST      where the pages of a program's arrays are under each mapping
 early PROGRAM       pages by node of memory from before the library's start, by mapping
 crowded PROGRAM     how a program with more memory than may be cut fares, alone and under mappings
 variables PROGRAM   of each variable, where its touched pages are, and the share of touches from other nodes
+declined PROGRAM    the longest run of interleaved pages on one node, where huge pages are wanted and declined
 userfaults PROGRAM  what a program that fills in its pages itself says, alone and under mappings
 
 The first two run it once with its threads bound by the OpenMP runtime, and once under the library.
@@ -39,6 +40,7 @@ from numapredict.native.library import placement_library
 from numapredict.predictor.variables.session import Question, ask
 from tests.guest.kernel_setting import BALANCING_SETTING, HUGE_SETTING, MAPPINGS_SETTING, kernel_setting
 from tests.guest.placements import NOWHERE, paged
+from tests.small_pages import decline_huge_pages
 
 PAGE_BYTES = 4096
 FEW_MAPPINGS, OWN_MAPPINGS, CROWD = 1000, 300, 300  # blocks of 50 pages, each cut into at least three
@@ -198,6 +200,22 @@ def crowded(program: str) -> dict[str, dict[str, int | str]]:
     return answers
 
 
+def declined(program: str) -> dict[str, int]:
+    """Return how many pages of its largest range lie together, where the kernel makes huge pages, and not for it."""
+    map_file, found = Path(os.environ["GUEST_FOLDER"]) / "map", {}
+    placement = resolve(parse_label("4x4-contiguous-interleave"), host_topology())
+    files = PlacementFiles(map=str(map_file))
+    environment = preload_environment(os.environ, placement, str(placement_library()), files)
+    with kernel_setting(HUGE_SETTING, "always"):
+        for name, beforehand in (("huge", None), ("declined", decline_huge_pages)):
+            map_file.unlink(missing_ok=True)
+            command = [program, "16", "0"]
+            subprocess.run(command, env=environment, check=True, capture_output=True, preexec_fn=beforehand)
+            ranges = parse_map(map_file.read_text()).ranges
+            found[name] = max(run.count for placed in ranges for run in placed.runs if run.node != NOWHERE)
+    return found
+
+
 def userfaults(program: str) -> dict[str, str]:
     """Return what a program that fills in its pages itself prints, alone and under mappings."""
     command, environment = [program, "mapped", "8"], {**os.environ, "OMP_WAIT_POLICY": "passive"}
@@ -266,6 +284,7 @@ if __name__ == "__main__":
         "arrays": arrays,
         "early": early,
         "crowded": crowded,
+        "declined": declined,
         "userfaults": userfaults,
         "variables": variables,
     }

@@ -117,7 +117,8 @@ EXPERIMENTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     **{f"shares {compiler}": ("shares", partial(built_by, compiler, "shares")) for compiler in (GCC, CLANG)},
     **{f"arrays {source}": ("arrays", partial(built_arrays, source=source)) for source in ARRAYS},
     "variables": ("variables", partial(built_by, GCC, "spread")),
-    # These two change a setting of the kernel while they run, and come last.
+    # These change a setting of the kernel while they run, and come last.
+    "declined": ("declined", built_where),
     "userfaults": ("userfaults", lambda folder: built("userfaults.c", folder, GCC)),
     "balancing": ("balancing", built_where),
 }
@@ -193,6 +194,11 @@ def test_a_program_with_userfaultfd_gets_every_fault(answers: dict[str, Any]) ->
     assert reported["alone"].count("\n128 faults, sum ") == 3
     assert reported == dict.fromkeys(reported, reported["alone"])
     assert len(reported) == 4
+
+
+def test_a_program_that_declines_huge_pages_is_placed_by_small_ones(answers: dict[str, Any]) -> None:
+    assert answers["declined"]["huge"] >= 512
+    assert answers["declined"]["declined"] < 512
 
 
 def test_pages_of_variables_are_where_the_kernel_says(answers: dict[str, Any]) -> None:

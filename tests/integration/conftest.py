@@ -3,6 +3,13 @@ from pathlib import Path
 import pytest
 
 from tests.openmp import GCC, build
+from tests.small_pages import decline_huge_pages
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_pages() -> None:
+    """Let pages be of 4 KiB in all programs that tests start."""
+    decline_huge_pages()
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,7 @@ FAULTS = {
     "hot_table.c": ("table", 16, 20, "interleave"),
     "columns.c": ("matrix", 10, 16, "initialise alike"),
     "static_array.c": ("grid", 7, 11, "initialise in parallel"),
-    "schedules.c": ("field", 10, 16, "initialise alike"),
+    "schedules.c": ("field", 17, 23, "initialise alike"),
     "wrapper.c": ("wrong", 21, 24, "initialise in parallel"),
     "one_thread.c": ("queue", 9, 14, "initialise by its thread"),
 }

@@ -10,7 +10,7 @@ static bool always;
 void huge_prepare(void) {
     char text[64];
     system_read_text("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);
-    always = strstr(text, "[always]") != NULL;
+    always = strstr(text, "[always]") && !system_declines_huge();
 }
 
 bool huge_range(const struct range *range) { return always && range->end - range->start >= HUGE_RANGE_BYTES; }

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -120,6 +121,11 @@ int system_discard(uintptr_t start, size_t bytes) {
     int before = errno;
     const long result = quiet(syscall(SYS_madvise, start, bytes, DISCARD_LOCKED), before);
     return result == -EINVAL ? (int)quiet(syscall(SYS_madvise, start, bytes, DISCARD), before) : (int)result;
+}
+
+bool system_declines_huge(void) {
+    int before = errno;
+    return quiet(syscall(SYS_prctl, PR_GET_THP_DISABLE, 0l, 0l, 0l, 0l), before) == 1;
 }
 
 int system_protect(uintptr_t start, size_t bytes, int prot) {

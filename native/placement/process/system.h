@@ -50,6 +50,8 @@ bool system_is_empty(uintptr_t page);
 bool system_is_empty_all(uintptr_t start, size_t bytes);
 /* Drop the pages, which then read as zeros; only for private memory that is not in use yet. */
 int system_discard(uintptr_t start, size_t bytes);
+/* Whether this process was told to have no transparent huge pages (prctl(2), PR_SET_THP_DISABLE). */
+bool system_declines_huge(void);
 /* Protect whole pages: `prot` as for mprotect. */
 int system_protect(uintptr_t start, size_t bytes, int prot);
 /* Bind the calling thread to one PU, or to all of a list. */
