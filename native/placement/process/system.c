@@ -125,7 +125,7 @@ int system_discard(uintptr_t start, size_t bytes) {
 
 bool system_declines_huge(void) {
     int before = errno;
-    return quiet(syscall(SYS_prctl, PR_GET_THP_DISABLE, 0l, 0l, 0l, 0l), before) == 1;
+    return quiet(syscall(SYS_prctl, PR_GET_THP_DISABLE, 0ul, 0ul, 0ul, 0ul), before) == 1;
 }
 
 int system_protect(uintptr_t start, size_t bytes, int prot) {
